@@ -1,0 +1,28 @@
+/// How far a user's identity is proved. Ordered: a later level includes what the earlier ones showed.
+public enum Assurance: String, Sendable, CaseIterable, Codable, Comparable {
+    /// Only the provider vouches for the user.
+    case none
+    /// The user read a code sent to a phone number.
+    case phone
+    /// The user showed a card's barcode: self-asserted, since a barcode proves nothing about its issuer.
+    case barcode
+    /// The card's issuer confirmed the data.
+    case issuerChecked = "issuer_checked"
+    /// An ISO/IEC 18013-5 mobile document signed by its issuer.
+    case mdoc
+
+    private var rank: Int {
+        switch self {
+        case .none: 0
+        case .phone: 1
+        case .barcode: 2
+        case .issuerChecked: 3
+        case .mdoc: 4
+        }
+    }
+
+    /// Orders by what was proved.
+    public static func < (left: Assurance, right: Assurance) -> Bool {
+        left.rank < right.rank
+    }
+}

@@ -1,0 +1,80 @@
+import Foundation
+
+/// A UUID (RFC 9562) that names one kind of thing; `Kind` keeps a user's id from being taken for a device's.
+///
+/// Written in lower case with hyphens, read in either case.
+public struct Identifier<Kind>: Hashable, Sendable {
+    /// The 128 bits.
+    public let uuid: UUID
+
+    /// Wraps a UUID that is known to name this kind of thing.
+    public init(_ uuid: UUID) {
+        self.uuid = uuid
+    }
+
+    /// Reads the 36-character form; `nil` for anything else.
+    public init?(_ text: some StringProtocol) {
+        guard text.utf8.count == 36, let uuid = UUID(uuidString: String(text)) else { return nil }
+        self.uuid = uuid
+    }
+}
+
+extension Identifier: CustomStringConvertible, LosslessStringConvertible {
+    /// The 36-character lower-case form, RFC 9562 §4.
+    public var description: String {
+        let digits = Array("0123456789abcdef".utf8)
+        return withUnsafeBytes(of: uuid.uuid) { bytes in
+            String(unsafeUninitializedCapacity: 36) { buffer in
+                var position = 0
+                for (index, byte) in bytes.enumerated() {
+                    if index == 4 || index == 6 || index == 8 || index == 10 {
+                        buffer[position] = UInt8(ascii: "-")
+                        position += 1
+                    }
+                    buffer[position] = digits[Int(byte >> 4)]
+                    buffer[position + 1] = digits[Int(byte & 15)]
+                    position += 2
+                }
+                return 36
+            }
+        }
+    }
+
+    /// Reads the 36-character form; `nil` for anything else.
+    public init?(_ description: String) {
+        self.init(description[...])
+    }
+}
+
+/// The kinds of thing that an ``Identifier`` names.
+public enum Kind {
+    /// A user of one provider.
+    public enum User: Sendable {}
+    /// A device, named by itself when it asked for its certificate.
+    public enum Device: Sendable {}
+    /// A backend that signs identity tokens.
+    public enum Provider: Sendable {}
+    /// An app of a provider.
+    public enum Application: Sendable {}
+    /// A provider's public key.
+    public enum ProviderKey: Sendable {}
+    /// A session of a user on a device.
+    public enum Session: Sendable {}
+    /// One TLS connection, named by the server.
+    public enum Connection: Sendable {}
+}
+
+/// Names a user of one provider.
+public typealias UserID = Identifier<Kind.User>
+/// Names a device: the common name of its certificate.
+public typealias DeviceID = Identifier<Kind.Device>
+/// Names a provider: the `iss` of its tokens.
+public typealias ProviderID = Identifier<Kind.Provider>
+/// Names an app of a provider: the `app_id` of a session request.
+public typealias ApplicationID = Identifier<Kind.Application>
+/// Names a provider's key: the `kid` of its tokens.
+public typealias ProviderKeyID = Identifier<Kind.ProviderKey>
+/// Names a session, publicly: it opens nothing.
+public typealias SessionID = Identifier<Kind.Session>
+/// Names one TLS connection.
+public typealias ConnectionID = Identifier<Kind.Connection>

@@ -1,0 +1,73 @@
+/// Why the service says no. Thrown everywhere, turned into an answer in one place (`API/Problem`), compared by code.
+public struct Refusal: Error, Sendable {
+    /// The contract's word, what programs look at.
+    public let code: Code
+    /// One sentence that a developer can act on: no secret and no other person's data.
+    public let detail: String
+    /// A finer word under the code, such as `bad_signature`; fixed by the contract where it exists.
+    public let reason: String?
+    /// The state that forbids a transition (`conflict`).
+    public let state: String?
+    /// The level that the action needs (`not_verified`).
+    public let requiredLevel: Assurance?
+    /// Seconds until another try makes sense (`rate_limited`).
+    public let retryAfter: Int?
+    /// What only the log may hold; never a secret either.
+    public let privateDetail: String?
+
+    /// Makes a refusal; everything but the code and the sentence is optional.
+    public init(
+        _ code: Code, _ detail: String, reason: String? = nil, state: String? = nil, requiredLevel: Assurance? = nil,
+        retryAfter: Int? = nil, privateDetail: String? = nil
+    ) {
+        self.code = code
+        self.detail = detail
+        self.reason = reason
+        self.state = state
+        self.requiredLevel = requiredLevel
+        self.retryAfter = retryAfter
+        self.privateDetail = privateDetail
+    }
+
+    /// The codes of the contract. Which status each has is known to the web layer alone.
+    public enum Code: String, Sendable, CaseIterable {
+        case malformedRequest = "malformed_request"
+        case payloadTooLarge = "payload_too_large"
+        case unsupportedMediaType = "unsupported_media_type"
+        case sessionRequired = "session_required"
+        case sessionExpired = "session_expired"
+        case sessionChallenged = "session_challenged"
+        case sessionDestroyed = "session_destroyed"
+        case sessionNotAttached = "session_not_attached"
+        case providerTokenRequired = "provider_token_required"
+        case providerTokenInvalid = "provider_token_invalid"
+        case bindingMismatch = "binding_mismatch"
+        case certificateRevoked = "certificate_revoked"
+        case userBanned = "user_banned"
+        case notVerified = "not_verified"
+        case notFound = "not_found"
+        case conflict
+        case gone
+        case invalidCSR = "invalid_csr"
+        case invalidProviderKey = "invalid_provider_key"
+        case invalidIdentityToken = "invalid_identity_token"
+        case verificationFailed = "verification_failed"
+        case cardRejected = "card_rejected"
+        case rateLimited = "rate_limited"
+        case unavailable
+    }
+}
+
+extension Refusal: Equatable {
+    /// Two refusals are the same when code and reason are: sentences may be reworded.
+    public static func == (left: Refusal, right: Refusal) -> Bool {
+        left.code == right.code && left.reason == right.reason
+    }
+}
+
+extension Refusal: CustomStringConvertible {
+    /// Code, reason and public sentence.
+    public var description: String {
+        "\(code.rawValue)\(reason.map { " (\($0))" } ?? ""): \(detail)"
+    }
+}
