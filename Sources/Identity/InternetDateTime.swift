@@ -1,0 +1,52 @@
+import Foundation
+
+extension Date {
+    /// The RFC 3339 form in UTC with whole seconds, `2026-01-31T23:59:59Z`: the contract's form of every time.
+    public var rfc3339: String {
+        let seconds = Int(timeIntervalSince1970.rounded(.down))
+        let (days, rest) = (seconds.dividingFloor(by: 86_400), seconds.remainderFloor(by: 86_400))
+        let (year, month, day) = Self.civil(daysSince1970: days)
+        return "\(Self.digits(year, 4))-\(Self.digits(month, 2))-\(Self.digits(day, 2))"
+            + "T\(Self.digits(rest / 3600, 2)):\(Self.digits(rest / 60 % 60, 2)):\(Self.digits(rest % 60, 2))Z"
+    }
+
+    /// Whole milliseconds since 1970-01-01T00:00:00Z: the store's form of every time.
+    public var milliseconds: Int64 {
+        Int64((timeIntervalSince1970 * 1000).rounded())
+    }
+
+    /// Reads the store's form.
+    public init(milliseconds: Int64) {
+        self.init(timeIntervalSince1970: Double(milliseconds) / 1000)
+    }
+
+    /// The proleptic Gregorian date of a day number, by the era method (400 years have 146,097 days).
+    private static func civil(daysSince1970 days: Int) -> (year: Int, month: Int, day: Int) {
+        let shifted = days + 719_468
+        let era = shifted.dividingFloor(by: 146_097)
+        let dayOfEra = shifted - era * 146_097
+        let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
+        let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+        let monthFromMarch = (5 * dayOfYear + 2) / 153
+        let day = dayOfYear - (153 * monthFromMarch + 2) / 5 + 1
+        let month = monthFromMarch < 10 ? monthFromMarch + 3 : monthFromMarch - 9
+        return (yearOfEra + era * 400 + (month <= 2 ? 1 : 0), month, day)
+    }
+
+    private static func digits(_ number: Int, _ width: Int) -> String {
+        let text = String(number)
+        return text.utf8.count >= width ? text : String(repeating: "0", count: width - text.utf8.count) + text
+    }
+}
+
+extension Int {
+    fileprivate func dividingFloor(by divisor: Int) -> Int {
+        let quotient = self / divisor
+        return self % divisor < 0 ? quotient - 1 : quotient
+    }
+
+    fileprivate func remainderFloor(by divisor: Int) -> Int {
+        let remainder = self % divisor
+        return remainder < 0 ? remainder + divisor : remainder
+    }
+}

@@ -1,0 +1,162 @@
+import Foundation
+
+/// Every value that an operator may set, one part for each file in `Policies/`. The defaults are the contract's.
+///
+/// Rules are values: the code that applies them takes the part that it needs. Times are in seconds.
+public struct Policy: Sendable, Equatable {
+    public var certification = CertificationPolicy()
+    public var nonces = NoncePolicy()
+    public var identityTokens = IdentityTokenPolicy()
+    public var sessions = SessionPolicy()
+    public var requests = RequestPolicy()
+    public var phones = PhonePolicy()
+    public var cards = CardPolicy()
+    public var authorizations = AuthorizationPolicy()
+    public var bans = BanPolicy()
+
+    /// The contract's defaults.
+    public init() {}
+}
+
+/// Who may get a certificate, and what it says: `Policies/certification.yaml`.
+public struct CertificationPolicy: Sendable, Equatable {
+    /// What stands before the authority.
+    public enum Gate: String, Sendable, CaseIterable {
+        /// Anyone, limited by address.
+        case open
+        /// Holders of an enrolment token that a provider signed.
+        case provider
+        /// Holders of a solved captcha.
+        case captcha
+    }
+
+    /// What stands before the authority.
+    public var gate = Gate.open
+    /// Certificates per hour for one address (/32 of IPv4, /64 of IPv6).
+    public var perHourPerAddress = 30
+    /// The life of a certificate; never beyond the authority's own.
+    public var validity: TimeInterval = 365 * 86_400
+    /// How far `notBefore` lies in the past, for devices whose clocks are slow.
+    public var backdating: TimeInterval = 300
+    /// The certificate policy's object identifier (RFC 5280 §4.2.1.4).
+    public var policyOID = "2.25.236189217406327843711528104317629"
+    /// The siteverify endpoint that judges captchas.
+    public var captchaURL = ""
+    /// The file that holds the siteverify secret.
+    public var captchaSecretFile = ""
+
+    public init() {}
+}
+
+/// How long nonces live: `Policies/nonces.yaml`.
+public struct NoncePolicy: Sendable, Equatable {
+    /// From issue to expiry.
+    public var lifetime: TimeInterval = 600
+    /// How long a spent one is remembered beyond its expiry.
+    public var keptAfterExpiry: TimeInterval = 900
+
+    public init() {}
+}
+
+/// What identity tokens must be like: `Policies/identity-tokens.yaml`.
+public struct IdentityTokenPolicy: Sendable, Equatable {
+    /// The longest `exp − iat`; 24 hours is the ceiling.
+    public var maximumLifetime: TimeInterval = 600
+    /// How far a provider's clock may be off.
+    public var clockSkew: TimeInterval = 60
+
+    public init() {}
+}
+
+/// How sessions live and end: `Policies/sessions.yaml`.
+public struct SessionPolicy: Sendable, Equatable {
+    /// Live sessions for one user on one device: the oldest ends beyond it.
+    public var perUserAndDevice = 8
+    /// Without use for this long a session is challenged.
+    public var idleLifetime: TimeInterval = 3600
+    /// From creation or renewal to the end.
+    public var absoluteLifetime: TimeInterval = 86_400
+    /// A challenged session that is not renewed in this time expires.
+    public var renewalWindow: TimeInterval = 86_400
+    /// The last use is written at most this often.
+    public var lastUseInterval: TimeInterval = 300
+    /// How a session comes to another connection.
+    public var attach = AttachmentRule.implicit
+    /// Creations per minute for one certificate, counted on each node.
+    public var createdPerMinute = 30
+
+    public init() {}
+}
+
+/// What one connection and one request may cost: `Policies/requests.yaml`.
+public struct RequestPolicy: Sendable, Equatable {
+    /// The largest body, bytes.
+    public var maximumBody = 65_536
+    /// The largest sum of header fields, bytes.
+    public var maximumHeaders = 16_384
+    /// Header fields in one request.
+    public var maximumHeaderCount = 64
+    /// From the TCP connection to the end of the TLS handshake.
+    public var handshakeTimeout: TimeInterval = 10
+    /// From the first byte of a request to its last.
+    public var requestTimeout: TimeInterval = 20
+    /// A connection without requests for this long is closed.
+    public var idleTimeout: TimeInterval = 120
+    /// Open connections on one listener; more wait in the kernel's queue.
+    public var maximumConnections = 16_384
+
+    public init() {}
+}
+
+/// Texted codes and the numbers they go to: `Policies/phones.yaml`.
+public struct PhonePolicy: Sendable, Equatable {
+    public var digits = 6
+    public var lifetime: TimeInterval = 300
+    public var checksPerVerification = 5
+    public var resendAfter: [TimeInterval] = [30, 60, 120]
+    public var sendsPerHourPerNumber = 5
+    public var sendsPerDayPerNumber = 10
+    public var sendsPerDayPerNumberAndUser = 3
+    public var failuresBeforeFreeze = 20
+    public var freeze: TimeInterval = 86_400
+    public var sendsPerHourPerAddress = 10
+    public var numbersPerUser = 5
+    public var numbersPerUserPeriod: TimeInterval = 30 * 86_400
+    public var countries = ["US", "CA"]
+    public var refusedTypes = ["premium_rate", "toll_free", "voip"]
+    public var presenceRequired = false
+
+    public init() {}
+}
+
+/// Identity cards: `Policies/cards.yaml`.
+public struct CardPolicy: Sendable, Equatable {
+    public var submissions = 5
+    public var submissionsPeriod: TimeInterval = 6 * 3600
+    public var minimumAge = 18
+    public var rawInputKept: TimeInterval = 86_400
+
+    public init() {}
+}
+
+/// User-to-user authorizations: `Policies/authorizations.yaml`.
+public struct AuthorizationPolicy: Sendable, Equatable {
+    public var requestsPerDay = 20
+    public var requestLifetime: TimeInterval = 14 * 86_400
+    public var againAfterRejection: TimeInterval = 30 * 86_400
+    public var requiredLevel = Assurance.barcode
+
+    public init() {}
+}
+
+/// Bans, and how quickly nodes learn of any change: `Policies/bans.yaml`.
+public struct BanPolicy: Sendable, Equatable {
+    /// A node reads the change counter at least this often.
+    public var changePollInterval: TimeInterval = 0.1
+    /// A node that could not read it for this long refuses to decide.
+    public var maximumStaleness: TimeInterval = 1
+    /// How long a user's ban holds the proven phone number.
+    public var phoneBan: TimeInterval = 180 * 86_400
+
+    public init() {}
+}

@@ -1,0 +1,44 @@
+import Database
+import Foundation
+import Identity
+
+/// What was done by whom, written in the transaction that does it.
+public struct AuditRecords {
+    private let transaction: any Transaction
+
+    /// Works inside a transaction.
+    public init(_ transaction: any Transaction) {
+        self.transaction = transaction
+    }
+
+    /// The acts that are kept.
+    public enum Event: String, Sendable {
+        case certificateIssued = "certificate_issued"
+        case certificateRevoked = "certificate_revoked"
+        case certificateSuperseded = "certificate_superseded"
+        case providerAdded = "provider_added"
+        case providerDisabled = "provider_disabled"
+        case providerEnabled = "provider_enabled"
+        case providerKeyAdded = "provider_key_added"
+        case providerKeyRetired = "provider_key_retired"
+        case providerKeyRevoked = "provider_key_revoked"
+        case applicationAdded = "application_added"
+        case bindingMismatch = "binding_mismatch"
+        case sessionEnded = "session_ended"
+        case sessionChallenged = "session_challenged"
+    }
+
+    /// Appends an entry.
+    ///
+    /// - Parameters:
+    ///   - subject: an id, never a name, number or address.
+    ///   - actor: `device <id>`, `provider <id>`, `admin <operating system user>` or `service`.
+    public func append(_ event: Event, subject: String, actor: String, detail: String? = nil, id: UUID) throws {
+        try transaction.execute(
+            "INSERT INTO audit_entries (id, at, event, subject, actor, detail) VALUES ($1, $2, $3, $4, $5, $6)",
+            [
+                .text(Identifier<AuditRecords>(id).description), .time(transaction.now), .text(event.rawValue),
+                .text(subject), .text(actor), .optional(detail),
+            ])
+    }
+}

@@ -1,0 +1,98 @@
+import Database
+import Foundation
+import Identity
+
+/// The issuance table: every certificate that the internal CA made, and whether it still counts.
+public struct CertificateRecords {
+    private let transaction: any Transaction
+
+    /// Works inside a transaction.
+    public init(_ transaction: any Transaction) {
+        self.transaction = transaction
+    }
+
+    private static let columns = """
+        serial, thumbprint, device_id, key_hash, not_before, not_after, issued_at, replaces, first_seen_at,
+        revoked_at, revocation_reason
+        """
+
+    /// Writes a new certificate.
+    public func insert(_ certificate: DeviceCertificate) throws {
+        try transaction.execute(
+            "INSERT INTO certificates (\(Self.columns)) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)",
+            [
+                .text(certificate.serial), .bytes(certificate.thumbprint.bytes), .id(certificate.deviceID),
+                .bytes(certificate.keyHash.bytes), .time(certificate.notBefore), .time(certificate.notAfter),
+                .time(certificate.issuedAt), .optional(certificate.replaces), .time(certificate.firstSeenAt),
+                .time(certificate.revoked?.at), .optional(certificate.revoked?.reason),
+            ])
+    }
+
+    /// The certificate with a thumbprint.
+    public func find(thumbprint: Digest256) throws -> DeviceCertificate? {
+        try transaction.first(
+            "SELECT \(Self.columns) FROM certificates WHERE thumbprint = $1", [.bytes(thumbprint.bytes)]
+        ).map(Self.certificate)
+    }
+
+    /// The certificate with a serial number, lower-case hexadecimal.
+    public func find(serial: String) throws -> DeviceCertificate? {
+        try transaction.first("SELECT \(Self.columns) FROM certificates WHERE serial = $1", [.text(serial)])
+            .map(Self.certificate)
+    }
+
+    /// A device's certificates, newest first.
+    public func list(deviceID: DeviceID) throws -> [DeviceCertificate] {
+        try transaction.query(
+            "SELECT \(Self.columns) FROM certificates WHERE device_id = $1 ORDER BY issued_at DESC, serial", [.id(deviceID)]
+        ).map(Self.certificate)
+    }
+
+    /// The newest certificates of all devices.
+    public func list(limit: Int) throws -> [DeviceCertificate] {
+        try transaction.query(
+            "SELECT \(Self.columns) FROM certificates ORDER BY issued_at DESC, serial LIMIT $1", [.integer(Int64(limit))]
+        ).map(Self.certificate)
+    }
+
+    /// What is known of a public key: the certificates that carry or carried it.
+    public func list(keyHash: Digest256) throws -> [DeviceCertificate] {
+        try transaction.query(
+            "SELECT \(Self.columns) FROM certificates WHERE key_hash = $1", [.bytes(keyHash.bytes)]
+        ).map(Self.certificate)
+    }
+
+    /// The revoked certificates that have not run out, oldest revocation first: the content of the CRL.
+    public func listRevoked(now: Date) throws -> [DeviceCertificate] {
+        try transaction.query(
+            """
+            SELECT \(Self.columns) FROM certificates WHERE revoked_at IS NOT NULL AND not_after > $1
+            ORDER BY revoked_at, serial
+            """, [.time(now)]
+        ).map(Self.certificate)
+    }
+
+    /// Revokes a certificate; `false` where it is unknown or revoked already.
+    public func revoke(serial: String, at time: Date, reason: String) throws -> Bool {
+        try transaction.execute(
+            "UPDATE certificates SET revoked_at = $2, revocation_reason = $3 WHERE serial = $1 AND revoked_at IS NULL",
+            [.text(serial), .time(time), .text(reason)]) > 0
+    }
+
+    /// Notes that a certificate was shown for the first time; `false` where that is known.
+    public func recordFirstSight(thumbprint: Digest256, at time: Date) throws -> Bool {
+        try transaction.execute(
+            "UPDATE certificates SET first_seen_at = $2 WHERE thumbprint = $1 AND first_seen_at IS NULL",
+            [.bytes(thumbprint.bytes), .time(time)]) > 0
+    }
+
+    private static func certificate(_ row: Row) throws -> DeviceCertificate {
+        let revokedAt = try row.timeOrNull(9)
+        let reason = try row.textOrNull(10)
+        return DeviceCertificate(
+            serial: try row.text(0), thumbprint: try row.digest(1), deviceID: try row.id(2), keyHash: try row.digest(3),
+            notBefore: try row.time(4), notAfter: try row.time(5), issuedAt: try row.time(6),
+            replaces: try row.textOrNull(7), firstSeenAt: try row.timeOrNull(8),
+            revoked: revokedAt.flatMap { at in reason.map { .init(at: at, reason: $0) } })
+    }
+}

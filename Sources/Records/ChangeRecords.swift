@@ -1,0 +1,83 @@
+import Database
+import Foundation
+import Identity
+
+/// What changed, for the memories of all processes. A change is written in the transaction that makes it, numbered by
+/// a counter whose row stays locked until that transaction commits: numbers become visible in their order.
+public struct ChangeRecords {
+    private let transaction: any Transaction
+
+    /// Works inside a transaction.
+    public init(_ transaction: any Transaction) {
+        self.transaction = transaction
+    }
+
+    /// Something that memories may hold and must read anew.
+    public enum Change: Sendable, Equatable {
+        /// The session whose token has this hash.
+        case session(Digest256)
+        /// All sessions of a user.
+        case user(UserID)
+        /// A device's certificates and sessions.
+        case device(DeviceID)
+        /// A provider, its keys, its apps and its sessions.
+        case provider(ProviderID)
+
+        var columns: (kind: String, key: String) {
+            switch self {
+            case .session(let hash): ("session", hash.base64URL)
+            case .user(let id): ("user", id.description)
+            case .device(let id): ("device", id.description)
+            case .provider(let id): ("provider", id.description)
+            }
+        }
+
+        init?(kind: String, key: String) {
+            switch kind {
+            case "session":
+                guard let digest = Base64URL.decode(key).flatMap({ Digest256($0) }) else { return nil }
+                self = .session(digest)
+            case "user":
+                guard let id = UserID(key[...]) else { return nil }
+                self = .user(id)
+            case "device":
+                guard let id = DeviceID(key[...]) else { return nil }
+                self = .device(id)
+            case "provider":
+                guard let id = ProviderID(key[...]) else { return nil }
+                self = .provider(id)
+            default: return nil
+            }
+        }
+    }
+
+    /// Tells all processes, when this transaction commits.
+    public func announce(_ change: Change) throws {
+        let counter = try transaction.first("UPDATE change_counter SET value = value + 1 WHERE id = 1 RETURNING value", [])
+        guard let sequence = try counter?.integer(0) else { throw DamagedRow(column: 0) }
+        let (kind, key) = change.columns
+        try transaction.execute(
+            "INSERT INTO changes (sequence, kind, key, at) VALUES ($1, $2, $3, $4)",
+            [.integer(sequence), .text(kind), .text(key), .time(transaction.now)])
+    }
+
+    /// The number of the last change.
+    public func last() throws -> Int64 {
+        guard let row = try transaction.first("SELECT value FROM change_counter WHERE id = 1", []) else {
+            throw DamagedRow(column: 0)
+        }
+        return try row.integer(0)
+    }
+
+    /// The changes after a number, in order. A kind that this version does not know comes as `nil`.
+    public func list(after sequence: Int64) throws -> [(sequence: Int64, change: Change?)] {
+        try transaction.query(
+            "SELECT sequence, kind, key FROM changes WHERE sequence > $1 ORDER BY sequence", [.integer(sequence)]
+        ).map { (try $0.integer(0), Change(kind: try $0.text(1), key: try $0.text(2))) }
+    }
+
+    /// Forgets changes that every live process has read.
+    public func purge(before moment: Date) throws {
+        try transaction.execute("DELETE FROM changes WHERE at < $1", [.time(moment)])
+    }
+}

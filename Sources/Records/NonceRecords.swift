@@ -1,0 +1,47 @@
+import Database
+import Foundation
+import Identity
+
+/// What was spent and must not be accepted again: nonces of sessions, `jti` of one-time tokens.
+public struct NonceRecords {
+    private let transaction: any Transaction
+
+    /// Works inside a transaction.
+    public init(_ transaction: any Transaction) {
+        self.transaction = transaction
+    }
+
+    /// Spends a nonce in this transaction, judged by the store's clock.
+    ///
+    /// - Throws: ``Refusal`` `invalid_identity_token` with reason `nonce_expired` or `nonce_used`.
+    public func spend(_ nonce: Nonce) throws {
+        let now = transaction.now
+        guard now < nonce.expiresAt else {
+            let late = Int(now.timeIntervalSince(nonce.expiresAt).rounded(.up))
+            throw Refusal(
+                .invalidIdentityToken, "The nonce in nce expired \(late) s ago: take a new one and sign again.",
+                reason: "nonce_expired")
+        }
+        let spent = try transaction.execute(
+            "INSERT INTO spent_nonces (nonce, expires_at) VALUES ($1, $2) ON CONFLICT (nonce) DO NOTHING",
+            [.bytes(nonce.randomBytes), .time(nonce.expiresAt)])
+        guard spent > 0 else {
+            throw Refusal(
+                .invalidIdentityToken, "The nonce in nce was used before: take a new one and sign again.",
+                reason: "nonce_used")
+        }
+    }
+
+    /// Spends a one-time token's `jti` within its issuer's name space; `false` where it was spent before.
+    public func spend(identifier: String, of issuer: ProviderID, until expiry: Date) throws -> Bool {
+        try transaction.execute(
+            "INSERT INTO spent_identifiers (identifier, expires_at) VALUES ($1, $2) ON CONFLICT (identifier) DO NOTHING",
+            [.text("\(issuer)/\(identifier)"), .time(expiry)]) > 0
+    }
+
+    /// Forgets what expired before a moment: a forgotten nonce is refused for its age.
+    public func purge(expiredBefore moment: Date) throws {
+        try transaction.execute("DELETE FROM spent_nonces WHERE expires_at < $1", [.time(moment)])
+        try transaction.execute("DELETE FROM spent_identifiers WHERE expires_at < $1", [.time(moment)])
+    }
+}

@@ -1,0 +1,38 @@
+import Database
+import Foundation
+import Identity
+
+/// Limits that hold across nodes: one time stamp for each key.
+public struct RateRecords {
+    private let transaction: any Transaction
+
+    /// Works inside a transaction.
+    public init(_ transaction: any Transaction) {
+        self.transaction = transaction
+    }
+
+    /// Counts an attempt in this transaction and judges it. The attempt stays counted when the caller's work fails only
+    /// if this transaction commits, so callers count in one of its own.
+    ///
+    /// - Throws: ``Refusal`` `rate_limited`.
+    public func count(_ key: String, limit: RateLimit) throws {
+        let now = transaction.now
+        let arrival = try transaction.first("SELECT arrival FROM rates WHERE key = $1", [.text(key)])?.time(0)
+        switch limit.judge(arrival: arrival, now: now) {
+        case .refused(let retryAfter):
+            throw Refusal(
+                .rateLimited, "Too many requests: try again in \(retryAfter) s.", retryAfter: retryAfter)
+        case .admitted(let next):
+            try transaction.execute(
+                """
+                INSERT INTO rates (key, arrival) VALUES ($1, $2)
+                ON CONFLICT (key) DO UPDATE SET arrival = excluded.arrival
+                """, [.text(key), .time(next)])
+        }
+    }
+
+    /// Forgets keys whose time has passed: they are as good as new.
+    public func purge(before moment: Date) throws {
+        try transaction.execute("DELETE FROM rates WHERE arrival < $1", [.time(moment)])
+    }
+}
