@@ -58,7 +58,11 @@ let package = Package(
             name: "Authority", dependencies: ["Identity", "COpenSSL", crypto, cryptoExtras, x509, asn1],
             swiftSettings: house),
         .target(
-            name: "Database", dependencies: [.product(name: "GRDB", package: "GRDB.swift")], swiftSettings: house),
+            name: "Database",
+            dependencies: [
+                .product(name: "GRDB", package: "GRDB.swift"), .product(name: "GRDBSQLite", package: "GRDB.swift"),
+            ],
+            swiftSettings: house),
         .target(name: "Records", dependencies: ["Identity", "Database", crypto], swiftSettings: house),
         .target(
             name: "Operations",

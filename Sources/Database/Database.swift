@@ -1,1 +1,86 @@
-// Database
+import Foundation
+
+/// A store that keeps tables and runs transactions over them: what every engine offers, and nothing of what is kept.
+///
+/// SQL is written once for all engines, in the subset that they share: `$1`-style parameters, `ON CONFLICT`,
+/// `RETURNING`, and columns of `TEXT`, `BIGINT`, `INTEGER`, `DOUBLE PRECISION` and `BYTEA`. A truth value is an
+/// `INTEGER` of 0 or 1. No deferred constraints: several writers may share one commit, and such a constraint would
+/// fail all of them.
+public protocol Database: Sendable {
+    /// Runs a body over one consistent snapshot; it must not change anything.
+    ///
+    /// - Throws: whatever the body throws, or a `StoreError`.
+    func read<T: Sendable>(_ body: @Sendable @escaping (any Transaction) throws -> T) async throws -> T
+
+    /// Runs a body that may change the store. What it wrote is durable when this returns, and gone when this throws.
+    ///
+    /// A body must be short and do nothing but database work. It sees what earlier writers wrote and no half of any
+    /// other. It is run at most once, whether or not the calling task is cancelled meanwhile.
+    ///
+    /// - Throws: whatever the body throws, or a `StoreError`.
+    @discardableResult
+    func write<T: Sendable>(_ body: @Sendable @escaping (any Transaction) throws -> T) async throws -> T
+
+    /// A number that moves whenever another process has committed (and may move on commits of this one).
+    ///
+    /// Cheap enough to ask every 100 ms. It means nothing by itself: only two answers of the same instance compare.
+    ///
+    /// - Throws: `StoreError.unavailable`.
+    func changeStamp() throws -> Int64
+
+    /// Returns if the store can be reached and read.
+    ///
+    /// - Throws: `StoreError.unavailable`.
+    func check() async throws
+
+    /// Finishes what was already asked for, then lets go of the store; every later call throws
+    /// `StoreError.unavailable`. Closing twice is harmless.
+    func close() async throws
+}
+
+/// The one conversation with the store that a `read` or `write` body holds; it ends with the body.
+///
+/// The first statement that fails ends the conversation, on every engine: later statements throw the same error, and
+/// so does the `read` or `write` even where the body swallows it. A conflict that is expected is therefore written as
+/// `ON CONFLICT DO NOTHING` and seen in the number of changed rows. The statements that control a transaction
+/// (`BEGIN`, `COMMIT`, `SAVEPOINT`, …) belong to the store, not to a body.
+public protocol Transaction {
+    /// The store's clock: what expiry is judged by, one instant throughout a body.
+    var now: Date { get }
+
+    /// All rows of a statement, in its order.
+    ///
+    /// - Parameters:
+    ///   - sql: one statement in the shared subset; text made at run time from input is never part of it.
+    ///   - arguments: the value of `$1` first; as many as the highest parameter.
+    /// - Throws: `StoreError`.
+    func query(_ sql: String, _ arguments: [Value]) throws -> [Row]
+
+    /// The first row of a statement, or nil where there is none. A changing statement is always carried out whole.
+    ///
+    /// - Throws: `StoreError`.
+    func first(_ sql: String, _ arguments: [Value]) throws -> Row?
+
+    /// Carries a statement out.
+    ///
+    /// - Returns: how many rows it inserted, updated or deleted itself.
+    /// - Throws: `StoreError`.
+    @discardableResult func execute(_ sql: String, _ arguments: [Value]) throws -> Int
+}
+
+extension Transaction {
+    /// All rows of a statement without parameters.
+    public func query(_ sql: String) throws -> [Row] {
+        try query(sql, [])
+    }
+
+    /// The first row of a statement without parameters.
+    public func first(_ sql: String) throws -> Row? {
+        try first(sql, [])
+    }
+
+    /// Carries a statement without parameters out and returns the number of changed rows.
+    @discardableResult public func execute(_ sql: String) throws -> Int {
+        try execute(sql, [])
+    }
+}

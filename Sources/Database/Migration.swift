@@ -1,0 +1,114 @@
+import Foundation
+
+/// One step of the schema, applied once and in one transaction.
+public struct Migration: Sendable {
+    /// Its place in the order, from 1 on.
+    public let identifier: Int
+    /// What it does, for people.
+    public let name: String
+    /// One SQL statement each, without parameters.
+    public let statements: [String]
+
+    /// Describes a step; a step that any store has applied is never edited again.
+    public init(identifier: Int, name: String, statements: [String]) {
+        self.identifier = identifier
+        self.name = name
+        self.statements = statements
+    }
+
+    /// FNV-1a (Fowler, Noll and Vo), 64 bits in hexadecimal: it finds edits, it defends against nobody.
+    var checksum: String {
+        var hash: UInt64 = 0xcbf2_9ce4_8422_2325
+        for statement in statements {
+            for byte in Array(statement.utf8) + [0] {
+                hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3
+            }
+        }
+        return String(hash, radix: 16)
+    }
+}
+
+extension Database {
+    /// Brings the schema to the last of these migrations. Repeating it changes nothing, and several processes may do
+    /// it at once.
+    ///
+    /// - Throws: `StoreError.migration` where history and build do not belong together, and the error of a statement
+    ///   that fails; the migrations before it stay applied.
+    public func migrate(_ migrations: [Migration]) async throws {
+        var previous = 0
+        for migration in migrations {
+            guard migration.identifier > previous else {
+                throw StoreError.migration(.unordered(migration.identifier))
+            }
+            previous = migration.identifier
+        }
+        try await write { transaction in
+            try transaction.execute(
+                """
+                CREATE TABLE IF NOT EXISTS schema_migrations (
+                    identifier BIGINT PRIMARY KEY,
+                    name TEXT NOT NULL,
+                    checksum TEXT NOT NULL,
+                    applied_at BIGINT NOT NULL
+                )
+                """)
+        }
+        for migration in try await read({ try pending(of: migrations, in: $0) }) {
+            try await write { try apply(migration, of: migrations, in: $0) }
+        }
+    }
+
+    /// The identifier of the last applied migration, 0 for a store without any.
+    ///
+    /// - Throws: `StoreError.unavailable`.
+    public func currentMigration() async throws -> Int {
+        do {
+            return try await read { transaction in
+                Int(try transaction.first("SELECT max(identifier) FROM schema_migrations")?.integerOrNull(0) ?? 0)
+            }
+        } catch StoreError.statement {
+            // The statement is right: a store that was never migrated has no such table.
+            return 0
+        }
+    }
+}
+
+/// Compares what was applied with what this build has, and returns what is still to be done.
+private func pending(of migrations: [Migration], in transaction: any Transaction) throws -> [Migration] {
+    let applied = try transaction.query("SELECT identifier, checksum FROM schema_migrations ORDER BY identifier")
+    for (index, row) in applied.enumerated() {
+        let identifier = Int(try row.integer(0))
+        guard index < migrations.count else {
+            throw StoreError.migration(.newer(identifier))
+        }
+        guard migrations[index].identifier == identifier else {
+            throw StoreError.migration(.diverged(min(migrations[index].identifier, identifier)))
+        }
+        guard migrations[index].checksum == (try row.text(1)) else {
+            throw StoreError.migration(.changed(identifier))
+        }
+    }
+    return Array(migrations.dropFirst(applied.count))
+}
+
+/// Applies a step unless another process was faster; its row goes in first, so that the other waits or loses.
+private func apply(_ migration: Migration, of migrations: [Migration], in transaction: any Transaction) throws {
+    let inserted = try transaction.execute(
+        """
+        INSERT INTO schema_migrations (identifier, name, checksum, applied_at) VALUES ($1, $2, $3, $4)
+        ON CONFLICT (identifier) DO NOTHING
+        """,
+        [
+            Value(migration.identifier), .text(migration.name), .text(migration.checksum),
+            .integer(Int64(transaction.now.timeIntervalSince1970)),
+        ])
+    _ = try pending(of: migrations, in: transaction)
+    guard inserted == 1 else { return }
+    for statement in migration.statements {
+        do {
+            try transaction.execute(statement)
+        } catch StoreError.statement(let reason) {
+            throw StoreError.statement(reason: "migration \(migration.identifier), \(migration.name): \(reason)")
+        }
+    }
+}

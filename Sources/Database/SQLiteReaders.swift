@@ -1,0 +1,85 @@
+import Foundation
+import GRDB
+import Synchronization
+
+/// The connections that read. A read goes to a free one at once; where all are busy it waits in one line for the
+/// first that becomes free. Readers neither wait for the writer nor keep it waiting.
+final class SQLiteReaders: Sendable {
+    /// What a connection does with one read.
+    typealias Read = @Sendable (Result<GRDB.Database, StoreError>) -> Void
+
+    private struct State {
+        var line = WaitingLine<Read>()
+        var free: [Int]
+        var isClosed = false
+    }
+
+    private let queues: [DatabaseQueue]
+    private let clock: @Sendable () -> Date
+    private let state: Mutex<State>
+
+    init(_ queues: [DatabaseQueue], clock: @escaping @Sendable () -> Date) {
+        self.queues = queues
+        self.clock = clock
+        state = Mutex(State(free: Array(queues.indices)))
+    }
+
+    /// Runs a body over one snapshot.
+    func read<T: Sendable>(_ body: @Sendable @escaping (any Transaction) throws -> T) async throws -> T {
+        let clock = clock
+        return try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<T, any Error>) in
+            submit { connection in
+                continuation.resume(with: Result { try Self.run(body, on: connection.get(), now: clock()) })
+            }
+        }
+    }
+
+    /// Takes no more reads, finishes those in line and closes the connections.
+    func close() throws {
+        state.withLock { $0.isClosed = true }
+        for queue in queues {
+            try queue.close()
+        }
+    }
+
+    private static func run<T>(
+        _ body: (any Transaction) throws -> T, on connection: GRDB.Database, now: Date
+    ) throws -> T {
+        try connection.perform("BEGIN")
+        defer {
+            if connection.hasOpenTransaction {
+                try? connection.perform("ROLLBACK")
+            }
+        }
+        return try SQLiteTransaction(connection, now: now).run(body)
+    }
+
+    private func submit(_ read: @escaping Read) {
+        let (refusal, reader) = state.withLock { state -> (StoreError?, Int?) in
+            guard !state.isClosed else { return (.closed, nil) }
+            if let reader = state.free.popLast() { return (nil, reader) }
+            return (state.line.append(read) ? nil : .unavailable(reason: "too many readers wait"), nil)
+        }
+        if let refusal {
+            read(.failure(refusal))
+        } else if let reader {
+            queues[reader].asyncWriteWithoutTransaction { connection in
+                read(.success(connection))
+                while let next = self.next(for: reader) {
+                    next(.success(connection))
+                }
+            }
+        }
+    }
+
+    /// The read that has waited longest; nil, and the reader is free again, when nobody waits.
+    private func next(for reader: Int) -> Read? {
+        state.withLock { state in
+            let next = state.line.take(atMost: 1).first
+            if next == nil {
+                state.free.append(reader)
+            }
+            return next
+        }
+    }
+}

@@ -1,0 +1,143 @@
+import Foundation
+import GRDB
+import Synchronization
+
+/// A write that waits for its commit.
+struct PendingWrite: Sendable {
+    /// Runs the body.
+    let run: @Sendable (SQLiteTransaction) -> Outcome
+    /// Tells the caller that the body was not run.
+    let refuse: @Sendable (StoreError) -> Void
+
+    /// What a body came to, before its caller knows.
+    struct Outcome {
+        /// Whether what the body wrote is to be kept.
+        let isKept: Bool
+        /// Answers the caller, with the body's own result or the commit's failure.
+        let settle: (_ failure: StoreError?) -> Void
+    }
+
+    init<T: Sendable>(
+        _ body: @Sendable @escaping (any Transaction) throws -> T, _ continuation: CheckedContinuation<T, any Error>
+    ) {
+        run = { transaction in
+            let result = Result { try transaction.run(body) }
+            let isKept = if case .success = result { true } else { false }
+            return Outcome(isKept: isKept) { failure in
+                if let failure {
+                    continuation.resume(throwing: failure)
+                } else {
+                    continuation.resume(with: result)
+                }
+            }
+        }
+        refuse = { continuation.resume(throwing: $0) }
+    }
+}
+
+/// The only connection that writes. Writers that come while a commit is under way share the next one, each in its
+/// savepoint: the disk is waited for once, and every caller is answered after that.
+///
+/// A writer that finds nobody before it is begun at once. The queue of the connection is the serial executor, so that
+/// a cancelled task neither interrupts a commit nor leaves a caller without an answer.
+final class SQLiteWriter: Sendable {
+    /// How many writers share a commit at most: it bounds how long the first of them waits for the last.
+    static let maximumBatch = 256
+
+    private struct State {
+        var line = WaitingLine<PendingWrite>()
+        var isDraining = false
+        var isClosed = false
+        var commits = 0
+    }
+
+    private let queue: DatabaseQueue
+    private let clock: @Sendable () -> Date
+    private let state = Mutex(State())
+
+    init(_ queue: DatabaseQueue, clock: @escaping @Sendable () -> Date) {
+        self.queue = queue
+        self.clock = clock
+    }
+
+    /// How many writes wait for a commit that has not begun.
+    var waiting: Int { state.withLock { $0.line.count } }
+
+    /// How many commits there were.
+    var commits: Int { state.withLock { $0.commits } }
+
+    /// Puts a write in line.
+    func submit(_ write: PendingWrite) {
+        let (refusal, mustBegin) = state.withLock { state -> (StoreError?, Bool) in
+            guard !state.isClosed else { return (.closed, false) }
+            guard state.line.append(write) else { return (.unavailable(reason: "too many writers wait"), false) }
+            defer { state.isDraining = true }
+            return (nil, !state.isDraining)
+        }
+        if let refusal {
+            write.refuse(refusal)
+        } else if mustBegin {
+            queue.asyncWriteWithoutTransaction { self.drain($0) }
+        }
+    }
+
+    /// Takes no more writes, finishes those in line and closes the connection.
+    func close() throws {
+        state.withLock { $0.isClosed = true }
+        try queue.close()
+    }
+
+    private func drain(_ connection: GRDB.Database) {
+        while let batch = nextBatch() {
+            commit(batch, on: connection)
+        }
+    }
+
+    private func nextBatch() -> [PendingWrite]? {
+        state.withLock { state in
+            let batch = state.line.take(atMost: Self.maximumBatch)
+            state.isDraining = !batch.isEmpty
+            return batch.isEmpty ? nil : batch
+        }
+    }
+
+    private func commit(_ batch: [PendingWrite], on connection: GRDB.Database) {
+        do {
+            try connection.requireUnmoved()
+            try connection.perform("BEGIN IMMEDIATE")
+        } catch {
+            for write in batch { write.refuse(error) }
+            return
+        }
+        var outcomes: [PendingWrite.Outcome] = []
+        outcomes.reserveCapacity(batch.count)
+        var failure: StoreError?
+        do throws(StoreError) {
+            for write in batch {
+                try connection.perform("SAVEPOINT writer")
+                let outcome = write.run(SQLiteTransaction(connection, now: clock()))
+                outcomes.append(outcome)
+                // A full disk and the like end the whole transaction by themselves. To go on would commit each of the
+                // writers that are left by itself and forget those before.
+                guard connection.hasOpenTransaction else {
+                    throw StoreError.unavailable(reason: "the transaction was ended by a failure of another writer")
+                }
+                if !outcome.isKept {
+                    try connection.perform("ROLLBACK TO writer")
+                }
+                try connection.perform("RELEASE writer")
+            }
+            try connection.perform("COMMIT")
+        } catch {
+            failure = error
+            if connection.hasOpenTransaction {
+                try? connection.perform("ROLLBACK")
+            }
+        }
+        state.withLock { $0.commits += failure == nil ? 1 : 0 }
+        for outcome in outcomes { outcome.settle(failure) }
+        if let failure {
+            for write in batch.dropFirst(outcomes.count) { write.refuse(failure) }
+        }
+    }
+}

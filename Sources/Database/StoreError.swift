@@ -1,0 +1,74 @@
+/// Why the store did not do what it was asked. No description holds a value that was bound or read.
+public enum StoreError: Error, Sendable {
+    /// The store cannot be reached, is busy for too long, full, broken or closed; nothing was changed.
+    case unavailable(reason: String)
+    /// What was to be written breaks an invariant of the schema.
+    case constraint(kind: Constraint)
+    /// The statement or its arguments are wrong: a mistake in the program.
+    case statement(reason: String)
+    /// A column, counted from 0, is not what the program takes it for.
+    case column(Int, expected: String)
+    /// The migrations of this build and those that the store has seen do not belong together.
+    case migration(MigrationConflict)
+    /// The store's address names no engine of this build.
+    case url(reason: String)
+
+    /// The kinds of invariant that a schema holds.
+    public enum Constraint: String, Sendable {
+        /// `PRIMARY KEY` or `UNIQUE`.
+        case unique
+        /// `REFERENCES`.
+        case foreignKey
+        /// `CHECK`.
+        case check
+        /// `NOT NULL`.
+        case notNull
+    }
+
+    /// How the migrations given and those applied differ.
+    public enum MigrationConflict: Sendable, Equatable {
+        /// The migrations given are not in strictly rising order from 1 on; the identifier is the first that is not.
+        case unordered(Int)
+        /// An applied migration reads differently in this build.
+        case changed(Int)
+        /// The store has a migration that is newer than all of this build's.
+        case newer(Int)
+        /// The store has gone past this migration without applying it, or applied one that this build lacks.
+        case diverged(Int)
+    }
+}
+
+extension StoreError: Equatable {
+    /// Two errors are the same when their kind is: sentences may be reworded.
+    public static func == (left: StoreError, right: StoreError) -> Bool {
+        switch (left, right) {
+        case (.unavailable, .unavailable), (.statement, .statement), (.url, .url): true
+        case (.constraint(let left), .constraint(let right)): left == right
+        case (.column(let left, _), .column(let right, _)): left == right
+        case (.migration(let left), .migration(let right)): left == right
+        default: false
+        }
+    }
+}
+
+extension StoreError: CustomStringConvertible {
+    /// One sentence for a log or an operator.
+    public var description: String {
+        switch self {
+        case .unavailable(let reason): "the store is unavailable: \(reason)"
+        case .constraint(let kind): "a \(kind.rawValue) constraint of the store does not hold"
+        case .statement(let reason): "a statement is wrong: \(reason)"
+        case .column(let index, let expected): "column \(index) is not \(expected)"
+        case .migration(.unordered(let identifier)):
+            "migration \(identifier) is out of order: identifiers rise strictly, from 1 on"
+        case .migration(.changed(let identifier)):
+            "migration \(identifier) was applied in another wording: restore its text and add a new migration instead"
+        case .migration(.newer(let identifier)):
+            "the store has migration \(identifier) of a newer build: run that build, or restore a backup made before it"
+        case .migration(.diverged(let identifier)):
+            "migration \(identifier) is not part of both the store's history and this build's: run the build that the "
+                + "store belongs to"
+        case .url(let reason): reason
+        }
+    }
+}

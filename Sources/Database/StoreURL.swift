@@ -1,0 +1,32 @@
+import Foundation
+
+/// Where a store is: the scheme names the engine.
+public enum StoreURL: Sendable, Equatable {
+    /// A SQLite file; a relative path counts from the working directory.
+    case sqlite(path: String)
+
+    /// Reads an address such as `sqlite:countersign.db`.
+    ///
+    /// - Throws: `StoreError.url` with a sentence that names what is supported.
+    public static func parse(_ string: String) throws -> StoreURL {
+        let scheme = "sqlite:"
+        guard string.hasPrefix(scheme) else {
+            throw StoreError.url(reason: "a store is given as sqlite:PATH, the only engine of this build")
+        }
+        let path = String(string.dropFirst(scheme.count))
+        guard !path.isEmpty, path != ":memory:", path.utf8.count <= 4096, !path.utf8.contains(0) else {
+            throw StoreError.url(reason: "sqlite: is followed by the path of a file, such as sqlite:countersign.db")
+        }
+        return .sqlite(path: path)
+    }
+
+    /// Opens the store, and makes it where there is none.
+    ///
+    /// - Parameter clock: what an embedded engine takes the time from.
+    /// - Throws: `StoreError.unavailable`.
+    public func open(clock: @escaping @Sendable () -> Date) throws -> any Database {
+        switch self {
+        case .sqlite(let path): try SQLiteDatabase(path: path, clock: clock)
+        }
+    }
+}
