@@ -4,7 +4,7 @@ import GRDB
 /// The embedded store: one SQLite file, one connection that writes, some that read, and one that watches for commits
 /// of other processes.
 public final class SQLiteDatabase: Database {
-    private let writer: SQLiteWriter
+    let writer: SQLiteWriter
     private let readers: SQLiteReaders
     private let watcher: DatabaseQueue
 
@@ -13,21 +13,28 @@ public final class SQLiteDatabase: Database {
     /// - Parameters:
     ///   - path: the file; a relative path counts from the working directory.
     ///   - clock: what `Transaction.now` is taken from.
+    ///   - busyTimeout: how many seconds a write waits for another process's write.
     /// - Throws: `StoreError.unavailable`.
-    public init(path: String, clock: @escaping @Sendable () -> Date) throws {
-        let file = SQLiteFile(path: path)
+    public init(path: String, clock: @escaping @Sendable () -> Date, busyTimeout: TimeInterval = 5) throws {
+        let file = SQLiteFile(path: path, busyTimeout: busyTimeout)
         try file.create()
         writer = SQLiteWriter(try file.openWriter(), clock: clock)
         readers = SQLiteReaders(try (0..<4).map { _ in try file.openReader() }, clock: clock)
         watcher = try file.openReader()
     }
 
+    /// Runs a body on a connection that cannot write, over one snapshot.
+    ///
+    /// - Throws: whatever the body throws, or a `StoreError`.
     public func read<T: Sendable>(
         _ body: @Sendable @escaping (any Transaction) throws -> T
     ) async throws -> T {
         try await readers.read(body)
     }
 
+    /// Runs a body in its own savepoint of a commit that it may share with others, and returns after that commit.
+    ///
+    /// - Throws: whatever the body throws, or a `StoreError`; `unavailable` after `busyTimeout` behind another process.
     @discardableResult
     public func write<T: Sendable>(
         _ body: @Sendable @escaping (any Transaction) throws -> T
@@ -38,6 +45,8 @@ public final class SQLiteDatabase: Database {
     }
 
     /// SQLite's `data_version` as a connection that never writes sees it: commits of this process move it too.
+    ///
+    /// - Throws: `StoreError.unavailable`.
     public func changeStamp() throws -> Int64 {
         try watcher.writeWithoutTransaction { connection in
             try connection.requireUnmoved()
@@ -45,11 +54,17 @@ public final class SQLiteDatabase: Database {
         }
     }
 
+    /// Reads the schema, and makes sure that the file is still the one that was opened.
+    ///
+    /// - Throws: `StoreError.unavailable`.
     public func check() async throws {
         _ = try changeStamp()
         _ = try await read { try $0.first("SELECT count(*) FROM sqlite_schema") }
     }
 
+    /// Finishes the reads and writes in line, then closes every connection.
+    ///
+    /// - Throws: `StoreError.unavailable` where SQLite does not let go.
     public func close() async throws {
         // Waiting for what is under way would block a thread that tasks share.
         let (writer, readers, watcher) = (writer, readers, watcher)
@@ -59,16 +74,10 @@ public final class SQLiteDatabase: Database {
                     with: Result {
                         // The writer last: it is the one that can clear the log away.
                         try readers.close()
-                        try watcher.close()
+                        try watcher.letGo()
                         try writer.close()
                     })
             }
         }
     }
-
-    /// How many writes wait for a commit that has not begun.
-    var waitingWrites: Int { writer.waiting }
-
-    /// How many commits this instance has made.
-    var commits: Int { writer.commits }
 }

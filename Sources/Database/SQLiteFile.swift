@@ -4,14 +4,14 @@ import GRDBSQLite
 
 /// How connections to one SQLite file are opened: every setting that the guarantees of the store rest on.
 struct SQLiteFile {
-    /// How long a connection waits for another process's lock.
-    static let busyTimeout: TimeInterval = 5
-
     /// Absolute, so that SQLite takes it for nothing but the name of a file.
     let path: String
+    /// How long a connection waits for another process's lock, in seconds.
+    let busyTimeout: TimeInterval
 
-    init(path: String) {
+    init(path: String, busyTimeout: TimeInterval) {
         self.path = URL(fileURLWithPath: path).standardizedFileURL.path
+        self.busyTimeout = busyTimeout
     }
 
     /// Makes the file where there is none, for its owner alone; SQLite gives the files beside it the same mode.
@@ -29,7 +29,7 @@ struct SQLiteFile {
             guard sqlite3_db_readonly(connection.sqliteConnection, "main") == 0 else {
                 throw StoreError.unavailable(reason: "\(self.path) may not be written")
             }
-            try Self.enableWriteAheadLog(connection)
+            try self.enableWriteAheadLog(connection)
             // After everything else that might lower it, and read back: an acknowledged write outlives a power cut.
             try connection.perform("PRAGMA synchronous = FULL")
             guard try connection.setting("PRAGMA synchronous") == 2 else {
@@ -47,7 +47,7 @@ struct SQLiteFile {
         var configuration = Configuration()
         configuration.readonly = readOnly
         configuration.foreignKeysEnabled = true
-        configuration.busyMode = .timeout(Self.busyTimeout)
+        configuration.busyMode = .timeout(busyTimeout)
         configuration.label = "countersign.store"
         configuration.prepareDatabase { connection in
             // A damaged or hostile file is found out early and gets no code to run; what is deleted is overwritten.
@@ -65,7 +65,7 @@ struct SQLiteFile {
     }
 
     /// Two processes that open a new file at once get in each other's way here, and SQLite does not wait by itself.
-    private static func enableWriteAheadLog(_ connection: GRDB.Database) throws {
+    private func enableWriteAheadLog(_ connection: GRDB.Database) throws {
         let pause: TimeInterval = 0.05
         var attempts = Int(busyTimeout / pause)
         while true {
@@ -102,6 +102,17 @@ extension GRDB.Database {
         let code = sqlite3_file_control(sqliteConnection, "main", SQLITE_FCNTL_HAS_MOVED, &hasMoved)
         guard code == SQLITE_OK, hasMoved == 0 else {
             throw StoreError.unavailable(reason: "its file was moved away or deleted")
+        }
+    }
+}
+
+extension DatabaseQueue {
+    /// Closes the connection after what it has still to do.
+    func letGo() throws(StoreError) {
+        do {
+            try close()
+        } catch {
+            throw StoreError.unavailable(reason: "SQLite does not close it")
         }
     }
 }

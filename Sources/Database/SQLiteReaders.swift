@@ -38,7 +38,7 @@ final class SQLiteReaders: Sendable {
     func close() throws {
         state.withLock { $0.isClosed = true }
         for queue in queues {
-            try queue.close()
+            try queue.letGo()
         }
     }
 

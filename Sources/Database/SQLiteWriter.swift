@@ -48,6 +48,7 @@ final class SQLiteWriter: Sendable {
         var line = WaitingLine<PendingWrite>()
         var isDraining = false
         var isClosed = false
+        var begun = 0
         var commits = 0
     }
 
@@ -62,6 +63,12 @@ final class SQLiteWriter: Sendable {
 
     /// How many writes wait for a commit that has not begun.
     var waiting: Int { state.withLock { $0.line.count } }
+
+    /// How many writes were taken out of the line.
+    var begun: Int { state.withLock { $0.begun } }
+
+    /// Whether no more writes are taken.
+    var isClosed: Bool { state.withLock { $0.isClosed } }
 
     /// How many commits there were.
     var commits: Int { state.withLock { $0.commits } }
@@ -84,7 +91,7 @@ final class SQLiteWriter: Sendable {
     /// Takes no more writes, finishes those in line and closes the connection.
     func close() throws {
         state.withLock { $0.isClosed = true }
-        try queue.close()
+        try queue.letGo()
     }
 
     private func drain(_ connection: GRDB.Database) {
@@ -97,6 +104,7 @@ final class SQLiteWriter: Sendable {
         state.withLock { state in
             let batch = state.line.take(atMost: Self.maximumBatch)
             state.isDraining = !batch.isEmpty
+            state.begun += batch.count
             return batch.isEmpty ? nil : batch
         }
     }
@@ -127,14 +135,17 @@ final class SQLiteWriter: Sendable {
                 }
                 try connection.perform("RELEASE writer")
             }
-            try connection.perform("COMMIT")
+            // Pages that were written and taken back would still be logged and waited for.
+            try connection.perform(outcomes.contains(where: \.isKept) ? "COMMIT" : "ROLLBACK")
         } catch {
             failure = error
             if connection.hasOpenTransaction {
                 try? connection.perform("ROLLBACK")
             }
         }
-        state.withLock { $0.commits += failure == nil ? 1 : 0 }
+        if failure == nil, outcomes.contains(where: \.isKept) {
+            state.withLock { $0.commits += 1 }
+        }
         for outcome in outcomes { outcome.settle(failure) }
         if let failure {
             for write in batch.dropFirst(outcomes.count) { write.refuse(failure) }

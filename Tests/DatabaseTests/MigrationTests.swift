@@ -1,0 +1,109 @@
+import Database
+import Fixtures
+import Foundation
+import Testing
+
+@Suite struct MigrationTests {
+    static let first = Migration(
+        identifier: 1, name: "users",
+        statements: ["CREATE TABLE users (id BIGINT PRIMARY KEY)", "INSERT INTO users (id) VALUES (1)"])
+    static let second = Migration(
+        identifier: 2, name: "names",
+        statements: ["ALTER TABLE users ADD COLUMN name TEXT", "UPDATE users SET name = 'x'"])
+
+    @Test("Migrations are applied in order, once, and can be added to", arguments: StoreKind.all)
+    func order(kind: StoreKind) async throws {
+        try await withStore(kind) { store in
+            #expect(try await store.currentMigration() == 0)
+            try await store.migrate([Self.first])
+            #expect(try await store.currentMigration() == 1)
+            try await store.migrate([Self.first, Self.second])
+            try await store.migrate([Self.first, Self.second])
+            #expect(try await store.currentMigration() == 2)
+            let rows = try await store.read {
+                (
+                    try $0.query("SELECT id, name FROM users"),
+                    try $0.query("SELECT name, applied_at FROM schema_migrations")
+                )
+            }
+            #expect(rows.0 == [Row([1, "x"])])
+            #expect(rows.1 == [Row(["users", 1_800_000_000]), Row(["names", 1_800_000_000])])
+        }
+    }
+
+    @Test("A store that was migrated by a newer build is left alone", arguments: StoreKind.all)
+    func newer(kind: StoreKind) async throws {
+        try await withStore(kind, migrations: [Self.first, Self.second]) { store in
+            await #expect(throws: StoreError.migration(.newer(2))) { try await store.migrate([Self.first]) }
+        }
+    }
+
+    @Test("An applied migration may not be reworded", arguments: StoreKind.all)
+    func changed(kind: StoreKind) async throws {
+        try await withStore(kind, migrations: [Self.first]) { store async throws in
+            let reworded = Migration(
+                identifier: 1, name: "users", statements: Self.first.statements + ["DROP TABLE users"])
+            await #expect(throws: StoreError.migration(.changed(1))) {
+                try await store.migrate([reworded, Self.second])
+            }
+            #expect(try await store.currentMigration() == 1)
+        }
+    }
+
+    @Test("Histories that went different ways are not mixed", arguments: StoreKind.all)
+    func diverged(kind: StoreKind) async throws {
+        let third = Migration(identifier: 3, name: "third", statements: ["CREATE TABLE third (id BIGINT)"])
+        try await withStore(kind, migrations: [Self.first, third]) { store in
+            await #expect(throws: StoreError.migration(.diverged(2))) {
+                try await store.migrate([Self.first, Self.second, third])
+            }
+        }
+    }
+
+    @Test("Identifiers must rise", arguments: [[2, 1], [1, 1], [0], [-1]])
+    func unordered(identifiers: [Int]) async throws {
+        try await withStore { store in
+            let migrations = identifiers.map { Migration(identifier: $0, name: "m", statements: []) }
+            await #expect(throws: StoreError.migration(.unordered(identifiers.last ?? 0))) {
+                try await store.migrate(migrations)
+            }
+        }
+    }
+
+    @Test("A migration that fails leaves nothing of itself and all before it", arguments: StoreKind.all)
+    func failing(kind: StoreKind) async throws {
+        let broken = Migration(
+            identifier: 2, name: "broken",
+            statements: ["CREATE TABLE half (id BIGINT)", "CREATE TABLE users (id BIGINT)"])
+        try await withStore(kind) { store in
+            await #expect(throws: StoreError.statement(reason: "")) {
+                try await store.migrate([Self.first, broken])
+            }
+            #expect(try await store.currentMigration() == 1)
+            try await store.migrate([Self.first, Self.second])
+            await #expect(throws: StoreError.statement(reason: "")) {
+                try await store.read { try $0.query("SELECT id FROM half") }
+            }
+        }
+    }
+
+    @Test("Several instances that migrate at once apply everything once", arguments: StoreKind.all)
+    func concurrent(kind: StoreKind) async throws {
+        try await withTemporaryDirectory { directory in
+            try await withThrowingTaskGroup { group in
+                for _ in 0..<6 {
+                    group.addTask {
+                        let store = try kind.open(directory) { Date(timeIntervalSince1970: 0) }
+                        try await store.migrate([Self.first, Self.second])
+                        try await store.close()
+                    }
+                }
+                try await group.waitForAll()
+            }
+            let store = try kind.open(directory) { Date(timeIntervalSince1970: 0) }
+            #expect(try await store.currentMigration() == 2)
+            #expect(try await store.read { try $0.query("SELECT id, name FROM users") } == [Row([1, "x"])])
+            try await store.close()
+        }
+    }
+}

@@ -1,0 +1,53 @@
+import Database
+import Foundation
+
+/// A kind of store that the contract of `Database` is tried on.
+public struct StoreKind: Sendable, CustomStringConvertible {
+    /// The engine's name.
+    public let description: String
+    /// Opens the store that belongs to a directory; opened again, it is another instance on the same store.
+    public let open: @Sendable (_ directory: URL, _ clock: @escaping @Sendable () -> Date) throws -> any Database
+
+    /// A SQLite file.
+    public static let sqlite = StoreKind(description: "SQLite") { directory, clock in
+        try SQLiteDatabase(path: directory.appendingPathComponent("store.db").path, clock: clock)
+    }
+
+    /// Every engine of this build.
+    public static let all = [sqlite]
+}
+
+/// Runs a body with a directory of its own (mode 0700), which is removed afterwards.
+@discardableResult
+public func withTemporaryDirectory<T>(_ body: (URL) async throws -> T) async throws -> T {
+    let directory = FileManager.default.temporaryDirectory
+        .appendingPathComponent("countersign-\(UUID().uuidString)", isDirectory: true)
+    try FileManager.default.createDirectory(
+        at: directory, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
+    defer { try? FileManager.default.removeItem(at: directory) }
+    return try await body(directory)
+}
+
+/// Runs a body with a new store, migrated as told; the store is closed and removed afterwards.
+@discardableResult
+public func withStore<T>(
+    _ kind: StoreKind = .sqlite, migrations: [Migration] = [],
+    clock: @escaping @Sendable () -> Date = { Date(timeIntervalSince1970: 1_800_000_000) },
+    _ body: (any Database) async throws -> T
+) async throws -> T {
+    try await withTemporaryDirectory { directory in
+        let store = try kind.open(directory, clock)
+        if !migrations.isEmpty {
+            try await store.migrate(migrations)
+        }
+        let result: T
+        do {
+            result = try await body(store)
+        } catch {
+            try await store.close()
+            throw error
+        }
+        try await store.close()
+        return result
+    }
+}
