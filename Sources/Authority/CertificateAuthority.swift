@@ -1,0 +1,163 @@
+import Crypto
+import Foundation
+import Identity
+import SwiftASN1
+import X509
+
+/// The internal certification authority: its certificate, the key that goes with it, and what it issues.
+public struct CertificateAuthority: Sendable {
+    /// The authority's certificate and those above it, each in DER, the authority's first.
+    public let chain: [[UInt8]]
+    /// Up to when the authority may sign.
+    public let notAfter: Date
+
+    let certificate: Certificate
+    let signingKey: SigningKey
+    /// The authority's subject key identifier, which what it signs carries as authority key identifier.
+    let keyIdentifier: ArraySlice<UInt8>
+    private let profile: CertificateProfile
+
+    /// How far a certificate's life begins before its issuing, in seconds: devices' clocks are slow now and then.
+    public static let backdating = 300
+
+    /// Takes an authority's certificate (and, behind it, the ones that lead to the root) in PEM, and its key.
+    ///
+    /// The key signs once here: one that cannot sign is found when the service starts and not by the first device.
+    ///
+    /// - Throws: ``AuthorityError/malformedCertificate``, ``AuthorityError/notAnAuthority``,
+    ///   ``AuthorityError/keyMismatch``, ``AuthorityError/module(_:)``.
+    public init(certificatePEM: String, signingKey: SigningKey) throws {
+        let documents = (try? PEMDocument.parseMultiple(pemString: certificatePEM)) ?? []
+        let certificates = documents.filter { $0.discriminator == "CERTIFICATE" }.map(\.derBytes)
+        guard let first = certificates.first, certificates.allSatisfy({ (try? Certificate(derEncoded: $0)) != nil }),
+            let certificate = try? Certificate(derEncoded: first)
+        else { throw AuthorityError.malformedCertificate }
+        try self.init(certificate, chain: certificates, signingKey: signingKey)
+    }
+
+    init(_ certificate: Certificate, chain: [[UInt8]], signingKey: SigningKey) throws {
+        guard certificate.mayIssueCertificates else { throw AuthorityError.notAnAuthority }
+        let probe = Array("Countersign: does the key belong to the certificate?".utf8)
+        let signature = try signingKey.sign(probe)
+        guard
+            certificate.publicKey == signingKey.privateKey.publicKey,
+            certificate.publicKey.isValidSignature(
+                signature, for: probe, signatureAlgorithm: signingKey.signatureAlgorithm)
+        else { throw AuthorityError.keyMismatch }
+        keyIdentifier =
+            try certificate.extensions.subjectKeyIdentifier?.keyIdentifier
+            ?? CertificateProfile.subjectKeyIdentifier(of: certificate.publicKey).keyIdentifier
+        profile = try CertificateProfile(authorityKeyIdentifier: keyIdentifier)
+        notAfter = certificate.notValidAfter
+        self.certificate = certificate
+        self.chain = chain
+        self.signingKey = signingKey
+    }
+
+    /// ``chain`` in PEM, each with a line feed at the end.
+    public var chainPEM: [String] {
+        chain.map { PEM.encode($0, label: "CERTIFICATE") }
+    }
+
+    /// Certifies a device's key, for authenticating the device as a TLS client and nothing else.
+    ///
+    /// - Parameters:
+    ///   - key: the key to certify, its possession proved.
+    ///   - deviceID: becomes the common name and the whole subject.
+    ///   - serial: 16 random bytes.
+    ///   - now: the time of issuing; the certificate's life begins 5 minutes earlier.
+    ///   - validity: seconds from `now` to the end; the authority's own end comes first where it is earlier.
+    ///   - revocationListURL: where the revocation list can be fetched, `http` or `https`.
+    ///   - policyOID: the certificate policy in dotted form.
+    /// - Throws: ``AuthorityError/authorityExpired``, ``AuthorityError/invalidSerial``,
+    ///   ``AuthorityError/invalidName(_:)``, ``AuthorityError/module(_:)``.
+    public func issue(
+        _ key: DevicePublicKey, deviceID: DeviceID, serial: [UInt8], now: Date, validity: Int,
+        revocationListURL: String,
+        policyOID: String
+    ) throws -> IssuedCertificate {
+        let extensions = try profile.device(
+            key: key.certificateKey, revocationListURL: revocationListURL, policyOID: policyOID)
+        let certificate = try sign(
+            key.certificateKey, commonName: deviceID.description, extensions: extensions, serial: serial, now: now,
+            validity: validity)
+        return try IssuedCertificate(certificate, keyHash: key.keyHash)
+    }
+
+    /// Certifies a key of the service itself as a TLS server.
+    ///
+    /// - Parameters:
+    ///   - key: the server's key; only its public half is used.
+    ///   - hosts: DNS names (`*.` in front is allowed) and IP addresses; the first becomes the common name.
+    ///   - serial: 16 random bytes.
+    ///   - now: the time of issuing.
+    ///   - validity: seconds, as for ``issue(_:deviceID:serial:now:validity:revocationListURL:policyOID:)``.
+    /// - Throws: ``AuthorityError``, also where a host is no name or address.
+    public func issueServerCertificate(
+        _ key: SigningKey, hosts: [String], serial: [UInt8], now: Date, validity: Int
+    ) throws -> IssuedCertificate {
+        let names = try hosts.map { try ServerName($0).generalName }
+        guard let commonName = hosts.first else { throw AuthorityError.invalidName("") }
+        let certificate = try sign(
+            key.privateKey.publicKey, commonName: String(commonName.prefix(64)),
+            extensions: try profile.server(key: key.privateKey.publicKey, names: names), serial: serial, now: now,
+            validity: validity)
+        return try IssuedCertificate(
+            certificate, keyHash: Array(SHA256.hash(data: key.subjectPublicKeyInfo)))
+    }
+
+    private func sign(
+        _ key: Certificate.PublicKey, commonName: String, extensions: Certificate.Extensions, serial: [UInt8],
+        now: Date,
+        validity: Int
+    ) throws -> Certificate {
+        guard now >= certificate.notValidBefore, now < notAfter, validity > 0 else {
+            throw AuthorityError.authorityExpired
+        }
+        let now = CertificateTime(now).date
+        return try Certificate(
+            version: .v3, serialNumber: try SerialNumber.make(serial), publicKey: key,
+            notValidBefore: max(certificate.notValidBefore, now - TimeInterval(Self.backdating)),
+            notValidAfter: min(notAfter, now + TimeInterval(validity)), issuer: certificate.subject,
+            subject: try DistinguishedName { CommonName(commonName) },
+            signatureAlgorithm: signingKey.signatureAlgorithm, extensions: extensions,
+            issuerPrivateKey: signingKey.privateKey)
+    }
+
+    /// The life of a root: 20 years of 365.25 days, in seconds.
+    public static let rootValidity = 631_152_000
+
+    /// Makes a self-signed authority that signs leaves only (path length 0).
+    ///
+    /// - Parameters:
+    ///   - commonName: its name, at most 64 characters (RFC 5280 §A.1).
+    ///   - signingKey: its key, such as ``SigningKey/generate()`` makes.
+    ///   - serial: 16 random bytes.
+    ///   - now: its life begins 5 minutes earlier and lasts 20 years.
+    /// - Throws: ``AuthorityError``.
+    public static func createRoot(
+        commonName: String, signingKey: SigningKey, serial: [UInt8], now: Date
+    ) throws -> CertificateAuthority {
+        guard (1...64).contains(commonName.unicodeScalars.count) else { throw AuthorityError.invalidName(commonName) }
+        let name = try DistinguishedName { CommonName(commonName) }
+        let key = signingKey.privateKey.publicKey
+        let now = CertificateTime(now).date
+        let certificate = try Certificate(
+            version: .v3, serialNumber: try SerialNumber.make(serial), publicKey: key,
+            notValidBefore: now - TimeInterval(backdating), notValidAfter: now + TimeInterval(rootValidity),
+            issuer: name, subject: name, signatureAlgorithm: signingKey.signatureAlgorithm,
+            extensions: try CertificateProfile.root(key: key), issuerPrivateKey: signingKey.privateKey)
+        var serializer = DER.Serializer()
+        try serializer.serialize(certificate)
+        return try CertificateAuthority(certificate, chain: [serializer.serializedBytes], signingKey: signingKey)
+    }
+}
+
+extension Certificate {
+    /// Whether basic constraints and key usage let the holder sign certificates and revocation lists.
+    var mayIssueCertificates: Bool {
+        guard case .isCertificateAuthority? = try? extensions.basicConstraints, let usage = try? extensions.keyUsage
+        else { return false }
+        return usage.keyCertSign && usage.cRLSign
+    }
+}

@@ -1,0 +1,116 @@
+import Foundation
+import Identity
+import SwiftASN1
+import X509
+
+/// A PKCS#10 certification request (RFC 2986) whose sender has proved to hold the private key.
+///
+/// Only the key and the wished device id are taken from it: what a request asks for beyond them is not the asker's to
+/// decide, so the rest is not even parsed.
+public struct CertificationRequest: Sendable {
+    /// The key to certify.
+    public let publicKey: DevicePublicKey
+    /// The subject's common name, where it is a UUID.
+    public let wishedDeviceID: DeviceID?
+
+    /// A request in PEM may have this many bytes; one with an RSA key of 4096 bits has about 1,700.
+    public static let maximumLength = 16 * 1024
+
+    /// Reads a request in PEM (RFC 7468 §7) and verifies its signature with the key that it carries.
+    ///
+    /// - Throws: `invalid_csr` with reason `malformed`, `bad_proof`, `weak_key` or `unsupported_key`.
+    public static func parse(pkcs10 pem: String) throws(Refusal) -> CertificationRequest {
+        guard pem.utf8.count <= maximumLength else {
+            throw Refusal.csr("malformed", "A certification request has at most \(maximumLength) bytes.")
+        }
+        guard let bytes = PEM.decode(pem, labels: ["CERTIFICATE REQUEST", "NEW CERTIFICATE REQUEST"]) else {
+            throw Refusal.csr("malformed", "The request is not one PEM document CERTIFICATE REQUEST (RFC 7468).")
+        }
+        let parts: Parts
+        do {
+            parts = try Parts(derEncoded: bytes)
+        } catch {
+            throw Refusal.csr("malformed", "The request is not a CertificationRequest in DER (RFC 2986 §4.2).")
+        }
+        let publicKey = try DevicePublicKey(subjectPublicKeyInfo: Array(parts.subjectPublicKeyInfo))
+        guard let algorithm = proofAlgorithms[parts.signatureAlgorithm] else {
+            throw Refusal.csr(
+                "bad_proof", "The request is signed with ECDSA or RSA (PKCS#1 v1.5) and SHA-256 to SHA-512.")
+        }
+        guard
+            publicKey.certificateKey.isValidSignature(
+                parts.signature, for: parts.information, signatureAlgorithm: algorithm)
+        else {
+            throw Refusal.csr("bad_proof", "The request's signature was not made with the key that it carries.")
+        }
+        return CertificationRequest(publicKey: publicKey, wishedDeviceID: deviceID(in: parts.subject))
+    }
+
+    /// The proof's algorithms, RFC 5758 §3.2 and RFC 4055 §5. SHA-1 proves nothing any more.
+    private static let proofAlgorithms: [ASN1ObjectIdentifier: Certificate.SignatureAlgorithm] = [
+        [1, 2, 840, 10_045, 4, 3, 2]: .ecdsaWithSHA256,
+        [1, 2, 840, 10_045, 4, 3, 3]: .ecdsaWithSHA384,
+        [1, 2, 840, 10_045, 4, 3, 4]: .ecdsaWithSHA512,
+        .AlgorithmIdentifier.sha256WithRSAEncryption: .sha256WithRSAEncryption,
+        .AlgorithmIdentifier.sha384WithRSAEncryption: .sha384WithRSAEncryption,
+        .AlgorithmIdentifier.sha512WithRSAEncryption: .sha512WithRSAEncryption,
+    ]
+
+    /// A subject is a wish; one that cannot be read is no reason to refuse a device its certificate.
+    private static func deviceID(in subject: ASN1Node) -> DeviceID? {
+        guard let name = try? DistinguishedName(derEncoded: subject) else { return nil }
+        let commonNames = name.joined().filter { $0.type == .RDNAttributeType.commonName }
+        guard commonNames.count == 1, let text = commonNames.first.flatMap({ String($0.value) }) else { return nil }
+        return DeviceID(text)
+    }
+
+    /// The request taken apart, nothing of it believed yet.
+    private struct Parts {
+        let information: ArraySlice<UInt8>
+        let subject: ASN1Node
+        let subjectPublicKeyInfo: ArraySlice<UInt8>
+        let signatureAlgorithm: ASN1ObjectIdentifier
+        let signature: ArraySlice<UInt8>
+
+        /// RFC 2986 §4: `{ { version, subject, subjectPKInfo, [0] attributes }, algorithm, signature }`.
+        init(derEncoded bytes: [UInt8]) throws {
+            let absent = ASN1Error.truncatedASN1Field()
+            self = try DER.sequence(try DER.parse(bytes), identifier: .sequence) { nodes in
+                guard let information = nodes.next(), let algorithm = nodes.next() else { throw absent }
+                let (subject, publicKey) = try DER.sequence(information, identifier: .sequence) { nodes in
+                    guard try Int(derEncoded: &nodes) == 0, let subject = nodes.next(), let publicKey = nodes.next(),
+                        subject.identifier == .sequence, publicKey.identifier == .sequence
+                    else { throw absent }
+                    // The attributes, which some writers leave out.
+                    if let attributes = nodes.next() {
+                        guard attributes.identifier == ASN1Identifier(tagWithNumber: 0, tagClass: .contextSpecific)
+                        else { throw absent }
+                    }
+                    return (subject, publicKey)
+                }
+                let identifier = try DER.sequence(algorithm, identifier: .sequence) { nodes in
+                    let identifier = try ASN1ObjectIdentifier(derEncoded: &nodes)
+                    _ = nodes.next()
+                    return identifier
+                }
+                let signature = try ASN1BitString(derEncoded: &nodes)
+                guard signature.paddingBits == 0 else { throw absent }
+                return Parts(
+                    information: information.encodedBytes, subject: subject,
+                    subjectPublicKeyInfo: publicKey.encodedBytes, signatureAlgorithm: identifier,
+                    signature: signature.bytes)
+            }
+        }
+
+        private init(
+            information: ArraySlice<UInt8>, subject: ASN1Node, subjectPublicKeyInfo: ArraySlice<UInt8>,
+            signatureAlgorithm: ASN1ObjectIdentifier, signature: ArraySlice<UInt8>
+        ) {
+            self.information = information
+            self.subject = subject
+            self.subjectPublicKeyInfo = subjectPublicKeyInfo
+            self.signatureAlgorithm = signatureAlgorithm
+            self.signature = signature
+        }
+    }
+}

@@ -1,0 +1,109 @@
+import Crypto
+import Foundation
+import Identity
+import SwiftASN1
+import X509
+
+/// What a client certificate says, once it is known that the authority signed it for this use and that it is in its life.
+/// Whether it is revoked or its device banned is not known here.
+public struct VerifiedDeviceCertificate: Sendable, Hashable {
+    /// The common name.
+    public let deviceID: DeviceID
+    /// The serial number as ``IssuedCertificate/serial`` writes it.
+    public let serial: String
+    /// SHA-256 of the certificate in DER.
+    public let thumbprint: [UInt8]
+    /// The first second of its life.
+    public let notBefore: Date
+    /// The last second of its life.
+    public let notAfter: Date
+}
+
+/// The judgement of a client's certificate chain in a TLS handshake.
+///
+/// It is made by hand and not by swift-certificates' `Verifier`: the authority signs leaves only, so that a chain is one
+/// signature; `Verifier` is asynchronous, which a handshake on an event loop would have to leave and come back from, and
+/// its RFC 5280 policy looks at neither usage. The checks are those of RFC 5280 §6.1.3 and §6.1.5 for a path of one.
+public struct ClientChain: Sendable {
+    /// What is wrong with a chain.
+    public enum Defect: String, Error, Sendable, CaseIterable {
+        /// There is no certificate, or it is not X.509 version 3 in DER.
+        case malformed
+        /// It names an issuer that is not trusted.
+        case unknownIssuer
+        /// Its signature does not hold.
+        case badSignature
+        /// Its life has not begun.
+        case notYetValid
+        /// Its life, or its authority's, is over.
+        case expired
+        /// It is not for client authentication by signature, or is an authority's.
+        case wrongUsage
+        /// It has a critical extension that is not understood (§4.2).
+        case unknownCriticalExtension
+        /// Its subject is not a device id alone.
+        case notADevice
+    }
+
+    private let authorities: [Certificate]
+
+    /// Trusts these authorities' certificates, each in DER: the present one, and the one before while its leaves live.
+    ///
+    /// - Throws: ``AuthorityError/malformedCertificate``, ``AuthorityError/notAnAuthority``.
+    public init(trusting authorities: [[UInt8]]) throws(AuthorityError) {
+        var certificates: [Certificate] = []
+        for bytes in authorities {
+            guard let certificate = try? Certificate(derEncoded: bytes) else { throw .malformedCertificate }
+            guard certificate.mayIssueCertificates else { throw .notAnAuthority }
+            certificates.append(certificate)
+        }
+        self.authorities = certificates
+    }
+
+    /// Judges a chain, the leaf first, each in DER. What stands behind the leaf is ignored: an authority is trusted
+    /// because it was configured, never because it was sent.
+    ///
+    /// - Throws: ``Defect``.
+    public func verify(_ chain: [[UInt8]], now: Date) throws(Defect) -> VerifiedDeviceCertificate {
+        guard let bytes = chain.first, bytes.count <= Self.maximumLength,
+            let leaf = try? Certificate(derEncoded: bytes), leaf.version == .v3
+        else { throw .malformed }
+        let issuers = authorities.filter { $0.subject == leaf.issuer }
+        guard !issuers.isEmpty else { throw .unknownIssuer }
+        guard let issuer = issuers.first(where: { $0.publicKey.isValidSignature(leaf.signature, for: leaf) }) else {
+            throw .badSignature
+        }
+        guard now >= leaf.notValidBefore, now >= issuer.notValidBefore else { throw .notYetValid }
+        guard now <= leaf.notValidAfter, now <= issuer.notValidAfter else { throw .expired }
+        try Self.checkExtensions(leaf.extensions)
+        guard let deviceID = Self.deviceID(leaf.subject) else { throw .notADevice }
+        return VerifiedDeviceCertificate(
+            deviceID: deviceID, serial: SerialNumber.hexadecimal(leaf.serialNumber),
+            thumbprint: Array(SHA256.hash(data: bytes)), notBefore: leaf.notValidBefore, notAfter: leaf.notValidAfter)
+    }
+
+    /// A leaf with an RSA key and signature of 4096 bits has about 1,700 bytes.
+    private static let maximumLength = 8192
+
+    private static let understood: Set<ASN1ObjectIdentifier> = [
+        .X509ExtensionID.basicConstraints, .X509ExtensionID.keyUsage, .X509ExtensionID.extendedKeyUsage,
+    ]
+
+    private static func checkExtensions(_ extensions: Certificate.Extensions) throws(Defect) {
+        guard extensions.allSatisfy({ !$0.critical || understood.contains($0.oid) }) else {
+            throw .unknownCriticalExtension
+        }
+        guard (try? extensions.basicConstraints) == .notCertificateAuthority,
+            (try? extensions.keyUsage)?.digitalSignature == true,
+            (try? extensions.extendedKeyUsage)?.contains(.clientAuth) == true
+        else { throw .wrongUsage }
+    }
+
+    private static func deviceID(_ subject: DistinguishedName) -> DeviceID? {
+        let attributes = Array(subject.joined())
+        guard attributes.count == 1, let name = attributes.first, name.type == .RDNAttributeType.commonName else {
+            return nil
+        }
+        return String(name.value).flatMap { DeviceID($0) }
+    }
+}

@@ -1,0 +1,129 @@
+import COpenSSL
+import Foundation
+import Identity
+import SwiftASN1
+import Synchronization
+import X509
+
+/// A private key in a hardware security module, reached through OpenSSL's `pkcs11` engine (libp11). It never leaves the
+/// module; only what is to be signed goes there.
+///
+/// The engine and the module's sessions belong to one process and are not made for concurrent use, so one lock guards
+/// loading and signing. A module signs a few hundred times a second at best: the lock is not what limits it.
+final class HardwareKey: Sendable {
+    /// The public half, as the token gives it.
+    let publicKey: Certificate.PublicKey
+    private let handle: Handle
+
+    private static let module = Mutex(())
+
+    /// OpenSSL's references. They are touched only while ``module`` is held, which the compiler cannot see.
+    private struct Handle: @unchecked Sendable {
+        let engine: OpaquePointer
+        let key: OpaquePointer
+    }
+
+    /// Finds a key by its URI and logs in to its token.
+    ///
+    /// - Throws: ``AuthorityError/module(_:)`` with OpenSSL's reason; the PIN stands in no error.
+    init(_ uri: PKCS11URI, pin: Secret<String>?) throws(AuthorityError) {
+        let pin = (pin ?? uri.pin)?.reveal()
+        guard pin?.utf8.contains(0) != true else { throw .malformedURI("the PIN holds a zero byte") }
+        let result = Self.module.withLock { _ -> Result<(Handle, [UInt8]), AuthorityError> in
+            ERR_clear_error()
+            guard let engine = Self.engine(modulePath: uri.modulePath, pin: pin) else {
+                return .failure(.module(Self.reason()))
+            }
+            guard let key = COpenSSL_pkcs11_key(engine, uri.object) else {
+                let reason = Self.reason()
+                COpenSSL_pkcs11_release(engine)
+                return .failure(.module(reason))
+            }
+            var bytes: UnsafeMutablePointer<UInt8>?
+            let length = i2d_PUBKEY(key, &bytes)
+            defer { CRYPTO_free(bytes, #file, #line) }
+            return .success(
+                (Handle(engine: engine, key: key), Array(UnsafeBufferPointer(start: bytes, count: max(0, Int(length)))))
+            )
+        }
+        let publicKeyBytes: [UInt8]
+        (handle, publicKeyBytes) = try result.get()
+        guard let publicKey = try? Certificate.PublicKey(derEncoded: publicKeyBytes) else { throw .unsupportedKey }
+        self.publicKey = publicKey
+    }
+
+    deinit {
+        Self.module.withLock { _ in
+            EVP_PKEY_free(handle.key)
+            COpenSSL_pkcs11_release(handle.engine)
+        }
+    }
+
+    /// Signs with a digest of OpenSSL's name, such as `SHA256`: a DER ECDSA-Sig-Value or a PKCS#1 v1.5 signature.
+    func sign(_ bytes: [UInt8], digest: String) throws(AuthorityError) -> [UInt8] {
+        let result = Self.module.withLock { _ -> Result<[UInt8], AuthorityError> in
+            ERR_clear_error()
+            let context = EVP_MD_CTX_new()
+            defer { EVP_MD_CTX_free(context) }
+            var length = 0
+            guard let algorithm = EVP_get_digestbyname(digest),
+                EVP_DigestSignInit(context, nil, algorithm, nil, handle.key) == 1,
+                EVP_DigestSign(context, nil, &length, bytes, bytes.count) == 1
+            else { return .failure(.module(Self.reason())) }
+            var signature = [UInt8](repeating: 0, count: length)
+            guard EVP_DigestSign(context, &signature, &length, bytes, bytes.count) == 1 else {
+                return .failure(.module(Self.reason()))
+            }
+            return .success(Array(signature.prefix(length)))
+        }
+        return try result.get()
+    }
+
+    private static func engine(modulePath: String, pin: String?) -> OpaquePointer? {
+        guard let pin else { return COpenSSL_pkcs11_engine(modulePath, nil) }
+        return COpenSSL_pkcs11_engine(modulePath, pin)
+    }
+
+    /// The first reason in OpenSSL's queue: the cause, while later ones only say what failed in consequence.
+    private static func reason() -> String {
+        let code = ERR_get_error()
+        guard code != 0 else { return "no reason given" }
+        var buffer = [CChar](repeating: 0, count: 256)
+        ERR_error_string_n(code, &buffer, buffer.count)
+        return String(decoding: buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+}
+
+/// A ``HardwareKey`` in the form in which swift-certificates asks for signatures.
+struct HardwarePrivateKey: CustomPrivateKey {
+    let key: HardwareKey
+    let defaultSignatureAlgorithm: Certificate.SignatureAlgorithm
+    let digest: String
+
+    var publicKey: Certificate.PublicKey { key.publicKey }
+    var supportedSignatureAlgorithms: [Certificate.SignatureAlgorithm] { [defaultSignatureAlgorithm] }
+
+    static var defaultPEMDiscriminator: String { "PRIVATE KEY" }
+
+    func signSynchronously(
+        bytes: some DataProtocol, signatureAlgorithm: Certificate.SignatureAlgorithm
+    ) throws -> Certificate.Signature {
+        guard signatureAlgorithm == defaultSignatureAlgorithm else { throw AuthorityError.unsupportedKey }
+        let signature = try key.sign(Array(bytes), digest: digest)
+        return try Certificate.Signature(
+            signatureAlgorithm: signatureAlgorithm, signatureBytes: ASN1BitString(bytes: signature[...]))
+    }
+
+    /// The key cannot be written out: that is what the module is for.
+    func serialize(into coder: inout DER.Serializer) throws {
+        throw AuthorityError.unsupportedKey
+    }
+
+    static func == (left: HardwarePrivateKey, right: HardwarePrivateKey) -> Bool {
+        left.publicKey == right.publicKey
+    }
+
+    func hash(into hasher: inout Hasher) {
+        hasher.combine(publicKey)
+    }
+}

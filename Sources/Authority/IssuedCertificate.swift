@@ -1,0 +1,77 @@
+import Crypto
+import Foundation
+import SwiftASN1
+import X509
+
+/// A certificate that the authority has just signed.
+public struct IssuedCertificate: Sendable, Equatable {
+    /// The serial number as 32 lower-case hexadecimal digits.
+    public let serial: String
+    /// The certificate in DER.
+    public let der: [UInt8]
+    /// SHA-256 of ``der``: `x5t#S256` of RFC 8705 §3.1.
+    public let thumbprint: [UInt8]
+    /// The first second of its life.
+    public let notBefore: Date
+    /// The last second of its life.
+    public let notAfter: Date
+    /// SHA-256 of its SubjectPublicKeyInfo.
+    public let keyHash: [UInt8]
+
+    /// The certificate in PEM (RFC 7468 §5), with a line feed at the end.
+    public var pem: String { PEM.encode(der, label: "CERTIFICATE") }
+
+    init(_ certificate: Certificate, keyHash: [UInt8]) throws {
+        var serializer = DER.Serializer()
+        try serializer.serialize(certificate)
+        der = serializer.serializedBytes
+        thumbprint = Array(SHA256.hash(data: der))
+        serial = SerialNumber.hexadecimal(certificate.serialNumber)
+        notBefore = certificate.notValidBefore
+        notAfter = certificate.notValidAfter
+        self.keyHash = keyHash
+    }
+}
+
+/// Serial numbers: 128 random bits (RFC 5280 §4.1.2.2 asks for a positive number of at most 20 octets).
+enum SerialNumber {
+    /// Takes 16 random bytes as a positive number. Where the first bit is set DER puts a zero octet in front, so that no
+    /// bit has to be given up to the sign.
+    static func make(_ random: [UInt8]) throws(AuthorityError) -> Certificate.SerialNumber {
+        guard random.count == 16, random.contains(where: { $0 != 0 }) else { throw .invalidSerial }
+        return Certificate.SerialNumber(bytes: random)
+    }
+
+    /// At least 32 digits in lower case: leading zeros are written, so that a serial has one text in store and protocol.
+    static func hexadecimal(_ serial: Certificate.SerialNumber) -> String {
+        let bytes = serial.bytes.drop { $0 == 0 }
+        let digits = Array("0123456789abcdef".utf8)
+        let padding = [UInt8](repeating: UInt8(ascii: "0"), count: 2 * max(0, 16 - bytes.count))
+        return String(
+            decoding: padding + bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
+    }
+
+    /// Reads what ``hexadecimal(_:)`` wrote, also with leading zeros left out or in capitals, as OpenSSL writes it.
+    static func bytes(_ hexadecimal: String) throws(AuthorityError) -> [UInt8] {
+        let text = hexadecimal.utf8.count.isMultiple(of: 2) ? hexadecimal : "0" + hexadecimal
+        var bytes: [UInt8] = []
+        var high: UInt8?
+        for character in text.utf8 {
+            let digit: UInt8
+            switch character {
+            case UInt8(ascii: "0")...UInt8(ascii: "9"): digit = character - UInt8(ascii: "0")
+            case UInt8(ascii: "a")...UInt8(ascii: "f"): digit = character - UInt8(ascii: "a") + 10
+            case UInt8(ascii: "A")...UInt8(ascii: "F"): digit = character - UInt8(ascii: "A") + 10
+            default: throw .invalidSerial
+            }
+            if let first = high {
+                bytes.append(first << 4 | digit)
+                high = nil
+            } else {
+                high = digit
+            }
+        }
+        guard (1...20).contains(bytes.count), bytes.contains(where: { $0 != 0 }) else { throw .invalidSerial }
+        return bytes
+    }
+}

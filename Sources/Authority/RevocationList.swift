@@ -1,0 +1,132 @@
+import Foundation
+import SwiftASN1
+import X509
+
+/// A certificate that is not to be trusted any more.
+public struct RevokedCertificate: Sendable, Equatable {
+    /// The serial number in hexadecimal, as ``IssuedCertificate/serial`` gives it.
+    public let serial: String
+    /// Since when.
+    public let revocationDate: Date
+    /// Why.
+    public let reason: RevocationReason
+
+    /// Names a certificate, a time and a reason.
+    public init(serial: String, revocationDate: Date, reason: RevocationReason) {
+        self.serial = serial
+        self.revocationDate = revocationDate
+        self.reason = reason
+    }
+}
+
+/// A certificate revocation list of version 2 (RFC 5280 §5), signed by the authority.
+public struct RevocationList: Sendable {
+    /// The list in DER.
+    public let der: [UInt8]
+    /// Its number: each list of an authority has a higher one than the last (§5.2.3).
+    public let number: UInt64
+    /// When it was made.
+    public let thisUpdate: Date
+    /// When the next one is there at the latest.
+    public let nextUpdate: Date
+
+    /// The list in PEM (RFC 7468 §6), with a line feed at the end.
+    public var pem: String { PEM.encode(der, label: "X509 CRL") }
+}
+
+extension CertificateAuthority {
+    /// Signs a revocation list.
+    ///
+    /// - Parameters:
+    ///   - revoked: every certificate that is revoked or superseded and not yet expired; each serial once.
+    ///   - number: higher than any list's before.
+    ///   - thisUpdate: the time of signing.
+    ///   - nextUpdate: when the list goes stale.
+    /// - Throws: ``AuthorityError/invalidSerial`` for a serial that is not hexadecimal, ``AuthorityError/module(_:)``.
+    public func issueRevocationList(
+        _ revoked: [RevokedCertificate], number: UInt64, thisUpdate: Date, nextUpdate: Date
+    ) throws -> RevocationList {
+        var list = DER.Serializer()
+        try list.appendConstructedNode(identifier: .sequence) { coder in
+            try coder.serialize(1)
+            coder.serializeRawBytes(signingKey.algorithmIdentifier)
+            try coder.serialize(certificate.subject)
+            try coder.serialize(CertificateTime(thisUpdate))
+            try coder.serialize(CertificateTime(nextUpdate))
+            // §5.1.2.6: absent, not empty, where nothing is revoked.
+            if !revoked.isEmpty {
+                let reasons = try EncodedReasons()
+                try coder.appendConstructedNode(identifier: .sequence) { coder in
+                    for certificate in revoked { try coder.append(certificate, reasons) }
+                }
+            }
+            try coder.serialize(explicitlyTaggedWithTagNumber: 0, tagClass: .contextSpecific) { coder in
+                try coder.serializeSequenceOf(try revocationListExtensions(number: number))
+            }
+        }
+        let toBeSigned = list.serializedBytes
+        let signature = try signingKey.sign(toBeSigned)
+        var signed = DER.Serializer()
+        try signed.appendConstructedNode(identifier: .sequence) { coder in
+            coder.serializeRawBytes(toBeSigned)
+            coder.serializeRawBytes(signingKey.algorithmIdentifier)
+            try coder.serialize(ASN1BitString(bytes: signature[...]))
+        }
+        return RevocationList(
+            der: signed.serializedBytes, number: number, thisUpdate: CertificateTime(thisUpdate).date,
+            nextUpdate: CertificateTime(nextUpdate).date)
+    }
+
+    private func revocationListExtensions(number: UInt64) throws -> [EncodedExtension] {
+        let identifier = try AuthorityKeyIdentifier(keyIdentifier: keyIdentifier).makeCertificateExtension()
+        var numberBytes = DER.Serializer()
+        try numberBytes.serialize(number)
+        return [
+            EncodedExtension(oid: identifier.oid, value: identifier.value),
+            EncodedExtension(oid: [2, 5, 29, 20], value: numberBytes.serializedBytes[...]),
+        ]
+    }
+}
+
+/// An extension that is not critical (RFC 5280 §4.1).
+private struct EncodedExtension: DERSerializable {
+    let oid: ASN1ObjectIdentifier
+    let value: ArraySlice<UInt8>
+
+    func serialize(into coder: inout DER.Serializer) throws {
+        try coder.appendConstructedNode(identifier: .sequence) { coder in
+            try coder.serialize(oid)
+            try coder.serialize(ASN1OctetString(contentBytes: value))
+        }
+    }
+}
+
+/// The extensions of an entry, encoded once for each reason: a list has many entries and few reasons.
+private struct EncodedReasons {
+    private let bytes: [RevocationReason: [UInt8]]
+
+    init() throws {
+        var bytes: [RevocationReason: [UInt8]] = [:]
+        // §5.3.1: a reason that is not known is left out.
+        for reason in RevocationReason.allCases where reason != .unspecified {
+            let enumerated: [UInt8] = [0x0A, 0x01, reason.code]
+            var serializer = DER.Serializer()
+            try serializer.serializeSequenceOf([EncodedExtension(oid: [2, 5, 29, 21], value: enumerated[...])])
+            bytes[reason] = serializer.serializedBytes
+        }
+        self.bytes = bytes
+    }
+
+    subscript(_ reason: RevocationReason) -> [UInt8] { bytes[reason] ?? [] }
+}
+
+extension DER.Serializer {
+    fileprivate mutating func append(_ certificate: RevokedCertificate, _ reasons: EncodedReasons) throws {
+        let serial = Certificate.SerialNumber(bytes: try SerialNumber.bytes(certificate.serial))
+        try appendConstructedNode(identifier: .sequence) { coder in
+            try coder.serialize(serial.bytes)
+            try coder.serialize(CertificateTime(certificate.revocationDate))
+            coder.serializeRawBytes(reasons[certificate.reason])
+        }
+    }
+}
