@@ -39,12 +39,16 @@ final class HardwareKey: Sendable {
                 COpenSSL_pkcs11_release(engine)
                 return .failure(.module(reason))
             }
+            let handle = Handle(engine: engine, key: key)
             var bytes: UnsafeMutablePointer<UInt8>?
-            let length = i2d_PUBKEY(key, &bytes)
+            let length = Int(i2d_PUBKEY(key, &bytes))
+            guard length > 0 else {
+                let reason = Self.reason()
+                Self.release(handle)
+                return .failure(.module(reason))
+            }
             defer { CRYPTO_free(bytes, #file, #line) }
-            return .success(
-                (Handle(engine: engine, key: key), Array(UnsafeBufferPointer(start: bytes, count: max(0, Int(length)))))
-            )
+            return .success((handle, Array(UnsafeBufferPointer(start: bytes, count: length))))
         }
         let publicKeyBytes: [UInt8]
         (handle, publicKeyBytes) = try result.get()
@@ -53,10 +57,12 @@ final class HardwareKey: Sendable {
     }
 
     deinit {
-        Self.module.withLock { _ in
-            EVP_PKEY_free(handle.key)
-            COpenSSL_pkcs11_release(handle.engine)
-        }
+        Self.module.withLock { _ in Self.release(handle) }
+    }
+
+    private static func release(_ handle: Handle) {
+        EVP_PKEY_free(handle.key)
+        COpenSSL_pkcs11_release(handle.engine)
     }
 
     /// Signs with a digest of OpenSSL's name, such as `SHA256`: a DER ECDSA-Sig-Value or a PKCS#1 v1.5 signature.

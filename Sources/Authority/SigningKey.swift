@@ -27,7 +27,8 @@ public struct SigningKey: Sendable {
         try self.init(key)
     }
 
-    /// Finds a private key in a hardware module.
+    /// Finds a private key in a hardware module. Its public key must be in the token too, under the same `CKA_ID`, which
+    /// is how one half is found from the other.
     ///
     /// - Parameters:
     ///   - uri: `pkcs11:` with the token and object (RFC 7512); `module-path`, and `pin-source` (a file) or `pin-value`

@@ -1,0 +1,123 @@
+import Foundation
+
+/// Runs other programs, each for a bounded time.
+public enum Command {
+    /// Why a program gave no result.
+    public enum Failure: Error, Sendable, Equatable {
+        /// There is no such program on the path.
+        case notFound(String)
+        /// It ran longer than allowed and was stopped.
+        case timedOut(String)
+        /// The environment variable that says where it is has no value.
+        case variableUnset(String)
+    }
+
+    /// What a program left behind: its exit status, and what it wrote as UTF-8.
+    public typealias Result = (status: Int32, output: String, errors: String)
+
+    /// Runs a program to its end.
+    ///
+    /// Input and output go through files, so that no pipe can fill up and stall either side.
+    ///
+    /// - Parameters:
+    ///   - executable: a path, or a name that is looked up on `PATH`.
+    ///   - arguments: its arguments, none of which a shell sees.
+    ///   - input: what it reads on standard input; nothing where `nil`.
+    ///   - environment: variables added to those of this process.
+    ///   - seconds: the longest that it may run; then it is killed and ``Failure/timedOut(_:)`` thrown.
+    @discardableResult
+    public static func run(
+        _ executable: String, _ arguments: [String], input: Data? = nil, environment: [String: String] = [:],
+        seconds: Double = 60
+    ) async throws -> Result {
+        let scratch = try ScratchDirectory()
+        let process = Process()
+        process.executableURL = try locate(executable)
+        process.arguments = arguments
+        process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
+        process.standardInput = try FileHandle(
+            forReadingFrom: URL(fileURLWithPath: scratch.write(input ?? Data(), "in")))
+        let output = try scratch.write(Data(), "out")
+        let errors = try scratch.write(Data(), "err")
+        process.standardOutput = try FileHandle(forWritingTo: URL(fileURLWithPath: output))
+        process.standardError = try FileHandle(forWritingTo: URL(fileURLWithPath: errors))
+        let finished = try await end(of: process, seconds: seconds)
+        guard finished else { throw Failure.timedOut(executable) }
+        return (process.terminationStatus, try text(output), try text(errors))
+    }
+
+    /// The path of a program in the Python environment that `COUNTERSIGN_VENV` names (its `bin` directory).
+    public static func python(_ name: String) throws -> String {
+        guard let directory = ProcessInfo.processInfo.environment["COUNTERSIGN_VENV"], !directory.isEmpty else {
+            throw Failure.variableUnset("COUNTERSIGN_VENV")
+        }
+        return directory + "/" + name
+    }
+
+    private static func locate(_ executable: String) throws -> URL {
+        let path = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin"
+        let candidates =
+            executable.contains("/") ? [executable] : path.split(separator: ":").map { "\($0)/\(executable)" }
+        guard let found = candidates.first(where: { FileManager.default.isExecutableFile(atPath: $0) }) else {
+            throw Failure.notFound(executable)
+        }
+        return URL(fileURLWithPath: found)
+    }
+
+    /// Starts a process and waits for its end; `false` where it had to be killed.
+    private static func end(of process: Process, seconds: Double) async throws -> Bool {
+        let (ends, continuation) = AsyncStream<Void>.makeStream()
+        process.terminationHandler = { _ in continuation.finish() }
+        try process.run()
+        let identifier = process.processIdentifier
+        let limit = Task {
+            try await Task.sleep(for: .seconds(seconds))
+            kill(identifier, SIGKILL)
+        }
+        for await _ in ends {}
+        limit.cancel()
+        return process.terminationReason == .exit || process.terminationStatus != SIGKILL
+    }
+
+    private static func text(_ path: String) throws -> String {
+        String(decoding: try Data(contentsOf: URL(fileURLWithPath: path)), as: UTF8.self)
+    }
+}
+
+/// A directory (mode 0700) that is removed when the last reference to it goes.
+public final class ScratchDirectory: Sendable {
+    /// Where it is.
+    public let path: String
+
+    /// Makes an empty directory among the temporary files.
+    public init() throws {
+        path = FileManager.default.temporaryDirectory.appendingPathComponent("countersign-\(UUID().uuidString)").path
+        try FileManager.default.createDirectory(
+            atPath: path, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
+    }
+
+    deinit {
+        try? FileManager.default.removeItem(atPath: path)
+    }
+
+    /// The path of a file in it.
+    public func file(_ name: String) -> String { path + "/" + name }
+
+    /// Writes a file and gives its path.
+    @discardableResult
+    public func write(_ data: some DataProtocol, _ name: String) throws -> String {
+        try Data(data).write(to: URL(fileURLWithPath: file(name)))
+        return file(name)
+    }
+
+    /// Writes a text and gives its path.
+    @discardableResult
+    public func write(_ text: String, _ name: String) throws -> String {
+        try write(Array(text.utf8), name)
+    }
+
+    /// Reads a text.
+    public func text(_ name: String) throws -> String {
+        String(decoding: try Data(contentsOf: URL(fileURLWithPath: file(name))), as: UTF8.self)
+    }
+}
