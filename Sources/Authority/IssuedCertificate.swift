@@ -33,6 +33,17 @@ public struct IssuedCertificate: Sendable, Equatable {
     }
 }
 
+extension IssuedCertificate {
+    /// Brings a serial number that a person typed or pasted into the form of ``serial``: OpenSSL writes capitals, leaves
+    /// leading zeros out and in its long output puts colons between the bytes.
+    ///
+    /// - Returns: `nil` for what is no serial number.
+    public static func canonicalSerial(_ text: String) -> String? {
+        let digits = text.replacing(":", with: "")
+        return (try? SerialNumber.bytes(digits)).map { SerialNumber.hexadecimal(Certificate.SerialNumber(bytes: $0)) }
+    }
+}
+
 /// Serial numbers: 128 random bits (RFC 5280 §4.1.2.2 asks for a positive number of at most 20 octets).
 enum SerialNumber {
     /// Takes 16 random bytes as a positive number. Where the first bit is set DER puts a zero octet in front, so that no

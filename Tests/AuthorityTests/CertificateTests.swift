@@ -79,6 +79,9 @@ struct CertificateTests {
         let verified = try ClientChain(trusting: authority.authority.chain).verify(
             [certificate.der], now: authority.now)
         #expect(verified.serial == certificate.serial)
+        #expect(IssuedCertificate.canonicalSerial(String(number)) == certificate.serial)
+        #expect(IssuedCertificate.canonicalSerial("00:" + number) == certificate.serial)
+        #expect(IssuedCertificate.canonicalSerial("x") == nil)
     }
 
     @Test(

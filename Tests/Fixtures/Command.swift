@@ -31,6 +31,7 @@ public enum Command {
         seconds: Double = 60
     ) async throws -> Result {
         let scratch = try ScratchDirectory()
+        defer { withExtendedLifetime(scratch) {} }
         let process = Process()
         process.executableURL = try locate(executable)
         process.arguments = arguments
