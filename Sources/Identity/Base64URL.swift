@@ -37,6 +37,11 @@ public enum Base64URL {
     /// Decodes the canonical form only: `nil` for padding, foreign characters, an impossible length, and for
     /// trailing bits that are not zero (two texts must never mean the same bytes).
     public static func decode(_ text: some Collection<UInt8>) -> [UInt8]? {
+        text.withContiguousStorageIfAvailable(decodeContiguous) ?? Array(text).withUnsafeBufferPointer(decodeContiguous)
+    }
+
+    /// One loop over memory, since a generic one is not specialized for callers in other rooms.
+    private static func decodeContiguous(_ text: UnsafeBufferPointer<UInt8>) -> [UInt8]? {
         let count = text.count
         guard count % 4 != 1 else { return nil }
         var bytes: [UInt8] = []

@@ -1,0 +1,24 @@
+import Identity
+
+/// The address of a user's picture (RFC 3986), as far as it is let through: `https`, a registered host and nothing that
+/// two readers of URLs could understand differently.
+enum AvatarURL {
+    /// Longer ones are refused, in bytes.
+    static let maximumLength = 2048
+
+    /// What keeps an address from being used, in words; `nil` where it is fine.
+    static func objection(to text: String, hosts: [String]) -> String? {
+        let prefix = "https://"
+        guard text.hasPrefix(prefix) else { return "does not begin with https://" }
+        let forbidden: Set<UInt8> = Set(#"\"<>^`{|}"#.utf8)
+        guard text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && !forbidden.contains($0) }) else {
+            return "holds a character that a URL must escape"
+        }
+        let authority = text.utf8.dropFirst(prefix.utf8.count).prefix { !"/?#".utf8.contains($0) }
+        let host = String(decoding: authority, as: UTF8.self).lowercased()
+        guard hosts.contains(where: { $0.lowercased() == host }) else {
+            return "does not lie on a host that the provider registered"
+        }
+        return nil
+    }
+}

@@ -1,0 +1,156 @@
+import Foundation
+import Identity
+
+/// Reads the claims of a payload (RFC 7519 §4), each into the type that it should have, and keeps what is wrong.
+///
+/// All kinds of token read their claims through it. Where a defect was kept, the values are not to be used.
+struct ClaimReader {
+    private let payload: JSONValue
+    /// What was wrong so far, in the order of reading.
+    private(set) var defects: [TokenDefect] = []
+
+    /// When a token was made and until when it counts.
+    struct Validity {
+        var issuedAt = Date.distantPast
+        var expiresAt = Date.distantPast
+    }
+
+    init(_ payload: JSONValue) {
+        self.payload = payload
+    }
+
+    /// Whether the payload has a claim.
+    func has(_ name: String) -> Bool {
+        payload[name] != nil
+    }
+
+    /// Keeps a defect.
+    mutating func note(_ reason: IdentityTokenDefect, _ detail: String) {
+        defects.append(TokenDefect(reason, detail))
+    }
+
+    /// A string that must be there; empty where it is not.
+    mutating func text(_ name: String, bytes: ClosedRange<Int>) -> String {
+        guard has(name) else {
+            note(.missingClaim, "The claim \(name) is missing.")
+            return ""
+        }
+        return optionalText(name, bytes: bytes) ?? ""
+    }
+
+    /// A string that may be there. Control characters (Unicode's category Cc) are refused in all of them: they end up in
+    /// headers, terminals and a store that takes no U+0000.
+    mutating func optionalText(_ name: String, bytes: ClosedRange<Int>) -> String? {
+        guard let value = payload[name] else { return nil }
+        guard let text = value.text else {
+            note(.malformed, "The claim \(name) is not a string.")
+            return nil
+        }
+        guard bytes.contains(text.utf8.count) else {
+            note(.malformed, "The claim \(name) has \(text.utf8.count) bytes: \(bytes.lowerBound) to \(bytes.upperBound).")
+            return nil
+        }
+        guard !text.unicodeScalars.contains(where: { $0.value < 0x20 || (0x7F...0x9F).contains($0.value) }) else {
+            note(.malformed, "The claim \(name) holds a control character.")
+            return nil
+        }
+        return text
+    }
+
+    /// The subject: `prn`, or `sub` as its alias, both only if they are the same bytes.
+    mutating func subject(bytes: ClosedRange<Int>) -> String {
+        guard has("sub") else { return text("prn", bytes: bytes) }
+        let subject = text("sub", bytes: bytes)
+        if let principal = optionalText("prn", bytes: bytes), !principal.utf8.elementsEqual(subject.utf8) {
+            note(.malformed, "The claims prn and sub differ: send one of them.")
+        }
+        return subject
+    }
+
+    /// `aud` (RFC 7519 §4.1.3): a string, or an array of strings of which one is the realm.
+    mutating func audience(realm: String, required: Bool) {
+        let audience: [String?]
+        switch payload["aud"] {
+        case nil:
+            if required { note(.missingClaim, "The claim aud is missing: it is the realm, \(realm).") }
+            return
+        case .string(let text): audience = [text]
+        case .array(let values): audience = values.map(\.text)
+        default: audience = [nil]
+        }
+        guard !audience.contains(nil) else {
+            note(.malformed, "The claim aud is neither a string nor an array of strings.")
+            return
+        }
+        guard audience.contains(where: { $0?.utf8.elementsEqual(realm.utf8) ?? false }) else {
+            note(.wrongAudience, "The claim aud does not name this realm, \(realm).")
+            return
+        }
+    }
+
+    /// `iat`, `exp` and, where it is there, `nbf`, judged against a moment (RFC 7519 §4.1.4 to §4.1.6).
+    mutating func validity(now: Date, clockSkew: TimeInterval, maximumLifetime: TimeInterval) -> Validity {
+        var validity = Validity()
+        let allowed = "the \(Self.seconds(clockSkew)) s allowed"
+        let issuedAt = date("iat", required: true)
+        let expiresAt = date("exp", required: true)
+        if let issuedAt {
+            validity.issuedAt = issuedAt
+            future("iat", issuedAt.timeIntervalSince(now), clockSkew, allowed)
+        }
+        if let notBefore = date("nbf", required: false) {
+            future("nbf", notBefore.timeIntervalSince(now), clockSkew, allowed)
+        }
+        if let expiresAt {
+            validity.expiresAt = expiresAt
+            let late = now.timeIntervalSince(expiresAt)
+            if late >= clockSkew {
+                note(.expired, "The claim exp was \(Self.seconds(late)) s ago by this server's clock, beyond \(allowed).")
+            }
+        }
+        if let issuedAt, let expiresAt {
+            let lifetime = expiresAt.timeIntervalSince(issuedAt)
+            if lifetime <= 0 { note(.malformed, "The claim exp is not after iat.") }
+            if lifetime > maximumLifetime {
+                note(
+                    .lifetimeTooLong,
+                    "From iat to exp it is \(Self.seconds(lifetime)) s, more than the \(Self.seconds(maximumLifetime)) s"
+                        + " allowed.")
+            }
+        }
+        return validity
+    }
+
+    private mutating func future(_ name: String, _ early: TimeInterval, _ skew: TimeInterval, _ allowed: String) {
+        guard early > skew else { return }
+        note(
+            .notYetValid,
+            "The claim \(name) is \(Self.seconds(early)) s in the future by this server's clock, beyond \(allowed).")
+    }
+
+    /// A NumericDate (RFC 7519 §2): seconds since 1970, a fraction is allowed; up to the year 9999.
+    mutating func date(_ name: String, required: Bool) -> Date? {
+        let seconds: Double
+        switch payload[name] {
+        case nil:
+            if required { note(.missingClaim, "The claim \(name) is missing.") }
+            return nil
+        case .integer(let value): seconds = Double(value)
+        case .number(let value): seconds = value
+        default:
+            note(.malformed, "The claim \(name) is not a number of seconds since 1970.")
+            return nil
+        }
+        guard (0..<253_402_300_800).contains(seconds) else {
+            let hint = seconds > 0 ? ": is it in milliseconds?" : "."
+            note(.malformed, "The claim \(name) is no time between 1970 and 9999, in seconds\(hint)")
+            return nil
+        }
+        return Date(timeIntervalSince1970: seconds)
+    }
+
+    /// Seconds for a sentence, rounded up so that what is beyond a limit also reads so.
+    private static func seconds(_ interval: TimeInterval) -> Int {
+        Int(interval.rounded(.up))
+    }
+}

@@ -1,0 +1,47 @@
+import Foundation
+import Identity
+
+/// That a provider holds the private half of a key that it wants to add (compare RFC 8555 §7.3.5, RFC 7800).
+///
+/// A compact JWS by the new key over the provider id: the payload's `iss` or `sub` (both only if equal) is the provider
+/// id, `iat` and `exp` lie at most ten minutes apart, `aud`, where it is there, names the realm. `kid`, `typ` and `cty`
+/// need not be there: the key has no id yet. A repeated proof adds nothing, since a key is registered once.
+public struct KeyPossessionProof: Sendable {
+    /// The key, shown to be in its owner's hands.
+    public let key: VerificationKey
+    /// Whose it is.
+    public let provider: ProviderID
+
+    /// Judges a proof.
+    ///
+    /// - Parameters:
+    ///   - key: the new key; the proof's `alg` must be its algorithm.
+    ///   - provider: who asks, known by a provider token that was verified before.
+    /// - Throws: ``Refusal`` `invalid_provider_key` with reason `bad_proof`.
+    public init(
+        _ compact: String, of key: VerificationKey, by provider: ProviderID, realm: String, clockSkew: TimeInterval = 60,
+        now: Date
+    ) throws(Refusal) {
+        let token = try UnverifiedToken(compact, refusing: .invalidProviderKey)
+        func refuse(_ detail: String) -> Refusal { Refusal(.invalidProviderKey, detail, reason: "bad_proof") }
+        if let defect = token.header.typeDefect(required: false) { throw defect.refusal(.invalidProviderKey) }
+        guard token.header.algorithm == key.algorithm.rawValue else {
+            throw refuse("The proof's alg is not \(key.algorithm.rawValue), the algorithm of the new key.")
+        }
+        guard key.isValid(signature: token.signature, over: token.signingInput) else {
+            throw refuse("The proof is not signed by the new key.")
+        }
+        var claims = ClaimReader(token.payload)
+        let names = ["iss", "sub"].filter(claims.has)
+        let named = names.map { claims.text($0, bytes: 36...36) }
+        _ = claims.validity(
+            now: now, clockSkew: clockSkew, maximumLifetime: TokenProfile.keyPossession.maximumLifetime)
+        claims.audience(realm: realm, required: TokenProfile.keyPossession.requiresAudience)
+        if let defect = claims.defects.first { throw defect.refusal(.invalidProviderKey) }
+        guard !named.isEmpty, named.allSatisfy({ ProviderID($0) == provider }) else {
+            throw refuse("The proof's iss (or sub) is not the provider id.")
+        }
+        self.key = key
+        self.provider = provider
+    }
+}

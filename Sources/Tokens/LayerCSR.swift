@@ -1,0 +1,59 @@
+import Identity
+
+/// A Layer certificate signing request whose own signature holds: a compact JWS signed by the key that it carries.
+///
+/// It contributes a public key, the proof that its sender holds the private one, a wished device id and a user agent.
+/// Everything else in it is ignored.
+public struct LayerCSR: Sendable, Equatable {
+    /// What made the request (`uat`), at most 512 bytes; `nil` where it does not say.
+    public let userAgent: String?
+    /// The device id that the client would like (`prn`), not judged: where it is no UUID, or taken, another is given.
+    public let wishedDeviceID: String?
+    /// The key to certify, DER, in its one canonical form.
+    public let subjectPublicKeyInfo: [UInt8]
+
+    private static let contentType = "layer-csr;v=1"
+
+    /// Reads and judges a request.
+    ///
+    /// - Throws: ``Refusal`` `invalid_csr` with reason `malformed`, `weak_key`, `unsupported_key`, or `bad_proof` where
+    ///   the signature is not the carried key's.
+    public init(_ compact: String) throws(Refusal) {
+        let token = try UnverifiedToken(compact, refusing: .invalidCSR)
+        let key = try Self.key(of: token)
+        guard key.isValid(signature: token.signature, over: token.signingInput) else {
+            throw Refusal(
+                .invalidCSR, "The request is not signed by the private half of the key in pky.", reason: "bad_proof")
+        }
+        var claims = ClaimReader(token.payload)
+        userAgent = claims.optionalText("uat", bytes: 0...512)
+        if let defect = claims.defects.first { throw defect.refusal(.invalidCSR) }
+        wishedDeviceID = token.payload["prn"]?.text
+        subjectPublicKeyInfo = key.subjectPublicKeyInfo
+    }
+
+    /// Reads the carried key, with the algorithm that the header names for it.
+    private static func key(of token: UnverifiedToken) throws(Refusal) -> VerificationKey {
+        func malformed(_ detail: String) -> Refusal { Refusal(.invalidCSR, detail, reason: "malformed") }
+        if let defect = token.header.typeDefect(required: true) { throw defect.refusal(.invalidCSR) }
+        guard token.header.contentType?.utf8.elementsEqual(contentType.utf8) ?? false else {
+            throw malformed("The header's cty is not \(contentType).")
+        }
+        let algorithm: SignatureAlgorithm
+        switch (token.header.algorithm, token.payload["pka"]?.text) {
+        case ("RS256", "RSA"): algorithm = .rs256
+        case ("ES256", "EC"): algorithm = .es256
+        case ("RS256", _), ("ES256", _):
+            throw malformed("The claim pka does not go with alg: RSA goes with RS256, EC with ES256.")
+        default: throw malformed("The header's alg is neither RS256 nor ES256.")
+        }
+        guard let encoded = token.payload["pky"]?.text, let bytes = Base64URL.decodeEitherAlphabet(encoded.utf8) else {
+            throw malformed("The claim pky is not the base64 of a SubjectPublicKeyInfo.")
+        }
+        do throws(KeyDefect) {
+            return try VerificationKey(PublicKeyMaterial(subjectPublicKeyInfo: bytes), algorithm: algorithm)
+        } catch {
+            throw error.refusal(.invalidCSR)
+        }
+    }
+}

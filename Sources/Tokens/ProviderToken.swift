@@ -1,0 +1,120 @@
+import Crypto
+import Foundation
+import Identity
+
+/// A backend's bearer token (RFC 6750) whose signature and claims hold: made once by the provider, used for many reads.
+public struct ProviderToken: Sendable, Equatable {
+    /// Whose backend it is (`iss`).
+    public let provider: ProviderID
+    /// The key that signed (`kid`).
+    public let keyID: ProviderKeyID
+    /// When it was made (`iat`).
+    public let issuedAt: Date
+    /// Until when it counts (`exp`), at most an hour later.
+    public let expiresAt: Date
+}
+
+/// A backend's token for one call that changes keys or webhooks: young, named, and bound to the request's body.
+public struct FreshProviderToken: Sendable, Equatable {
+    /// Whose it is, and its times.
+    public let token: ProviderToken
+    /// Its name (`jti`, RFC 7519 §4.1.7), 1 to 128 bytes: to be accepted once for each provider.
+    public let identifier: String
+    /// Until when its name must be remembered: before that moment the token itself could be accepted again.
+    public let rememberUntil: Date
+}
+
+/// A device's leave to be certified, given by a provider. Its name is spent in the transaction that issues.
+public struct EnrolmentToken: Sendable, Equatable {
+    /// Who gave it (`iss`).
+    public let provider: ProviderID
+    /// The key that signed (`kid`).
+    public let keyID: ProviderKeyID
+    /// Its name (`jti`), 1 to 128 bytes: to be accepted once for each provider.
+    public let identifier: String
+    /// When it was made (`iat`).
+    public let issuedAt: Date
+    /// Until when it counts (`exp`), at most ten minutes later.
+    public let expiresAt: Date
+    /// Until when its name must be remembered.
+    public let rememberUntil: Date
+}
+
+/// Turns an ``UnverifiedToken`` into what a provider's backend may be trusted with, or says why not.
+///
+/// The caller looks up what ``UnverifiedToken/issuer`` and ``UnverifiedToken/keyID`` name, as for identity tokens.
+public struct ProviderTokenVerifier: Sendable {
+    /// What `aud` must name.
+    public let realm: String
+    /// How far a provider's clock may be off, in seconds.
+    public let clockSkew: TimeInterval
+
+    /// Takes the rules.
+    public init(realm: String, clockSkew: TimeInterval = 60) {
+        self.realm = realm
+        self.clockSkew = clockSkew
+    }
+
+    /// Judges a bearer token.
+    ///
+    /// - Throws: ``Refusal`` `provider_token_invalid`, its sentence saying what is wrong.
+    public func verify(
+        _ token: UnverifiedToken, provider: Provider?, key: RegisteredKey?, now: Date
+    ) throws(Refusal) -> ProviderToken {
+        let judged = TokenRule.Case(token: token, profile: .provider, provider: provider, key: key)
+        var claims = ClaimReader(token.payload)
+        return try self.token(judged, &claims, now: now)
+    }
+
+    /// Judges a token for one call that changes something: `exp − iat` at most 60 s, `jti`, and `body_sha256`, the
+    /// base64url SHA-256 of the request's body (of no bytes where it has none).
+    ///
+    /// - Throws: ``Refusal`` `provider_token_invalid`, its sentence saying what is wrong.
+    public func verifyFresh(
+        _ token: UnverifiedToken, body: some DataProtocol, provider: Provider?, key: RegisteredKey?, now: Date
+    ) throws(Refusal) -> FreshProviderToken {
+        let judged = TokenRule.Case(token: token, profile: .freshProvider, provider: provider, key: key)
+        var claims = ClaimReader(token.payload)
+        let identifier = claims.text("jti", bytes: 1...128)
+        let bodyDigest = claims.text("body_sha256", bytes: 43...43)
+        if claims.defects.isEmpty, bodyDigest != Digest256.of(body).base64URL {
+            claims.note(.malformed, "The claim body_sha256 is not the base64url SHA-256 of this request's body.")
+        }
+        let verified = try self.token(judged, &claims, now: now)
+        return FreshProviderToken(
+            token: verified, identifier: identifier, rememberUntil: verified.expiresAt.addingTimeInterval(clockSkew))
+    }
+
+    /// Judges an enrolment token: `exp − iat` at most ten minutes, and `jti`.
+    ///
+    /// - Throws: ``Refusal`` `invalid_csr` with reason `gate`, its sentence saying what is wrong.
+    public func verifyEnrolment(
+        _ token: UnverifiedToken, provider: Provider?, key: RegisteredKey?, now: Date
+    ) throws(Refusal) -> EnrolmentToken {
+        let judged = TokenRule.Case(token: token, profile: .enrolment, provider: provider, key: key)
+        var claims = ClaimReader(token.payload)
+        let identifier = claims.text("jti", bytes: 1...128)
+        let verified: ProviderToken
+        do throws(Refusal) {
+            verified = try self.token(judged, &claims, now: now)
+        } catch {
+            throw Refusal(.invalidCSR, "The enrolment token does not count. \(error.detail)", reason: "gate")
+        }
+        return EnrolmentToken(
+            provider: verified.provider, keyID: verified.keyID, identifier: identifier, issuedAt: verified.issuedAt,
+            expiresAt: verified.expiresAt, rememberUntil: verified.expiresAt.addingTimeInterval(clockSkew))
+    }
+
+    /// Judges the rules, then what all three kinds claim; the reader may hold defects of a kind's own claims already.
+    private func token(
+        _ judged: TokenRule.Case, _ claims: inout ClaimReader, now: Date
+    ) throws(Refusal) -> ProviderToken {
+        let (provider, key) = try judged.requireTrust(refusing: .providerTokenInvalid)
+        let profile = judged.profile
+        let validity = claims.validity(now: now, clockSkew: clockSkew, maximumLifetime: profile.maximumLifetime)
+        claims.audience(realm: realm, required: profile.requiresAudience)
+        if let defect = claims.defects.first { throw defect.refusal(.providerTokenInvalid) }
+        return ProviderToken(
+            provider: provider.id, keyID: key.id, issuedAt: validity.issuedAt, expiresAt: validity.expiresAt)
+    }
+}

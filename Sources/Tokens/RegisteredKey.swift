@@ -1,0 +1,36 @@
+import Identity
+
+/// A provider's key as registration knows it, made ready to verify with.
+public struct RegisteredKey: Sendable {
+    /// The `kid` of its tokens.
+    public let id: ProviderKeyID
+    /// Whose it is.
+    public let providerID: ProviderID
+    /// The key and its algorithm.
+    public let verificationKey: VerificationKey
+    /// Whether it counts no more, retired or revoked: its tokens are refused by that name.
+    public let retired: Bool
+
+    /// Joins the parts.
+    public init(id: ProviderKeyID, providerID: ProviderID, verificationKey: VerificationKey, retired: Bool) {
+        self.id = id
+        self.providerID = providerID
+        self.verificationKey = verificationKey
+        self.retired = retired
+    }
+
+    /// Makes a stored key ready.
+    ///
+    /// - Throws: ``Refusal`` `invalid_provider_key` for a record whose key or algorithm would not be registered today.
+    public init(_ record: ProviderKeyRecord) throws(Refusal) {
+        guard let algorithm = SignatureAlgorithm(rawValue: record.algorithm) else {
+            throw Refusal(
+                .invalidProviderKey, "The algorithm of the registered key is not supported.", reason: "unsupported_key")
+        }
+        self.init(
+            id: record.id, providerID: record.providerID,
+            verificationKey: try VerificationKey(
+                subjectPublicKeyInfo: record.subjectPublicKeyInfo, algorithm: algorithm),
+            retired: record.retiredAt != nil || record.revokedAt != nil)
+    }
+}

@@ -1,0 +1,52 @@
+import Identity
+
+/// The JOSE header of a compact JWS (RFC 7515 §4), as far as it is used.
+public struct TokenHeader: Sendable, Equatable {
+    /// `typ` (§4.1.9).
+    public let type: String?
+    /// `cty` (§4.1.10), spaces removed.
+    public let contentType: String?
+    /// `alg` (§4.1.1) as written: it is only ever compared with the algorithm of a key.
+    public let algorithm: String
+    /// `kid` (§4.1.4).
+    public let keyID: String?
+    /// The parameters in it that are never accepted, in their order.
+    let unsupported: [String]
+
+    /// What would change how the token is read (RFC 7515 §4.1.11, RFC 7797, RFC 7516 §4.1.3), and keys that a token
+    /// brings along (RFC 8725 §2.9 and §3.10).
+    private static let neverAccepted = ["crit", "b64", "zip", "jwk", "jku", "x5u", "x5c"]
+
+    init(_ json: JSONValue) throws(TokenDefect) {
+        guard case .object(let members) = json else { throw TokenDefect(.malformed, "The header is not a JSON object.") }
+        guard let algorithm = try Self.text("alg", in: json) else {
+            throw TokenDefect(.malformed, "The header has no alg.")
+        }
+        self.algorithm = algorithm
+        type = try Self.text("typ", in: json)
+        contentType = try Self.text("cty", in: json)?.filter { $0 != " " }
+        keyID = try Self.text("kid", in: json)
+        unsupported = members.map(\.name).filter(Self.neverAccepted.contains)
+    }
+
+    private static func text(_ name: String, in json: JSONValue) throws(TokenDefect) -> String? {
+        guard let value = json[name] else { return nil }
+        guard let text = value.text else { throw TokenDefect(.malformed, "The header's \(name) is not a string.") }
+        return text
+    }
+
+    /// The refusal of what is never accepted.
+    var unsupportedDefect: TokenDefect? {
+        guard let first = unsupported.first else { return nil }
+        return TokenDefect(.unsupportedHeader, "The header carries \(first), which is not supported here: leave it out.")
+    }
+
+    /// The refusal of a `typ` that is neither of the two, or that is missing where it must be there.
+    func typeDefect(required: Bool) -> TokenDefect? {
+        guard let type else {
+            return required ? TokenDefect(.wrongType, "The header has no typ: write JWS or JWT.") : nil
+        }
+        return type == "JWS" || type == "JWT"
+            ? nil : TokenDefect(.wrongType, "The header's typ is neither JWS nor JWT.")
+    }
+}

@@ -1,0 +1,37 @@
+import Foundation
+import Identity
+
+/// What one kind of token must be like before and beyond its claims: the differences between the kinds, as values.
+struct TokenProfile: Sendable {
+    /// The kind's `cty`, without spaces; `nil` where it is not looked at.
+    let contentType: String?
+    /// Whether `typ` must be there; where it is, it is `JWS` or `JWT` in any kind.
+    let requiresType: Bool
+    /// Whether `aud` must be there; where it is, it names the realm in any kind.
+    let requiresAudience: Bool
+    /// The most that `exp − iat` may be, in seconds.
+    let maximumLifetime: TimeInterval
+
+    /// The token that opens a session; its lifetime is the operator's, 24 hours at most.
+    static func identity(maximumLifetime: TimeInterval) -> TokenProfile {
+        TokenProfile(
+            contentType: "layer-eit;v=1", requiresType: true, requiresAudience: false,
+            maximumLifetime: min(maximumLifetime, 86_400))
+    }
+
+    /// A backend's bearer token for reading.
+    static let provider = TokenProfile(
+        contentType: "layer-provider;v=1", requiresType: false, requiresAudience: true, maximumLifetime: 3600)
+
+    /// A backend's token for one call that changes something.
+    static let freshProvider = TokenProfile(
+        contentType: "layer-provider;v=1", requiresType: false, requiresAudience: true, maximumLifetime: 60)
+
+    /// A device's leave to be certified.
+    static let enrolment = TokenProfile(
+        contentType: "layer-enrolment;v=1", requiresType: false, requiresAudience: true, maximumLifetime: 600)
+
+    /// The proof that comes with a new key.
+    static let keyPossession = TokenProfile(
+        contentType: nil, requiresType: false, requiresAudience: false, maximumLifetime: 600)
+}

@@ -1,0 +1,96 @@
+import Identity
+
+/// One condition on a token, judged before any of its claims. A verifier stops at the first that fails, a report
+/// (``IdentityTokenVerifier/check(_:provider:keys:now:)``) lists them all.
+struct TokenRule: Sendable {
+    /// A token together with what was found for it.
+    struct Case: Sendable {
+        let token: UnverifiedToken
+        let profile: TokenProfile
+        let provider: Provider?
+        let key: RegisteredKey?
+
+        /// Judges all rules, and hands back the provider and the key that they left standing.
+        func requireTrust(refusing code: Refusal.Code) throws(Refusal) -> (Provider, RegisteredKey) {
+            for rule in TokenRule.all {
+                if let defect = rule.defect(self) { throw defect.refusal(code) }
+            }
+            guard let provider, let key else {
+                throw TokenDefect(.unknownKey, "The token's key is not known.").refusal(code)
+            }
+            return (provider, key)
+        }
+    }
+
+    /// What is wrong, if something is. A rule that lacks what it would compare with leaves that to the rule before it.
+    let defect: @Sendable (Case) -> TokenDefect?
+
+    /// In the order in which they are judged: the signature last, since it alone costs time.
+    static let all: [TokenRule] = [
+        supportedHeader, type, contentType, issuer, knownKey, activeKey, algorithm, signature,
+    ]
+
+    static let supportedHeader = TokenRule { $0.token.header.unsupportedDefect }
+
+    static let type = TokenRule { $0.token.header.typeDefect(required: $0.profile.requiresType) }
+
+    static let contentType = TokenRule { judged in
+        guard let expected = judged.profile.contentType else { return nil }
+        guard let contentType = judged.token.header.contentType else {
+            return TokenDefect(.wrongType, "The header has no cty: write \(expected).")
+        }
+        return contentType.utf8.elementsEqual(expected.utf8)
+            ? nil : TokenDefect(.wrongType, "The header's cty is not \(expected): this is another kind of token.")
+    }
+
+    static let issuer = TokenRule { judged in
+        guard let claim = judged.token.payload["iss"] else {
+            return TokenDefect(.missingClaim, "The claim iss is missing: it is the provider id.")
+        }
+        guard claim.text != nil else { return TokenDefect(.malformed, "The claim iss is not a string.") }
+        guard let provider = judged.provider, provider.id == judged.token.issuer else {
+            return TokenDefect(.unknownIssuer, "The claim iss names no registered provider.")
+        }
+        guard provider.disabledAt == nil else {
+            return TokenDefect(.unknownIssuer, "The provider that iss names is disabled.")
+        }
+        return nil
+    }
+
+    static let knownKey = TokenRule { judged in
+        guard judged.token.header.keyID != nil else {
+            return TokenDefect(.unknownKey, "The header has no kid: it is the key id that registration gave out.")
+        }
+        guard let key = judged.key, key.id == judged.token.keyID, key.providerID == judged.provider?.id else {
+            return TokenDefect(.unknownKey, "The header's kid names no key of this provider.")
+        }
+        return nil
+    }
+
+    static let activeKey = TokenRule { judged in
+        judged.key?.retired == true
+            ? TokenDefect(.keyRetired, "The key that kid names is retired: sign with an active one.") : nil
+    }
+
+    static let algorithm = TokenRule { judged in
+        guard let key = judged.key, judged.token.header.algorithm != key.verificationKey.algorithm.rawValue else {
+            return nil
+        }
+        let registered = key.verificationKey.algorithm.rawValue
+        return TokenDefect(.algorithmMismatch, "The header's alg is not \(registered), for which the key is registered.")
+    }
+
+    static let signature = TokenRule { judged in
+        guard let key = judged.key, judged.token.header.algorithm == key.verificationKey.algorithm.rawValue,
+            !key.verificationKey.isValid(signature: judged.token.signature, over: judged.token.signingInput)
+        else { return nil }
+        let form =
+            switch key.verificationKey.algorithm {
+            case .es256: " For ES256 it is R and S in 64 bytes, not DER."
+            case .es384: " For ES384 it is R and S in 96 bytes, not DER."
+            case .ps256: " For PS256 the salt has 32 bytes."
+            case .rs256, .edDSA: ""
+            }
+        return TokenDefect(.badSignature, "The signature is not that of the key that kid names over this token.\(form)")
+    }
+}
