@@ -42,24 +42,37 @@ public enum Base64URL {
 
     /// One loop over memory, since a generic one is not specialized for callers in other rooms.
     private static func decodeContiguous(_ text: UnsafeBufferPointer<UInt8>) -> [UInt8]? {
-        let count = text.count
-        guard count % 4 != 1 else { return nil }
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(count * 3 / 4)
-        var accumulator: UInt32 = 0
-        var bits = 0
-        for character in text {
-            let value = values[Int(character)]
-            guard value != 255 else { return nil }
-            accumulator = accumulator << 6 | UInt32(value)
-            bits += 6
-            if bits >= 8 {
-                bits -= 8
-                bytes.append(UInt8(truncatingIfNeeded: accumulator >> UInt32(bits)))
+        let (groups, rest) = text.count.quotientAndRemainder(dividingBy: 4)
+        guard rest != 1 else { return nil }
+        // All values seen, and the bits left over, gathered into one: anything at or above 64 spoils the text.
+        var spoiled: UInt32 = 0
+        let bytes = [UInt8](unsafeUninitializedCapacity: text.count * 3 / 4) { buffer, count in
+            values.withUnsafeBufferPointer { values in
+                func value(_ index: Int) -> UInt32 {
+                    let value = UInt32(values[Int(text[index])])
+                    spoiled |= value
+                    return value
+                }
+                func append(_ byte: UInt32) {
+                    buffer[count] = UInt8(truncatingIfNeeded: byte)
+                    count += 1
+                }
+                for start in stride(from: 0, to: groups * 4, by: 4) {
+                    let word = value(start) << 18 | value(start + 1) << 12 | value(start + 2) << 6 | value(start + 3)
+                    append(word >> 16)
+                    append(word >> 8)
+                    append(word)
+                }
+                if rest >= 2 {
+                    var word = value(groups * 4) << 12 | value(groups * 4 + 1) << 6
+                    if rest == 3 { word |= value(groups * 4 + 2) }
+                    append(word >> 10)
+                    if rest == 3 { append(word >> 2) }
+                    if word & (rest == 2 ? 0x3FF : 0x3) != 0 { spoiled = 255 }
+                }
             }
         }
-        guard accumulator & ((1 << UInt32(bits)) - 1) == 0 else { return nil }
-        return bytes
+        return spoiled < 64 ? bytes : nil
     }
 
     /// Decodes the canonical form of a string; `nil` as for bytes.

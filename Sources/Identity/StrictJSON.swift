@@ -62,7 +62,20 @@ public struct StrictJSON {
 
     private var bytes: UnsafeBufferPointer<UInt8>
     private var position = 0
-    private var path: [String] = []
+    private var path: [Step] = []
+
+    /// One step of a path, written out only where it is needed.
+    private enum Step {
+        case member(String)
+        case element(Int)
+
+        var text: String {
+            switch self {
+            case .member(let name): ".\(name.prefix(64))"
+            case .element(let index): "[\(index)]"
+            }
+        }
+    }
 
     /// Parses a whole document.
     ///
@@ -88,7 +101,7 @@ public struct StrictJSON {
     }
 
     private func defect(_ problem: String) -> JSONDefect {
-        JSONDefect(path: "$" + path.joined(), problem: problem)
+        JSONDefect(path: "$" + path.map(\.text).joined(), problem: problem)
     }
 
     private mutating func skipSpace() {
@@ -137,7 +150,7 @@ public struct StrictJSON {
             skipSpace()
             guard next == UInt8(ascii: "\"") else { throw defect("expected a member name") }
             let name = try string()
-            path.append("." + String(name.prefix(64)))
+            path.append(.member(name))
             guard !members.contains(where: { $0.name == name }) else { throw defect("stands here twice") }
             guard members.count < Self.maximumCount else { throw defect("too many members") }
             skipSpace()
@@ -165,7 +178,7 @@ public struct StrictJSON {
             return .array(elements)
         }
         while true {
-            path.append("[\(elements.count)]")
+            path.append(.element(elements.count))
             guard elements.count < Self.maximumCount else { throw defect("too many elements") }
             elements.append(try value(depth: depth + 1))
             path.removeLast()

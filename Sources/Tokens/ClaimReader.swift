@@ -47,7 +47,9 @@ struct ClaimReader {
             return nil
         }
         guard bytes.contains(text.utf8.count) else {
-            note(.malformed, "The claim \(name) has \(text.utf8.count) bytes: \(bytes.lowerBound) to \(bytes.upperBound).")
+            note(
+                .malformed,
+                "The claim \(name) has \(text.utf8.count) bytes: \(bytes.lowerBound) to \(bytes.upperBound).")
             return nil
         }
         guard !text.unicodeScalars.contains(where: { $0.value < 0x20 || (0x7F...0x9F).contains($0.value) }) else {
@@ -105,7 +107,9 @@ struct ClaimReader {
             validity.expiresAt = expiresAt
             let late = now.timeIntervalSince(expiresAt)
             if late >= clockSkew {
-                note(.expired, "The claim exp was \(Self.seconds(late)) s ago by this server's clock, beyond \(allowed).")
+                note(
+                    .expired, "The claim exp was \(Self.seconds(late)) s ago by this server's clock, beyond \(allowed)."
+                )
             }
         }
         if let issuedAt, let expiresAt {

@@ -52,7 +52,7 @@ struct IdentityClaims {
         nonce = claims.text("nce", bytes: 1...256)
         validity = claims.validity(
             now: now, clockSkew: verifier.clockSkew, maximumLifetime: verifier.maximumLifetime)
-        claims.audience(realm: verifier.realm, required: false)
+        claims.audience(realm: verifier.realm, required: verifier.profile.requiresAudience)
         let application = claims.optionalText("app_id", bytes: 1...64)
         applicationID = application.flatMap { ApplicationID($0) }
         if application != nil, applicationID == nil { claims.note(.malformed, "The claim app_id is not an app's id.") }

@@ -12,7 +12,7 @@ public struct IdentityTokenVerifier: Sendable {
     public let clockSkew: TimeInterval
     /// The longest `exp − iat`, in seconds; 24 hours is the ceiling, whatever is asked for.
     public let maximumLifetime: TimeInterval
-    private let profile: TokenProfile
+    let profile: TokenProfile
 
     /// Takes the rules.
     public init(realm: String, clockSkew: TimeInterval = 60, maximumLifetime: TimeInterval = 600) {

@@ -19,7 +19,8 @@ public struct KeyPossessionProof: Sendable {
     ///   - provider: who asks, known by a provider token that was verified before.
     /// - Throws: ``Refusal`` `invalid_provider_key` with reason `bad_proof`.
     public init(
-        _ compact: String, of key: VerificationKey, by provider: ProviderID, realm: String, clockSkew: TimeInterval = 60,
+        _ compact: String, of key: VerificationKey, by provider: ProviderID, realm: String,
+        clockSkew: TimeInterval = 60,
         now: Date
     ) throws(Refusal) {
         let token = try UnverifiedToken(compact, refusing: .invalidProviderKey)

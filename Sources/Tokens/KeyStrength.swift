@@ -16,7 +16,8 @@ extension PublicKeyMaterial {
     private static func require(exponent: [UInt8]) throws(KeyDefect) {
         guard exponent != [1] else {
             throw KeyDefect(
-                .weakKey, "The key's public exponent is 1, so that anyone can sign for it: make a key with exponent 65537.")
+                .weakKey,
+                "The key's public exponent is 1, so that anyone can sign for it: make a key with exponent 65537.")
         }
         guard exponent == [1, 0, 1] else {
             throw KeyDefect(.weakKey, "The key's public exponent is not 65537.")
@@ -33,7 +34,8 @@ extension PublicKeyMaterial {
         }
         guard !ROCA.isFingerprinted(modulus: modulus) else {
             throw KeyDefect(
-                .weakKey, "The RSA key was made by a chip whose keys can be factored (ROCA, CVE-2017-15361): make another.")
+                .weakKey,
+                "The RSA key was made by a chip whose keys can be factored (ROCA, CVE-2017-15361): make another.")
         }
     }
 
@@ -41,7 +43,8 @@ extension PublicKeyMaterial {
         var withoutSign = point
         withoutSign[31] &= 0x7F
         guard !smallOrderPoints.contains(withoutSign) else {
-            throw KeyDefect(.weakKey, "The Ed25519 key is a point of small order: it verifies signatures that nobody made.")
+            throw KeyDefect(
+                .weakKey, "The Ed25519 key is a point of small order: it verifies signatures that nobody made.")
         }
     }
 

@@ -1,3 +1,4 @@
+import Foundation
 import Identity
 
 extension VerificationKey {
@@ -44,10 +45,12 @@ enum PEMPublicKey {
             throw KeyDefect(.malformed, "The key text is longer than \(maximumLength) bytes.")
         }
         let blocks = blocks(in: text)
-        guard !blocks.contains(where: { $0.label.hasSuffix("PRIVATE KEY") }) else { throw leaked }
+        // Looked for in the text and not in the blocks: a private key may have lost its line breaks on the way.
+        guard !text.contains("PRIVATE KEY-----") else { throw leaked }
         guard let block = blocks.first else {
             let hint = text.hasPrefix("ssh-") || text.hasPrefix("ecdsa-") ? " OpenSSH's form is another one." : ""
-            throw KeyDefect(.malformed, "The text holds no PEM block that begins with -----BEGIN PUBLIC KEY-----.\(hint)")
+            throw KeyDefect(
+                .malformed, "The text holds no PEM block that begins with -----BEGIN PUBLIC KEY-----.\(hint)")
         }
         guard !block.label.contains("CERTIFICATE") else {
             throw KeyDefect(
@@ -77,7 +80,7 @@ enum PEMPublicKey {
         var blocks: [Block] = []
         var open: Block?
         for line in text.utf8.split(whereSeparator: { $0 == 0x0A || $0 == 0x0D }) {
-            let line = String(decoding: line.filter { $0 != 0x09 }, as: UTF8.self)
+            let line = String(decoding: line, as: UTF8.self).trimmingCharacters(in: .whitespaces)
             if let label = boundary("BEGIN", in: line) {
                 if let open { blocks.append(open) }
                 open = Block(label: label)
@@ -87,7 +90,7 @@ enum PEMPublicKey {
                     blocks.append(block)
                     open = nil
                 } else {
-                    block.base64 += line.utf8.filter { $0 != 0x20 }
+                    block.base64 += line.utf8
                     open = block
                 }
             }
@@ -97,10 +100,10 @@ enum PEMPublicKey {
     }
 
     private static func boundary(_ word: String, in line: String) -> String? {
-        let line = line.utf8.drop { $0 == 0x20 }
-        let prefix = "-----\(word) ".utf8
-        guard line.starts(with: prefix) else { return nil }
-        return String(decoding: line.dropFirst(prefix.count).prefix { $0 != UInt8(ascii: "-") }, as: UTF8.self)
+        let (prefix, suffix) = ("-----\(word) ", "-----")
+        guard line.hasPrefix(prefix), line.hasSuffix(suffix), line.count > prefix.count + suffix.count
+        else { return nil }
+        return String(line.dropFirst(prefix.count).dropLast(suffix.count))
     }
 }
 

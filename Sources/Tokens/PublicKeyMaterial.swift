@@ -52,7 +52,8 @@ enum PublicKeyMaterial: Equatable {
         case ObjectIdentifier.rsassaPSS:
             throw KeyDefect(
                 .unsupportedKey,
-                "The key is of type RSASSA-PSS: give it as rsaEncryption (RFC 8017 §A.1) and name PS256 as its algorithm.")
+                "The key is of type RSASSA-PSS: give it as rsaEncryption (RFC 8017 §A.1) and name PS256 as its algorithm."
+            )
         default:
             throw KeyDefect(.unsupportedKey, "The key is of no supported type: RSA, P-256, P-384 and Ed25519 are.")
         }

@@ -18,15 +18,18 @@ public struct TokenHeader: Sendable, Equatable {
     private static let neverAccepted = ["crit", "b64", "zip", "jwk", "jku", "x5u", "x5c"]
 
     init(_ json: JSONValue) throws(TokenDefect) {
-        guard case .object(let members) = json else { throw TokenDefect(.malformed, "The header is not a JSON object.") }
+        guard case .object(let members) = json else {
+            throw TokenDefect(.malformed, "The header is not a JSON object.")
+        }
         guard let algorithm = try Self.text("alg", in: json) else {
             throw TokenDefect(.malformed, "The header has no alg.")
         }
         self.algorithm = algorithm
         type = try Self.text("typ", in: json)
-        contentType = try Self.text("cty", in: json)?.filter { $0 != " " }
+        let contentType = try Self.text("cty", in: json)
+        self.contentType = contentType?.utf8.contains(0x20) == true ? contentType?.filter { $0 != " " } : contentType
         keyID = try Self.text("kid", in: json)
-        unsupported = members.map(\.name).filter(Self.neverAccepted.contains)
+        unsupported = members.lazy.map(\.name).filter(Self.neverAccepted.contains)
     }
 
     private static func text(_ name: String, in json: JSONValue) throws(TokenDefect) -> String? {
@@ -38,7 +41,8 @@ public struct TokenHeader: Sendable, Equatable {
     /// The refusal of what is never accepted.
     var unsupportedDefect: TokenDefect? {
         guard let first = unsupported.first else { return nil }
-        return TokenDefect(.unsupportedHeader, "The header carries \(first), which is not supported here: leave it out.")
+        return TokenDefect(
+            .unsupportedHeader, "The header carries \(first), which is not supported here: leave it out.")
     }
 
     /// The refusal of a `typ` that is neither of the two, or that is missing where it must be there.

@@ -77,7 +77,8 @@ struct TokenRule: Sendable {
             return nil
         }
         let registered = key.verificationKey.algorithm.rawValue
-        return TokenDefect(.algorithmMismatch, "The header's alg is not \(registered), for which the key is registered.")
+        return TokenDefect(
+            .algorithmMismatch, "The header's alg is not \(registered), for which the key is registered.")
     }
 
     static let signature = TokenRule { judged in

@@ -15,6 +15,10 @@ public struct UnverifiedToken: Sendable {
     public let payload: JSONValue
     /// The signature's bytes.
     public let signature: [UInt8]
+    /// Who the token says made it; `nil` where `iss` is no provider id. Good for finding the key, no more.
+    public let issuer: ProviderID?
+    /// The key that the token says it was signed with; `nil` where `kid` is no key id.
+    public let keyID: ProviderKeyID?
     private let compact: [UInt8]
     private let signingInputLength: Int
 
@@ -52,6 +56,8 @@ public struct UnverifiedToken: Sendable {
         }
         self.signature = signature
         signingInputLength = dots[1]
+        issuer = payload["iss"]?.text.flatMap { ProviderID($0) }
+        keyID = header.keyID.flatMap { ProviderKeyID($0) }
     }
 
     private static func dots(in bytes: [UInt8]) -> [Int] {
@@ -79,10 +85,4 @@ public struct UnverifiedToken: Sendable {
 
     /// What the signature is over: the first two parts and the dot between them, ASCII.
     public var signingInput: ArraySlice<UInt8> { compact[..<signingInputLength] }
-
-    /// Who the token says made it; `nil` where `iss` is no provider id. Good for finding the key, no more.
-    public var issuer: ProviderID? { payload["iss"]?.text.flatMap { ProviderID($0) } }
-
-    /// The key that the token says it was signed with; `nil` where `kid` is no key id.
-    public var keyID: ProviderKeyID? { header.keyID.flatMap { ProviderKeyID($0) } }
 }

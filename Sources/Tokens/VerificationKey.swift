@@ -38,7 +38,8 @@ public struct VerificationKey: Sendable {
         let fitting = material.algorithms
         guard let chosen = fitting.first(where: { algorithm == nil || $0 == algorithm }) else {
             let names = fitting.map(\.rawValue).joined(separator: " or ")
-            throw KeyDefect(.unsupportedKey, "The key can be used with \(names), not with the algorithm that was named.")
+            throw KeyDefect(
+                .unsupportedKey, "The key can be used with \(names), not with the algorithm that was named.")
         }
         try material.requireStrength()
         do {
