@@ -94,7 +94,11 @@ let package = Package(
             swiftSettings: house),
         .executableTarget(
             name: "SampleProvider",
-            dependencies: ["CJWT", hummingbird, httpClient, logging, crypto, cryptoExtras],
+            dependencies: [
+                "CJWT", hummingbird, httpClient, logging, crypto, cryptoExtras, nioSSL,
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "NIOFoundationCompat", package: "swift-nio"),
+            ] + nio,
             swiftSettings: house),
 
         // Tests. `Fixtures` is what they share: an authority, a provider, a fixed clock, a store.

@@ -1,0 +1,78 @@
+import CJWT
+import Crypto
+import CryptoExtras
+import Foundation
+
+/// Signs what this provider vouches for: compact JSON Web Signatures (RFC 7515), made by libjwt.
+///
+/// The private key stays here. Countersign was given its public half at registration and answered with the
+/// provider id (`iss`) and the key id (`kid`), so that it can tell for any token whether this key made it.
+struct TokenSigner: Sendable {
+    /// How long the app has to bring an identity token to Countersign, in seconds; ten minutes is the most it takes.
+    static let identityTokenLifetime = 5 * 60
+    /// How long one provider token serves for calls to Countersign, in seconds; an hour is the most it takes.
+    static let providerTokenLifetime = 60 * 60
+
+    private let providerID: String
+    private let keyID: String
+    private let key: [UInt8]
+    private let algorithm: jwt_alg_t
+
+    /// What went wrong; libjwt says no more than that it refused.
+    enum Failure: Error { case neitherRSANorP256, signing }
+
+    /// - Parameter privateKeyPEM: an RSA key (signs RS256) or a P-256 key (signs ES256), not encrypted.
+    init(registration: Registration, privateKeyPEM: String) throws {
+        if (try? _RSA.Signing.PrivateKey(pemRepresentation: privateKeyPEM)) != nil {
+            algorithm = JWT_ALG_RS256
+        } else if (try? P256.Signing.PrivateKey(pemRepresentation: privateKeyPEM)) != nil {
+            algorithm = JWT_ALG_ES256
+        } else {
+            throw Failure.neitherRSANorP256
+        }
+        providerID = registration.providerID
+        keyID = registration.keyID
+        key = Array(privateKeyPEM.utf8)
+    }
+
+    /// "The user who answered for this nonce is `user`": what the app hands to Countersign to open a session.
+    ///
+    /// - Parameters:
+    ///   - user: this provider's own name for the user. It is the user's identity at Countersign for good, so a real
+    ///     backend takes the primary key of its users table, which outlives a change of name.
+    ///   - nonce: what the device got from Countersign for this very log-in. Never sign one twice or for another user.
+    ///   - realm: the Countersign installation that the token is for.
+    func identityToken(user: String, nonce: String, realm: String, now: Date) throws -> String {
+        try sign(
+            contentType: "layer-eit;v=1", claims: ["iss": providerID, "prn": user, "nce": nonce, "aud": realm],
+            lifetime: Self.identityTokenLifetime, now: now)
+    }
+
+    /// "This caller is the provider": authorizes calls to Countersign's provider endpoints. Never give it to a device.
+    func providerToken(realm: String, now: Date) throws -> String {
+        try sign(
+            contentType: "layer-provider;v=1", claims: ["iss": providerID, "aud": realm],
+            lifetime: Self.providerTokenLifetime, now: now)
+    }
+
+    private func sign(contentType: String, claims: [String: String], lifetime: Int, now: Date) throws -> String {
+        var created: OpaquePointer?
+        guard jwt_new(&created) == 0, let token = created else { throw Failure.signing }
+        defer { jwt_free(token) }
+
+        let issuedAt = Int(now.timeIntervalSince1970)
+        var results = [
+            jwt_add_header(token, "typ", "JWS"),
+            jwt_add_header(token, "cty", contentType),
+            jwt_add_header(token, "kid", keyID),
+            jwt_add_grant_int(token, "iat", issuedAt),
+            jwt_add_grant_int(token, "exp", issuedAt + lifetime),
+        ]
+        for (name, value) in claims { results.append(jwt_add_grant(token, name, value)) }
+        results.append(jwt_set_alg(token, algorithm, key, Int32(key.count)))
+
+        guard results.allSatisfy({ $0 == 0 }), let encoded = jwt_encode_str(token) else { throw Failure.signing }
+        defer { free(encoded) }
+        return String(cString: encoded)
+    }
+}
