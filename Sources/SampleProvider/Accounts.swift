@@ -13,7 +13,10 @@ actor Accounts {
         var devices: Set<String>
     }
 
-    enum Verdict { case accepted, wrong, limited(retryAfter: Int) }
+    enum Verdict {
+        case accepted, wrong
+        case limited(retryAfter: Int)
+    }
 
     /// Log-ins that one user name may try in a window, and the window in seconds. A success starts afresh.
     static let attemptLimit = 10, attemptWindow: TimeInterval = 15 * 60

@@ -164,11 +164,12 @@ struct SampleContext: RequestContext {
     init(source: Source) { coreContext = .init(source: source) }
 
     struct FormOrJSONDecoder: RequestDecoder {
-        func decode<T: Decodable>(_ type: T.Type, from request: Request, context: some RequestContext) async throws -> T {
-            if request.headers[.contentType]?.hasPrefix("application/x-www-form-urlencoded") == true {
-                return try await URLEncodedFormDecoder().decode(type, from: request, context: context)
-            }
-            return try await JSONDecoder().decode(type, from: request, context: context)
+        func decode<T: Decodable>(_ type: T.Type, from request: Request, context: some RequestContext) async throws -> T
+        {
+            let isForm = request.headers[.contentType]?.hasPrefix("application/x-www-form-urlencoded") == true
+            return isForm
+                ? try await URLEncodedFormDecoder().decode(type, from: request, context: context)
+                : try await JSONDecoder().decode(type, from: request, context: context)
         }
     }
 }

@@ -24,7 +24,7 @@ struct SampleProvider {
         LoggingSystem.bootstrap { StreamLogHandler.standardError(label: $0) }
         let logger = Logger(label: "sample-provider")
         do {
-            try await run(Options(arguments: CommandLine.arguments.dropFirst()), logger: logger)
+            try await run(Options(arguments: Array(CommandLine.arguments.dropFirst())), logger: logger)
         } catch let error as Options.Malformed {
             logger.error("\(error.reason)")
             exit(2)
@@ -36,30 +36,31 @@ struct SampleProvider {
 
     static func run(_ options: Options, logger: Logger) async throws {
         let registration = try JSONDecoder().decode(
-            Registration.self, from: Data(contentsOf: URL(filePath: options.registration)))
+            Registration.self, from: Data(contentsOf: URL(filePath: options["--registration"])))
         let signer = try TokenSigner(
-            registration: registration, privateKeyPEM: String(contentsOfFile: options.key, encoding: .utf8))
-        let accounts = try Accounts(file: options.users.map { URL(filePath: $0) })
+            registration: registration, privateKeyPEM: String(contentsOfFile: options["--key"], encoding: .utf8))
+        let accounts = try Accounts(file: options["--users"].isEmpty ? nil : URL(filePath: options["--users"]))
 
         // `--ca` names the only authority that this backend trusts for Countersign's certificate.
         var tls = TLSConfiguration.makeClientConfiguration()
         tls.minimumTLSVersion = .tlsv12
-        if let authority = options.authority { tls.trustRoots = .file(authority) }
+        if !options["--ca"].isEmpty { tls.trustRoots = .file(options["--ca"]) }
 
         try await HTTPClient.withHTTPClient(configuration: .init(tlsConfiguration: tls)) { http in
-            let service = CountersignService(baseURL: options.service, http: http, signer: signer)
+            let service = CountersignService(baseURL: options["--service"], http: http, signer: signer)
             let application = Application(
                 router: Routes(accounts: accounts, service: service, signer: signer).router(),
-                configuration: .init(address: .hostname("127.0.0.1", port: options.port), serverName: "sample-provider"),
+                configuration: .init(
+                    address: .hostname("127.0.0.1", port: options.port), serverName: "sample-provider"),
                 onServerRunning: { channel in
                     let port = channel.localAddress?.port ?? options.port
                     let ready = #"{"ready":true,"url":"http://127.0.0.1:\#(port)"}"# + "\n"
                     FileHandle.standardOutput.write(Data(ready.utf8))
                     do {
                         let slug = try await service.registeredSlug()
-                        logger.info("registered at \(options.service) as \(slug)")
+                        logger.info("registered at Countersign as \(slug)")
                     } catch {
-                        logger.warning("not answered as a provider by \(options.service): \(error)")
+                        logger.warning("Countersign does not answer this provider yet: \(error)")
                     }
                 },
                 logger: logger)
@@ -79,38 +80,28 @@ struct Registration: Decodable {
     }
 }
 
-/// The command line.
+/// The command line: pairs of a name and a value. Empty `--ca` trusts the system's authorities, empty `--users` keeps
+/// accounts in memory only.
 struct Options {
-    var port = 8450
-    var service = "https://127.0.0.1:8440"
-    var authority: String?
-    var key = "provider.key"
-    var registration = "provider.json"
-    var users: String?
-
     /// Why the command line cannot be followed.
     struct Malformed: Error { let reason: String }
 
-    init(arguments: some Sequence<String>) throws {
-        var remaining = arguments.makeIterator()
-        while let name = remaining.next() {
-            guard let value = remaining.next() else { throw Malformed(reason: "\(name) needs a value") }
-            switch name {
-            case "--port":
-                guard let port = UInt16(value) else { throw Malformed(reason: "\(value) is no port") }
-                self.port = Int(port)
-            case "--service": service = value
-            case "--ca": authority = value
-            case "--key": key = value
-            case "--registration": registration = value
-            case "--users": users = value
-            default:
-                throw Malformed(
-                    reason: """
-                        \(name) is unknown; use --port N --service URL --ca FILE --key FILE --registration FILE \
-                        [--users FILE]
-                        """)
+    private var values = [
+        "--port": "8450", "--service": "https://127.0.0.1:8440", "--ca": "", "--key": "provider.key",
+        "--registration": "provider.json", "--users": "",
+    ]
+
+    init(arguments: [String]) throws {
+        for index in stride(from: 0, to: arguments.count, by: 2) {
+            let known = values.keys.sorted().joined(separator: " ")
+            guard index + 1 < arguments.count, values[arguments[index]] != nil else {
+                throw Malformed(reason: "\(arguments[index]) is unknown or lacks its value; known are \(known)")
             }
+            values[arguments[index]] = arguments[index + 1]
         }
+        guard UInt16(self["--port"]) != nil else { throw Malformed(reason: "--port is no port") }
     }
+
+    subscript(name: String) -> String { values[name] ?? "" }
+    var port: Int { Int(self["--port"]) ?? 0 }
 }

@@ -61,8 +61,7 @@ struct TokenSigner: Sendable {
         defer { jwt_free(token) }
 
         let issuedAt = Int(now.timeIntervalSince1970)
-        var results = [
-            jwt_add_header(token, "typ", "JWS"),
+        var results = [  // libjwt itself adds `alg`, and `typ` "JWT"
             jwt_add_header(token, "cty", contentType),
             jwt_add_header(token, "kid", keyID),
             jwt_add_grant_int(token, "iat", issuedAt),
