@@ -1,0 +1,41 @@
+import Foundation
+import Identity
+import Synchronization
+
+/// One mutual-TLS connection: who is at its other end, and which sessions were attached to it.
+///
+/// Made when the handshake completes, gone when the connection ends. Attachment alone authorizes nothing.
+public final class ClientConnection: Sendable {
+    /// The server's own name for the connection.
+    public let id: ConnectionID
+    /// SHA-256 of the certificate that the peer proved to hold the key of.
+    public let thumbprint: Digest256
+    /// Ends the connection from the server's side, at once; called from anywhere, any number of times.
+    public let close: @Sendable () -> Void
+
+    private let attached = Mutex<Set<SessionID>>([])
+    private let judged = Mutex<LiveCertificate?>(nil)
+
+    /// Names a connection whose handshake has completed.
+    public init(id: ConnectionID, thumbprint: Digest256, close: @escaping @Sendable () -> Void) {
+        self.id = id
+        self.thumbprint = thumbprint
+        self.close = close
+    }
+
+    /// The certificate as the service knows it, once it was looked up.
+    var certificate: LiveCertificate? {
+        get { judged.withLock { $0 } }
+        set { judged.withLock { $0 = newValue } }
+    }
+
+    /// Attaches a session.
+    func attach(_ session: SessionID) {
+        attached.withLock { _ = $0.insert(session) }
+    }
+
+    /// Whether a session was created or resumed here.
+    func isAttached(_ session: SessionID) -> Bool {
+        attached.withLock { $0.contains(session) }
+    }
+}
