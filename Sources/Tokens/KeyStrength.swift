@@ -1,3 +1,5 @@
+import Identity
+
 /// Which public keys are too weak to be relied on.
 ///
 /// RSA: NIST SP 800-57 part 1 §5.6.1 (2048 bits at least), the exponent that everyone uses, CVE-2017-15361. More than
