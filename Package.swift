@@ -87,6 +87,7 @@ let package = Package(
             dependencies: [
                 "Identity", "Tokens", "Authority", "Database", "Records", "Operations", "API", crypto, cryptoExtras,
                 x509, asn1, httpClient, logging, lifecycle, nioSSL, hummingbird,
+                .product(name: "UnixSignals", package: "swift-service-lifecycle"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Configuration", package: "swift-configuration"),
                 .product(name: "Metrics", package: "swift-metrics"),

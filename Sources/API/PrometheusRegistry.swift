@@ -1,0 +1,147 @@
+import Metrics
+import Synchronization
+
+/// Keeps what swift-metrics is told and renders it in Prometheus' text exposition format 0.0.4.
+///
+/// Histograms are in seconds with fixed buckets; counters end in `_total`.
+public final class PrometheusRegistry: MetricsFactory {
+    private struct Series: Hashable, Comparable {
+        let name: String
+        let labels: String
+
+        static func < (left: Series, right: Series) -> Bool {
+            (left.name, left.labels) < (right.name, right.labels)
+        }
+    }
+
+    private struct State {
+        var counters: [Series: Count] = [:]
+        var recorders: [Series: Distribution] = [:]
+    }
+
+    private let state = Mutex(State())
+    private let gauges: Mutex<[(name: String, value: @Sendable () -> Double)]> = Mutex([])
+
+    public init() {}
+
+    /// Adds a value that is asked for at each rendering.
+    public func addGauge(_ name: String, value: @escaping @Sendable () -> Double) {
+        gauges.withLock { $0.append((name, value)) }
+    }
+
+    public func makeCounter(label: String, dimensions: [(String, String)]) -> any CounterHandler {
+        let series = Series(name: label, labels: Self.labels(dimensions))
+        return state.withLock { state in
+            if let known = state.counters[series] { return known }
+            let made = Count()
+            state.counters[series] = made
+            return made
+        }
+    }
+
+    public func makeRecorder(
+        label: String, dimensions: [(String, String)], aggregate: Bool
+    ) -> any RecorderHandler {
+        distribution(label, dimensions)
+    }
+
+    public func makeTimer(label: String, dimensions: [(String, String)]) -> any TimerHandler {
+        distribution(label, dimensions)
+    }
+
+    public func destroyCounter(_ handler: any CounterHandler) {}
+    public func destroyRecorder(_ handler: any RecorderHandler) {}
+    public func destroyTimer(_ handler: any TimerHandler) {}
+
+    private func distribution(_ label: String, _ dimensions: [(String, String)]) -> Distribution {
+        let series = Series(name: label, labels: Self.labels(dimensions))
+        return state.withLock { state in
+            if let known = state.recorders[series] { return known }
+            let made = Distribution()
+            state.recorders[series] = made
+            return made
+        }
+    }
+
+    /// The text for a scrape, sorted.
+    public func render() -> String {
+        let (counters, recorders) = state.withLock { ($0.counters, $0.recorders) }
+        var lines: [String] = []
+        var last = ""
+        func type(_ name: String, _ kind: String) {
+            if name != last { lines.append("# TYPE \(name) \(kind)") }
+            last = name
+        }
+        for (series, count) in counters.sorted(by: { $0.key < $1.key }) {
+            let name = "countersign_\(series.name)_total"
+            type(name, "counter")
+            lines.append("\(name)\(Self.braced(series.labels)) \(count.value)")
+        }
+        for (series, distribution) in recorders.sorted(by: { $0.key < $1.key }) {
+            let name = "countersign_\(series.name)"
+            type(name, "histogram")
+            let separator = series.labels.isEmpty ? "" : ","
+            let (buckets, sum, count) = distribution.read()
+            for (bound, value) in zip(Distribution.bounds.map { "\($0)" } + ["+Inf"], buckets + [count]) {
+                lines.append("\(name)_bucket{\(series.labels)\(separator)le=\"\(bound)\"} \(value)")
+            }
+            lines.append("\(name)_sum\(Self.braced(series.labels)) \(sum)")
+            lines.append("\(name)_count\(Self.braced(series.labels)) \(count)")
+        }
+        for gauge in gauges.withLock({ $0 }).sorted(by: { $0.name < $1.name }) {
+            let name = "countersign_\(gauge.name)"
+            type(name, "gauge")
+            lines.append("\(name) \(gauge.value())")
+        }
+        return lines.joined(separator: "\n") + "\n"
+    }
+
+    private static func braced(_ labels: String) -> String { labels.isEmpty ? "" : "{\(labels)}" }
+
+    private static func labels(_ dimensions: [(String, String)]) -> String {
+        dimensions.map { name, value in
+            let escaped = value.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"").replacing("\n", with: "\\n")
+            return "\(name)=\"\(escaped)\""
+        }.joined(separator: ",")
+    }
+}
+
+private final class Count: CounterHandler {
+    private let count = Atomic<Int64>(0)
+
+    var value: Int64 { count.load(ordering: .relaxed) }
+
+    func increment(by amount: Int64) { count.add(amount, ordering: .relaxed) }
+
+    func reset() { count.store(0, ordering: .relaxed) }
+}
+
+private final class Distribution: RecorderHandler, TimerHandler {
+    static let bounds = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
+
+    private let state = Mutex((buckets: [Int](repeating: 0, count: bounds.count), sum: 0.0, count: 0))
+
+    func recordNanoseconds(_ duration: Int64) { record(Double(duration) / 1e9) }
+
+    func record(_ value: Int64) { record(Double(value)) }
+
+    func record(_ value: Double) {
+        state.withLock { state in
+            if let index = Self.bounds.firstIndex(where: { value <= $0 }) { state.buckets[index] += 1 }
+            state.sum += value
+            state.count += 1
+        }
+    }
+
+    /// Cumulative buckets, sum and count.
+    func read() -> (buckets: [Int], sum: Double, count: Int) {
+        state.withLock { state in
+            var total = 0
+            let cumulative = state.buckets.map { bucket in
+                total += bucket
+                return total
+            }
+            return (cumulative, state.sum, state.count)
+        }
+    }
+}

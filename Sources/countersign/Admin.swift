@@ -1,0 +1,56 @@
+import ArgumentParser
+import Database
+import Foundation
+import Identity
+import Operations
+import Records
+
+/// The store as an admin command opens it, and in whose name it acts.
+struct Admin: Sendable {
+    let store: any Database
+    let actor: String
+    let surroundings = Surroundings()
+
+    /// Opens and migrates the store of the settings, runs a body, closes the store.
+    static func run<Result>(_ options: SharedOptions, _ body: (Admin) async throws -> Result) async throws -> Result {
+        let settings = try await Settings.resolve(shared: options)
+        let store = try settings.store.open(clock: { Date() })
+        let admin = Admin(store: store, actor: "admin \(NSUserName())")
+        do {
+            try await store.migrate(Schema.migrations)
+            let result = try await body(admin)
+            try await store.close()
+            return result
+        } catch {
+            try? await store.close()
+            if let refusal = error as? Refusal, refusal.code == .unavailable {
+                throw CommandFailure(refusal.detail, exitCode: .storeUnavailable)
+            }
+            throw error
+        }
+    }
+
+    var providers: AdministerProviders {
+        AdministerProviders(store: store, surroundings: surroundings, actor: actor)
+    }
+
+    var sessions: AdministerSessions {
+        AdministerSessions(store: store, surroundings: surroundings, actor: actor)
+    }
+
+    var providerKeys: ManageProviderKeys {
+        ManageProviderKeys(store: store, watch: nil, surroundings: surroundings)
+    }
+
+    var certificates: RevokeCertificate {
+        RevokeCertificate(store: store, watch: nil, surroundings: surroundings)
+    }
+}
+
+/// Reads an identifier that an admin typed.
+func identifier<Kind>(_ text: String, _ what: String) throws(CommandFailure) -> Identifier<Kind> {
+    guard let id = Identifier<Kind>(text[...]) else {
+        throw CommandFailure("\(text) is no \(what) id.", exitCode: .usage)
+    }
+    return id
+}

@@ -1,0 +1,88 @@
+import ArgumentParser
+import Authority
+import Foundation
+import Identity
+import Operations
+
+/// `countersign certificate …`: what the authority issued.
+struct CertificateCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "certificate", abstract: "Shows and revokes device certificates.",
+        subcommands: [List.self, Show.self, Revoke.self])
+
+    struct List: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "Lists the newest certificates.")
+        @OptionGroup var shared: SharedOptions
+        @Option(help: "How many.") var limit = 50
+
+        func run() async throws {
+            let certificates = try await Admin.run(shared) { try await $0.sessions.listCertificates(limit: limit) }
+            if shared.json {
+                Output.json(.array(certificates.map(CertificateCommand.json)))
+            } else {
+                Output.table(
+                    [["SERIAL", "DEVICE", "ISSUED", "EXPIRES", "STATE"]]
+                        + certificates.map {
+                            [
+                                $0.serial, $0.deviceID.description, $0.issuedAt.rfc3339, $0.notAfter.rfc3339,
+                                $0.revoked?.reason ?? "valid",
+                            ]
+                        })
+            }
+        }
+    }
+
+    struct Show: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "Shows a certificate.")
+        @OptionGroup var shared: SharedOptions
+        @Argument(help: "Its serial number, hexadecimal.") var serial: String
+
+        func run() async throws {
+            let certificate = try await Admin.run(shared) { try await $0.sessions.showCertificate(serial) }
+            CertificateCommand.show(certificate, json: shared.json)
+        }
+    }
+
+    struct Revoke: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Revokes a certificate: its device must certify anew, its sessions end.")
+        @OptionGroup var shared: SharedOptions
+        @Argument(help: "Its serial number, hexadecimal.") var serial: String
+        @Option(help: "keyCompromise, cessationOfOperation, affiliationChanged, …") var reason = "keyCompromise"
+
+        func run() async throws {
+            guard let reason = RevocationReason(rawValue: reason) else {
+                let words = RevocationReason.allCases.map(\.rawValue).joined(separator: ", ")
+                throw CommandFailure("--reason is one of \(words).", exitCode: .usage)
+            }
+            let certificate = try await Admin.run(shared) { admin in
+                let found = try await admin.sessions.showCertificate(serial)
+                try await admin.certificates.revoke(serial: found.serial, reason: reason, actor: admin.actor)
+                return try await admin.sessions.showCertificate(serial)
+            }
+            CertificateCommand.show(certificate, json: shared.json)
+        }
+    }
+
+    static func show(_ certificate: DeviceCertificate, json: Bool) {
+        if json { return Output.json(self.json(certificate)) }
+        Output.table([
+            ["serial", certificate.serial], ["device", certificate.deviceID.description],
+            ["issued", certificate.issuedAt.rfc3339], ["not before", certificate.notBefore.rfc3339],
+            ["not after", certificate.notAfter.rfc3339], ["x5t#S256", certificate.thumbprint.base64URL],
+            ["state", certificate.revoked.map { "\($0.reason) at \($0.at.rfc3339)" } ?? "valid"],
+        ])
+    }
+
+    static func json(_ certificate: DeviceCertificate) -> JSONValue {
+        .members([
+            "serial": .string(certificate.serial), "device_id": .string(certificate.deviceID.description),
+            "issued_at": .string(certificate.issuedAt.rfc3339), "not_before": .string(certificate.notBefore.rfc3339),
+            "not_after": .string(certificate.notAfter.rfc3339),
+            "x5t#S256": .string(certificate.thumbprint.base64URL),
+            "replaces": certificate.replaces.map { .string($0) } ?? .null,
+            "revoked_at": certificate.revoked.map { .string($0.at.rfc3339) } ?? .null,
+            "revocation_reason": certificate.revoked.map { .string($0.reason) } ?? .null,
+        ])
+    }
+}

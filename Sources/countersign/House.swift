@@ -1,0 +1,267 @@
+import API
+import AsyncHTTPClient
+import Authority
+import Crypto
+import Database
+import Foundation
+import Identity
+import Logging
+import Operations
+import Records
+import ServiceLifecycle
+import Synchronization
+import UnixSignals
+
+/// Where the parts are joined: memories, operations, routes, listeners, and the loops that keep them true.
+struct House: Sendable {
+    let settings: Settings
+    let policy: CurrentPolicy
+    let keys: LoadedKeys
+    let store: any Database
+    let registry: PrometheusRegistry
+    let http: HTTPClient
+    let logger: Logger
+
+    private let surroundings = Surroundings()
+    private let connections = ConnectionTable()
+    private let sessions: LiveSessions
+    private let certificates: LiveCertificates
+    private let providers: KnownProviders
+    private let watch: StoreWatch
+    private let judge: JudgePeer
+    private let ports = Ports()
+    private let clientTLS: ListenerTLS
+    private let publicTLS: ListenerTLS
+
+    init(
+        settings: Settings, policy: CurrentPolicy, keys: LoadedKeys, store: any Database, registry: PrometheusRegistry,
+        http: HTTPClient, logger: Logger
+    ) throws {
+        self.settings = settings
+        self.policy = policy
+        self.keys = keys
+        self.store = store
+        self.registry = registry
+        self.http = http
+        self.logger = logger
+        sessions = LiveSessions(store: store)
+        certificates = LiveCertificates(store: store)
+        providers = KnownProviders(store: store)
+        let connections = connections
+        let surroundings = surroundings
+        let judgeBox = JudgeBox()
+        watch = StoreWatch(
+            store: store, sessions: sessions, certificates: certificates, providers: providers, policy: policy
+        ) { _ in
+            guard let judge = judgeBox.judge else { return }
+            connections.close { judge.stillCounts($0) }
+        }
+        judge = JudgePeer(store: store, certificates: certificates, watch: watch, surroundings: surroundings)
+        judgeBox.judge = judge
+        let chain = Array(try Data(contentsOf: URL(filePath: keys.serverCertificatePath)))
+        let key = Array(try Data(contentsOf: URL(filePath: keys.serverKeyPath)))
+        publicTLS = try ListenerTLS(chainPEM: chain, keyPEM: key, clientAuthorities: [])
+        clientTLS = try ListenerTLS(chainPEM: chain, keyPEM: key, clientAuthorities: keys.authority.chain)
+    }
+
+    /// Runs until a signal asks to stop; what is in flight is finished.
+    func run() async throws {
+        try await watch.poll()
+        addGauges()
+        let stop = try listeners()
+        let services: [any Service] =
+            stop + [
+                Loop(name: "store watch", logger: logger) { [watch, logger] in
+                    await watch.run { logger.error("the change counter cannot be read", metadata: ["cause": "\($0)"]) }
+                },
+                Loop(name: "housekeeping", logger: logger) { [self] in await keepHouse() },
+                Loop(name: "policy reload", logger: logger) { [self] in await reloadPolicies() },
+            ]
+        var configuration = ServiceGroupConfiguration(
+            services: services.map { .init(service: $0, failureTerminationBehavior: .gracefullyShutdownGroup) },
+            gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
+        configuration.maximumGracefulShutdownDuration = .seconds(20)
+        try await ServiceGroup(configuration: configuration).run()
+    }
+
+    private func listeners() throws -> [any Service] {
+        let listeners = Listeners(realm: settings.realm, limits: policy[\.requests], logger: logger)
+        let rateLimiting: RateLimiting = settings.limits ? .on : .off
+        let ready: @Sendable (Ports.Listener) -> @Sendable (Int) -> Void = { listener in
+            { [self] port in
+                if ports.set(listener, port) { sayReady() }
+            }
+        }
+        let certificateRoutes = try certificateRoutes(rateLimiting)
+        let clientChain = try ClientChain(trusting: keys.authority.chain)
+        return [
+            listeners.makePublic(
+                at: settings.publicAddress.listener, tls: publicTLS, certificates: certificateRoutes,
+                providers: providerRoutes(), discovery: discoveryRoutes(rateLimiting), onRunning: ready(.publicListener)),
+            listeners.makeClient(
+                at: settings.clientAddress.listener, tls: clientTLS,
+                verifyChain: { [surroundings] chain in
+                    (try? clientChain.verify(chain, now: surroundings.now())) != nil
+                },
+                connections: connections, judge: judge, certificates: certificateRoutes,
+                sessions: sessionRoutes(rateLimiting), onRunning: ready(.client)),
+            listeners.makeOps(at: settings.opsAddress.listener, routes: opsRoutes(), onRunning: ready(.ops)),
+        ]
+    }
+
+    private func certificateRoutes(_ rateLimiting: RateLimiting) throws -> CertificateRoutes {
+        let issuing = IssueCertificate(
+            authority: keys.authority, baseURL: settings.baseURL ?? "https://\(settings.publicAddress)", policy: policy,
+            surroundings: surroundings)
+        let captcha = SiteVerify(http: http, policy: policy)
+        return CertificateRoutes(
+            certify: CertifyDevice(
+                store: store, issuing: issuing, providers: providers, realm: settings.realm,
+                verifyCaptcha: { try await captcha.accepts($0) }, policy: policy, rateLimiting: rateLimiting,
+                surroundings: surroundings),
+            renew: RenewCertificate(store: store, issuing: issuing, surroundings: surroundings),
+            revoke: RevokeCertificate(store: store, watch: watch, surroundings: surroundings),
+            publish: PublishRevocationList(store: store, authority: keys.authority, surroundings: surroundings),
+            chainPEM: issuing.chainPEM, policy: policy)
+    }
+
+    private func sessionRoutes(_ rateLimiting: RateLimiting) -> SessionRoutes {
+        let nonceKey = NonceKey(keys.nonceSecret)
+        let verify = VerifyIdentity(
+            realm: settings.realm, providers: providers, nonceKey: nonceKey, policy: policy, surroundings: surroundings)
+        let check = CheckSession(store: store, sessions: sessions, policy: policy, surroundings: surroundings)
+        return SessionRoutes(
+            issueNonce: IssueNonce(key: nonceKey, policy: policy, surroundings: surroundings),
+            open: OpenSession(
+                store: store, verify: verify, sessions: sessions, policy: policy, rateLimiting: rateLimiting,
+                surroundings: surroundings),
+            check: check,
+            resume: ResumeSession(
+                store: store, check: check, providers: providers, policy: policy, surroundings: surroundings),
+            renew: RenewSession(
+                store: store, check: check, verify: verify, sessions: sessions, policy: policy,
+                surroundings: surroundings),
+            end: EndSession(
+                store: store, check: check, sessions: sessions, policy: policy, surroundings: surroundings),
+            policy: policy, realm: settings.realm)
+    }
+
+    private func providerRoutes() -> ProviderRoutes {
+        ProviderRoutes(
+            authenticate: AuthenticateProvider(
+                realm: settings.realm, store: store, providers: providers, watch: watch, policy: policy,
+                surroundings: surroundings),
+            keys: ManageProviderKeys(store: store, watch: watch, surroundings: surroundings),
+            serve: ServeProvider(
+                realm: settings.realm, store: store, sessions: sessions, nonceKey: NonceKey(keys.nonceSecret),
+                policy: policy, surroundings: surroundings),
+            policy: policy, realm: settings.realm)
+    }
+
+    private func discoveryRoutes(_ rateLimiting: RateLimiting) -> DiscoveryRoutes {
+        DiscoveryRoutes(
+            realm: settings.realm,
+            publicURL: { [self] in
+                settings.baseURL ?? "https://\(settings.publicAddress.host(port: ports.port(.publicListener)))"
+            },
+            clientURL: { [self] in "https://\(settings.clientAddress.host(port: ports.port(.client)))" },
+            pins: [keys.serverPin.base64URL, keys.nextServerPin.base64URL],
+            webKeys: WebKey.json(keys.serviceKey.publicKey), rateLimiting: rateLimiting, policy: policy)
+    }
+
+    private func opsRoutes() -> OpsRoutes {
+        OpsRoutes(
+            isReady: { [self] in
+                let store = (try? await store.check()) != nil
+                return (store, (try? watch.requireFresh()) != nil)
+            },
+            metrics: { [registry] in registry.render() })
+    }
+
+    private func addGauges() {
+        registry.addGauge("sessions_in_memory") { [sessions] in Double(sessions.count) }
+        registry.addGauge("connections") { [connections] in Double(connections.count) }
+    }
+
+    private func sayReady() {
+        Output.json(
+            .members([
+                "ready": .bool(true), "realm": .string(settings.realm),
+                "public": .string(settings.publicAddress.host(port: ports.port(.publicListener))),
+                "client": .string(settings.clientAddress.host(port: ports.port(.client))),
+                "ops": .string(settings.opsAddress.host(port: ports.port(.ops))),
+                "limits": .string(settings.limits ? "on" : "off"),
+            ]))
+    }
+
+    private func keepHouse() async {
+        let housekeeping = Housekeeping(store: store, sessions: sessions, policy: policy, surroundings: surroundings)
+        while !Task.isCancelled {
+            do {
+                try await housekeeping()
+            } catch {
+                logger.error("housekeeping failed", metadata: ["cause": "\(error)"])
+            }
+            try? await Task.sleep(for: .seconds(60))
+        }
+    }
+
+    /// SIGHUP puts the policies on disk in force; one that cannot be read leaves the present one.
+    private func reloadPolicies() async {
+        for await _ in await UnixSignalsSequence(trapping: .sighup) {
+            do {
+                policy.replace(
+                    with: try PolicyFiles.load(directory: settings.policies, required: settings.policiesNamed))
+                logger.info("the policies were reloaded")
+            } catch {
+                logger.error("the policies were not reloaded", metadata: ["cause": "\(error)"])
+            }
+        }
+    }
+}
+
+/// Hands the judge to those who were made before it.
+private final class JudgeBox: Sendable {
+    private let value = Mutex<JudgePeer?>(nil)
+
+    var judge: JudgePeer? {
+        get { value.withLock { $0 } }
+        set { value.withLock { $0 = newValue } }
+    }
+}
+
+/// The ports that the listeners took.
+private final class Ports: Sendable {
+    enum Listener: Hashable { case publicListener, client, ops }
+
+    private let taken = Mutex<[Listener: Int]>([:])
+
+    /// Notes a port; `true` once all listeners have one.
+    func set(_ listener: Listener, _ port: Int) -> Bool {
+        taken.withLock { taken in
+            taken[listener] = port
+            return taken.count == 3
+        }
+    }
+
+    func port(_ listener: Listener) -> Int { taken.withLock { $0[listener] ?? 0 } }
+}
+
+/// A loop that ends with the service.
+private struct Loop: Service {
+    let name: String
+    let logger: Logger
+    let body: @Sendable () async -> Void
+
+    func run() async throws {
+        await cancelWhenGracefulShutdown { await body() }
+        logger.debug("\(name) ended")
+    }
+}
+
+extension ListenAddress {
+    var listener: ListenerAddress { ListenerAddress(host: host, port: port) }
+
+    /// The address with the port that was really taken.
+    func host(port: Int) -> String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
+}

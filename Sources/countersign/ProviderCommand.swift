@@ -1,0 +1,208 @@
+import ArgumentParser
+import Foundation
+import Identity
+import Operations
+import Tokens
+
+/// `countersign provider …`: who may vouch for users.
+struct ProviderCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "provider", abstract: "Registers providers, their keys and their apps.",
+        subcommands: [Add.self, List.self, Disable.self, Enable.self, KeyCommand.self, AppCommand.self])
+
+    struct Add: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "Registers a provider with its first key and app.")
+        @OptionGroup var shared: SharedOptions
+        @Option(help: "What people call it.") var name: String
+        @Option(help: "The readable half of its users' addresses; made of the name by default.") var slug: String?
+        @Option(help: "The developer's account that owns it.") var account: String?
+        @Option(help: "The file of its public key, PEM or JWK.") var key: String
+        @Option(help: "RS256, PS256, ES256, ES384 or EdDSA; by the key's type by default.") var alg: String?
+        @Option(help: "A host on which its users' pictures may lie; may be repeated.") var avatarHost: [String] = []
+
+        func run() async throws {
+            let verificationKey = try ProviderCommand.readKey(key, algorithm: alg)
+            let slug = try slug.map { text throws(CommandFailure) in
+                guard let slug = Slug(text) else {
+                    throw CommandFailure("A slug has lower-case letters, digits and inner hyphens.", exitCode: .usage)
+                }
+                return slug
+            }
+            let made = try await Admin.run(shared) {
+                try await $0.providers.add(
+                    name: name, slug: slug, account: account, avatarHosts: avatarHost, key: verificationKey)
+            }
+            let pairs: KeyValuePairs = [
+                "provider_id": made.provider.id.description, "slug": made.provider.slug.text,
+                "key_id": made.keyID.description, "app_id": made.applicationID.description,
+            ]
+            if shared.json {
+                Output.json(.object(pairs.map { JSONMember(name: $0.key, value: .string($0.value)) }))
+            } else {
+                Output.table(pairs.map { [$0.key, $0.value] })
+            }
+        }
+    }
+
+    struct List: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "Lists the providers.")
+        @OptionGroup var shared: SharedOptions
+
+        func run() async throws {
+            let providers = try await Admin.run(shared) { try await $0.providers.list() }
+            if shared.json {
+                Output.json(
+                    .array(
+                        providers.map {
+                            .members([
+                                "provider_id": .string($0.id.description), "slug": .string($0.slug.text),
+                                "name": .string($0.name), "account": $0.account.map { .string($0) } ?? .null,
+                                "disabled_at": $0.disabledAt.map { .string($0.rfc3339) } ?? .null,
+                            ])
+                        }))
+            } else {
+                Output.table(
+                    [["SLUG", "ID", "NAME", "STATE"]]
+                        + providers.map {
+                            [$0.slug.text, $0.id.description, $0.name, $0.disabledAt == nil ? "enabled" : "disabled"]
+                        })
+            }
+        }
+    }
+
+    struct Disable: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Refuses a provider's tokens, keys and sessions from now on.")
+        @OptionGroup var shared: SharedOptions
+        @Argument(help: "Its slug or id.") var provider: String
+
+        func run() async throws {
+            let ended = try await Admin.run(shared) { try await $0.providers.disable(provider) }
+            if shared.json {
+                Output.json(.members(["disabled": .string(provider), "sessions_ended": .integer(Int64(ended))]))
+            } else {
+                Output.table([["\(provider) is disabled; \(ended) sessions ended."]])
+            }
+        }
+    }
+
+    struct Enable: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "Accepts a provider again; no session revives.")
+        @OptionGroup var shared: SharedOptions
+        @Argument(help: "Its slug or id.") var provider: String
+
+        func run() async throws {
+            try await Admin.run(shared) { try await $0.providers.enable(provider) }
+            if shared.json {
+                Output.json(.members(["enabled": .string(provider)]))
+            } else {
+                Output.table([["\(provider) is enabled."]])
+            }
+        }
+    }
+
+    /// Reads a public key from a file.
+    static func readKey(_ path: String, algorithm: String?) throws -> VerificationKey {
+        let named = try algorithm.map { name throws(CommandFailure) in
+            guard let known = SignatureAlgorithm(rawValue: name) else {
+                let names = SignatureAlgorithm.allCases.map(\.rawValue).joined(separator: ", ")
+                throw CommandFailure("--alg is one of \(names).", exitCode: .usage)
+            }
+            return known
+        }
+        guard let text = try? String(contentsOfFile: path, encoding: .utf8) else {
+            throw CommandFailure("The key file \(path) cannot be read.")
+        }
+        return try VerificationKey(text: text, algorithm: named)
+    }
+}
+
+
+/// `countersign provider key …`.
+struct KeyCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "key", abstract: "Adds, retires and revokes a provider's keys.",
+        subcommands: [Add.self, Retire.self, Revoke.self])
+
+    struct Add: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "Adds a key to a provider.")
+        @OptionGroup var shared: SharedOptions
+        @Argument(help: "The provider's slug or id.") var provider: String
+        @Option(help: "The file of the public key, PEM or JWK.") var key: String
+        @Option(help: "RS256, PS256, ES256, ES384 or EdDSA; by the key's type by default.") var alg: String?
+
+        func run() async throws {
+            let verificationKey = try ProviderCommand.readKey(key, algorithm: alg)
+            let id = try await Admin.run(shared) { admin in
+                let (found, _, _) = try await admin.providers.show(provider)
+                return try await admin.providerKeys.add(
+                    verificationKey, to: found.id, origin: .admin, actor: admin.actor)
+            }
+            if shared.json {
+                Output.json(.members(["key_id": .string(id.description)]))
+            } else {
+                Output.table([["key_id", id.description]])
+            }
+        }
+    }
+
+    struct Retire: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Accepts nothing new from a key; the sessions that it opened go on.")
+        @OptionGroup var shared: SharedOptions
+        @Argument(help: "The key's id.") var key: String
+
+        func run() async throws {
+            let id: ProviderKeyID = try identifier(key, "key")
+            try await Admin.run(shared) { try await $0.providerKeys.retire(id, actor: $0.actor) }
+            if shared.json {
+                Output.json(.members(["retired": .string(key)]))
+            } else {
+                Output.table([["\(key) is retired."]])
+            }
+        }
+    }
+
+    struct Revoke: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "Accepts nothing from a key any more.")
+        @OptionGroup var shared: SharedOptions
+        @Argument(help: "The key's id.") var key: String
+        @Flag(help: "End every session that the key opened or renewed.") var endSessions = false
+
+        func run() async throws {
+            let id: ProviderKeyID = try identifier(key, "key")
+            let ended = try await Admin.run(shared) {
+                try await $0.providerKeys.revoke(id, endingSessions: endSessions, requester: nil, actor: $0.actor)
+            }
+            if shared.json {
+                Output.json(.members(["revoked": .string(key), "sessions_ended": .integer(Int64(ended))]))
+            } else {
+                Output.table([["\(key) is revoked; \(ended) sessions ended."]])
+            }
+        }
+    }
+}
+
+/// `countersign provider app …`.
+struct AppCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "app", abstract: "Adds apps to a provider.", subcommands: [Add.self])
+
+    struct Add: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "Adds an app to a provider.")
+        @OptionGroup var shared: SharedOptions
+        @Argument(help: "The provider's slug or id.") var provider: String
+        @Option(help: "What people call it.") var name: String
+
+        func run() async throws {
+            let application = try await Admin.run(shared) {
+                try await $0.providers.addApplication(name, to: provider)
+            }
+            if shared.json {
+                Output.json(.members(["app_id": .string(application.id.description)]))
+            } else {
+                Output.table([["app_id", application.id.description]])
+            }
+        }
+    }
+}

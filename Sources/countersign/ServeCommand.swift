@@ -1,0 +1,41 @@
+import API
+import ArgumentParser
+import AsyncHTTPClient
+import Authority
+import Database
+import Foundation
+import Identity
+import Logging
+import Metrics
+import NIOCore
+import Operations
+import Records
+import ServiceLifecycle
+import Synchronization
+import UnixSignals
+
+/// `countersign serve`: the three listeners over one store.
+struct ServeCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(commandName: "serve", abstract: "Runs the service.")
+    @OptionGroup var shared: SharedOptions
+    @OptionGroup var serve: ServeOptions
+
+    func run() async throws {
+        let settings = try await Settings.resolve(shared: shared, serve: serve)
+        let policy = try PolicyFiles.load(directory: settings.policies, required: settings.policiesNamed)
+        let keys = try KeyFiles.load(directory: settings.keys, now: Date())
+        LoggingSystem.bootstrap { JSONLogHandler(label: $0, level: .info) }
+        let registry = PrometheusRegistry()
+        MetricsSystem.bootstrap(registry)
+        let store = try settings.store.open(clock: { Date() })
+        try await store.migrate(Schema.migrations)
+        try await HTTPClient.withHTTPClient(configuration: .init(timeout: .init(connect: .seconds(5), read: .seconds(10)))) {
+            http in
+            let house = try House(
+                settings: settings, policy: CurrentPolicy(policy), keys: keys, store: store, registry: registry, http: http,
+                logger: Logger(label: "countersign"))
+            try await house.run()
+        }
+        try await store.close()
+    }
+}
