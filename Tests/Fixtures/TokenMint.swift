@@ -212,34 +212,3 @@ public struct TokenDraft: Sendable {
         }
     }
 }
-
-extension JSONValue {
-    /// The value written as JSON (RFC 8259), without white space.
-    public var jsonText: String {
-        switch self {
-        case .null: "null"
-        case .bool(let value): value ? "true" : "false"
-        case .integer(let value): String(value)
-        case .number(let value): String(value)
-        case .string(let text): Self.quoted(text)
-        case .array(let values): "[" + values.map(\.jsonText).joined(separator: ",") + "]"
-        case .object(let members):
-            "{" + members.map { Self.quoted($0.name) + ":" + $0.value.jsonText }.joined(separator: ",") + "}"
-        }
-    }
-
-    private static func quoted(_ text: String) -> String {
-        var result = "\""
-        for scalar in text.unicodeScalars {
-            switch scalar {
-            case "\"": result += "\\\""
-            case "\\": result += "\\\\"
-            case _ where scalar.value < 0x20:
-                let digits = String(scalar.value, radix: 16)
-                result += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
-            default: result.unicodeScalars.append(scalar)
-            }
-        }
-        return result + "\""
-    }
-}

@@ -1,0 +1,54 @@
+extension JSONValue {
+    /// The value written as JSON (RFC 8259), without white space; members keep their order.
+    public var jsonText: String {
+        var bytes: [UInt8] = []
+        appendJSON(to: &bytes)
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    /// Appends ``jsonText`` as UTF-8, for answers that are built in one buffer. JSON has no number for infinity and NaN
+    /// (§6): they become `null`.
+    public func appendJSON(to bytes: inout [UInt8]) {
+        switch self {
+        case .null: bytes += "null".utf8
+        case .bool(let value): bytes += (value ? "true" : "false").utf8
+        case .integer(let value): bytes += String(value).utf8
+        case .number(let value): bytes += (value.isFinite ? String(value) : "null").utf8
+        case .string(let text): Self.appendQuoted(text, to: &bytes)
+        case .array(let values):
+            bytes.append(UInt8(ascii: "["))
+            for (index, value) in values.enumerated() {
+                if index > 0 { bytes.append(UInt8(ascii: ",")) }
+                value.appendJSON(to: &bytes)
+            }
+            bytes.append(UInt8(ascii: "]"))
+        case .object(let members):
+            bytes.append(UInt8(ascii: "{"))
+            for (index, member) in members.enumerated() {
+                if index > 0 { bytes.append(UInt8(ascii: ",")) }
+                Self.appendQuoted(member.name, to: &bytes)
+                bytes.append(UInt8(ascii: ":"))
+                member.value.appendJSON(to: &bytes)
+            }
+            bytes.append(UInt8(ascii: "}"))
+        }
+    }
+
+    /// RFC 8259 §7: the quotation mark, the reverse solidus and what is below U+0020 must be escaped, nothing else.
+    private static func appendQuoted(_ text: String, to bytes: inout [UInt8]) {
+        let quote = UInt8(ascii: "\"")
+        bytes.append(quote)
+        for byte in text.utf8 {
+            switch byte {
+            case quote, UInt8(ascii: "\\"):
+                bytes.append(UInt8(ascii: "\\"))
+                bytes.append(byte)
+            case ..<0x20:
+                bytes += byte < 0x10 ? "\\u000".utf8 : "\\u00".utf8
+                bytes += String(byte, radix: 16).utf8
+            default: bytes.append(byte)
+            }
+        }
+        bytes.append(quote)
+    }
+}

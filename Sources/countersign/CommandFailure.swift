@@ -1,0 +1,82 @@
+import ArgumentParser
+import Authority
+import Database
+import Foundation
+import Identity
+
+/// Why a command was not carried out, for the person or program that gave it.
+struct CommandFailure: Error, Equatable {
+    /// The contract's exit codes.
+    enum Status: Int32 {
+        case refused = 1
+        case usage = 2
+        case storeUnavailable = 69
+    }
+
+    /// What standard error is told: one sentence, no secret in it.
+    let sentence: String
+    let exitCode: Status
+
+    init(_ sentence: String, exitCode: Status = .refused) {
+        self.sentence = sentence
+        self.exitCode = exitCode
+    }
+}
+
+/// How the process ends for an error that reached the top: what it says where, and its exit code.
+struct CommandEnding: Equatable {
+    /// 0 where the "error" is a request for help or the version.
+    let status: Int32
+    /// For standard output.
+    let output: String
+    /// For standard error.
+    let complaint: String
+
+    init(_ error: any Error) {
+        switch error {
+        case let failure as CommandFailure: self.init(failure.exitCode, failure.sentence)
+        case let error as StoreError:
+            if case .unavailable = error {
+                self.init(.storeUnavailable, Self.sentence(error.description))
+            } else {
+                self.init(.refused, Self.sentence(error.description))
+            }
+        case let error as AuthorityError: self.init(.refused, error.description)
+        case let refusal as Refusal: self.init(.refused, refusal.detail)
+        default: self.init(parser: error)
+        }
+    }
+
+    /// Help, usage errors and explicit exit codes are ArgumentParser's; whatever else comes is a fault without a sentence
+    /// of its own, and its type is all that may safely be shown.
+    private init(parser error: any Error) {
+        let code = Countersign.exitCode(for: error)
+        let message = Countersign.fullMessage(for: error)
+        let text = message.isEmpty ? "" : message + "\n"
+        if code == .success {
+            self.init(status: 0, output: text, complaint: "")
+        } else if code == .validationFailure {
+            self.init(status: CommandFailure.Status.usage.rawValue, output: "", complaint: text)
+        } else if error is ExitCode {
+            self.init(status: code.rawValue, output: "", complaint: "")
+        } else if let error = error as? CocoaError {
+            self.init(.refused, error.localizedDescription)
+        } else {
+            self.init(.refused, "An unforeseen fault of kind \(type(of: error)) ended the command.")
+        }
+    }
+
+    private init(_ status: CommandFailure.Status, _ sentence: String) {
+        self.init(status: status.rawValue, output: "", complaint: "countersign: " + sentence + "\n")
+    }
+
+    private init(status: Int32, output: String, complaint: String) {
+        self.status = status
+        self.output = output
+        self.complaint = complaint
+    }
+
+    private static func sentence(_ text: String) -> String {
+        text.prefix(1).uppercased() + text.dropFirst() + (text.hasSuffix(".") ? "" : ".")
+    }
+}

@@ -1,0 +1,29 @@
+import ArgumentParser
+import Foundation
+
+/// The whole service and its administration, one subcommand each.
+@main
+struct Countersign: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "countersign",
+        abstract: "Authenticates devices and their users for providers.",
+        subcommands: [KeysCommand.self, PolicyCommand.self])
+
+    /// Runs the command that the arguments name and ends the process with the contract's exit codes.
+    static func main() async {
+        do {
+            let command = try parseAsRoot()
+            if var command = command as? any AsyncParsableCommand {
+                try await command.run()
+            } else {
+                var command = command
+                try command.run()
+            }
+        } catch {
+            let ending = CommandEnding(error)
+            FileHandle.standardOutput.write(Data(ending.output.utf8))
+            FileHandle.standardError.write(Data(ending.complaint.utf8))
+            exit(ending.status)
+        }
+    }
+}

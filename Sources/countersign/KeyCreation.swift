@@ -1,0 +1,140 @@
+import Authority
+import Foundation
+import Identity
+import X509
+
+/// Makes what is missing in a directory of keys and leaves alone what is there.
+struct KeyCreation {
+    /// What became of one file.
+    struct Outcome: Equatable {
+        let path: String
+        let isNew: Bool
+    }
+
+    /// How long a server's certificate lives: what public authorities were allowed at most, 397 days.
+    static let serverValidity = 397 * 86_400
+
+    let directory: String
+    /// DNS names and IP addresses for the server's certificate.
+    let hosts: [String]
+    let now: Date
+    /// Gives a number of random bytes.
+    let randomBytes: (Int) -> [UInt8]
+    private var outcomes: [Outcome] = []
+
+    init(directory: String, hosts: [String], now: Date, randomBytes: @escaping (Int) -> [UInt8]) {
+        self.directory = directory
+        self.hosts = hosts
+        self.now = now
+        self.randomBytes = randomBytes
+    }
+
+    /// Makes what is missing, each private key before its certificate, so that a run that was cut short can be repeated.
+    ///
+    /// - Throws: ``CommandFailure``, also where a certificate is there without its key.
+    mutating func run() throws(CommandFailure) -> [Outcome] {
+        try prepareDirectory()
+        let authority = try createAuthority()
+        try createServer(authority)
+        try createKey(.nextServerKey)
+        try create(.nonceSecret) { Base64URL.encode(randomBytes(32)) + "\n" }
+        try createKey(.serviceKey)
+        return outcomes
+    }
+
+    private func prepareDirectory() throws(CommandFailure) {
+        let manager = FileManager.default
+        let known = Set(KeyFiles.Name.allCases.map(\.rawValue) + ["README.md", ".gitignore", ".gitkeep"])
+        do {
+            if manager.fileExists(atPath: directory) {
+                // A directory with other things in it has its mode for their sake.
+                guard known.isSuperset(of: try manager.contentsOfDirectory(atPath: directory)) else { return }
+                try manager.setAttributes([.posixPermissions: 0o700], ofItemAtPath: directory)
+            } else {
+                try manager.createDirectory(
+                    atPath: directory, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+            }
+        } catch {
+            throw CommandFailure("\(directory) cannot be made a directory for keys that is its owner's alone.")
+        }
+    }
+
+    private mutating func createAuthority() throws(CommandFailure) -> CertificateAuthority {
+        let (uri, certificate) = (file(.authorityURI), file(.authorityCertificate))
+        if uri.exists {
+            outcomes.append(Outcome(path: uri.path, isNew: false))
+        } else {
+            try refuseWithoutKey(.authorityCertificate, .authorityKey)
+            try createKey(.authorityKey)
+        }
+        let key = try KeyFiles.signingKeyOfAuthority(in: directory)
+        if !certificate.exists {
+            // A part of the key's digest in the name: two authorities never share one.
+            let digest = Digest256.of(key.subjectPublicKeyInfo).base64URL.prefix(8)
+            let made = try issuing(.authorityCertificate) {
+                try CertificateAuthority.createRoot(
+                    commonName: "Countersign CA \(digest)", signingKey: key, serial: randomBytes(16), now: now)
+            }
+            try create(.authorityCertificate) { made.chainPEM.joined() }
+            return made
+        }
+        outcomes.append(Outcome(path: certificate.path, isNew: false))
+        return try KeyFiles.authority(try certificate.read(), key, in: directory)
+    }
+
+    private mutating func createServer(_ authority: CertificateAuthority) throws(CommandFailure) {
+        try refuseWithoutKey(.serverCertificate, .serverKey)
+        try createKey(.serverKey)
+        let key = try KeyFiles.signingKey(try file(.serverKey).read(), .serverKey, directory)
+        try create(.serverCertificate) { () throws(CommandFailure) in
+            let issued = try issuing(.serverCertificate) {
+                try authority.issueServerCertificate(
+                    key, hosts: hosts, serial: randomBytes(16), now: now, validity: Self.serverValidity)
+            }
+            return issued.pem + Self.intermediates(of: authority)
+        }
+    }
+
+    /// What stands between the server's certificate and the root; clients have the root (RFC 8446 §4.4.2).
+    private static func intermediates(of authority: CertificateAuthority) -> String {
+        authority.chainPEM.filter { pem in
+            guard let certificate = try? Certificate(pemEncoded: pem) else { return true }
+            return certificate.issuer != certificate.subject
+        }.joined()
+    }
+
+    private mutating func createKey(_ name: KeyFiles.Name) throws(CommandFailure) {
+        try create(name) { () throws(CommandFailure) in
+            try issuing(name) { try SigningKey.generate().pem.reveal() }
+        }
+    }
+
+    private mutating func create(
+        _ name: KeyFiles.Name, _ content: () throws(CommandFailure) -> String
+    ) throws(CommandFailure) {
+        let file = file(name)
+        let isNew = !file.exists
+        if isNew { try file.create(try content()) }
+        outcomes.append(Outcome(path: file.path, isNew: isNew))
+    }
+
+    /// A certificate without its key is a loss that a new key would hide.
+    private func refuseWithoutKey(_ certificate: KeyFiles.Name, _ key: KeyFiles.Name) throws(CommandFailure) {
+        guard file(certificate).exists, !file(key).exists else { return }
+        throw CommandFailure(
+            "\(file(certificate).path) is there without \(file(key).path); bring the key back, or for a new pair run "
+                + "`rm \(file(certificate).path)` and this again.")
+    }
+
+    private func issuing<Value>(_ name: KeyFiles.Name, _ body: () throws -> Value) throws(CommandFailure) -> Value {
+        do {
+            return try body()
+        } catch let error as AuthorityError {
+            throw CommandFailure("\(file(name).path) cannot be made: \(error.description)")
+        } catch {
+            throw CommandFailure("\(file(name).path) cannot be made.")
+        }
+    }
+
+    private func file(_ name: KeyFiles.Name) -> KeyFile { KeyFiles.file(name, in: directory) }
+}

@@ -1,0 +1,163 @@
+import Authority
+import Crypto
+import Foundation
+import Identity
+import X509
+
+/// The keys of a service, read and found to belong together.
+struct LoadedKeys: Sendable {
+    /// The internal authority with its key, of a file or of a hardware module.
+    let authority: CertificateAuthority
+    /// `ca.pem` as it stands.
+    let authorityCertificatePEM: String
+    let authorityKey: SigningKey
+    /// The server's certificate, and those that lead to its root, PEM.
+    let serverCertificatePath: String
+    let serverKeyPath: String
+    /// When the server's certificate ends.
+    let serverNotAfter: Date
+    /// SHA-256 of the SubjectPublicKeyInfo of `server.key` (RFC 7469 §2.4).
+    let serverPin: Digest256
+    /// The same of `server-next.key`.
+    let nextServerPin: Digest256
+    /// What nonces are made with, 32 bytes.
+    let nonceSecret: Secret<[UInt8]>
+    /// What signs Security Event Tokens.
+    let serviceKey: P256.Signing.PrivateKey
+}
+
+/// The directory of keys: `countersign keys init` fills it, the start reads it.
+enum KeyFiles {
+    /// The files of the directory.
+    enum Name: String, CaseIterable {
+        /// Instead of `ca.key`: a `pkcs11:` URI (RFC 7512).
+        case authorityURI = "ca.uri"
+        case authorityKey = "ca.key"
+        case authorityCertificate = "ca.pem"
+        case serverKey = "server.key"
+        case serverCertificate = "server.pem"
+        case nextServerKey = "server-next.key"
+        case nonceSecret = "nonce.key"
+        case serviceKey = "service.key"
+
+        /// A `pkcs11:` URI may hold a PIN.
+        var isPrivate: Bool { self != .authorityCertificate && self != .serverCertificate }
+    }
+
+    /// A file of the directory.
+    static func file(_ name: Name, in directory: String) -> KeyFile {
+        KeyFile(path: (directory.hasSuffix("/") ? directory : directory + "/") + name.rawValue, isPrivate: name.isPrivate)
+    }
+
+    /// Reads all keys and refuses what cannot serve.
+    ///
+    /// - Throws: ``CommandFailure`` that names the file and the command that mends it.
+    static func load(directory: String, now: Date) throws(CommandFailure) -> LoadedKeys {
+        func read(_ name: Name) throws(CommandFailure) -> String { try file(name, in: directory).read() }
+        let authorityKey = try signingKeyOfAuthority(in: directory)
+        let authorityPEM = try read(.authorityCertificate)
+        let authority = try authority(authorityPEM, authorityKey, in: directory)
+        guard authority.notAfter > now else {
+            throw CommandFailure("\(path(.authorityCertificate, directory)) has expired; see Keys/README.md on a new root.")
+        }
+        let serverPEM = try read(.serverCertificate)
+        let serverKeyPEM = try read(.serverKey)
+        let serverKey = try signingKey(serverKeyPEM, .serverKey, directory)
+        let serverNotAfter = try checkServer(serverPEM, serverKeyPEM, in: directory, now: now)
+        let nextKey = try signingKey(try read(.nextServerKey), .nextServerKey, directory)
+        return LoadedKeys(
+            authority: authority, authorityCertificatePEM: authorityPEM, authorityKey: authorityKey,
+            serverCertificatePath: path(.serverCertificate, directory), serverKeyPath: path(.serverKey, directory),
+            serverNotAfter: serverNotAfter, serverPin: Digest256.of(serverKey.subjectPublicKeyInfo),
+            nextServerPin: Digest256.of(nextKey.subjectPublicKeyInfo),
+            nonceSecret: try nonceSecret(try read(.nonceSecret), directory),
+            serviceKey: try serviceKey(try read(.serviceKey), directory))
+    }
+
+    /// The authority's key, from `ca.uri` where that file is there and from `ca.key` where it is not.
+    static func signingKeyOfAuthority(in directory: String) throws(CommandFailure) -> SigningKey {
+        let uri = file(.authorityURI, in: directory)
+        guard uri.exists else {
+            return try signingKey(try file(.authorityKey, in: directory).read(), .authorityKey, directory)
+        }
+        let text = try uri.read().trimmingCharacters(in: .whitespacesAndNewlines)
+        do {
+            return try SigningKey(pkcs11: text)
+        } catch {
+            throw CommandFailure("\(uri.path): \(error.description)")
+        }
+    }
+
+    /// The authority of a certificate and its key.
+    static func authority(
+        _ pem: String, _ key: SigningKey, in directory: String
+    ) throws(CommandFailure) -> CertificateAuthority {
+        let path = path(.authorityCertificate, directory)
+        do {
+            return try CertificateAuthority(certificatePEM: pem, signingKey: key)
+        } catch AuthorityError.keyMismatch {
+            throw CommandFailure(
+                "\(path) does not belong to the authority's key; bring back the pair, or for a new authority run "
+                    + "`rm \(path) && \(initCommand(directory))`.")
+        } catch let error as AuthorityError {
+            throw CommandFailure("\(path): \(error.description)")
+        } catch {
+            throw CommandFailure("\(path) and the authority's key cannot be used together.")
+        }
+    }
+
+    /// Reads a private key in PEM.
+    static func signingKey(_ pem: String, _ name: Name, _ directory: String) throws(CommandFailure) -> SigningKey {
+        do {
+            return try SigningKey(pem: pem)
+        } catch {
+            throw CommandFailure("\(path(name, directory)): \(error.description)")
+        }
+    }
+
+    /// What stands in a message where a file is not there.
+    static func missing(_ path: String) -> CommandFailure {
+        let directory = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
+        return CommandFailure("\(path) is missing; run `\(initCommand(directory))`.")
+    }
+
+    static func path(_ name: Name, _ directory: String) -> String { file(name, in: directory).path }
+
+    static func initCommand(_ directory: String) -> String { "countersign keys init --keys \(directory)" }
+
+    private static func checkServer(
+        _ pem: String, _ keyPEM: String, in directory: String, now: Date
+    ) throws(CommandFailure) -> Date {
+        let path = path(.serverCertificate, directory)
+        let remedy = "run `rm \(path) && \(initCommand(directory))`, or put another certificate for the key there"
+        // The first certificate of the file is the server's (RFC 8446 §4.4.2).
+        guard let matches = try? KeyMatch.matches(certificatePEM: pem, privateKeyPEM: keyPEM),
+            let end = pem.range(of: "-----END CERTIFICATE-----"), let start = pem.range(of: "-----BEGIN CERTIFICATE-----"),
+            start.lowerBound < end.lowerBound,
+            let certificate = try? Certificate(pemEncoded: String(pem[start.lowerBound..<end.upperBound]))
+        else { throw CommandFailure("\(path) is not a certificate in PEM; \(remedy).") }
+        guard matches else {
+            throw CommandFailure(
+                "\(path) does not belong to \(Self.path(.serverKey, directory)); \(remedy).")
+        }
+        guard certificate.notValidAfter > now else { throw CommandFailure("\(path) has expired; \(remedy).") }
+        return certificate.notValidAfter
+    }
+
+    private static func nonceSecret(_ text: String, _ directory: String) throws(CommandFailure) -> Secret<[UInt8]> {
+        let path = path(.nonceSecret, directory)
+        guard let bytes = Base64URL.decode(text.trimmingCharacters(in: .whitespacesAndNewlines)), bytes.count == 32 else {
+            throw CommandFailure(
+                "\(path) is not 32 bytes in base64url; run `rm \(path) && \(initCommand(directory))`.")
+        }
+        return Secret(bytes)
+    }
+
+    private static func serviceKey(_ pem: String, _ directory: String) throws(CommandFailure) -> P256.Signing.PrivateKey {
+        let path = path(.serviceKey, directory)
+        guard let key = try? P256.Signing.PrivateKey(pemRepresentation: pem) else {
+            throw CommandFailure("\(path) is not a P-256 key in PEM; run `rm \(path) && \(initCommand(directory))`.")
+        }
+        return key
+    }
+}

@@ -1,0 +1,54 @@
+import ArgumentParser
+
+/// What every command takes. An option that is not given comes from the environment or from `countersign.yaml`.
+struct SharedOptions: ParsableArguments {
+    @Option(help: "The directory of the keys (COUNTERSIGN_KEYS; default Keys).")
+    var keys: String?
+
+    @Option(help: "The directory of the policies (COUNTERSIGN_POLICIES; default Policies).")
+    var policies: String?
+
+    @Option(help: "The store (COUNTERSIGN_STORE; default sqlite:countersign.db).")
+    var store: String?
+
+    @Flag(help: "Print one JSON value on standard output.")
+    var json = false
+
+    /// What was given, by the names of ``Settings/Key``.
+    var given: [Settings.Key: String?] { [.keys: keys, .policies: policies, .store: store] }
+}
+
+/// What `serve` takes besides.
+struct ServeOptions: ParsableArguments {
+    @Option(
+        name: .customLong("public"), help: "The public listener, ADDR:PORT (COUNTERSIGN_PUBLIC; default 127.0.0.1:8440).")
+    var publicListener: String?
+
+    @Option(
+        name: .customLong("client"), help: "The client listener, ADDR:PORT (COUNTERSIGN_CLIENT; default 127.0.0.1:8441).")
+    var clientListener: String?
+
+    @Option(
+        name: .customLong("ops"), help: "The ops listener, loopback only (COUNTERSIGN_OPS; default 127.0.0.1:8442).")
+    var opsListener: String?
+
+    @Option(help: "The realm's name (COUNTERSIGN_REALM; default localhost).")
+    var realm: String?
+
+    @Option(help: "The URL under which the public listener is known (COUNTERSIGN_BASE_URL).")
+    var baseURL: String?
+
+    @Option(help: "The file that takes the text messages of the file sender (COUNTERSIGN_TEXTS).")
+    var texts: String?
+
+    @Option(help: "on or off; off lifts the rate limits, on loopback only (COUNTERSIGN_LIMITS; default on).")
+    var limits: String?
+
+    /// What was given, by the names of ``Settings/Key``.
+    var given: [Settings.Key: String?] {
+        [
+            .publicListener: publicListener, .clientListener: clientListener, .opsListener: opsListener, .realm: realm,
+            .baseURL: baseURL, .texts: texts, .limits: limits,
+        ]
+    }
+}

@@ -1,0 +1,164 @@
+import Foundation
+import Identity
+
+/// One file of policies: its name and the values that may stand in it.
+struct PolicyArea {
+    /// The file's name without `.yaml`.
+    let name: String
+    let fields: [PolicyField]
+
+    /// All nine.
+    static var all: [PolicyArea] {
+        [certification, nonces, identityTokens, sessions, requests, phones, cards, authorizations, bans]
+    }
+
+    private static let day: TimeInterval = 86_400
+
+    private static var certification: PolicyArea {
+        PolicyArea(
+            name: "certification",
+            fields: [
+                .choice("gate", \.certification.gate),
+                .whole("per_hour_per_address", \.certification.perHourPerAddress, 1...1_000_000),
+                .time("validity", \.certification.validity, 60...(20 * 365 * day)),
+                .time("backdating", \.certification.backdating, 0...day),
+                .text(
+                    "policy_oid", \.certification.policyOID, expected: "an object identifier in dotted form",
+                    where: isObjectIdentifier),
+                .text(
+                    "captcha_url", \.certification.captchaURL, expected: "an https URL or \"\"",
+                    where: { $0.isEmpty || isSecureURL($0) }),
+                .text(
+                    "captcha_secret_file", \.certification.captchaSecretFile, expected: "the path of a file or \"\"",
+                    where: { $0.utf8.count <= 4096 && !$0.utf8.contains(0) }),
+            ])
+    }
+
+    private static var nonces: PolicyArea {
+        PolicyArea(
+            name: "nonces",
+            fields: [
+                .time("lifetime", \.nonces.lifetime, 10...day),
+                .time("kept_after_expiry", \.nonces.keptAfterExpiry, 60...(7 * day)),
+            ])
+    }
+
+    private static var identityTokens: PolicyArea {
+        PolicyArea(
+            name: "identity-tokens",
+            fields: [
+                .time("maximum_lifetime", \.identityTokens.maximumLifetime, 10...day),
+                .time("clock_skew", \.identityTokens.clockSkew, 0...600),
+            ])
+    }
+
+    private static var sessions: PolicyArea {
+        PolicyArea(
+            name: "sessions",
+            fields: [
+                .whole("per_user_and_device", \.sessions.perUserAndDevice, 1...1000),
+                .time("idle_lifetime", \.sessions.idleLifetime, 1...(365 * day)),
+                .time("absolute_lifetime", \.sessions.absoluteLifetime, 1...(365 * day)),
+                .time("renewal_window", \.sessions.renewalWindow, 1...(365 * day)),
+                .time("last_use_interval", \.sessions.lastUseInterval, 1...day),
+                .choice("attach", \.sessions.attach),
+                .whole("created_per_minute", \.sessions.createdPerMinute, 1...1_000_000),
+            ])
+    }
+
+    private static var requests: PolicyArea {
+        PolicyArea(
+            name: "requests",
+            fields: [
+                .whole("maximum_body", \.requests.maximumBody, 16_384...1_048_576),
+                .whole("maximum_headers", \.requests.maximumHeaders, 4096...131_072),
+                .whole("maximum_header_count", \.requests.maximumHeaderCount, 16...256),
+                .time("handshake_timeout", \.requests.handshakeTimeout, 1...120),
+                .time("request_timeout", \.requests.requestTimeout, 1...600),
+                .time("idle_timeout", \.requests.idleTimeout, 1...3600),
+                .whole("maximum_connections", \.requests.maximumConnections, 1...1_000_000),
+            ])
+    }
+
+    private static var phones: PolicyArea {
+        PolicyArea(
+            name: "phones",
+            fields: [
+                .whole("digits", \.phones.digits, 4...10),
+                .time("lifetime", \.phones.lifetime, 30...3600),
+                .whole("checks_per_verification", \.phones.checksPerVerification, 1...10),
+                .times("resend_after", \.phones.resendAfter, 1...3600, upTo: 10),
+                .whole("sends_per_hour_per_number", \.phones.sendsPerHourPerNumber, 1...100),
+                .whole("sends_per_day_per_number", \.phones.sendsPerDayPerNumber, 1...1000),
+                .whole("sends_per_day_per_number_and_user", \.phones.sendsPerDayPerNumberAndUser, 1...1000),
+                .whole("failures_before_freeze", \.phones.failuresBeforeFreeze, 1...100),
+                .time("freeze", \.phones.freeze, 60...(365 * day)),
+                .whole("sends_per_hour_per_address", \.phones.sendsPerHourPerAddress, 1...1_000_000),
+                .whole("numbers_per_user", \.phones.numbersPerUser, 1...1000),
+                .time("numbers_per_user_period", \.phones.numbersPerUserPeriod, 3600...(365 * day)),
+                .texts(
+                    "countries", \.phones.countries, expected: "a list of ISO 3166-1 alpha-2 codes, each once,",
+                    where: { $0.utf8.count == 2 && $0.utf8.allSatisfy { (0x41...0x5A).contains($0) } }),
+                .texts(
+                    "refused_types", \.phones.refusedTypes,
+                    expected: "a list from \(numberTypes.joined(separator: ", ")), each once,",
+                    where: numberTypes.contains),
+                .flag("presence_required", \.phones.presenceRequired),
+            ])
+    }
+
+    private static var cards: PolicyArea {
+        PolicyArea(
+            name: "cards",
+            fields: [
+                .whole("submissions", \.cards.submissions, 1...1000),
+                .time("submissions_period", \.cards.submissionsPeriod, 60...(30 * day)),
+                .whole("minimum_age", \.cards.minimumAge, 0...120),
+                .time("raw_input_kept", \.cards.rawInputKept, 0...day),
+            ])
+    }
+
+    private static var authorizations: PolicyArea {
+        PolicyArea(
+            name: "authorizations",
+            fields: [
+                .whole("requests_per_day", \.authorizations.requestsPerDay, 1...100_000),
+                .time("request_lifetime", \.authorizations.requestLifetime, 60...(365 * day)),
+                .time("again_after_rejection", \.authorizations.againAfterRejection, 0...(3650 * day)),
+                .choice("required_level", \.authorizations.requiredLevel),
+            ])
+    }
+
+    private static var bans: PolicyArea {
+        PolicyArea(
+            name: "bans",
+            fields: [
+                // The contract's bounds: a look at least every 250 ms, a ban in force within 1 s.
+                .time("change_poll_interval", \.bans.changePollInterval, 0.01...0.25),
+                .time("maximum_staleness", \.bans.maximumStaleness, 0.1...1),
+                .time("phone_ban", \.bans.phoneBan, 0...(3650 * day)),
+            ])
+    }
+
+    /// What the metadata of numbering plans tells apart.
+    private static let numberTypes = [
+        "fixed_line", "mobile", "fixed_line_or_mobile", "toll_free", "premium_rate", "shared_cost", "voip",
+        "personal_number", "pager", "uan", "voicemail", "unknown",
+    ]
+
+    /// ITU-T X.660 §7.6: arcs in decimal without leading zeros; 0 to 2 first, at most 39 below 0 and 1.
+    private static func isObjectIdentifier(_ text: String) -> Bool {
+        let arcs = text.split(separator: ".", omittingEmptySubsequences: false)
+        guard (2...32).contains(arcs.count), text.utf8.count <= 256,
+            arcs.allSatisfy({ arc in
+                arc.utf8.allSatisfy { (0x30...0x39).contains($0) } && !arc.isEmpty && (arc == "0" || arc.first != "0")
+            })
+        else { return false }
+        return arcs[0] == "2" || (["0", "1"].contains(arcs[0]) && arcs[1].count <= 2 && Int(arcs[1]) ?? 40 < 40)
+    }
+
+    private static func isSecureURL(_ text: String) -> Bool {
+        guard text.utf8.count <= 1024, let url = URL(string: text) else { return false }
+        return url.scheme == "https" && url.host?.isEmpty == false && url.user == nil
+    }
+}

@@ -1,0 +1,150 @@
+import Foundation
+import Identity
+import Yams
+
+/// One value of a policy: its name in the file, where it goes, and what may stand there.
+struct PolicyField {
+    /// The name in the file.
+    let key: String
+    /// What may stand there, for a sentence.
+    let expected: String
+    /// Sets the value; `false` where the node is not what is expected.
+    let set: (Node, inout Policy) -> Bool
+    /// The value in force.
+    let value: (Policy) -> JSONValue
+
+    private init<Value>(
+        _ key: String, _ path: WritableKeyPath<Policy, Value>, expected: String,
+        read: @escaping (Node) -> Value?, write: @escaping (Value) -> JSONValue
+    ) {
+        self.key = key
+        self.expected = expected + " is expected"
+        set = { node, policy in
+            guard let value = read(node) else { return false }
+            policy[keyPath: path] = value
+            return true
+        }
+        value = { write($0[keyPath: path]) }
+    }
+
+    /// A whole number in decimal digits.
+    static func whole(
+        _ key: String, _ path: WritableKeyPath<Policy, Int>, _ range: ClosedRange<Int>
+    ) -> PolicyField {
+        PolicyField(key, path, expected: "a whole number from \(range.lowerBound) to \(range.upperBound)") { node in
+            plain(node).flatMap { number in
+                guard number.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let number = Int(number) else { return nil }
+                return range.contains(number) ? number : nil
+            }
+        } write: {
+            .integer(Int64($0))
+        }
+    }
+
+    /// A time, in seconds or with a unit.
+    static func time(
+        _ key: String, _ path: WritableKeyPath<Policy, TimeInterval>, _ range: ClosedRange<TimeInterval>
+    ) -> PolicyField {
+        PolicyField(key, path, expected: "a time from \(text(range.lowerBound)) to \(text(range.upperBound))") { node in
+            plain(node).flatMap(seconds).flatMap { range.contains($0) ? $0 : nil }
+        } write: {
+            json($0)
+        }
+    }
+
+    /// A list of times.
+    static func times(
+        _ key: String, _ path: WritableKeyPath<Policy, [TimeInterval]>, _ range: ClosedRange<TimeInterval>,
+        upTo count: Int
+    ) -> PolicyField {
+        let each = "a time from \(text(range.lowerBound)) to \(text(range.upperBound))"
+        return PolicyField(key, path, expected: "a list of at most \(count), each \(each),") { node in
+            list(node, upTo: count) { plain($0).flatMap(seconds).flatMap { range.contains($0) ? $0 : nil } }
+        } write: {
+            .array($0.map(json))
+        }
+    }
+
+    /// `true` or `false`.
+    static func flag(_ key: String, _ path: WritableKeyPath<Policy, Bool>) -> PolicyField {
+        PolicyField(key, path, expected: "true or false") { node in
+            switch plain(node) {
+            case "true": true
+            case "false": false
+            default: nil
+            }
+        } write: {
+            .bool($0)
+        }
+    }
+
+    /// One of the words of an enumeration.
+    static func choice<Word: RawRepresentable & CaseIterable>(
+        _ key: String, _ path: WritableKeyPath<Policy, Word>
+    ) -> PolicyField where Word.RawValue == String {
+        let words = Word.allCases.map(\.rawValue).joined(separator: ", ")
+        return PolicyField(key, path, expected: "one of \(words)") { node in
+            (node.scalar?.string).flatMap(Word.init(rawValue:))
+        } write: {
+            .string($0.rawValue)
+        }
+    }
+
+    /// A text that passes a test.
+    static func text(
+        _ key: String, _ path: WritableKeyPath<Policy, String>, expected: String,
+        where passes: @escaping (String) -> Bool
+    ) -> PolicyField {
+        PolicyField(key, path, expected: expected) { node in
+            (node.scalar?.string).flatMap { passes($0) ? $0 : nil }
+        } write: {
+            .string($0)
+        }
+    }
+
+    /// A list of different texts that each pass a test.
+    static func texts(
+        _ key: String, _ path: WritableKeyPath<Policy, [String]>, expected: String,
+        where passes: @escaping (String) -> Bool
+    ) -> PolicyField {
+        PolicyField(key, path, expected: expected) { node in
+            let texts = list(node, upTo: 256) { ($0.scalar?.string).flatMap { passes($0) ? $0 : nil } }
+            return texts.flatMap { Set($0).count == $0.count ? $0 : nil }
+        } write: {
+            .array($0.map { .string($0) })
+        }
+    }
+
+    /// Reads a time: seconds, or a number with `ms`, `s`, `m`, `h` or `d`; `nil` for anything else.
+    static func seconds(_ text: String) -> TimeInterval? {
+        let number = text.prefix { $0.isASCII && ($0.isNumber || $0 == ".") }
+        let units: [Substring: TimeInterval] = ["": 1, "ms": 0.001, "s": 1, "m": 60, "h": 3600, "d": 86_400]
+        guard let unit = units[text[number.endIndex...]], number.utf8.count <= 12, number.first != ".",
+            number.last != ".", let value = TimeInterval(number)
+        else { return nil }
+        return value * unit
+    }
+
+    /// Numbers and flags are plain scalars: `"6"` in quotes is a text.
+    private static func plain(_ node: Node) -> String? {
+        guard let scalar = node.scalar, scalar.style == .plain, !scalar.string.isEmpty else { return nil }
+        return scalar.string
+    }
+
+    private static func list<Value>(_ node: Node, upTo count: Int, _ read: (Node) -> Value?) -> [Value]? {
+        guard let nodes = node.sequence, nodes.count <= count else { return nil }
+        let values = nodes.compactMap(read)
+        return values.count == nodes.count ? values : nil
+    }
+
+    private static func json(_ seconds: TimeInterval) -> JSONValue {
+        Int64(exactly: seconds).map { .integer($0) } ?? .number(seconds)
+    }
+
+    private static func text(_ seconds: TimeInterval) -> String {
+        for (unit, name) in [(86_400, "d"), (3600, "h"), (60, "m"), (1.0, "s")] where seconds >= unit {
+            if let count = Int(exactly: seconds / unit) { return "\(count)\(name)" }
+        }
+        return seconds == 0 ? "0s" : "\(seconds)s"
+    }
+}

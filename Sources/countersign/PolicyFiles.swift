@@ -1,0 +1,107 @@
+import Foundation
+import Identity
+
+/// Reads `Policies/*.yaml`. A missing file or key means the default; anything that is not understood is refused, with
+/// every fault told at once.
+enum PolicyFiles {
+    /// What the files say.
+    struct Reading {
+        var policy = Policy()
+        var defects: [PolicyDefect] = []
+        /// The line of each value that a file gives, by `area/key`.
+        var lines: [String: Int] = [:]
+    }
+
+    /// Reads a directory's policies for use.
+    ///
+    /// - Parameter required: whether a missing directory is refused; all defaults where it is not.
+    /// - Throws: ``CommandFailure`` with one line for each fault.
+    static func load(directory: String, required: Bool) throws(CommandFailure) -> Policy {
+        let reading = read(directory: directory, required: required)
+        guard reading.defects.isEmpty else {
+            throw CommandFailure(reading.defects.map(\.description).joined(separator: "\n"))
+        }
+        return reading.policy
+    }
+
+    /// Reads all that can be read and collects the faults.
+    static func read(directory: String, required: Bool) -> Reading {
+        var reading = Reading()
+        guard let names = try? FileManager.default.contentsOfDirectory(atPath: directory) else {
+            if required || FileManager.default.fileExists(atPath: directory) {
+                reading.defects = [
+                    PolicyDefect(
+                        file: directory, line: nil, key: nil, expected: "a directory that can be read is expected")
+                ]
+            }
+            return reading
+        }
+        let areas = PolicyArea.all
+        for name in names.sorted() where isYAML(name) {
+            let path = directory + "/" + name
+            if let area = areas.first(where: { $0.name + ".yaml" == name }) {
+                reading.take(area, from: path)
+            } else {
+                let known = areas.map(\.name).joined(separator: ", ")
+                reading.defects.append(
+                    PolicyDefect(
+                        file: path, line: nil, key: nil, expected: "one of \(known), with .yaml, is expected as name"))
+            }
+        }
+        reading.checkTogether(directory)
+        return reading
+    }
+
+    private static func isYAML(_ name: String) -> Bool {
+        let name = name.lowercased()
+        return !name.hasPrefix(".") && (name.hasSuffix(".yaml") || name.hasSuffix(".yml"))
+    }
+}
+
+extension PolicyFiles.Reading {
+    fileprivate mutating func take(_ area: PolicyArea, from path: String) {
+        let (entries, unreadable) = PolicyDocument.read(path: path)
+        defects += unreadable
+        for entry in entries {
+            func defect(_ expected: String) -> PolicyDefect {
+                PolicyDefect(file: path, line: entry.line, key: entry.key, expected: expected)
+            }
+            guard let field = area.fields.first(where: { $0.key == entry.key }) else {
+                let known = area.fields.map(\.key).joined(separator: ", ")
+                defects.append(defect("one of \(known) is expected"))
+                continue
+            }
+            if field.set(entry.value, &policy) {
+                lines["\(area.name)/\(entry.key)"] = entry.line
+            } else {
+                defects.append(defect(field.expected))
+            }
+        }
+    }
+
+    /// Values that are good alone and wrong together; the defaults are right, so a file gave one of them.
+    fileprivate mutating func checkTogether(_ directory: String) {
+        let sends = policy.phones
+        let rules: [(wrong: Bool, area: String, key: String, expected: String)] = [
+            (
+                policy.certification.gate == .captcha
+                    && (policy.certification.captchaURL.isEmpty || policy.certification.captchaSecretFile.isEmpty),
+                "certification", "gate", "captcha_url and captcha_secret_file are expected with captcha"
+            ),
+            (
+                policy.bans.maximumStaleness < 2 * policy.bans.changePollInterval,
+                "bans", "maximum_staleness", "at least twice change_poll_interval is expected"
+            ),
+            (
+                sends.sendsPerDayPerNumber < sends.sendsPerHourPerNumber,
+                "phones", "sends_per_day_per_number", "at least sends_per_hour_per_number is expected"
+            ),
+        ]
+        for rule in rules where rule.wrong {
+            defects.append(
+                PolicyDefect(
+                    file: "\(directory)/\(rule.area).yaml", line: lines["\(rule.area)/\(rule.key)"], key: rule.key,
+                    expected: rule.expected))
+        }
+    }
+}

@@ -1,0 +1,170 @@
+import Configuration
+import Database
+import Foundation
+
+/// Where things are and how the service listens: from flags, then the environment, then `countersign.yaml` in the
+/// working directory, then the defaults. Every text is parsed here.
+struct Settings: Sendable, Equatable {
+    /// What can be set; the names are those of the flags and of the keys in `countersign.yaml`.
+    enum Key: String, CaseIterable, Sendable {
+        case keys, policies, store, realm, texts, limits
+        case publicListener = "public"
+        case clientListener = "client"
+        case opsListener = "ops"
+        case baseURL = "base-url"
+
+        /// The environment variable.
+        var variable: String { "COUNTERSIGN_" + rawValue.uppercased().replacing("-", with: "_") }
+    }
+
+    /// The directory of the keys.
+    let keys: String
+    /// The directory of the policies.
+    let policies: String
+    /// Whether the directory of the policies was named, so that it has to be there.
+    let policiesNamed: Bool
+    let store: StoreURL
+    let publicAddress: ListenAddress
+    let clientAddress: ListenAddress
+    let opsAddress: ListenAddress
+    let realm: String
+    /// Without a slash at the end; `nil` where the address of the public listener is to be used.
+    let baseURL: String?
+    /// Where the file sender writes.
+    let texts: String
+    /// Whether rate limits are in force.
+    let limits: Bool
+
+    /// Whether nothing but this machine reaches any listener.
+    var isLoopbackOnly: Bool { [publicAddress, clientAddress, opsAddress].allSatisfy(\.isLoopback) }
+
+    /// Resolves what the flags leave open.
+    ///
+    /// - Parameters:
+    ///   - shared: the flags that every command has.
+    ///   - serve: those of `serve`, where the command has them.
+    ///   - environment: the process's variables.
+    ///   - file: the path of `countersign.yaml`; it may be missing.
+    /// - Throws: ``CommandFailure``: exit code 2 where a value cannot be read, 1 where values are refused together.
+    static func resolve(
+        shared: SharedOptions, serve: ServeOptions? = nil,
+        environment: [String: String] = ProcessInfo.processInfo.environment, file: String = "countersign.yaml"
+    ) async throws -> Settings {
+        let given = shared.given.merging(serve?.given ?? [:]) { first, _ in first }
+        let flags = InMemoryProvider(
+            name: "flags",
+            values: given.reduce(into: [:]) { values, option in
+                guard let text = option.value else { return }
+                values[AbsoluteConfigKey([option.key.rawValue])] = ConfigValue(.string(text), isSecret: false)
+            })
+        let variables = EnvironmentVariablesProvider(environmentVariables: environment).prefixKeys(with: "countersign")
+        let reader = ConfigReader(providers: [flags, variables, try await document(file)])
+        var texts: [Key: String] = [:]
+        for key in Key.allCases {
+            do {
+                texts[key] = try await reader.fetchString(forKey: ConfigKey([key.rawValue]))
+            } catch {
+                throw CommandFailure("\(key.rawValue) in \(file) must be one plain value.", exitCode: .usage)
+            }
+        }
+        return try Settings(texts)
+    }
+
+    private static func document(_ file: String) async throws -> FileProvider<YAMLSnapshot> {
+        let location = InMemoryProvider(
+            name: "location",
+            values: [
+                AbsoluteConfigKey(["filePath"]): ConfigValue(.string(file), isSecret: false),
+                AbsoluteConfigKey(["allowMissing"]): ConfigValue(.bool(true), isSecret: false),
+            ])
+        do {
+            try refuseUnknownKeys(in: file)
+            return try await FileProvider<YAMLSnapshot>(config: ConfigReader(provider: location))
+        } catch let failure as CommandFailure {
+            throw failure
+        } catch {
+            throw CommandFailure("\(file) is not a YAML mapping that can be read.", exitCode: .usage)
+        }
+    }
+
+    /// A misspelt key would leave a default in force that the operator believes changed.
+    private static func refuseUnknownKeys(in file: String) throws {
+        guard FileManager.default.fileExists(atPath: file) else { return }
+        let (entries, defects) = PolicyDocument.read(path: file)
+        let unknown = entries.first { Key(rawValue: $0.key) == nil }
+        if let defect = defects.first { throw CommandFailure(defect.description + ".", exitCode: .usage) }
+        if let unknown {
+            let names = Key.allCases.map(\.rawValue).joined(separator: ", ")
+            throw CommandFailure(
+                "\(file):\(unknown.line): \(unknown.key): one of \(names) is expected.", exitCode: .usage)
+        }
+    }
+
+    /// Parses resolved texts.
+    init(_ texts: [Key: String]) throws(CommandFailure) {
+        keys = try Self.path(texts, .keys, default: "Keys")
+        policies = try Self.path(texts, .policies, default: "Policies")
+        policiesNamed = texts[.policies] != nil
+        do {
+            store = try StoreURL.parse(texts[.store] ?? "sqlite:countersign.db")
+        } catch {
+            throw Self.unreadable(.store, "the address of a store such as sqlite:countersign.db")
+        }
+        publicAddress = try Self.address(texts, .publicListener, default: "127.0.0.1:8440")
+        clientAddress = try Self.address(texts, .clientListener, default: "127.0.0.1:8441")
+        opsAddress = try Self.address(texts, .opsListener, default: "127.0.0.1:8442")
+        realm = texts[.realm] ?? "localhost"
+        guard (1...255).contains(realm.utf8.count),
+            realm.utf8.allSatisfy({ (0x21...0x7E).contains($0) && $0 != 0x22 && $0 != 0x5C })
+        else { throw Self.unreadable(.realm, "1 to 255 printable ASCII characters without space, \" and \\") }
+        baseURL = try texts[.baseURL].map(Self.webAddress)
+        self.texts = try Self.path(texts, .texts, default: Self.textsBeside(store))
+        switch texts[.limits] ?? "on" {
+        case "on": limits = true
+        case "off": limits = false
+        default: throw Self.unreadable(.limits, "on or off")
+        }
+        guard opsAddress.isLoopback else {
+            throw CommandFailure("The ops listener has no TLS and is refused off loopback: \(opsAddress).")
+        }
+        guard limits || isLoopbackOnly else {
+            throw CommandFailure("Limits can be off only where all listeners are on loopback.")
+        }
+    }
+
+    private static func path(_ texts: [Key: String], _ key: Key, default path: String) throws(CommandFailure) -> String {
+        let path = texts[key] ?? path
+        guard (1...4096).contains(path.utf8.count), !path.utf8.contains(0) else { throw unreadable(key, "a path") }
+        return path
+    }
+
+    private static func address(
+        _ texts: [Key: String], _ key: Key, default text: String
+    ) throws(CommandFailure) -> ListenAddress {
+        guard let address = ListenAddress(texts[key] ?? text) else {
+            throw unreadable(key, "an IP address and a port such as 127.0.0.1:8440 or [::1]:0")
+        }
+        return address
+    }
+
+    private static func webAddress(_ text: String) throws(CommandFailure) -> String {
+        let text = text.hasSuffix("/") ? String(text.dropLast()) : text
+        guard text.utf8.count <= 1024, text.utf8.allSatisfy({ (0x21...0x7E).contains($0) }), let url = URL(string: text),
+            url.scheme == "https" || url.scheme == "http", let host = url.host, !host.isEmpty, url.query == nil,
+            url.fragment == nil, url.user == nil
+        else { throw unreadable(.baseURL, "a URL such as https://auth.example without query and fragment") }
+        return text
+    }
+
+    private static func textsBeside(_ store: StoreURL) -> String {
+        switch store {
+        case .sqlite(let path):
+            guard let slash = path.lastIndex(of: "/") else { return "texts.jsonl" }
+            return path[...slash] + "texts.jsonl"
+        }
+    }
+
+    private static func unreadable(_ key: Key, _ expected: String) -> CommandFailure {
+        CommandFailure("--\(key.rawValue) (\(key.variable)) takes \(expected).", exitCode: .usage)
+    }
+}
