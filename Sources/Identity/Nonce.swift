@@ -32,18 +32,33 @@ public struct Nonce: Sendable, Equatable {
     /// - Throws: ``Refusal`` `invalid_identity_token` with reason `nonce_unknown` for what this service did not issue,
     ///   `nonce_other_device` for what it issued to another certificate. Expiry is not judged here.
     public init(shown text: String, thumbprint: Digest256, key: NonceKey) throws(Refusal) {
-        guard text.utf8.count == 64, let bytes = Base64URL.decode(text), bytes.count == Self.length,
-            constantTimeEqual(bytes[32...], key.code(over: bytes[..<32]))
-        else {
+        guard let bytes = Self.authentic(text, key: key) else {
             throw Refusal(.invalidIdentityToken, "This service did not issue the nonce in nce.", reason: "nonce_unknown")
         }
-        let random = Array(bytes[..<16])
-        guard constantTimeEqual(bytes[24..<32], key.deviceTag(of: thumbprint, randomBytes: random)) else {
+        self.init(authentic: bytes)
+        guard constantTimeEqual(bytes[24..<32], key.deviceTag(of: thumbprint, randomBytes: randomBytes)) else {
             throw Refusal(
                 .invalidIdentityToken, "The nonce in nce was issued to another device certificate.",
                 reason: "nonce_other_device")
         }
-        randomBytes = random
+    }
+
+    /// Reads a nonce without asking whose it is; `nil` for what this service did not issue. Opens nothing: it serves
+    /// a provider that checks its token where the device is not at hand.
+    public init?(issuedHere text: String, key: NonceKey) {
+        guard let bytes = Self.authentic(text, key: key) else { return nil }
+        self.init(authentic: bytes)
+    }
+
+    private static func authentic(_ text: String, key: NonceKey) -> [UInt8]? {
+        guard text.utf8.count == 64, let bytes = Base64URL.decode(text), bytes.count == length,
+            constantTimeEqual(bytes[32...], key.code(over: bytes[..<32]))
+        else { return nil }
+        return bytes
+    }
+
+    private init(authentic bytes: [UInt8]) {
+        randomBytes = Array(bytes[..<16])
         expiresAt = Date(milliseconds: bytes[16..<24].reduce(Int64(0)) { $0 << 8 | Int64($1) })
     }
 }

@@ -16,16 +16,40 @@ public struct CertificateRecords {
         revoked_at, revocation_reason
         """
 
-    /// Writes a new certificate.
-    public func insert(_ certificate: DeviceCertificate) throws {
+    /// Writes a new certificate with the key that it certifies, DER SubjectPublicKeyInfo.
+    public func insert(_ certificate: DeviceCertificate, subjectPublicKeyInfo: [UInt8]) throws {
         try transaction.execute(
-            "INSERT INTO certificates (\(Self.columns)) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)",
+            """
+            INSERT INTO certificates (\(Self.columns), subject_public_key_info)
+            VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
+            """,
             [
                 .text(certificate.serial), .bytes(certificate.thumbprint.bytes), .id(certificate.deviceID),
                 .bytes(certificate.keyHash.bytes), .time(certificate.notBefore), .time(certificate.notAfter),
                 .time(certificate.issuedAt), .optional(certificate.replaces), .time(certificate.firstSeenAt),
-                .time(certificate.revoked?.at), .optional(certificate.revoked?.reason),
+                .time(certificate.revoked?.at), .optional(certificate.revoked?.reason), .bytes(subjectPublicKeyInfo),
             ])
+    }
+
+    /// The key that a certificate certifies, DER SubjectPublicKeyInfo.
+    public func subjectPublicKeyInfo(serial: String) throws -> [UInt8]? {
+        try transaction.first("SELECT subject_public_key_info FROM certificates WHERE serial = $1", [.text(serial)])?
+            .bytes(0)
+    }
+
+    /// Of the certificates that had not run out at a moment, how many are revoked: it only grows.
+    public func countRevoked(unexpiredAt moment: Date) throws -> Int64 {
+        try transaction.first(
+            "SELECT COUNT(*) FROM certificates WHERE revoked_at IS NOT NULL AND not_after > $1", [.time(moment)])?
+            .integer(0) ?? 0
+    }
+
+    /// The renewals of a certificate that no handshake has shown yet, by serial number.
+    public func listUnseenRenewals(of serial: String) throws -> [String] {
+        try transaction.query(
+            "SELECT serial FROM certificates WHERE replaces = $1 AND first_seen_at IS NULL AND revoked_at IS NULL",
+            [.text(serial)]
+        ).map { try $0.text(0) }
     }
 
     /// The certificate with a thumbprint.

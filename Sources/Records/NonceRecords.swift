@@ -32,6 +32,11 @@ public struct NonceRecords {
         }
     }
 
+    /// Whether a nonce was spent.
+    public func isSpent(_ nonce: Nonce) throws -> Bool {
+        try transaction.first("SELECT 1 FROM spent_nonces WHERE nonce = $1", [.bytes(nonce.randomBytes)]) != nil
+    }
+
     /// Spends a one-time token's `jti` within its issuer's name space; `false` where it was spent before.
     public func spend(identifier: String, of issuer: ProviderID, until expiry: Date) throws -> Bool {
         try transaction.execute(

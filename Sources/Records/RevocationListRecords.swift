@@ -16,22 +16,35 @@ public struct RevocationListRecords {
         public let number: Int64
         /// Its DER form.
         public let der: [UInt8]
+        /// How many certificates it lists.
+        public let entries: Int64
         /// When it was made.
         public let thisUpdate: Date
+
+        /// Joins the parts.
+        public init(number: Int64, der: [UInt8], entries: Int64, thisUpdate: Date) {
+            self.number = number
+            self.der = der
+            self.entries = entries
+            self.thisUpdate = thisUpdate
+        }
     }
 
     /// The list in force.
     public func current() throws -> Published? {
         try transaction.first(
-            "SELECT number, der, this_update FROM revocation_lists ORDER BY number DESC LIMIT 1", []
-        ).map { Published(number: try $0.integer(0), der: try $0.bytes(1), thisUpdate: try $0.time(2)) }
+            "SELECT number, der, entries, this_update FROM revocation_lists ORDER BY number DESC LIMIT 1", []
+        ).map { Published(number: try $0.integer(0), der: try $0.bytes(1), entries: try $0.integer(2), thisUpdate: try $0.time(3)) }
     }
 
     /// Puts a list in force and drops the ones before it.
-    public func publish(number: Int64, der: [UInt8], thisUpdate: Date, nextUpdate: Date) throws {
+    public func publish(_ list: Published, nextUpdate: Date) throws {
         try transaction.execute(
-            "INSERT INTO revocation_lists (number, der, this_update, next_update) VALUES ($1, $2, $3, $4)",
-            [.integer(number), .bytes(der), .time(thisUpdate), .time(nextUpdate)])
-        try transaction.execute("DELETE FROM revocation_lists WHERE number < $1", [.integer(number)])
+            "INSERT INTO revocation_lists (number, der, entries, this_update, next_update) VALUES ($1, $2, $3, $4, $5)",
+            [
+                .integer(list.number), .bytes(list.der), .integer(list.entries), .time(list.thisUpdate),
+                .time(nextUpdate),
+            ])
+        try transaction.execute("DELETE FROM revocation_lists WHERE number < $1", [.integer(list.number)])
     }
 }

@@ -23,6 +23,7 @@ public enum Schema {
                     serial TEXT NOT NULL UNIQUE,
                     device_id TEXT NOT NULL REFERENCES devices (id),
                     key_hash BYTEA NOT NULL,
+                    subject_public_key_info BYTEA NOT NULL,
                     not_before BIGINT NOT NULL,
                     not_after BIGINT NOT NULL,
                     issued_at BIGINT NOT NULL,
@@ -35,11 +36,13 @@ public enum Schema {
                 """,
                 "CREATE INDEX certificates_by_device ON certificates (device_id)",
                 "CREATE INDEX certificates_by_key ON certificates (key_hash)",
+                "CREATE INDEX certificates_by_replaced ON certificates (replaces) WHERE replaces IS NOT NULL",
                 "CREATE INDEX certificates_revoked ON certificates (revoked_at) WHERE revoked_at IS NOT NULL",
                 """
                 CREATE TABLE revocation_lists (
                     number BIGINT NOT NULL PRIMARY KEY,
                     der BYTEA NOT NULL,
+                    entries BIGINT NOT NULL,
                     this_update BIGINT NOT NULL,
                     next_update BIGINT NOT NULL
                 )

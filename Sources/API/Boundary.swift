@@ -1,0 +1,87 @@
+import Foundation
+import HTTPTypes
+import Hummingbird
+import Identity
+import Logging
+import Metrics
+import Operations
+
+/// The outermost middleware of every listener: errors become answers, each request one log line and two measurements.
+///
+/// The log holds the route's template and never the path, the query, a header or a body.
+struct Boundary<Context: RequestContext>: RouterMiddleware {
+    let listener: String
+    let realm: String
+    /// A nonce for a refused caller, where the listener gives any.
+    let freshNonce: @Sendable (Context) -> (nonce: String, expiresAt: Date)?
+
+    func handle(
+        _ request: Request, context: Context, next: (Request, Context) async throws -> Response
+    ) async throws -> Response {
+        let start = ContinuousClock.now
+        var response: Response
+        var failure: Problem?
+        var cause: (any Error)?
+        do {
+            response = try await next(request, context)
+        } catch {
+            var problem = Problem(error)
+            if problem.status == .unauthorized || problem.refusal?.code == .invalidIdentityToken {
+                problem.nonce = freshNonce(context)
+            }
+            response = problem.response(requestID: context.id, realm: realm)
+            failure = problem
+            cause = error
+        }
+        let elapsed = ContinuousClock.now - start
+        let route = context.endpointPath ?? "unmatched"
+        record(request.method, route, response.status, elapsed, failure)
+        log(request.method, route, response.status, elapsed, failure, cause, context.logger)
+        return response
+    }
+
+    private func record(
+        _ method: HTTPRequest.Method, _ route: String, _ status: HTTPResponse.Status, _ elapsed: Duration,
+        _ failure: Problem?
+    ) {
+        let name = route == "unmatched" ? route : "\(method.rawValue) \(route)"
+        Counter(
+            label: "http_requests",
+            dimensions: [("listener", listener), ("route", name), ("status", String(status.code))]
+        ).increment()
+        Metrics.Timer(label: "http_request_duration_seconds", dimensions: [("listener", listener), ("route", name)])
+            .recordNanoseconds(elapsed.nanoseconds)
+        guard let refusal = failure?.refusal else { return }
+        Counter(
+            label: "refusals", dimensions: [("code", refusal.code.rawValue), ("reason", refusal.reason ?? "")]
+        ).increment()
+    }
+
+    private func log(
+        _ method: HTTPRequest.Method, _ route: String, _ status: HTTPResponse.Status, _ elapsed: Duration,
+        _ failure: Problem?, _ cause: (any Error)?, _ logger: Logger
+    ) {
+        let isFailure = status.code >= 500
+        guard logger.logLevel <= (isFailure ? .error : .info) else { return }
+        var metadata: Logger.Metadata = [
+            "listener": "\(listener)", "method": "\(method.rawValue)", "route": "\(route)", "status": "\(status.code)",
+            "microseconds": "\(elapsed.nanoseconds / 1000)",
+        ]
+        if let refusal = failure?.refusal {
+            metadata["code"] = "\(refusal.code.rawValue)"
+            if let reason = refusal.reason { metadata["reason"] = "\(reason)" }
+            if let detail = refusal.privateDetail { metadata["cause"] = "\(detail)" }
+        } else if let cause {
+            metadata["cause"] = "\(type(of: cause)): \(cause)"
+        }
+        logger.log(level: isFailure ? .error : .info, "request", metadata: metadata)
+    }
+}
+
+extension Duration {
+    /// Whole nanoseconds.
+    var nanoseconds: Int64 {
+        let (seconds, attoseconds) = components
+        return seconds * 1_000_000_000 + attoseconds / 1_000_000_000
+    }
+}

@@ -1,0 +1,98 @@
+import Foundation
+import HTTPTypes
+import Hummingbird
+import Identity
+import Metrics
+import NIOCore
+import Operations
+
+/// Certification: the first certificate on the public listener, everything later on the client listener.
+public struct CertificateRoutes: Sendable {
+    let certify: CertifyDevice
+    let renew: RenewCertificate
+    let revoke: RevokeCertificate
+    let publish: PublishRevocationList
+    let chainPEM: [String]
+    let policy: CurrentPolicy
+
+    /// Holds what the routes ask.
+    public init(
+        certify: CertifyDevice, renew: RenewCertificate, revoke: RevokeCertificate, publish: PublishRevocationList,
+        chainPEM: [String], policy: CurrentPolicy
+    ) {
+        self.certify = certify
+        self.renew = renew
+        self.revoke = revoke
+        self.publish = publish
+        self.chainPEM = chainPEM
+        self.policy = policy
+    }
+
+    func addPublic(to router: some RouterMethods<PublicContext>) {
+        router.post("certificates") { request, context in
+            var members = try await request.members(upTo: policy[\.requests].maximumBody)
+            let wanted = CertifyDevice.Request(
+                csr: try members.string("csr"), presenceKey: try members.optionalString("presence_key"),
+                enrolmentToken: try members.optionalString("enrolment_token"),
+                captcha: try members.optionalString("captcha"), address: context.addressKey)
+            try members.finish()
+            var response = answer(try await certify(wanted))
+            // The device comes back over mutual TLS.
+            response.headers[.connection] = "close"
+            return response
+        }
+        router.get("certificates/authority") { _, _ in
+            Response(
+                status: .ok, headers: [.contentType: "application/pem-certificate-chain"],
+                body: ResponseBody(byteBuffer: ByteBuffer(string: chainPEM.joined())))
+        }
+        router.get("certificates/revocations") { request, _ in
+            let der = try await publish()
+            let wantsPEM = request.headers[.accept]?.contains("application/x-pem-file") ?? false
+            return Response(
+                status: .ok,
+                headers: [
+                    .contentType: wantsPEM ? "application/x-pem-file" : "application/pkix-crl",
+                    .cacheControl: "max-age=300",
+                ],
+                body: ResponseBody(
+                    byteBuffer: wantsPEM ? ByteBuffer(string: Self.pem(der)) : ByteBuffer(bytes: der)))
+        }
+    }
+
+    func addClient(to router: some RouterMethods<ClientContext>) {
+        router.post("certificates/renewal") { request, context in
+            let bytes = try await request.bytes(upTo: policy[\.requests].maximumBody)
+            var csr: String?
+            if !bytes.isEmpty {
+                var members = try request.members(bytes)
+                csr = try members.optionalString("csr")
+                try members.finish()
+            }
+            return answer(try await renew(csr: csr, on: try context.connection))
+        }
+        router.delete("certificates/current") { _, context in
+            try await revoke.own(of: try context.connection)
+            Counter(label: "certificates_revoked").increment()
+            return Response(status: .noContent, headers: [.connection: "close"])
+        }
+    }
+
+    private func answer(_ certified: CertifiedDevice) -> Response {
+        Counter(label: "certificates_issued").increment()
+        let certificate = certified.certificate
+        return .json(status: .created, [
+                "certificate": .string(certified.certificatePEM),
+                "chain": .array(certified.chainPEM.map { .string($0) }), "device_id": .id(certificate.deviceID),
+                "serial": .string(certificate.serial), "not_before": .string(certificate.notBefore.rfc3339),
+                "not_after": .string(certificate.notAfter.rfc3339),
+                "renew_after": .string(certificate.renewAfter.rfc3339),
+            ])
+    }
+
+    /// RFC 7468 §6.
+    private static func pem(_ der: [UInt8]) -> String {
+        let base64 = Data(der).base64EncodedString(options: [.lineLength64Characters, .endLineWithLineFeed])
+        return "-----BEGIN X509 CRL-----\n\(base64)\n-----END X509 CRL-----\n"
+    }
+}

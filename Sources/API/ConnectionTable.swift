@@ -1,0 +1,34 @@
+import Identity
+import NIOCore
+import Operations
+import Synchronization
+
+/// The open mutual-TLS connections of this process.
+public final class ConnectionTable: Sendable {
+    private let open = Mutex<[ConnectionID: ClientConnection]>([:])
+
+    public init() {}
+
+    /// How many there are.
+    public var count: Int { open.withLock { $0.count } }
+
+    /// Closes those that no longer count.
+    public func close(unless stillCounts: (ClientConnection) -> Bool) {
+        let all = open.withLock { Array($0.values) }
+        for connection in all where !stillCounts(connection) { connection.close() }
+    }
+
+    func insert(_ connection: ClientConnection) {
+        open.withLock { $0[connection.id] = connection }
+    }
+
+    func remove(_ connection: ClientConnection) {
+        open.withLock { $0[connection.id] = nil }
+    }
+}
+
+/// The connection on which the present task works. Set once a connection; HTTP/2 streams inherit it.
+enum CurrentConnection {
+    @TaskLocal static var value: ClientConnection?
+    @TaskLocal static var peerAddress: SocketAddress?
+}

@@ -1,0 +1,49 @@
+import Foundation
+import Hummingbird
+import Identity
+import NIOCore
+import Operations
+
+/// What a request on the public or the ops listener brings along.
+public struct PublicContext: RequestContext {
+    public var coreContext: CoreRequestContextStorage
+    /// The key under which the sender's address is limited.
+    let addressKey: String
+
+    public init(source: ApplicationRequestContextSource) {
+        coreContext = .init(source: source)
+        addressKey = PeerAddress.limitKey(CurrentConnection.peerAddress ?? source.channel.remoteAddress)
+    }
+}
+
+/// What a request on the client listener brings along: the connection whose handshake proved the device's key.
+public struct ClientContext: RequestContext {
+    public var coreContext: CoreRequestContextStorage
+    /// The connection; `nil` only outside the mutual-TLS listener, where every request is refused.
+    let current: ClientConnection?
+    /// The session behind a protected request, once it is checked.
+    var session: Session?
+
+    public init(source: ApplicationRequestContextSource) {
+        coreContext = .init(source: source)
+        current = CurrentConnection.value
+    }
+
+    /// The connection, or a refusal.
+    var connection: ClientConnection {
+        get throws(Refusal) {
+            guard let current else {
+                throw Refusal(.certificateRevoked, "This listener needs a client certificate.")
+            }
+            return current
+        }
+    }
+
+    /// The session, or a refusal.
+    var checkedSession: Session {
+        get throws(Refusal) {
+            guard let session else { throw Refusal(.sessionRequired, "This action needs a session.") }
+            return session
+        }
+    }
+}

@@ -1,0 +1,75 @@
+import Foundation
+import HTTPTypes
+import Hummingbird
+import Identity
+import NIOCore
+import Operations
+
+/// What a stranger needs to know to use the service, on the public listener.
+public struct DiscoveryRoutes: Sendable {
+    let realm: String
+    let publicURL: @Sendable () -> String
+    let clientURL: @Sendable () -> String
+    let pins: [String]
+    let webKeys: JSONValue
+    let rateLimiting: RateLimiting
+    let policy: CurrentPolicy
+
+    /// Holds what is told.
+    ///
+    /// - Parameters:
+    ///   - pins: SHA-256 of the present and the next server key's SubjectPublicKeyInfo, base64url.
+    ///   - webKeys: the public halves of the service's signing keys (RFC 7517).
+    public init(
+        realm: String, publicURL: @escaping @Sendable () -> String, clientURL: @escaping @Sendable () -> String,
+        pins: [String], webKeys: JSONValue, rateLimiting: RateLimiting, policy: CurrentPolicy
+    ) {
+        self.realm = realm
+        self.publicURL = publicURL
+        self.clientURL = clientURL
+        self.pins = pins
+        self.webKeys = webKeys
+        self.rateLimiting = rateLimiting
+        self.policy = policy
+    }
+
+    func add(to router: some RouterMethods<PublicContext>) {
+        router.get("/") { _, _ in describe() }
+        router.get(".well-known/countersign") { _, _ in describe() }
+        router.get(".well-known/jwks.json") { _, _ in
+            Response.json(["keys": .array([webKeys])], mayStore: true)
+        }
+        router.get("openapi.json") { _, _ in
+            Response(
+                status: .ok, headers: [.contentType: "application/json"],
+                body: ResponseBody(byteBuffer: ByteBuffer(bytes: PackageResources.openapi_json)))
+        }
+    }
+
+    private func describe() -> Response {
+        let (publicURL, clientURL) = (publicURL(), clientURL())
+        let tokens = policy[\.identityTokens]
+        let sessions = policy[\.sessions]
+        return .json(
+            [
+                "realm": .string(realm), "service": .string("countersign"),
+                "certificates_endpoint": .string("\(publicURL)/certificates"),
+                "authority": .string("\(publicURL)/certificates/authority"),
+                "revocation_list": .string("\(publicURL)/certificates/revocations"),
+                "nonce_endpoint": .string("\(clientURL)/nonces"),
+                "session_endpoint": .string("\(clientURL)/sessions"),
+                "introspection_endpoint": .string("\(publicURL)/introspect"),
+                "revocation_endpoint": .string("\(publicURL)/revoke"),
+                "jwks_uri": .string("\(publicURL)/.well-known/jwks.json"),
+                "openapi": .string("\(publicURL)/openapi.json"),
+                "identity_token_algorithms": .array(["RS256", "PS256", "ES256", "ES384", "EdDSA"].map { .string($0) }),
+                "identity_token_maximum_lifetime": .integer(Int64(tokens.maximumLifetime)),
+                "clock_skew": .integer(Int64(tokens.clockSkew)),
+                "sessions_per_user_and_device": .integer(Int64(sessions.perUserAndDevice)),
+                "session_attachment": .string(sessions.attach.rawValue),
+                "certification_gate": .string(policy[\.certification].gate.rawValue),
+                "limits": .string(rateLimiting.rawValue),
+                "server_key_pins_sha256": .array(pins.map { .string($0) }),
+            ], mayStore: true)
+    }
+}

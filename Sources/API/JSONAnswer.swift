@@ -1,0 +1,32 @@
+import HTTPTypes
+import Hummingbird
+import Identity
+import NIOCore
+
+extension JSONValue {
+    /// An object from names and values; a `nil` value leaves its member out.
+    static func object(_ members: KeyValuePairs<String, JSONValue?>) -> JSONValue {
+        .object(members.compactMap { name, value in value.map { JSONMember(name: name, value: $0) } })
+    }
+
+    /// An identifier's text.
+    static func id<Kind>(_ identifier: Identifier<Kind>) -> JSONValue { .string(identifier.description) }
+}
+
+extension Response {
+    /// An answer with a JSON body.
+    static func json(
+        status: HTTPResponse.Status = .ok, _ members: KeyValuePairs<String, JSONValue?>, mayStore: Bool = false
+    ) -> Response {
+        var response = Response(status: status)
+        response.setJSON(.object(members), type: "application/json")
+        if !mayStore { response.headers[.cacheControl] = "no-store" }
+        return response
+    }
+
+    mutating func setJSON(_ value: JSONValue, type: String) {
+        let text = value.jsonText
+        headers[.contentType] = type
+        body = ResponseBody(byteBuffer: ByteBuffer(string: text))
+    }
+}

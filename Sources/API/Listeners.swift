@@ -1,0 +1,125 @@
+import Foundation
+import Hummingbird
+import HummingbirdCore
+import Identity
+import Logging
+import NIOCore
+import NIOSSL
+import Operations
+import ServiceLifecycle
+
+/// Where a listener listens.
+public struct ListenerAddress: Sendable {
+    let host: String
+    let port: Int
+
+    /// A host and a port; port 0 takes a free one.
+    public init(host: String, port: Int) {
+        self.host = host
+        self.port = port
+    }
+}
+
+/// The service's own certificate and, on the client listener, the authorities whose certificates it takes.
+public struct ListenerTLS: Sendable {
+    private let context: NIOSSLContext
+
+    /// Reads the server's chain and key. Each listener has a context, and so ticket keys, of its own.
+    ///
+    /// - Parameter clientAuthorities: DER certificates; empty where clients need no certificate.
+    public init(chainPEM: [UInt8], keyPEM: [UInt8], clientAuthorities: [[UInt8]]) throws {
+        var configuration = TLSConfiguration.makeServerConfiguration(
+            certificateChain: try NIOSSLCertificate.fromPEMBytes(chainPEM).map { .certificate($0) },
+            privateKey: .privateKey(try NIOSSLPrivateKey(bytes: keyPEM, format: .pem)))
+        configuration.minimumTLSVersion = .tlsv12
+        configuration.applicationProtocols = ["h2", "http/1.1"]
+        if !clientAuthorities.isEmpty {
+            configuration.certificateVerification = .noHostnameVerification
+            configuration.trustRoots = .certificates(
+                try clientAuthorities.map { try NIOSSLCertificate(bytes: $0, format: .der) })
+            configuration.sendCANameList = true
+        }
+        context = try NIOSSLContext(configuration: configuration)
+    }
+
+    var sslContext: NIOSSLContext { context }
+}
+
+/// Builds the three listeners from their routes.
+public struct Listeners: Sendable {
+    let realm: String
+    let limits: RequestPolicy
+    let logger: Logger
+
+    /// Shares a realm, limits and a logger.
+    public init(realm: String, limits: RequestPolicy, logger: Logger) {
+        self.realm = realm
+        self.limits = limits
+        self.logger = logger
+    }
+
+    /// The listener for devices without a certificate and for provider backends.
+    public func makePublic(
+        at address: ListenerAddress, tls: ListenerTLS, certificates: CertificateRoutes, providers: ProviderRoutes,
+        discovery: DiscoveryRoutes, onRunning: @escaping @Sendable (Int) -> Void
+    ) -> any Service {
+        let router = Router(context: PublicContext.self)
+        router.add(middleware: Boundary(listener: "public", realm: realm, freshNonce: { _ in nil }))
+        certificates.addPublic(to: router)
+        providers.add(to: router)
+        discovery.add(to: router)
+        return application(router, at: address, onRunning: onRunning) { responder in
+            TLSListenerChannel(
+                sslContext: tls.sslContext, verifyChain: nil, onConnect: { _ in }, connections: ConnectionTable(),
+                limits: limits, responder: responder)
+        }
+    }
+
+    /// The mutual-TLS listener for certified devices.
+    public func makeClient(
+        at address: ListenerAddress, tls: ListenerTLS, verifyChain: @escaping @Sendable ([[UInt8]]) -> Bool,
+        connections: ConnectionTable, judge: JudgePeer, certificates: CertificateRoutes, sessions: SessionRoutes,
+        onRunning: @escaping @Sendable (Int) -> Void
+    ) -> any Service {
+        let router = Router(context: ClientContext.self)
+        router.add(
+            middleware: Boundary(listener: "client", realm: realm) { context in
+                context.current.map { sessions.issueNonce($0) }
+            })
+        router.add(middleware: JudgeCertificate(judge: judge))
+        certificates.addClient(to: router)
+        sessions.add(to: router)
+        // A failure is said to the first request, which is judged again.
+        let onConnect: @Sendable (ClientConnection) async -> Void = { try? await judge($0) }
+        return application(router, at: address, onRunning: onRunning) { responder in
+            TLSListenerChannel(
+                sslContext: tls.sslContext, verifyChain: verifyChain, onConnect: onConnect, connections: connections,
+                limits: limits, responder: responder)
+        }
+    }
+
+    /// The listener for probes and Prometheus, on loopback.
+    public func makeOps(
+        at address: ListenerAddress, routes: OpsRoutes, onRunning: @escaping @Sendable (Int) -> Void
+    ) -> any Service {
+        let router = Router(context: PublicContext.self)
+        router.add(middleware: Boundary(listener: "ops", realm: realm, freshNonce: { _ in nil }))
+        routes.add(to: router)
+        return application(router, at: address, onRunning: onRunning) { responder in
+            HTTP1Channel(
+                responder: responder, configuration: TLSListenerChannel.configuration(limits, isStream: false))
+        }
+    }
+
+    private func application<Context: RequestContext>(
+        _ router: Router<Context>, at address: ListenerAddress, onRunning: @escaping @Sendable (Int) -> Void,
+        _ channel: @escaping @Sendable (@escaping HTTPChannelHandler.Responder) -> any ServerChildChannel
+    ) -> any Service where Context.Source == ApplicationRequestContextSource {
+        Application(
+            router: router, server: HTTPServerBuilder { channel($0) },
+            configuration: ApplicationConfiguration(
+                address: .hostname(address.host, port: address.port), backlog: 1024,
+                availableConnectionsDelegate: MaximumAvailableConnections(limits.maximumConnections)),
+            onServerRunning: { onRunning($0.localAddress?.port ?? 0) }, logger: logger)
+    }
+}

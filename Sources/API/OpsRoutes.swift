@@ -1,0 +1,33 @@
+import HTTPTypes
+import Hummingbird
+import Identity
+import NIOCore
+
+/// What probes and Prometheus ask, on loopback.
+public struct OpsRoutes: Sendable {
+    let isReady: @Sendable () async -> (store: Bool, view: Bool)
+    let metrics: @Sendable () -> String
+
+    /// Holds what is asked: whether the store answers and this node's view of it is fresh, and the metrics' text.
+    public init(
+        isReady: @escaping @Sendable () async -> (store: Bool, view: Bool), metrics: @escaping @Sendable () -> String
+    ) {
+        self.isReady = isReady
+        self.metrics = metrics
+    }
+
+    func add(to router: some RouterMethods<PublicContext>) {
+        router.get("livez") { _, _ in Response.json(["live": .bool(true)]) }
+        router.get("readyz") { _, _ in
+            let (store, view) = await isReady()
+            return Response.json(
+                status: store && view ? .ok : .serviceUnavailable,
+                ["ready": .bool(store && view), "store": .bool(store), "view": .bool(view)])
+        }
+        router.get("metrics") { _, _ in
+            Response(
+                status: .ok, headers: [.contentType: "text/plain; version=0.0.4; charset=utf-8"],
+                body: ResponseBody(byteBuffer: ByteBuffer(string: metrics())))
+        }
+    }
+}

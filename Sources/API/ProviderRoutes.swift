@@ -1,0 +1,141 @@
+import Foundation
+import HTTPTypes
+import Hummingbird
+import Identity
+import Operations
+
+/// What provider backends call, on the public listener.
+public struct ProviderRoutes: Sendable {
+    let authenticate: AuthenticateProvider
+    let keys: ManageProviderKeys
+    let serve: ServeProvider
+    let policy: CurrentPolicy
+    let realm: String
+
+    /// Holds what the routes ask.
+    public init(
+        authenticate: AuthenticateProvider, keys: ManageProviderKeys, serve: ServeProvider, policy: CurrentPolicy,
+        realm: String
+    ) {
+        self.authenticate = authenticate
+        self.keys = keys
+        self.serve = serve
+        self.policy = policy
+        self.realm = realm
+    }
+
+    func add(to router: some RouterMethods<PublicContext>) {
+        router.get("provider") { request, _ in describe(try await authenticate(request.bearer)) }
+        router.post("provider/keys", use: addKey)
+        router.delete("provider/keys/:key_id", use: deleteKey)
+        router.post("introspect", use: introspect)
+        router.post("revoke") { request, _ in
+            let known = try await authenticate(request.bearer)
+            try await serve.revoke(
+                try await request.formField("token", upTo: policy[\.requests].maximumBody), for: known.provider.id)
+            return Response(status: .ok)
+        }
+        router.get("provider/users/:external_id") { request, context in
+            let known = try await authenticate(request.bearer)
+            let user = try await serve.user(try externalID(context), of: known.provider.id)
+            return Response.json([
+                "user_id": .id(user.id), "assurance": .string(user.assurance.rawValue),
+                "age_over_18": .null, "age_over_21": .null, "initials": .null, "banned": .bool(false),
+            ])
+        }
+        router.delete("provider/users/:external_id/sessions") { request, context in
+            let known = try await authenticate(request.bearer)
+            try await serve.endSessions(of: try externalID(context), at: known.provider.id)
+            return Response(status: .noContent)
+        }
+        router.post("provider/token-check", use: checkToken)
+    }
+
+    @Sendable private func addKey(_ request: Request, _ context: PublicContext) async throws -> Response {
+        let body = try await request.bytes(upTo: policy[\.requests].maximumBody)
+        let (known, _) = try await authenticate.fresh(request.bearer, body: body)
+        var members = try request.members(body)
+        let keyText: String
+        switch try members.value("public_key") {
+        case .string(let pem): keyText = pem
+        case .object(let jwk): keyText = JSONValue.object(jwk).jsonText
+        default: throw Refusal(.malformedRequest, "$.public_key is neither PEM nor JWK.")
+        }
+        let algorithm = try members.optionalString("alg")
+        let proof = try members.string("proof")
+        try members.finish()
+        let id = try await keys.add(
+            keyText: keyText, algorithm: algorithm, proof: proof, to: known.provider.id, realm: realm)
+        return .json(status: .created, ["key_id": .id(id)])
+    }
+
+    @Sendable private func deleteKey(_ request: Request, _ context: PublicContext) async throws -> Response {
+        let (known, signing) = try await authenticate.fresh(request.bearer, body: [])
+        let endingSessions: Bool
+        switch request.uri.queryParameters["sessions"] {
+        case nil, "keep": endingSessions = false
+        case "end": endingSessions = true
+        default: throw Refusal(.malformedRequest, "sessions is keep or end.")
+        }
+        guard let id = ProviderKeyID(try context.parameters.require("key_id")[...]) else {
+            throw Refusal(.notFound, "The provider has no such key.")
+        }
+        try await keys.revoke(
+            id, endingSessions: endingSessions, requester: (known.provider.id, signing),
+            actor: "provider \(known.provider.id)")
+        return Response(status: .noContent)
+    }
+
+    @Sendable private func introspect(_ request: Request, _ context: PublicContext) async throws -> Response {
+        let known = try await authenticate(request.bearer)
+        let token = try await request.formField("token", upTo: policy[\.requests].maximumBody)
+        guard let found = try await serve.introspect(token, for: known.provider.id) else {
+            return .json(["active": .bool(false)])
+        }
+        let session = found.session
+        return .json([
+            "active": .bool(true), "sub": .string(session.externalID), "user_id": .id(session.userID),
+            "sid": .id(session.id), "exp": .integer(Int64(found.expiresAt.timeIntervalSince1970)),
+            "iat": .integer(Int64(session.createdAt.timeIntervalSince1970)),
+            "client_id": .id(session.applicationID), "assurance": .string(found.assurance.rawValue),
+            "cnf": .object(["x5t#S256": .string(session.thumbprint.base64URL)]),
+        ])
+    }
+
+    @Sendable private func checkToken(_ request: Request, _ context: PublicContext) async throws -> Response {
+        let known = try await authenticate(request.bearer)
+        var members = try await request.members(upTo: policy[\.requests].maximumBody)
+        let token = try members.string("identity_token")
+        try members.finish()
+        let result = try await serve.check(token, of: known)
+        let defects = result.defects.map {
+            JSONValue.object(["reason": .string($0.reason), "detail": .string($0.detail)])
+        }
+        return .json([
+            "valid": .bool(result.defects.isEmpty), "defects": .array(defects),
+            "clock_skew_seconds": result.clockSkew.map { .integer(Int64($0)) } ?? .null,
+        ])
+    }
+
+    private func describe(_ known: KnownProvider) -> Response {
+        let provider = known.provider
+        return .json([
+            "provider_id": .id(provider.id), "slug": .string(provider.slug.text), "name": .string(provider.name),
+            "apps": .array(known.applications.map { .object(["app_id": .id($0.id), "name": .string($0.name)]) }),
+            "keys": .array(
+                    known.keyRecords.map { key in
+                        let state = key.revokedAt != nil ? "revoked" : key.retiredAt != nil ? "retired" : "active"
+                        return .object([
+                            "key_id": .id(key.id), "alg": .string(key.algorithm),
+                            "added_by": .string(key.origin.rawValue), "state": .string(state),
+                            "created_at": .string(key.createdAt.rfc3339),
+                        ])
+                    }),
+        ])
+    }
+
+    private func externalID(_ context: PublicContext) throws -> String {
+        let raw = try context.parameters.require("external_id")
+        return raw.removingPercentEncoding ?? raw
+    }
+}

@@ -1,0 +1,123 @@
+import Foundation
+import HTTPTypes
+import Hummingbird
+import Identity
+import NIOCore
+
+/// The members of a request's JSON object, each taken once; what nobody took is unknown and refused.
+struct Members {
+    private var rest: [JSONMember]
+
+    /// - Throws: ``Refusal`` `malformed_request` where the body is no JSON object, with the path of the defect.
+    init(_ bytes: [UInt8]) throws(Refusal) {
+        let value: JSONValue
+        do throws(JSONDefect) {
+            value = try StrictJSON.parse(bytes)
+        } catch {
+            throw Refusal(.malformedRequest, "\(error.path): \(error.problem).")
+        }
+        guard case .object(let members) = value else { throw Refusal(.malformedRequest, "$ is not an object.") }
+        rest = members
+    }
+
+    /// A member that must be there; `null` is not.
+    mutating func string(_ name: String) throws(Refusal) -> String {
+        guard let text = try optionalString(name) else { throw Refusal(.malformedRequest, "$.\(name) is missing.") }
+        return text
+    }
+
+    /// A member that may be absent or `null`.
+    mutating func optionalString(_ name: String) throws(Refusal) -> String? {
+        switch try take(name) {
+        case nil, .null: return nil
+        case .string(let text): return text
+        default: throw Refusal(.malformedRequest, "$.\(name) is not a string.")
+        }
+    }
+
+    /// Any value.
+    mutating func value(_ name: String) throws(Refusal) -> JSONValue {
+        guard let value = try take(name) else { throw Refusal(.malformedRequest, "$.\(name) is missing.") }
+        return value
+    }
+
+    /// Refuses what is left.
+    func finish() throws(Refusal) {
+        if let unknown = rest.first {
+            throw Refusal(.malformedRequest, "$.\(unknown.name.prefix(64)) is not a member of this request.")
+        }
+    }
+
+    private mutating func take(_ name: String) throws(Refusal) -> JSONValue? {
+        guard let index = rest.firstIndex(where: { $0.name == name }) else { return nil }
+        return rest.remove(at: index).value
+    }
+}
+
+extension Request {
+    /// The bytes of the body, as long as they are few enough.
+    func bytes(upTo maximum: Int) async throws -> [UInt8] {
+        if let length = headers[.contentLength].flatMap({ Int($0) }), length > maximum { throw Self.tooLarge(maximum) }
+        do {
+            var buffer = try await body.collect(upTo: maximum)
+            return buffer.readBytes(length: buffer.readableBytes) ?? []
+        } catch is NIOTooManyBytesError {
+            throw Self.tooLarge(maximum)
+        }
+    }
+
+    /// The members of a JSON body.
+    func members(upTo maximum: Int) async throws -> Members {
+        try requireMediaType("application/json")
+        return try Members(try await bytes(upTo: maximum))
+    }
+
+    /// The members of a JSON body that was read already.
+    func members(_ bytes: [UInt8]) throws(Refusal) -> Members {
+        try requireMediaType("application/json")
+        return try Members(bytes)
+    }
+
+    /// One field of a form body (RFC 6749 appendix B), for the endpoints whose RFCs have forms. Other fields, such as
+    /// `token_type_hint`, are ignored as those RFCs want it.
+    func formField(_ name: String, upTo maximum: Int) async throws -> String {
+        try requireMediaType("application/x-www-form-urlencoded")
+        let text = String(decoding: try await bytes(upTo: maximum), as: UTF8.self)
+        var found: String?
+        for pair in text.split(separator: "&") {
+            let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            guard parts.first.map(String.init) == name else { continue }
+            guard found == nil else { throw Refusal(.malformedRequest, "\(name) stands in the form twice.") }
+            found = parts.count == 2 ? parts[1].replacing("+", with: " ").removingPercentEncoding : ""
+        }
+        guard let found, !found.isEmpty else { throw Refusal(.malformedRequest, "\(name) is missing in the form.") }
+        return found
+    }
+
+    /// The token of `Authorization: Bearer …` (RFC 6750 §2.1).
+    var bearer: String? {
+        guard let field = headers[.authorization] else { return nil }
+        let parts = field.split(separator: " ", maxSplits: 1)
+        guard parts.count == 2, parts[0].lowercased() == "bearer" else { return nil }
+        return String(parts[1])
+    }
+
+    private func requireMediaType(_ wanted: String) throws(Refusal) {
+        let given = headers[.contentType]?.split(separator: ";").first?.trimmingSuffix(while: \.isWhitespace)
+        guard given?.lowercased() == wanted else {
+            throw Refusal(.unsupportedMediaType, "Send the body as \(wanted).")
+        }
+    }
+
+    private static func tooLarge(_ maximum: Int) -> Refusal {
+        Refusal(.payloadTooLarge, "The body is larger than \(maximum) bytes.")
+    }
+}
+
+extension Substring {
+    fileprivate func trimmingSuffix(while fits: (Character) -> Bool) -> Substring {
+        var text = self
+        while let last = text.last, fits(last) { text.removeLast() }
+        return text
+    }
+}

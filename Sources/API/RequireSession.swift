@@ -1,0 +1,80 @@
+import HTTPTypes
+import Hummingbird
+import Identity
+import Operations
+
+/// Judges the certificate before anything else of a request is looked at.
+struct JudgeCertificate: RouterMiddleware {
+    let judge: JudgePeer
+
+    func handle(
+        _ request: Request, context: ClientContext, next: (Request, ClientContext) async throws -> Response
+    ) async throws -> Response {
+        try await judge(try context.connection)
+        return try await next(request, context)
+    }
+}
+
+/// Lets a protected action pass: by a session's token, or, where the path allows it, by an identity token that creates
+/// the session in passing.
+struct RequireSession: RouterMiddleware {
+    let check: CheckSession
+    let open: OpenSession
+    let realm: String
+    let allowsIdentityToken: Bool
+
+    func handle(
+        _ request: Request, context: ClientContext, next: (Request, ClientContext) async throws -> Response
+    ) async throws -> Response {
+        let connection = try context.connection
+        var context = context
+        switch try LayerAuthorization(request.headers[.authorization]) {
+        case .none:
+            throw Refusal(.sessionRequired, "Send Authorization: Layer with a session token, or create a session.")
+        case .session(let token):
+            context.session = try await check(token, on: connection)
+            return try await next(request, context)
+        case .identity(let token, let applicationID, let named):
+            guard allowsIdentityToken else {
+                throw Refusal(.malformedRequest, "Create the session at POST /sessions: this path takes no identity token.")
+            }
+            let opened = try await create(token, applicationID, named, on: connection)
+            context.session = opened.session
+            var response: Response
+            do {
+                response = try await next(request, context)
+            } catch {
+                // The session exists whatever became of the action: its holder must learn of it.
+                response = Problem(error).response(requestID: context.id, realm: realm)
+            }
+            response.headers[values: .layerUserID] = [opened.session.userID.description]
+            response.headers[values: .layerSessionToken] = [opened.token?.text.reveal() ?? ""]
+            response.headers[values: .layerSessionTTL] = [String(opened.lifetime)]
+            response.headers[.cacheControl] = "no-store"
+            return response
+        }
+    }
+
+    private func create(
+        _ token: String, _ applicationID: String?, _ named: String?, on connection: ClientConnection
+    ) async throws -> OpenedSession {
+        do {
+            if let named, named != realm {
+                throw Refusal(.invalidIdentityToken, "realm is not this service's.", reason: "wrong_audience")
+            }
+            return try await open(identityToken: token, applicationID: applicationID, on: connection)
+        } catch let refusal as Refusal where refusal.code == .invalidIdentityToken {
+            throw HeaderFormRefusal(refusal: refusal)
+        }
+    }
+}
+
+extension HTTPField.Name {
+    static let layerUserID = known("X-Layer-User-ID")
+    static let layerSessionToken = known("X-Layer-Session-Token")
+    static let layerSessionTTL = known("X-Layer-Session-TTL")
+
+    private static func known(_ name: String) -> HTTPField.Name {
+        HTTPField.Name(name) ?? .authorization
+    }
+}

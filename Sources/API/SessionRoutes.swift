@@ -1,0 +1,143 @@
+import Foundation
+import HTTPTypes
+import Hummingbird
+import Identity
+import Metrics
+import Operations
+
+/// Nonces and sessions, on the client listener: read the request, ask the operation, write the answer.
+public struct SessionRoutes: Sendable {
+    let issueNonce: IssueNonce
+    let open: OpenSession
+    let check: CheckSession
+    let resume: ResumeSession
+    let renew: RenewSession
+    let end: EndSession
+    let policy: CurrentPolicy
+    let realm: String
+
+    /// Holds what the routes ask.
+    public init(
+        issueNonce: IssueNonce, open: OpenSession, check: CheckSession, resume: ResumeSession, renew: RenewSession,
+        end: EndSession, policy: CurrentPolicy, realm: String
+    ) {
+        self.issueNonce = issueNonce
+        self.open = open
+        self.check = check
+        self.resume = resume
+        self.renew = renew
+        self.end = end
+        self.policy = policy
+        self.realm = realm
+    }
+
+    func add(to router: some RouterMethods<ClientContext>) {
+        router.post("nonces") { _, context in
+            let (nonce, expiresAt) = issueNonce(try context.connection)
+            Counter(label: "nonces_issued").increment()
+            return Response.json(status: .created, ["nonce": .string(nonce), "expires_at": .string(expiresAt.rfc3339)])
+        }
+        router.get("nonce") { _, _ -> Response in
+            throw Refusal(.sessionRequired, "The nonce is in WWW-Authenticate; POST /nonces gives one too.")
+        }
+        router.post("sessions", use: create)
+        router.post("sessions/resume", use: resumeSession)
+        router.post("sessions/renew", use: renewSession)
+        router.delete("sessions/current") { request, context in
+            try await end.current(try token(of: request), on: try context.connection)
+            return Response(status: .noContent)
+        }
+        let protected = router.group().add(
+            middleware: RequireSession(check: check, open: open, realm: realm, allowsIdentityToken: true))
+        protected.get("sessions/current", use: current)
+        let plain = router.group().add(
+            middleware: RequireSession(check: check, open: open, realm: realm, allowsIdentityToken: false))
+        plain.get("sessions", use: list)
+        plain.delete("sessions/:id") { _, context in
+            try await end.other(try context.parameters.require("id"), by: try context.checkedSession)
+            return Response(status: .noContent)
+        }
+    }
+
+    @Sendable private func create(_ request: Request, _ context: ClientContext) async throws -> Response {
+        var members = try await request.members(upTo: policy[\.requests].maximumBody)
+        let identityToken = try members.string("identity_token")
+        let applicationID = try members.optionalString("app_id")
+        try members.finish()
+        let opened = try await open(
+            identityToken: identityToken, applicationID: applicationID, on: try context.connection)
+        Counter(label: "nonces_spent").increment()
+        var response = answer(opened, .created)
+        response.headers[values: .layerUserID] = [opened.session.userID.description]
+        response.headers[values: .layerSessionToken] = [opened.token?.text.reveal() ?? ""]
+        response.headers[values: .layerSessionTTL] = [String(opened.lifetime)]
+        return response
+    }
+
+    @Sendable private func resumeSession(_ request: Request, _ context: ClientContext) async throws -> Response {
+        var members = try await request.members(upTo: policy[\.requests].maximumBody)
+        let userID = try members.string("user_id")
+        let sessionToken = try members.string("session_token")
+        try members.finish()
+        return answer(try await resume(userID: userID, sessionToken: sessionToken, on: try context.connection), .ok)
+    }
+
+    @Sendable private func renewSession(_ request: Request, _ context: ClientContext) async throws -> Response {
+        let sessionToken = try token(of: request)
+        var members = try await request.members(upTo: policy[\.requests].maximumBody)
+        let identityToken = try members.string("identity_token")
+        try members.finish()
+        let renewed = try await renew(
+            sessionToken: sessionToken, identityToken: identityToken, on: try context.connection)
+        Counter(label: "nonces_spent").increment()
+        return answer(renewed, .ok)
+    }
+
+    @Sendable private func current(_ request: Request, _ context: ClientContext) async throws -> Response {
+        let session = try context.checkedSession
+        let policy = policy[\.sessions]
+        return .json([
+            "session_id": .id(session.id), "state": .string(session.state.rawValue),
+            "user_id": .id(session.userID), "app_id": .id(session.applicationID),
+            "device_id": .id(session.deviceID),
+            "expires_at": .string(session.expiry(policy: policy).rfc3339),
+            "idle_ttl": .integer(Int64(policy.idleLifetime)),
+            "connection_id": .id(try context.connection.id),
+        ])
+    }
+
+    @Sendable private func list(_ request: Request, _ context: ClientContext) async throws -> Response {
+        let session = try context.checkedSession
+        let policy = policy[\.sessions]
+        let sessions = try await end.list(for: session).map { other, standing in
+            JSONValue.object([
+                "id": .id(other.id), "device_id": .id(other.deviceID), "app_id": .id(other.applicationID),
+                "state": .string(standing.rawValue), "created_at": .string(other.createdAt.rfc3339),
+                "last_used_at": .string(other.lastUsedAt.rfc3339),
+                "expires_at": .string(other.expiry(policy: policy).rfc3339),
+                "current": .bool(other.id == session.id),
+            ])
+        }
+        return .json(["sessions": .array(sessions)])
+    }
+
+    private func token(of request: Request) throws(Refusal) -> String {
+        switch try LayerAuthorization(request.headers[.authorization]) {
+        case .session(let token): return token
+        case .identity:
+            throw Refusal(.malformedRequest, "Send the session's token in Authorization: this path takes no identity token.")
+        case .none: throw Refusal(.sessionRequired, "Send Authorization: Layer session-token=\"…\".")
+        }
+    }
+
+    private func answer(_ opened: OpenedSession, _ status: HTTPResponse.Status) -> Response {
+        let session = opened.session
+        return .json(status: status, [
+                "session_id": .id(session.id), "user_id": .id(session.userID), "address": .string(opened.address),
+                "session_token": opened.token.map { .string($0.text.reveal()) },
+                "ttl": .integer(Int64(opened.lifetime)), "idle_ttl": .integer(Int64(opened.idleLifetime)),
+                "expires_at": .string(opened.expiresAt.rfc3339), "assurance": .string(opened.assurance.rawValue),
+                "cnf": .object(["x5t#S256": .string(session.thumbprint.base64URL)]),
+            ])
+    }
+}

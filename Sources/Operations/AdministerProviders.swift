@@ -1,0 +1,130 @@
+import Database
+import Foundation
+import Identity
+import Records
+import Tokens
+
+/// What admins do to providers from the command line.
+public struct AdministerProviders: Sendable {
+    private let store: any Database
+    private let surroundings: Surroundings
+    private let actor: String
+
+    /// Works on a store in an admin's name.
+    public init(store: any Database, surroundings: Surroundings, actor: String) {
+        self.store = store
+        self.surroundings = surroundings
+        self.actor = actor
+    }
+
+    /// What a new provider needs to know.
+    public struct Registration: Sendable {
+        public let provider: Provider
+        public let keyID: ProviderKeyID
+        public let applicationID: ApplicationID
+    }
+
+    /// Registers a provider with its first key and first app.
+    ///
+    /// - Throws: ``Refusal`` `conflict` for a slug or key that is taken, `malformed_request` for a name without a slug.
+    public func add(
+        name: String, slug: Slug?, account: String?, avatarHosts: [String], key: VerificationKey
+    ) async throws -> Registration {
+        guard let slug = slug ?? Slug(from: name) else {
+            throw Refusal(.malformedRequest, "No slug can be made of the name: name one with --slug.")
+        }
+        let now = surroundings.now()
+        let provider = Provider(
+            id: surroundings.newIdentifier(), slug: slug, name: name, account: account, avatarHosts: avatarHosts,
+            createdAt: now, disabledAt: nil)
+        let keyID: ProviderKeyID = surroundings.newIdentifier()
+        let application = Application(id: surroundings.newIdentifier(), providerID: provider.id, name: name)
+        let auditID = surroundings.newUUID()
+        try await store.decide { transaction in
+            guard try ProviderRecords(transaction).insert(provider) else {
+                throw Refusal(.conflict, "The slug \(slug.text) is taken: choose another with --slug.", state: "taken")
+            }
+            let record = ProviderKeyRecord(
+                id: keyID, providerID: provider.id, algorithm: key.algorithm.rawValue,
+                subjectPublicKeyInfo: key.subjectPublicKeyInfo, origin: .admin, createdAt: now, retiredAt: nil,
+                revokedAt: nil)
+            guard try ProviderKeyRecords(transaction).insert(record) else {
+                throw Refusal(.conflict, "This key is or was registered already.", state: "registered")
+            }
+            try ProviderRecords(transaction).insert(application, at: now)
+            try AuditRecords(transaction).append(
+                .providerAdded, subject: "provider \(provider.id)", actor: actor, id: auditID)
+            try ChangeRecords(transaction).announce(.provider(provider.id))
+        }
+        return Registration(provider: provider, keyID: keyID, applicationID: application.id)
+    }
+
+    /// Disables a provider: its tokens, keys and sessions count no more.
+    ///
+    /// - Returns: how many sessions ended.
+    public func disable(_ name: String) async throws -> Int {
+        let auditID = surroundings.newUUID()
+        return try await store.decide { transaction in
+            let provider = try Self.find(name, in: transaction)
+            try ProviderRecords(transaction).setDisabled(provider.id, at: transaction.now)
+            let ended = try SessionRecords(transaction).end(
+                .provider(provider.id), at: transaction.now, reason: "provider disabled")
+            try AuditRecords(transaction).append(
+                .providerDisabled, subject: "provider \(provider.id)", actor: actor, id: auditID)
+            try ChangeRecords(transaction).announce(.provider(provider.id))
+            return ended
+        }
+    }
+
+    /// Enables a provider again; no session revives.
+    public func enable(_ name: String) async throws {
+        let auditID = surroundings.newUUID()
+        try await store.decide { transaction in
+            let provider = try Self.find(name, in: transaction)
+            try ProviderRecords(transaction).setDisabled(provider.id, at: nil)
+            try AuditRecords(transaction).append(
+                .providerEnabled, subject: "provider \(provider.id)", actor: actor, id: auditID)
+            try ChangeRecords(transaction).announce(.provider(provider.id))
+        }
+    }
+
+    /// Adds an app to a provider.
+    public func addApplication(_ name: String, to provider: String) async throws -> Application {
+        let id: ApplicationID = surroundings.newIdentifier()
+        let auditID = surroundings.newUUID()
+        return try await store.decide { transaction in
+            let provider = try Self.find(provider, in: transaction)
+            let application = Application(id: id, providerID: provider.id, name: name)
+            try ProviderRecords(transaction).insert(application, at: transaction.now)
+            try AuditRecords(transaction).append(
+                .applicationAdded, subject: "app \(id)", actor: actor, id: auditID)
+            try ChangeRecords(transaction).announce(.provider(provider.id))
+            return application
+        }
+    }
+
+    /// A provider with its apps and keys, by id or slug.
+    public func show(_ name: String) async throws -> (Provider, [Application], [ProviderKeyRecord]) {
+        try await store.look { transaction in
+            let provider = try Self.find(name, in: transaction)
+            return (
+                provider, try ProviderRecords(transaction).listApplications(of: provider.id),
+                try ProviderKeyRecords(transaction).list(of: provider.id)
+            )
+        }
+    }
+
+    /// All providers by slug.
+    public func list() async throws -> [Provider] {
+        try await store.look { try ProviderRecords($0).list() }
+    }
+
+    private static func find(_ name: String, in transaction: any Transaction) throws -> Provider {
+        let records = ProviderRecords(transaction)
+        let byID = try ProviderID(name[...]).flatMap { try records.find($0) }
+        guard let provider = try byID ?? Slug(name).flatMap({ try records.find($0) }) else {
+            throw Refusal(.notFound, "There is no provider \(name).")
+        }
+        return provider
+    }
+}

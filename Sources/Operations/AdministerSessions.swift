@@ -1,0 +1,79 @@
+import Authority
+import Database
+import Foundation
+import Identity
+import Records
+
+/// What admins do to sessions, and see of certificates, from the command line.
+public struct AdministerSessions: Sendable {
+    private let store: any Database
+    private let surroundings: Surroundings
+    private let actor: String
+
+    /// Works on a store in an admin's name.
+    public init(store: any Database, surroundings: Surroundings, actor: String) {
+        self.store = store
+        self.surroundings = surroundings
+        self.actor = actor
+    }
+
+    /// The newest sessions that were not ended.
+    public func list(limit: Int) async throws -> [Session] {
+        try await store.look { try SessionRecords($0).listOpen(limit: limit) }
+    }
+
+    /// The session with an id, ended ones too.
+    public func show(_ id: SessionID) async throws -> Session {
+        guard let session = try await store.look({ try SessionRecords($0).find(id) }) else {
+            throw Refusal(.notFound, "There is no session \(id).")
+        }
+        return session
+    }
+
+    /// Challenges a session: its user must prove who they are again.
+    public func challenge(_ id: SessionID) async throws {
+        try await change(id, .sessionChallenged, event: .challenge) { records, session, now in
+            try records.challenge(.session(session.id), at: now)
+        }
+    }
+
+    /// Ends a session.
+    public func end(_ id: SessionID) async throws {
+        try await change(id, .sessionEnded, event: .destroy) { records, session, now in
+            try records.end(.session(session.id), at: now, reason: "ended by an admin")
+        }
+    }
+
+    /// The newest certificates.
+    public func listCertificates(limit: Int) async throws -> [DeviceCertificate] {
+        try await store.look { try CertificateRecords($0).list(limit: limit) }
+    }
+
+    /// The certificate with a serial number in any usual form.
+    public func showCertificate(_ serial: String) async throws -> DeviceCertificate {
+        guard let canonical = IssuedCertificate.canonicalSerial(serial),
+            let certificate = try await store.look({ try CertificateRecords($0).find(serial: canonical) })
+        else { throw Refusal(.notFound, "There is no certificate with the serial number \(serial).") }
+        return certificate
+    }
+
+    private func change(
+        _ id: SessionID, _ audit: AuditRecords.Event, event: SessionState.Event,
+        _ act: @escaping @Sendable (SessionRecords, Session, Date) throws -> Int
+    ) async throws {
+        let auditID = surroundings.newUUID()
+        try await store.decide { transaction in
+            let records = SessionRecords(transaction)
+            guard let session = try records.find(id) else {
+                throw Refusal(.notFound, "There is no session \(id).")
+            }
+            guard session.state.after(event, while: .connected) != nil,
+                try act(records, session, transaction.now) > 0
+            else {
+                throw Refusal(.conflict, "The session is \(session.state.rawValue).", state: session.state.rawValue)
+            }
+            try AuditRecords(transaction).append(audit, subject: "session \(id)", actor: actor, id: auditID)
+            try ChangeRecords(transaction).announce(.session(session.tokenHash))
+        }
+    }
+}

@@ -1,0 +1,74 @@
+import Database
+import Foundation
+import Identity
+import Records
+
+/// Names the session behind a token and refuses one that may not act: the hot path of every protected action.
+public struct CheckSession: Sendable {
+    private let store: any Database
+    private let sessions: LiveSessions
+    private let policy: CurrentPolicy
+    private let surroundings: Surroundings
+
+    /// Checks against a store's sessions.
+    public init(store: any Database, sessions: LiveSessions, policy: CurrentPolicy, surroundings: Surroundings) {
+        self.store = store
+        self.sessions = sessions
+        self.policy = policy
+        self.surroundings = surroundings
+    }
+
+    /// Lets an application's action pass.
+    ///
+    /// - Throws: ``Refusal`` with the session codes of the contract.
+    public func callAsFunction(_ shown: String, on connection: ClientConnection) async throws -> Session {
+        let (session, live) = try await bound(shown, on: connection)
+        let policy = policy[\.sessions]
+        let now = surroundings.now()
+        try session.requireAuthenticated(now: now, policy: policy)
+        if !connection.isAttached(session.id) {
+            guard policy.attach == .implicit else {
+                throw Refusal(.sessionNotAttached, "Resume the session on this connection first.")
+            }
+            connection.attach(session.id)
+        }
+        if live.touch(now: now, policy: policy) { try await recordUse(session.id, at: now) }
+        return session
+    }
+
+    /// Finds a session that is shown for its own sake (to resume, renew or end it): live and bound to this device,
+    /// perhaps challenged.
+    func bound(_ shown: String, on connection: ClientConnection) async throws -> (Session, LiveSession) {
+        guard let token = SessionToken(shown: shown), let live = try await sessions.find(token.hash) else {
+            throw Refusal(.sessionDestroyed, "The session was ended: create a new one.")
+        }
+        let session = live.session
+        switch session.standing(now: surroundings.now(), policy: policy[\.sessions]) {
+        case .destroyed: throw Refusal(.sessionDestroyed, "The session was ended: create a new one.")
+        case .expired: throw Refusal(.sessionExpired, "The session has expired: create a new one.")
+        case .authenticated, .challenged: break
+        }
+        guard session.thumbprint == connection.thumbprint else {
+            try await recordMismatch(of: session, on: connection)
+            throw Refusal(.bindingMismatch, "The session is bound to another device's certificate; it is now challenged.")
+        }
+        return (session, live)
+    }
+
+    private func recordUse(_ id: SessionID, at now: Date) async throws {
+        try await store.decide { try SessionRecords($0).recordUse(id, at: now) }
+    }
+
+    /// A live token under another certificate was stolen or copied: the session must prove its user again.
+    private func recordMismatch(of session: Session, on connection: ClientConnection) async throws {
+        let auditID = surroundings.newUUID()
+        let actor = connection.certificate.map { "device \($0.certificate.deviceID)" } ?? "unknown device"
+        try await store.decide { transaction in
+            guard try SessionRecords(transaction).challenge(.session(session.id), at: transaction.now) > 0 else { return }
+            try AuditRecords(transaction).append(
+                .bindingMismatch, subject: "session \(session.id)", actor: actor, id: auditID)
+            try ChangeRecords(transaction).announce(.session(session.tokenHash))
+        }
+        sessions.drop(session.tokenHash)
+    }
+}

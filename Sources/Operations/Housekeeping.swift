@@ -1,0 +1,35 @@
+import Database
+import Foundation
+import Identity
+import Records
+
+/// Forgets what no longer matters: spent nonces beyond their age, ended sessions, old limits and changes.
+public struct Housekeeping: Sendable {
+    private let store: any Database
+    private let sessions: LiveSessions
+    private let policy: CurrentPolicy
+    private let surroundings: Surroundings
+
+    /// Keeps a store and a memory tidy.
+    public init(store: any Database, sessions: LiveSessions, policy: CurrentPolicy, surroundings: Surroundings) {
+        self.store = store
+        self.sessions = sessions
+        self.policy = policy
+        self.surroundings = surroundings
+    }
+
+    /// One round; nothing is lost when it fails, the next one does it.
+    public func callAsFunction() async throws {
+        let now = surroundings.now()
+        let kept = policy[\.nonces].keptAfterExpiry
+        let policy = policy[\.sessions]
+        let sessionsKept = policy.absoluteLifetime + policy.renewalWindow + policy.idleLifetime
+        sessions.dropIdle(since: now.addingTimeInterval(-policy.idleLifetime))
+        try await store.decide { transaction in
+            try NonceRecords(transaction).purge(expiredBefore: now.addingTimeInterval(-kept))
+            try SessionRecords(transaction).purge(before: now.addingTimeInterval(-sessionsKept))
+            try RateRecords(transaction).purge(before: now.addingTimeInterval(-60))
+            try ChangeRecords(transaction).purge(before: now.addingTimeInterval(-3600))
+        }
+    }
+}

@@ -1,0 +1,75 @@
+import Authority
+import Database
+import Foundation
+import Identity
+import Records
+
+/// What first certification and renewal share: the key's past, the signature, the issuance table.
+public struct IssueCertificate: Sendable {
+    private let authority: CertificateAuthority
+    private let revocationListURL: String
+    private let policy: CurrentPolicy
+    private let surroundings: Surroundings
+
+    /// Issues by an authority.
+    ///
+    /// - Parameter baseURL: under which the public listener is reached from outside.
+    public init(
+        authority: CertificateAuthority, baseURL: String, policy: CurrentPolicy, surroundings: Surroundings
+    ) {
+        self.authority = authority
+        revocationListURL = "\(baseURL)/certificates/revocations"
+        self.policy = policy
+        self.surroundings = surroundings
+    }
+
+    /// The authority's certificates, PEM, leaf's issuer first.
+    public var chainPEM: [String] { authority.chainPEM }
+
+    /// Refuses a key that another certificate carries or carried; `device` may use its own again.
+    func requireUnusedKey(_ key: DevicePublicKey, by device: DeviceID? = nil, in transaction: any Transaction) throws {
+        guard let hash = Digest256(key.keyHash) else { return }
+        for certificate in try CertificateRecords(transaction).list(keyHash: hash) {
+            if let revoked = certificate.revoked, revoked.reason != RevocationReason.superseded.rawValue {
+                throw Refusal(.invalidCSR, "This key was revoked: make a new one.", reason: "key_revoked")
+            }
+            guard certificate.deviceID == device else {
+                throw Refusal(.invalidCSR, "This key is certified already: make a new one.", reason: "key_in_use")
+            }
+        }
+    }
+
+    /// Signs a certificate. It counts only once it is recorded.
+    func sign(_ key: DevicePublicKey, deviceID: DeviceID, replaces: String?) throws -> CertifiedDevice {
+        let rules = policy[\.certification]
+        let now = surroundings.now()
+        let issued: IssuedCertificate
+        do {
+            issued = try authority.issue(
+                key, deviceID: deviceID, serial: surroundings.randomBytes(16), now: now, validity: Int(rules.validity),
+                revocationListURL: revocationListURL, policyOID: rules.policyOID)
+        } catch {
+            throw Refusal(
+                .unavailable, "The authority cannot sign at this moment; nothing was changed.", retryAfter: 5,
+                privateDetail: "\(error)")
+        }
+        guard let thumbprint = Digest256(issued.thumbprint), let keyHash = Digest256(issued.keyHash) else {
+            throw Refusal(.unavailable, "The authority cannot sign at this moment; nothing was changed.", retryAfter: 5)
+        }
+        let certificate = DeviceCertificate(
+            serial: issued.serial, thumbprint: thumbprint, deviceID: deviceID, keyHash: keyHash,
+            notBefore: issued.notBefore, notAfter: issued.notAfter, issuedAt: now, replaces: replaces, firstSeenAt: nil,
+            revoked: nil)
+        return CertifiedDevice(certificatePEM: issued.pem, chainPEM: authority.chainPEM, certificate: certificate)
+    }
+
+    /// Writes an issued certificate into the issuance table and the audit log.
+    func record(
+        _ issued: CertifiedDevice, subjectPublicKeyInfo: [UInt8], actor: String, auditID: UUID,
+        in transaction: any Transaction
+    ) throws {
+        try CertificateRecords(transaction).insert(issued.certificate, subjectPublicKeyInfo: subjectPublicKeyInfo)
+        try AuditRecords(transaction).append(
+            .certificateIssued, subject: "certificate \(issued.certificate.serial)", actor: actor, id: auditID)
+    }
+}

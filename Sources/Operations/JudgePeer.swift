@@ -1,0 +1,66 @@
+import Database
+import Foundation
+import Identity
+import Records
+
+/// Judges the certificate behind a connection: once after the handshake, then on every request, from memory.
+public struct JudgePeer: Sendable {
+    private let store: any Database
+    private let certificates: LiveCertificates
+    private let watch: StoreWatch
+    private let surroundings: Surroundings
+
+    /// Judges by a store's issuance table.
+    public init(
+        store: any Database, certificates: LiveCertificates, watch: StoreWatch, surroundings: Surroundings
+    ) {
+        self.store = store
+        self.certificates = certificates
+        self.watch = watch
+        self.surroundings = surroundings
+    }
+
+    /// The hot path of every request on the client listener.
+    ///
+    /// - Throws: ``Refusal`` `certificate_revoked` or `unavailable`.
+    public func callAsFunction(_ connection: ClientConnection) async throws {
+        try watch.requireFresh()
+        let now = surroundings.now()
+        if let live = connection.certificate { return try live.judge(now: now) }
+        guard let live = try await certificates.find(connection.thumbprint) else {
+            throw Refusal(.certificateRevoked, "This service did not issue the certificate: certify the device anew.")
+        }
+        try live.judge(now: now)
+        if live.certificate.firstSeenAt == nil { try await recordFirstSight(live) }
+        connection.certificate = live
+    }
+
+    /// Whether a connection that was judged before still counts; one that was not yet is not this one's business.
+    public func stillCounts(_ connection: ClientConnection) -> Bool {
+        guard let live = connection.certificate else { return true }
+        return (try? live.judge(now: surroundings.now())) != nil
+    }
+
+    /// A certificate that renews another supersedes it when it is first seen: the device has proved that it arrived.
+    private func recordFirstSight(_ live: LiveCertificate) async throws {
+        let certificate = live.certificate
+        let auditID = surroundings.newUUID()
+        try await store.decide { transaction in
+            let records = CertificateRecords(transaction)
+            let now = transaction.now
+            guard try records.recordFirstSight(thumbprint: certificate.thumbprint, at: now),
+                let oldSerial = certificate.replaces, let old = try records.find(serial: oldSerial)
+            else { return }
+            _ = try records.revoke(serial: oldSerial, at: now, reason: "superseded")
+            try SessionRecords(transaction).rebind(deviceID: certificate.deviceID, to: certificate.thumbprint)
+            if old.keyHash != certificate.keyHash {
+                try SessionRecords(transaction).challenge(.device(certificate.deviceID), at: now)
+            }
+            try AuditRecords(transaction).append(
+                .certificateSuperseded, subject: "certificate \(oldSerial)", actor: "device \(certificate.deviceID)",
+                detail: "by \(certificate.serial)", id: auditID)
+            try ChangeRecords(transaction).announce(.device(certificate.deviceID))
+        }
+        try await watch.apply(.device(certificate.deviceID))
+    }
+}

@@ -1,0 +1,51 @@
+import Database
+import Foundation
+import Identity
+import Records
+import Tokens
+
+/// A provider as this process needs it: its keys parsed and ready.
+public struct KnownProvider: Sendable {
+    /// The provider.
+    public let provider: Provider
+    /// Its apps, oldest first.
+    public let applications: [Application]
+    /// Its keys as registered, revoked ones too.
+    public let keyRecords: [ProviderKeyRecord]
+    let keys: [ProviderKeyID: RegisteredKey]
+
+    func key(_ id: ProviderKeyID?) -> RegisteredKey? {
+        id.flatMap { keys[$0] }
+    }
+}
+
+/// The providers that this process has been shown.
+public final class KnownProviders: Sendable {
+    private let table = LiveTable<ProviderID, KnownProvider>()
+    private let store: any Database
+
+    /// Remembers what a store holds.
+    public init(store: any Database) {
+        self.store = store
+    }
+
+    /// The provider with an id, disabled ones too; `nil` where there is none.
+    func find(_ id: ProviderID?) async throws -> KnownProvider? {
+        guard let id else { return nil }
+        if let known = table.known(id) { return known }
+        return try await table.find(id) {
+            try await store.look { transaction -> KnownProvider? in
+                guard let provider = try ProviderRecords(transaction).find(id) else { return nil }
+                let records = try ProviderKeyRecords(transaction).list(of: id)
+                let keys = try records.map { try RegisteredKey($0) }
+                return KnownProvider(
+                    provider: provider, applications: try ProviderRecords(transaction).listApplications(of: id),
+                    keyRecords: records, keys: Dictionary(uniqueKeysWithValues: keys.map { ($0.id, $0) }))
+            }
+        }
+    }
+
+    func drop(_ id: ProviderID) {
+        table.drop(id)
+    }
+}

@@ -1,0 +1,79 @@
+import Database
+import Foundation
+import Identity
+import Records
+import Synchronization
+
+/// A session in this process's memory. Only its last use changes here; everything else changes by reading it anew.
+final class LiveSession: Sendable {
+    private struct Use {
+        var last: Date
+        var written: Date
+    }
+
+    private let base: Session
+    private let use: Mutex<Use>
+
+    init(_ session: Session) {
+        base = session
+        use = Mutex(Use(last: session.lastUsedAt, written: session.lastUsedAt))
+    }
+
+    /// The session with its last use as this process knows it.
+    var session: Session {
+        var session = base
+        session.lastUsedAt = use.withLock { $0.last }
+        return session
+    }
+
+    /// Notes a use; `true` where it is time to write it.
+    func touch(now: Date, policy: SessionPolicy) -> Bool {
+        use.withLock { use in
+            use.last = max(use.last, now)
+            guard now.timeIntervalSince(use.written) >= policy.lastUseInterval else { return false }
+            use.written = now
+            return true
+        }
+    }
+}
+
+/// The sessions that this process has been shown, by the hash of their tokens.
+public final class LiveSessions: Sendable {
+    private let table = LiveTable<Digest256, LiveSession>()
+    private let store: any Database
+
+    /// Remembers what a store holds.
+    public init(store: any Database) {
+        self.store = store
+    }
+
+    /// The session whose token has a hash; `nil` where the store has none.
+    func find(_ tokenHash: Digest256) async throws -> LiveSession? {
+        if let known = table.known(tokenHash) { return known }
+        return try await table.find(tokenHash) {
+            try await store.look { try SessionRecords($0).find(tokenHash: tokenHash) }.map(LiveSession.init)
+        }
+    }
+
+    var epoch: UInt64 { table.epoch }
+
+    func remember(_ session: Session, since epoch: UInt64) {
+        table.remember(LiveSession(session), for: session.tokenHash, since: epoch)
+    }
+
+    func drop(_ tokenHash: Digest256) {
+        table.drop(tokenHash)
+    }
+
+    func drop(where fits: (Session) -> Bool) {
+        table.drop { fits($0.session) }
+    }
+
+    /// Forgets sessions that were not used for a while; the next use reads them again.
+    func dropIdle(since moment: Date) {
+        table.drop { $0.session.lastUsedAt < moment }
+    }
+
+    /// How many sessions this process remembers.
+    public var count: Int { table.count }
+}

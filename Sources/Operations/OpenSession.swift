@@ -1,0 +1,156 @@
+import Database
+import Foundation
+import Identity
+import Records
+import Tokens
+
+/// A session as its holder is told about it; the token only where it is new.
+public struct OpenedSession: Sendable {
+    /// The session.
+    public let session: Session
+    /// Its new token, to be said once.
+    public let token: SessionToken?
+    /// `<provider slug>/<external id>`.
+    public let address: String
+    /// How far the user is verified.
+    public let assurance: Assurance
+    /// When the session ends at the latest.
+    public let expiresAt: Date
+    /// Seconds from now until then.
+    public let lifetime: Int
+    /// Seconds without use until it is challenged.
+    public let idleLifetime: Int
+
+    init(session: Session, token: SessionToken?, address: String, assurance: Assurance, now: Date, policy: SessionPolicy) {
+        self.session = session
+        self.token = token
+        self.address = address
+        self.assurance = assurance
+        expiresAt = session.expiry(policy: policy)
+        lifetime = max(0, Int(expiresAt.timeIntervalSince(now)))
+        idleLifetime = Int(policy.idleLifetime)
+    }
+}
+
+/// `CreateSession`: a verified identity token becomes a session of its user on this device and connection.
+public struct OpenSession: Sendable {
+    private let store: any Database
+    private let verify: VerifyIdentity
+    private let sessions: LiveSessions
+    private let policy: CurrentPolicy
+    private let rateLimiting: RateLimiting
+    private let surroundings: Surroundings
+
+    /// Opens sessions in a store.
+    public init(
+        store: any Database, verify: VerifyIdentity, sessions: LiveSessions, policy: CurrentPolicy,
+        rateLimiting: RateLimiting, surroundings: Surroundings
+    ) {
+        self.store = store
+        self.verify = verify
+        self.sessions = sessions
+        self.policy = policy
+        self.rateLimiting = rateLimiting
+        self.surroundings = surroundings
+    }
+
+    /// Opens a session on a judged connection.
+    ///
+    /// - Parameter applicationID: may be `nil` where the provider has one app.
+    /// - Throws: ``Refusal`` `invalid_identity_token`, `malformed_request`, `rate_limited`, `certificate_revoked`,
+    ///   `unavailable`.
+    public func callAsFunction(
+        identityToken: String, applicationID: String?, on connection: ClientConnection
+    ) async throws -> OpenedSession {
+        guard let device = connection.certificate else { throw Refusal(.certificateRevoked, "Connect again.") }
+        let policy = policy[\.sessions]
+        if rateLimiting == .on {
+            try device.countCreation(
+                limit: RateLimit(count: policy.createdPerMinute, per: 60), now: surroundings.now())
+        }
+        let identity = try await verify(identityToken, on: connection)
+        let application = try Self.application(applicationID, of: identity)
+        let token = SessionToken(randomBytes: surroundings.randomBytes(32))
+        let sessionID: SessionID = surroundings.newIdentifier()
+        let newUserID: UserID = surroundings.newIdentifier()
+        let deviceID = device.certificate.deviceID
+        let epoch = sessions.epoch
+
+        let (session, assurance, ended) = try await store.decide { transaction -> (Session, Assurance, [Digest256]) in
+            let now = transaction.now
+            try Self.requireStanding(identity, thumbprint: connection.thumbprint, in: transaction)
+            try NonceRecords(transaction).spend(identity.nonce)
+            let user = try UserRecords(transaction).findOrCreate(
+                providerID: identity.token.provider, externalID: identity.token.externalID, newID: newUserID, at: now)
+            let session = Session(
+                id: sessionID, tokenHash: token.hash, userID: user.id, providerID: user.providerID,
+                externalID: user.externalID, applicationID: application.id, deviceID: deviceID,
+                thumbprint: connection.thumbprint, providerKeyID: identity.token.keyID, state: .authenticated,
+                createdAt: now, renewedAt: now, lastUsedAt: now, challengedAt: nil)
+            let ended = try Self.endOldest(before: session, policy: policy, in: transaction)
+            try SessionRecords(transaction).insert(session)
+            return (session, user.assurance, ended)
+        }
+        // Another process may have ended the session already: then it is not remembered but read at its first use.
+        sessions.remember(session, since: epoch)
+        for hash in ended { sessions.drop(hash) }
+        connection.attach(session.id)
+        return OpenedSession(
+            session: session, token: token, address: identity.known.provider.address(of: session.externalID),
+            assurance: assurance, now: session.createdAt, policy: policy)
+    }
+
+    /// The memories that judged key and certificate may be a moment old: the transaction looks again, so that nothing
+    /// opens a session after its revocation was answered.
+    static func requireStanding(
+        _ identity: VerifiedIdentity, thumbprint: Digest256, in transaction: any Transaction
+    ) throws {
+        guard try ProviderKeyRecords(transaction).mayOpenSessions(identity.token.keyID) else {
+            throw Refusal(
+                .invalidIdentityToken, "The key named by kid was retired or its provider was disabled.",
+                reason: "key_retired")
+        }
+        guard let certificate = try CertificateRecords(transaction).find(thumbprint: thumbprint) else {
+            throw Refusal(.certificateRevoked, "This service did not issue the certificate: certify the device anew.")
+        }
+        try certificate.judge(now: transaction.now)
+    }
+
+    /// Ends the oldest sessions of the user on the device beyond what the policy allows; the hashes of their tokens.
+    private static func endOldest(
+        before session: Session, policy: SessionPolicy, in transaction: any Transaction
+    ) throws -> [Digest256] {
+        let records = SessionRecords(transaction)
+        let live = try records.listOpen(.user(session.userID)).filter {
+            $0.deviceID == session.deviceID && $0.standing(now: session.createdAt, policy: policy) != .expired
+        }
+        let excess = live.prefix(max(0, live.count + 1 - policy.perUserAndDevice))
+        for old in excess {
+            try records.end(.session(old.id), at: session.createdAt, reason: "superseded by a newer session")
+            try ChangeRecords(transaction).announce(.session(old.tokenHash))
+        }
+        return excess.map(\.tokenHash)
+    }
+
+    private static func application(_ text: String?, of identity: VerifiedIdentity) throws(Refusal) -> Application {
+        let applications = identity.known.applications
+        let application: Application
+        if let text {
+            guard let id = ApplicationID(text[...]), let found = applications.first(where: { $0.id == id }) else {
+                throw Refusal(.malformedRequest, "$.app_id names no app of the provider that signed the identity token.")
+            }
+            application = found
+        } else {
+            guard applications.count == 1, let only = applications.first else {
+                throw Refusal(.malformedRequest, "$.app_id is missing, and the provider has \(applications.count) apps.")
+            }
+            application = only
+        }
+        if let wanted = identity.token.applicationID, wanted != application.id {
+            throw Refusal(
+                .invalidIdentityToken, "app_id in the token names another app than the request.",
+                reason: "wrong_audience")
+        }
+        return application
+    }
+}

@@ -1,0 +1,73 @@
+import Database
+import Foundation
+import Identity
+import Records
+import Tokens
+
+/// `RenewSession`: a challenged session proves its user again and keeps its id under a new token.
+public struct RenewSession: Sendable {
+    private let store: any Database
+    private let check: CheckSession
+    private let verify: VerifyIdentity
+    private let sessions: LiveSessions
+    private let policy: CurrentPolicy
+    private let surroundings: Surroundings
+
+    /// Renews sessions of a store.
+    public init(
+        store: any Database, check: CheckSession, verify: VerifyIdentity, sessions: LiveSessions, policy: CurrentPolicy,
+        surroundings: Surroundings
+    ) {
+        self.store = store
+        self.check = check
+        self.verify = verify
+        self.sessions = sessions
+        self.policy = policy
+        self.surroundings = surroundings
+    }
+
+    /// Renews.
+    ///
+    /// - Throws: ``Refusal`` `conflict` where the session is not challenged or the token is another user's; the session
+    ///   codes; `invalid_identity_token`.
+    public func callAsFunction(
+        sessionToken: String, identityToken: String, on connection: ClientConnection
+    ) async throws -> OpenedSession {
+        let policy = policy[\.sessions]
+        let (old, _) = try await check.bound(sessionToken, on: connection)
+        let standing = old.standing(now: surroundings.now(), policy: policy)
+        guard standing == .challenged else {
+            throw Refusal(.conflict, "Only a challenged session can be renewed.", state: standing.rawValue)
+        }
+        let identity = try await verify(identityToken, on: connection)
+        guard identity.token.provider == old.providerID, identity.token.externalID == old.externalID else {
+            throw Refusal(
+                .conflict, "The identity token names another user than the session's.", state: standing.rawValue)
+        }
+        let token = SessionToken(randomBytes: surroundings.randomBytes(32))
+        let epoch = sessions.epoch
+        let (session, assurance) = try await store.decide { transaction -> (Session, Assurance) in
+            try OpenSession.requireStanding(identity, thumbprint: connection.thumbprint, in: transaction)
+            try NonceRecords(transaction).spend(identity.nonce)
+            let now = transaction.now
+            var session = old
+            session.tokenHash = token.hash
+            session.providerKeyID = identity.token.keyID
+            session.state = .authenticated
+            session.renewedAt = now
+            session.lastUsedAt = now
+            session.challengedAt = nil
+            guard try SessionRecords(transaction).renew(session, replacing: old.tokenHash) else {
+                throw Refusal(.sessionDestroyed, "The session was ended or renewed meanwhile.")
+            }
+            try ChangeRecords(transaction).announce(.session(old.tokenHash))
+            return (session, try UserRecords(transaction).find(session.userID)?.assurance ?? .none)
+        }
+        sessions.remember(session, since: epoch)
+        sessions.drop(old.tokenHash)
+        connection.attach(session.id)
+        return OpenedSession(
+            session: session, token: token, address: identity.known.provider.address(of: session.externalID),
+            assurance: assurance, now: session.renewedAt, policy: policy)
+    }
+}

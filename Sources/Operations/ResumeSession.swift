@@ -1,0 +1,47 @@
+import Database
+import Foundation
+import Identity
+import Records
+
+/// `ResumeSession`: attaches a session to another connection of its device, and shows what it is.
+public struct ResumeSession: Sendable {
+    private let store: any Database
+    private let check: CheckSession
+    private let providers: KnownProviders
+    private let policy: CurrentPolicy
+    private let surroundings: Surroundings
+
+    /// Resumes sessions of a store.
+    public init(
+        store: any Database, check: CheckSession, providers: KnownProviders, policy: CurrentPolicy,
+        surroundings: Surroundings
+    ) {
+        self.store = store
+        self.check = check
+        self.providers = providers
+        self.policy = policy
+        self.surroundings = surroundings
+    }
+
+    /// Resumes.
+    ///
+    /// - Parameter userID: what the device remembers the user's id to be.
+    /// - Throws: ``Refusal`` with the session codes; `session_destroyed` too where the user is another.
+    public func callAsFunction(
+        userID: String, sessionToken: String, on connection: ClientConnection
+    ) async throws -> OpenedSession {
+        let (session, _) = try await check.bound(sessionToken, on: connection)
+        guard UserID(userID[...]) == session.userID else {
+            throw Refusal(.sessionDestroyed, "There is no such session of this user: create a new one.")
+        }
+        let policy = policy[\.sessions]
+        try session.requireAuthenticated(now: surroundings.now(), policy: policy)
+        connection.attach(session.id)
+        let user = try await store.look { try UserRecords($0).find(session.userID) }
+        let known = try await providers.find(session.providerID)
+        return OpenedSession(
+            session: session, token: nil,
+            address: known?.provider.address(of: session.externalID) ?? session.externalID,
+            assurance: user?.assurance ?? .none, now: surroundings.now(), policy: policy)
+    }
+}

@@ -1,0 +1,57 @@
+import Authority
+import Database
+import Foundation
+import Identity
+import Records
+
+/// Ends a certificate before its time: by its device or by an admin. It counts no more from the commit on here, within
+/// a second everywhere.
+public struct RevokeCertificate: Sendable {
+    private let store: any Database
+    private let watch: StoreWatch?
+    private let surroundings: Surroundings
+
+    /// Revokes in a store.
+    ///
+    /// - Parameter watch: keeps this process's memory, where it has one.
+    public init(store: any Database, watch: StoreWatch?, surroundings: Surroundings) {
+        self.store = store
+        self.watch = watch
+        self.surroundings = surroundings
+    }
+
+    /// The device gives up its own certificate; its sessions end.
+    public func own(of connection: ClientConnection) async throws {
+        guard let certificate = connection.certificate?.certificate else { return }
+        try await revoke(
+            serial: certificate.serial, reason: .cessationOfOperation, actor: "device \(certificate.deviceID)")
+    }
+
+    /// Revokes by serial number.
+    ///
+    /// - Throws: ``Refusal`` `not_found`, or `conflict` where it is revoked already.
+    @discardableResult
+    public func revoke(serial: String, reason: RevocationReason, actor: String) async throws -> DeviceCertificate {
+        let auditID = surroundings.newUUID()
+        let certificate = try await store.decide { transaction -> DeviceCertificate in
+            let records = CertificateRecords(transaction)
+            guard let certificate = try records.find(serial: serial) else {
+                throw Refusal(.notFound, "There is no certificate with the serial number \(serial).")
+            }
+            guard try records.revoke(serial: serial, at: transaction.now, reason: reason.rawValue) else {
+                throw Refusal(.conflict, "The certificate is revoked already.", state: "revoked")
+            }
+            let remaining = try records.list(deviceID: certificate.deviceID).contains { $0.revoked == nil }
+            if !remaining {
+                try SessionRecords(transaction).end(
+                    .device(certificate.deviceID), at: transaction.now, reason: "certificate revoked")
+            }
+            try AuditRecords(transaction).append(
+                .certificateRevoked, subject: "certificate \(serial)", actor: actor, detail: reason.rawValue, id: auditID)
+            try ChangeRecords(transaction).announce(.device(certificate.deviceID))
+            return certificate
+        }
+        try await watch?.apply(.device(certificate.deviceID))
+        return certificate
+    }
+}

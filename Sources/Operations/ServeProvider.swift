@@ -1,0 +1,120 @@
+import Database
+import Foundation
+import Identity
+import Records
+import Tokens
+
+/// What a provider may learn and end: only of its own users and sessions, never a name, a number or an address.
+public struct ServeProvider: Sendable {
+    private let realm: String
+    private let store: any Database
+    private let sessions: LiveSessions
+    private let nonceKey: NonceKey
+    private let policy: CurrentPolicy
+    private let surroundings: Surroundings
+
+    /// Serves from a store.
+    public init(
+        realm: String, store: any Database, sessions: LiveSessions, nonceKey: NonceKey, policy: CurrentPolicy,
+        surroundings: Surroundings
+    ) {
+        self.realm = realm
+        self.store = store
+        self.sessions = sessions
+        self.nonceKey = nonceKey
+        self.policy = policy
+        self.surroundings = surroundings
+    }
+
+    /// A session and its user's level, as introspection shows them (RFC 7662 §2.2).
+    public struct Introspection: Sendable {
+        /// The session.
+        public let session: Session
+        /// When it ends at the latest.
+        public let expiresAt: Date
+        /// How far its user is verified.
+        public let assurance: Assurance
+    }
+
+    /// Looks at a session token; `nil` for anything that is not the provider's own Authenticated session. Not an
+    /// activity: the idle clock goes on.
+    public func introspect(_ token: String, for provider: ProviderID) async throws -> Introspection? {
+        guard let session = try await own(token, of: provider) else { return nil }
+        let policy = policy[\.sessions]
+        guard session.standing(now: surroundings.now(), policy: policy) == .authenticated else { return nil }
+        let user = try await store.look { try UserRecords($0).find(session.userID) }
+        return Introspection(
+            session: session, expiresAt: session.expiry(policy: policy), assurance: user?.assurance ?? .none)
+    }
+
+    /// Ends a session by its token (RFC 7009); a token that is unknown or another's is no error.
+    public func revoke(_ token: String, for provider: ProviderID) async throws {
+        guard let session = try await own(token, of: provider) else { return }
+        try await store.decide { transaction in
+            try SessionRecords(transaction).end(.session(session.id), at: transaction.now, reason: "ended by its provider")
+            try ChangeRecords(transaction).announce(.session(session.tokenHash))
+        }
+        sessions.drop(session.tokenHash)
+    }
+
+    /// One of the provider's users.
+    ///
+    /// - Throws: ``Refusal`` `not_found`.
+    public func user(_ externalID: String, of provider: ProviderID) async throws -> User {
+        guard (1...256).contains(externalID.utf8.count), !externalID.utf8.contains(0),
+            let user = try await store.look({
+                try UserRecords($0).find(providerID: provider, externalID: externalID)
+            })
+        else { throw Refusal(.notFound, "The provider has no such user here.") }
+        return user
+    }
+
+    /// Logs a user out everywhere.
+    public func endSessions(of externalID: String, at provider: ProviderID) async throws {
+        let user = try await user(externalID, of: provider)
+        try await store.decide { transaction in
+            try SessionRecords(transaction).end(.user(user.id), at: transaction.now, reason: "ended by its provider")
+            try ChangeRecords(transaction).announce(.user(user.id))
+        }
+        sessions.drop { $0.userID == user.id }
+    }
+
+    /// Every defect of an identity token at once; creates and spends nothing. Of another provider's token it says
+    /// `unknown_issuer` only.
+    public func check(_ identityToken: String, of known: KnownProvider) async throws -> TokenCheckResult {
+        let verifier = IdentityTokenVerifier(realm: realm, policy: policy[\.identityTokens])
+        let now = surroundings.now()
+        let check = verifier.check(identityToken, provider: known.provider, keys: Array(known.keys.values), now: now)
+        var defects = check.defects.map { (reason: $0.reason.rawValue, detail: $0.detail) }
+        if let nonce = check.nonce { defects += try await nonceDefects(nonce, now: now) }
+        return TokenCheckResult(defects: defects, clockSkew: check.clockSkew)
+    }
+
+    /// The device is not at hand here, so a nonce is judged for its origin, its age and its use alone.
+    private func nonceDefects(_ text: String, now: Date) async throws -> [(reason: String, detail: String)] {
+        guard let nonce = Nonce(issuedHere: text, key: nonceKey) else {
+            return [("nonce_unknown", "This service did not issue the nonce in nce.")]
+        }
+        if nonce.expiresAt <= now {
+            let late = Int(now.timeIntervalSince(nonce.expiresAt).rounded(.up))
+            return [("nonce_expired", "The nonce in nce expired \(late) s ago.")]
+        }
+        let isSpent = try await store.look { try NonceRecords($0).isSpent(nonce) }
+        return isSpent ? [("nonce_used", "The nonce in nce was used before.")] : []
+    }
+
+    private func own(_ token: String, of provider: ProviderID) async throws -> Session? {
+        guard let shown = SessionToken(shown: token), let live = try await sessions.find(shown.hash),
+            live.session.providerID == provider
+        else { return nil }
+        return live.session
+    }
+}
+
+/// What a token check found.
+public struct TokenCheckResult: Sendable {
+    /// Every defect: the contract's reason and a sentence.
+    public let defects: [(reason: String, detail: String)]
+    /// The token's `iat` minus this server's clock, seconds; `nil` where there is none to measure.
+    public let clockSkew: Int?
+}

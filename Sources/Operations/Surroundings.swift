@@ -1,0 +1,70 @@
+import Database
+import Foundation
+import Identity
+
+/// What comes from outside the house's decisions: the time, and chance.
+public struct Surroundings: Sendable {
+    /// The present moment.
+    public let now: @Sendable () -> Date
+    /// So many bytes from a cryptographic generator.
+    public let randomBytes: @Sendable (Int) -> [UInt8]
+
+    /// Names both; the defaults are the real ones.
+    public init(
+        now: @escaping @Sendable () -> Date = { Date() },
+        randomBytes: @escaping @Sendable (Int) -> [UInt8] = { count in
+            var generator = SystemRandomNumberGenerator()
+            return (0..<count).map { _ in UInt8.random(in: 0...255, using: &generator) }
+        }
+    ) {
+        self.now = now
+        self.randomBytes = randomBytes
+    }
+
+    /// A new random identifier (RFC 9562 version 4).
+    func newIdentifier<Kind>() -> Identifier<Kind> {
+        Identifier(newUUID())
+    }
+
+    /// A new random UUID (RFC 9562 version 4).
+    func newUUID() -> UUID {
+        var bytes = randomBytes(16)
+        bytes[6] = bytes[6] & 0x0F | 0x40
+        bytes[8] = bytes[8] & 0x3F | 0x80
+        return bytes.withUnsafeBytes { UUID(uuid: $0.loadUnaligned(as: uuid_t.self)) }
+    }
+}
+
+/// Whether the rate limits of the policy hold; rules such as attempts for one code are no limits and always hold.
+public enum RateLimiting: String, Sendable {
+    case on
+    case off
+}
+
+extension Database {
+    /// Writes like ``Database/write(_:)``, saying in the contract's words that the store is away.
+    func decide<T: Sendable>(_ body: @Sendable @escaping (any Transaction) throws -> T) async throws -> T {
+        do {
+            return try await write(body)
+        } catch StoreError.unavailable(let reason) {
+            throw Refusal.storeUnavailable(reason)
+        }
+    }
+
+    /// Reads like ``Database/read(_:)``, saying in the contract's words that the store is away.
+    func look<T: Sendable>(_ body: @Sendable @escaping (any Transaction) throws -> T) async throws -> T {
+        do {
+            return try await read(body)
+        } catch StoreError.unavailable(let reason) {
+            throw Refusal.storeUnavailable(reason)
+        }
+    }
+}
+
+extension Refusal {
+    static func storeUnavailable(_ reason: String) -> Refusal {
+        Refusal(
+            .unavailable, "The service cannot reach its store; nothing was changed. Try again.", retryAfter: 1,
+            privateDetail: reason)
+    }
+}

@@ -1,0 +1,49 @@
+import Foundation
+import Identity
+import Tokens
+
+/// What a verified identity token says, with the nonce that it will spend.
+public struct VerifiedIdentity: Sendable {
+    /// The token, verified.
+    let token: IdentityToken
+    /// Who signed it.
+    let known: KnownProvider
+    /// Its nonce: issued by this service to this certificate, not yet spent here.
+    let nonce: Nonce
+}
+
+/// Everything about an identity token that can be judged without a transaction.
+public struct VerifyIdentity: Sendable {
+    private let realm: String
+    private let providers: KnownProviders
+    private let nonceKey: NonceKey
+    private let policy: CurrentPolicy
+    private let surroundings: Surroundings
+
+    /// Verifies for a realm.
+    public init(
+        realm: String, providers: KnownProviders, nonceKey: NonceKey, policy: CurrentPolicy, surroundings: Surroundings
+    ) {
+        self.realm = realm
+        self.providers = providers
+        self.nonceKey = nonceKey
+        self.policy = policy
+        self.surroundings = surroundings
+    }
+
+    /// Verifies signature, claims and nonce, in this order: what a forger wrote is never judged.
+    ///
+    /// - Throws: ``Refusal`` `invalid_identity_token` with the contract's reasons.
+    public func callAsFunction(_ compact: String, on connection: ClientConnection) async throws -> VerifiedIdentity {
+        let unverified = try UnverifiedToken(compact)
+        let known = try await providers.find(unverified.issuer)
+        let verifier = IdentityTokenVerifier(realm: realm, policy: policy[\.identityTokens])
+        let token = try verifier.verify(
+            unverified, provider: known?.provider, key: known?.key(unverified.keyID), now: surroundings.now())
+        guard let known else {
+            throw Refusal(.invalidIdentityToken, "iss names no provider.", reason: "unknown_issuer")
+        }
+        let nonce = try Nonce(shown: token.nonce, thumbprint: connection.thumbprint, key: nonceKey)
+        return VerifiedIdentity(token: token, known: known, nonce: nonce)
+    }
+}
