@@ -23,7 +23,7 @@ struct Countersign: AsyncParsableCommand {
             let ending = CommandEnding(error)
             FileHandle.standardOutput.write(Data(ending.output.utf8))
             FileHandle.standardError.write(Data(ending.complaint.utf8))
-            exit(ending.status)
+            Foundation.exit(ending.status)
         }
     }
 }

@@ -1,6 +1,7 @@
 import Authority
 import Foundation
 import Identity
+import SwiftASN1
 import X509
 
 /// Makes what is missing in a directory of keys and leaves alone what is there.
@@ -37,7 +38,7 @@ struct KeyCreation {
         let authority = try createAuthority()
         try createServer(authority)
         try createKey(.nextServerKey)
-        try create(.nonceSecret) { Base64URL.encode(randomBytes(32)) + "\n" }
+        try create(.nonceSecret) { Base64URL.encode($0.randomBytes(32)) + "\n" }
         try createKey(.serviceKey)
         return outcomes
     }
@@ -75,7 +76,7 @@ struct KeyCreation {
                 try CertificateAuthority.createRoot(
                     commonName: "Countersign CA \(digest)", signingKey: key, serial: randomBytes(16), now: now)
             }
-            try create(.authorityCertificate) { made.chainPEM.joined() }
+            try create(.authorityCertificate) { _ in made.chainPEM.joined() }
             return made
         }
         outcomes.append(Outcome(path: certificate.path, isNew: false))
@@ -86,10 +87,11 @@ struct KeyCreation {
         try refuseWithoutKey(.serverCertificate, .serverKey)
         try createKey(.serverKey)
         let key = try KeyFiles.signingKey(try file(.serverKey).read(), .serverKey, directory)
-        try create(.serverCertificate) { () throws(CommandFailure) in
-            let issued = try issuing(.serverCertificate) {
+        try create(.serverCertificate) { creation throws(CommandFailure) in
+            let issued = try creation.issuing(.serverCertificate) {
                 try authority.issueServerCertificate(
-                    key, hosts: hosts, serial: randomBytes(16), now: now, validity: Self.serverValidity)
+                    key, hosts: creation.hosts, serial: creation.randomBytes(16), now: creation.now,
+                    validity: Self.serverValidity)
             }
             return issued.pem + Self.intermediates(of: authority)
         }
@@ -104,17 +106,17 @@ struct KeyCreation {
     }
 
     private mutating func createKey(_ name: KeyFiles.Name) throws(CommandFailure) {
-        try create(name) { () throws(CommandFailure) in
-            try issuing(name) { try SigningKey.generate().pem.reveal() }
+        try create(name) { creation throws(CommandFailure) in
+            try creation.issuing(name) { try SigningKey.generate().pem.reveal() }
         }
     }
 
     private mutating func create(
-        _ name: KeyFiles.Name, _ content: () throws(CommandFailure) -> String
+        _ name: KeyFiles.Name, _ content: (KeyCreation) throws(CommandFailure) -> String
     ) throws(CommandFailure) {
         let file = file(name)
         let isNew = !file.exists
-        if isNew { try file.create(try content()) }
+        if isNew { try file.create(try content(self)) }
         outcomes.append(Outcome(path: file.path, isNew: isNew))
     }
 

@@ -2,6 +2,7 @@ import Authority
 import Crypto
 import Foundation
 import Identity
+import SwiftASN1
 import X509
 
 /// The keys of a service, read and found to belong together.
