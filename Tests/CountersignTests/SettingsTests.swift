@@ -1,3 +1,4 @@
+import ArgumentParser
 import Database
 import Foundation
 import Identity
@@ -78,7 +79,9 @@ struct SettingsTests {
         for text in ["0.0.0.0:1", "[::]:1", "128.0.0.1:1", "[::ffff:10.0.0.1]:1", "[fe80::1]:1"] {
             #expect(ListenAddress(text)?.isLoopback == false, "\(text)")
         }
-        for text in ["", ":1", "127.0.0.1", "127.0.0.1:", "127.0.0.1:65536", "127.0.0.1:-1", "::1:1", "[127.0.0.1]:1", "a:1"] {
+        for text in [
+            "", ":1", "127.0.0.1", "127.0.0.1:", "127.0.0.1:65536", "127.0.0.1:-1", "::1:1", "[127.0.0.1]:1", "a:1",
+        ] {
             #expect(ListenAddress(text) == nil, "\(text)")
         }
     }
@@ -89,7 +92,9 @@ struct SettingsTests {
         #expect(CommandEnding(CommandFailure("No.", exitCode: .usage)).status == 2)
         #expect(CommandEnding(StoreError.unavailable(reason: "it is busy")).status == 69)
         #expect(CommandEnding(StoreError.statement(reason: "x")).status == 1)
-        #expect(CommandEnding(Refusal(.malformedRequest, "The name is empty.")).complaint == "countersign: The name is empty.\n")
+        #expect(
+            CommandEnding(Refusal(.malformedRequest, "The name is empty.")).complaint
+                == "countersign: The name is empty.\n")
         for (arguments, status) in [(["keys", "forge"], 2), (["--help"], 0), (["keys", "init", "--frob"], 2)] {
             do {
                 _ = try Countersign.parseAsRoot(arguments)
