@@ -133,7 +133,10 @@ let package = Package(
             dependencies: ["Identity", "Operations", "API", "Fixtures", hummingbird], swiftSettings: house),
         .testTarget(
             name: "CountersignTests",
-            dependencies: ["Identity", "Fixtures", "countersign", "SampleProvider", httpClient, nioSSL, crypto],
+            dependencies: [
+                "Identity", "Database", "Fixtures", "countersign", "SampleProvider", httpClient, nioSSL, crypto,
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
             swiftSettings: house),
         .executableTarget(
             name: "Benchmarks",

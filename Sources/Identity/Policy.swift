@@ -39,7 +39,7 @@ public struct CertificationPolicy: Sendable, Equatable {
     /// How far `notBefore` lies in the past, for devices whose clocks are slow.
     public var backdating: TimeInterval = 300
     /// The certificate policy's object identifier (RFC 5280 §4.2.1.4).
-    public var policyOID = "2.25.236189217406327843711528104317629"
+    public var policyOID = "2.25.1306547093421987463"
     /// The siteverify endpoint that judges captchas.
     public var captchaURL = ""
     /// The file that holds the siteverify secret.

@@ -1,4 +1,3 @@
-import CoreFoundation
 import Foundation
 
 /// One file of the keys' directory.

@@ -47,7 +47,8 @@ enum KeyFiles {
 
     /// A file of the directory.
     static func file(_ name: Name, in directory: String) -> KeyFile {
-        KeyFile(path: (directory.hasSuffix("/") ? directory : directory + "/") + name.rawValue, isPrivate: name.isPrivate)
+        KeyFile(
+            path: (directory.hasSuffix("/") ? directory : directory + "/") + name.rawValue, isPrivate: name.isPrivate)
     }
 
     /// Reads all keys and refuses what cannot serve.
@@ -59,7 +60,8 @@ enum KeyFiles {
         let authorityPEM = try read(.authorityCertificate)
         let authority = try authority(authorityPEM, authorityKey, in: directory)
         guard authority.notAfter > now else {
-            throw CommandFailure("\(path(.authorityCertificate, directory)) has expired; see Keys/README.md on a new root.")
+            throw CommandFailure(
+                "\(path(.authorityCertificate, directory)) has expired; see Keys/README.md on a new root.")
         }
         let serverPEM = try read(.serverCertificate)
         let serverKeyPEM = try read(.serverKey)
@@ -133,7 +135,8 @@ enum KeyFiles {
         let remedy = "run `rm \(path) && \(initCommand(directory))`, or put another certificate for the key there"
         // The first certificate of the file is the server's (RFC 8446 §4.4.2).
         guard let matches = try? KeyMatch.matches(certificatePEM: pem, privateKeyPEM: keyPEM),
-            let end = pem.range(of: "-----END CERTIFICATE-----"), let start = pem.range(of: "-----BEGIN CERTIFICATE-----"),
+            let end = pem.range(of: "-----END CERTIFICATE-----"),
+            let start = pem.range(of: "-----BEGIN CERTIFICATE-----"),
             start.lowerBound < end.lowerBound,
             let certificate = try? Certificate(pemEncoded: String(pem[start.lowerBound..<end.upperBound]))
         else { throw CommandFailure("\(path) is not a certificate in PEM; \(remedy).") }
@@ -147,14 +150,16 @@ enum KeyFiles {
 
     private static func nonceSecret(_ text: String, _ directory: String) throws(CommandFailure) -> Secret<[UInt8]> {
         let path = path(.nonceSecret, directory)
-        guard let bytes = Base64URL.decode(text.trimmingCharacters(in: .whitespacesAndNewlines)), bytes.count == 32 else {
+        guard let bytes = Base64URL.decode(text.trimmingCharacters(in: .whitespacesAndNewlines)), bytes.count == 32
+        else {
             throw CommandFailure(
                 "\(path) is not 32 bytes in base64url; run `rm \(path) && \(initCommand(directory))`.")
         }
         return Secret(bytes)
     }
 
-    private static func serviceKey(_ pem: String, _ directory: String) throws(CommandFailure) -> P256.Signing.PrivateKey {
+    private static func serviceKey(_ pem: String, _ directory: String) throws(CommandFailure) -> P256.Signing.PrivateKey
+    {
         let path = path(.serviceKey, directory)
         guard let key = try? P256.Signing.PrivateKey(pemRepresentation: pem) else {
             throw CommandFailure("\(path) is not a P-256 key in PEM; run `rm \(path) && \(initCommand(directory))`.")

@@ -19,7 +19,9 @@ struct KeysCommand: AsyncParsableCommand {
 
         @Option(
             name: .customLong("host"),
-            help: "A DNS name or IP address for the server's certificate; may be repeated (default localhost, 127.0.0.1, ::1).")
+            help:
+                "A DNS name or IP address for the server's certificate; may be repeated (default localhost, 127.0.0.1, ::1)."
+        )
         var hosts: [String] = []
 
         mutating func run() async throws {

@@ -21,11 +21,13 @@ struct SharedOptions: ParsableArguments {
 /// What `serve` takes besides.
 struct ServeOptions: ParsableArguments {
     @Option(
-        name: .customLong("public"), help: "The public listener, ADDR:PORT (COUNTERSIGN_PUBLIC; default 127.0.0.1:8440).")
+        name: .customLong("public"),
+        help: "The public listener, ADDR:PORT (COUNTERSIGN_PUBLIC; default 127.0.0.1:8440).")
     var publicListener: String?
 
     @Option(
-        name: .customLong("client"), help: "The client listener, ADDR:PORT (COUNTERSIGN_CLIENT; default 127.0.0.1:8441).")
+        name: .customLong("client"),
+        help: "The client listener, ADDR:PORT (COUNTERSIGN_CLIENT; default 127.0.0.1:8441).")
     var clientListener: String?
 
     @Option(

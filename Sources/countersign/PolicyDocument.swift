@@ -52,7 +52,9 @@ enum PolicyDocument {
             // A file of nothing but comments is one null.
             if let scalar = root.scalar, scalar.string.isEmpty { return ([], []) }
             guard let mapping = root.mapping else {
-                return ([], [defect(root.mark?.line, nil, "names and values, one \"name: value\" a line, are expected")])
+                return (
+                    [], [defect(root.mark?.line, nil, "names and values, one \"name: value\" a line, are expected")]
+                )
             }
             var entries: [Entry] = []
             var defects: [PolicyDefect] = []

@@ -33,7 +33,9 @@ struct PolicyField {
     ) -> PolicyField {
         PolicyField(key, path, expected: "a whole number from \(range.lowerBound) to \(range.upperBound)") { node in
             plain(node).flatMap { number in
-                guard number.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let number = Int(number) else { return nil }
+                guard number.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let number = Int(number) else {
+                    return nil
+                }
                 return range.contains(number) ? number : nil
             }
         } write: {

@@ -132,7 +132,8 @@ struct Settings: Sendable, Equatable {
         }
     }
 
-    private static func path(_ texts: [Key: String], _ key: Key, default path: String) throws(CommandFailure) -> String {
+    private static func path(_ texts: [Key: String], _ key: Key, default path: String) throws(CommandFailure) -> String
+    {
         let path = texts[key] ?? path
         guard (1...4096).contains(path.utf8.count), !path.utf8.contains(0) else { throw unreadable(key, "a path") }
         return path
@@ -149,7 +150,8 @@ struct Settings: Sendable, Equatable {
 
     private static func webAddress(_ text: String) throws(CommandFailure) -> String {
         let text = text.hasSuffix("/") ? String(text.dropLast()) : text
-        guard text.utf8.count <= 1024, text.utf8.allSatisfy({ (0x21...0x7E).contains($0) }), let url = URL(string: text),
+        guard text.utf8.count <= 1024, text.utf8.allSatisfy({ (0x21...0x7E).contains($0) }),
+            let url = URL(string: text),
             url.scheme == "https" || url.scheme == "http", let host = url.host, !host.isEmpty, url.query == nil,
             url.fragment == nil, url.user == nil
         else { throw unreadable(.baseURL, "a URL such as https://auth.example without query and fragment") }

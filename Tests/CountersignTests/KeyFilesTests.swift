@@ -1,0 +1,142 @@
+import Foundation
+import Identity
+import Testing
+
+@testable import countersign
+
+@Suite("Key files")
+struct KeyFilesTests {
+    private static let now = Date(timeIntervalSince1970: 1_800_000_000)
+
+    private static func create(_ directory: String, now: Date = now) throws -> [KeyCreation.Outcome] {
+        var creation = KeyCreation(
+            directory: directory, hosts: ["localhost", "::1"], now: now,
+            randomBytes: { count in (0..<count).map { _ in UInt8.random(in: 1...255) } })
+        return try creation.run()
+    }
+
+    private static func mode(_ path: String) throws -> Int? {
+        try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
+    }
+
+    @Test("A first run makes everything, private files for their owner alone, and it loads")
+    func firstRun() throws {
+        let parent = try TemporaryDirectory()
+        let keys = parent.path + "/Keys"
+        let outcomes = try Self.create(keys)
+        #expect(outcomes.count == 7)
+        #expect(outcomes.filter { !$0.isNew } == [])
+        #expect(try Self.mode(keys) == 0o700)
+        for outcome in outcomes {
+            #expect(try Self.mode(outcome.path) == (outcome.path.hasSuffix(".pem") ? 0o644 : 0o600))
+        }
+        #expect(try FileManager.default.contentsOfDirectory(atPath: keys).count == 7)
+        let loaded = try KeyFiles.load(directory: keys, now: Self.now)
+        #expect(loaded.nonceSecret.reveal().count == 32)
+        #expect(loaded.serverPin != loaded.nextServerPin)
+        #expect(loaded.serverNotAfter > Self.now)
+    }
+
+    @Test("A second run keeps everything and makes only what is missing")
+    func secondRun() throws {
+        let parent = try TemporaryDirectory()
+        let keys = parent.path + "/Keys"
+        _ = try Self.create(keys)
+        let before = try KeyFiles.load(directory: keys, now: Self.now)
+        try FileManager.default.removeItem(atPath: keys + "/nonce.key")
+        let made = try Self.create(keys).filter(\.isNew).map(\.path)
+        #expect(made == [keys + "/nonce.key"])
+        let after = try KeyFiles.load(directory: keys, now: Self.now)
+        #expect(after.serverPin == before.serverPin)
+        #expect(after.nonceSecret.reveal() != before.nonceSecret.reveal())
+    }
+
+    @Test("The next server key becomes the present one")
+    func rotation() throws {
+        let parent = try TemporaryDirectory()
+        let keys = parent.path + "/Keys"
+        _ = try Self.create(keys)
+        let before = try KeyFiles.load(directory: keys, now: Self.now)
+        try FileManager.default.removeItem(atPath: keys + "/server.key")
+        try FileManager.default.moveItem(atPath: keys + "/server-next.key", toPath: keys + "/server.key")
+        #expect(throws: CommandFailure.self) { try KeyFiles.load(directory: keys, now: Self.now) }
+        try FileManager.default.removeItem(atPath: keys + "/server.pem")
+        _ = try Self.create(keys)
+        #expect(try KeyFiles.load(directory: keys, now: Self.now).serverPin == before.nextServerPin)
+    }
+
+    @Test("A missing file, an open mode, a foreign pair and an expired certificate are refused with a remedy")
+    func refusals() throws {
+        let parent = try TemporaryDirectory()
+        let (keys, others) = (parent.path + "/Keys", parent.path + "/Others")
+        _ = try Self.create(keys)
+        _ = try Self.create(others)
+        func complaint(now: Date = Self.now) -> String? {
+            do throws(CommandFailure) {
+                _ = try KeyFiles.load(directory: keys, now: now)
+                return nil
+            } catch {
+                return error.sentence
+            }
+        }
+        func exchange(_ name: String) throws {
+            for (from, to) in [("Keys", "Middle"), ("Others", "Keys"), ("Middle", "Others")] {
+                let target = parent.path + "/\(to)" + (to == "Middle" ? "" : "/\(name)")
+                let source = parent.path + "/\(from)" + (from == "Middle" ? "" : "/\(name)")
+                try FileManager.default.moveItem(atPath: source, toPath: target)
+            }
+        }
+        #expect(complaint() == nil)
+        for name in ["ca.key", "server.key", "server-next.key", "nonce.key", "service.key"] {
+            let path = keys + "/" + name
+            for mode in [0o640, 0o604] {
+                try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: path)
+                #expect(complaint()?.contains("chmod 600 \(path)") == true)
+            }
+            try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path)
+            try FileManager.default.moveItem(atPath: path, toPath: path + ".away")
+            #expect(complaint()?.contains("countersign keys init --keys \(keys)") == true)
+            try FileManager.default.moveItem(atPath: path + ".away", toPath: path)
+        }
+        for name in ["server.key", "server.pem", "ca.pem", "ca.key"] {
+            try exchange(name)
+            #expect(complaint()?.contains("does not belong") == true)
+            try exchange(name)
+            #expect(complaint() == nil)
+        }
+        #expect(complaint(now: Self.now + 400 * 86_400)?.contains("expired") == true)
+    }
+
+    @Test("A certificate without its key is not papered over")
+    func lostKey() throws {
+        let parent = try TemporaryDirectory()
+        let keys = parent.path + "/Keys"
+        _ = try Self.create(keys)
+        for name in ["ca.key", "server.key"] {
+            let path = keys + "/" + name
+            try FileManager.default.moveItem(atPath: path, toPath: path + ".away")
+            #expect(throws: CommandFailure.self) { try Self.create(keys) }
+            #expect(!FileManager.default.fileExists(atPath: path))
+            try FileManager.default.moveItem(atPath: path + ".away", toPath: path)
+        }
+    }
+
+    @Test("A file that is there is never replaced")
+    func exclusive() throws {
+        let directory = try TemporaryDirectory()
+        let file = KeyFile(path: directory.path + "/nonce.key", isPrivate: true)
+        try file.create("first\n")
+        #expect(throws: CommandFailure.self) { try file.create("second\n") }
+        #expect(try file.read() == "first\n")
+        #expect(try FileManager.default.contentsOfDirectory(atPath: directory.path) == ["nonce.key"])
+    }
+
+    @Test("A directory with other things in it keeps its mode")
+    func sharedDirectory() throws {
+        let directory = try TemporaryDirectory()
+        try Data().write(to: URL(filePath: directory.path + "/other.txt"))
+        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: directory.path)
+        _ = try Self.create(directory.path)
+        #expect(try Self.mode(directory.path) == 0o755)
+    }
+}

@@ -1,0 +1,138 @@
+import Foundation
+import Identity
+import Testing
+
+@testable import countersign
+
+@Suite("Policy files")
+struct PolicyFileTests {
+    /// The directory as shipped.
+    private static let shipped = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent().appending(path: "Policies").path(percentEncoded: false)
+
+    /// A directory with these files.
+    private static func directory(_ files: [String: String]) throws -> TemporaryDirectory {
+        let directory = try TemporaryDirectory()
+        for (name, text) in files {
+            try Data(text.utf8).write(to: URL(filePath: directory.path + "/" + name))
+        }
+        return directory
+    }
+
+    @Test("The shipped files give every value, and each is the default")
+    func shipped() {
+        let reading = PolicyFiles.read(directory: Self.shipped, required: true)
+        #expect(reading.defects == [])
+        #expect(reading.policy == Policy())
+        let names = PolicyArea.all.flatMap { area in area.fields.map { "\(area.name)/\($0.key)" } }
+        #expect(Set(names) == Set(reading.lines.keys))
+    }
+
+    @Test("Every value of the policy can be set, and the table names it")
+    func complete() throws {
+        let parts = Mirror(reflecting: Policy()).children.map { Mirror(reflecting: $0.value).children.count }
+        #expect(parts == PolicyArea.all.map(\.fields.count))
+        let table = try String(contentsOfFile: Self.shipped + "/README.md", encoding: .utf8)
+        for area in PolicyArea.all {
+            for field in area.fields { #expect(table.contains("| `\(area.name).yaml` | `\(field.key)` |")) }
+        }
+    }
+
+    @Test("A missing file, an empty one and one of comments mean the defaults")
+    func defaults() throws {
+        let directory = try Self.directory(["bans.yaml": "", "cards.yaml": "# nothing\n"])
+        #expect(try PolicyFiles.load(directory: directory.path, required: true) == Policy())
+        #expect(try PolicyFiles.load(directory: directory.path + "/none", required: false) == Policy())
+        #expect(throws: CommandFailure.self) {
+            try PolicyFiles.load(directory: directory.path + "/none", required: true)
+        }
+    }
+
+    @Test("Values are taken, times in every unit")
+    func values() throws {
+        let directory = try Self.directory([
+            "phones.yaml": "digits: 8\nresend_after: [45, 1m]\ncountries: [NO]\npresence_required: true\n",
+            "sessions.yaml": "attach: explicit\nidle_lifetime: 2h\nabsolute_lifetime: 30d\n",
+            "bans.yaml": "change_poll_interval: 50ms\nmaximum_staleness: 0.5\n",
+        ])
+        var expected = Policy()
+        expected.phones.digits = 8
+        expected.phones.resendAfter = [45, 60]
+        expected.phones.countries = ["NO"]
+        expected.phones.presenceRequired = true
+        expected.sessions.attach = .explicit
+        expected.sessions.idleLifetime = 7200
+        expected.sessions.absoluteLifetime = 30 * 86_400
+        expected.bans.changePollInterval = 0.05
+        expected.bans.maximumStaleness = 0.5
+        #expect(try PolicyFiles.load(directory: directory.path, required: true) == expected)
+    }
+
+    @Test(
+        "A fault is told with file, line and key",
+        arguments: [
+            ("phones.yaml", "digits: 6\ncodes: 7\n", 2, "codes"),
+            ("phones.yaml", "\ndigits: 3\n", 2, "digits"),
+            ("phones.yaml", "digits: \"6\"\n", 1, "digits"),
+            ("phones.yaml", "digits: six\n", 1, "digits"),
+            ("phones.yaml", "digits: [6]\n", 1, "digits"),
+            ("phones.yaml", "digits:\n", 1, "digits"),
+            ("phones.yaml", "digits: -6\n", 1, "digits"),
+            ("phones.yaml", "digits: 99999999999999999999\n", 1, "digits"),
+            ("phones.yaml", "digits: 6\ndigits: 7\n", 1, "digits"),
+            ("phones.yaml", "countries: [US, us]\n", 1, "countries"),
+            ("phones.yaml", "countries: [US, US]\n", 1, "countries"),
+            ("phones.yaml", "presence_required: yes\n", 1, "presence_required"),
+            ("phones.yaml", "sends_per_day_per_number: 4\n", 1, "sends_per_day_per_number"),
+            ("certification.yaml", "gate: closed\n", 1, "gate"),
+            ("certification.yaml", "# a gate\ngate: captcha\n", 2, "gate"),
+            ("certification.yaml", "captcha_url: http://captcha.example/\n", 1, "captcha_url"),
+            ("certification.yaml", "policy_oid: 2.25.01\n", 1, "policy_oid"),
+            ("identity-tokens.yaml", "maximum_lifetime: 25h\n", 1, "maximum_lifetime"),
+            ("nonces.yaml", "lifetime: 10w\n", 1, "lifetime"),
+            ("bans.yaml", "maximum_staleness: 150ms\n", 1, "maximum_staleness"),
+        ])
+    func faults(file: String, text: String, line: Int, key: String) throws {
+        let directory = try Self.directory([file: text])
+        let defects = PolicyFiles.read(directory: directory.path, required: true).defects
+        #expect(defects.map(\.file) == [directory.path + "/" + file])
+        #expect(defects.map(\.line) == [line])
+        #expect(defects.map(\.key) == [key])
+        #expect(defects.first?.description.hasPrefix("\(directory.path)/\(file):\(line): \(key): ") == true)
+    }
+
+    @Test("What is no mapping, no YAML or no UTF-8 is told with its file")
+    func unreadable() throws {
+        for text in ["- digits\n", "digits: [\n", "a: b: c\n", "word\n"] {
+            let directory = try Self.directory(["phones.yaml": text])
+            let defects = PolicyFiles.read(directory: directory.path, required: true).defects
+            #expect(defects.map(\.file) == [directory.path + "/phones.yaml"], "\(text)")
+        }
+    }
+
+    @Test("All faults of all files are told at once, a foreign file among them")
+    func everyFault() throws {
+        let directory = try Self.directory([
+            "phones.yaml": "digits: 3\nlifetime: 1\n", "phone.yaml": "digits: 6\n", "bans.yml": "", "notes.txt": "",
+            "cards.yaml": "minimum_age: old\n",
+        ])
+        let defects = PolicyFiles.read(directory: directory.path, required: true).defects
+        #expect(defects.count == 5)
+        #expect(throws: CommandFailure.self) { try PolicyFiles.load(directory: directory.path, required: true) }
+    }
+}
+
+/// A directory that goes when the last reference to it does.
+final class TemporaryDirectory: Sendable {
+    let path: String
+
+    init() throws {
+        let url = FileManager.default.temporaryDirectory.appending(path: "countersign-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+        path = url.path(percentEncoded: false)
+    }
+
+    deinit {
+        try? FileManager.default.removeItem(atPath: path)
+    }
+}

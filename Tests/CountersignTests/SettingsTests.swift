@@ -1,0 +1,121 @@
+import ArgumentParser
+import Database
+import Foundation
+import Identity
+import Testing
+
+@testable import countersign
+
+@Suite("Settings")
+struct SettingsTests {
+    private static func resolve(
+        _ arguments: [String] = [], environment: [String: String] = [:], file: String? = nil
+    ) async throws -> Settings {
+        let directory = try TemporaryDirectory()
+        let path = directory.path + "/countersign.yaml"
+        if let file { try Data(file.utf8).write(to: URL(filePath: path)) }
+        return try await Settings.resolve(
+            shared: try SharedOptions.parse([]), serve: try ServeOptions.parse(arguments), environment: environment,
+            file: path)
+    }
+
+    private static func status(
+        _ arguments: [String] = [], environment: [String: String] = [:], file: String? = nil
+    ) async throws -> CommandFailure.Status? {
+        do {
+            _ = try await resolve(arguments, environment: environment, file: file)
+            return nil
+        } catch let failure as CommandFailure {
+            return failure.exitCode
+        }
+    }
+
+    @Test("A flag goes before the environment, that before the file, that before the default")
+    func order() async throws {
+        let file = "realm: file\nbase-url: https://file.example/\nops: 127.0.0.1:3\n"
+        let environment = ["COUNTERSIGN_REALM": "variable", "COUNTERSIGN_BASE_URL": "https://variable.example"]
+        let settings = try await Self.resolve(["--realm", "flag"], environment: environment, file: file)
+        #expect(settings.realm == "flag")
+        #expect(settings.baseURL == "https://variable.example")
+        #expect(settings.opsAddress == ListenAddress("127.0.0.1:3"))
+        #expect(settings.publicAddress == ListenAddress("127.0.0.1:8440"))
+        #expect(settings.store == .sqlite(path: "countersign.db"))
+        #expect(settings.texts == "texts.jsonl")
+        #expect(settings.limits)
+        #expect(try await Self.resolve(file: file).baseURL == "https://file.example")
+        let elsewhere = try await Self.resolve(environment: ["COUNTERSIGN_STORE": "sqlite:/var/c/c.db"])
+        #expect(elsewhere.texts == "/var/c/texts.jsonl")
+    }
+
+    @Test("Limits go off, and ops listens, on loopback only")
+    func loopback() async throws {
+        #expect(try await Self.resolve(["--limits", "off"]).limits == false)
+        #expect(try await Self.status(["--limits", "off", "--public", "0.0.0.0:8440"]) == .refused)
+        #expect(try await Self.status(["--ops", "[::]:8442"]) == .refused)
+        #expect(try await Self.status(["--public", "[::]:8440"]) == nil)
+    }
+
+    @Test("A value that cannot be read is a usage error")
+    func unreadable() async throws {
+        for (option, value) in [
+            ("--public", "8440"), ("--client", "host.example:1"), ("--limits", "no"), ("--realm", "a b"),
+            ("--base-url", "ftp://host.example"), ("--texts", ""),
+        ] {
+            #expect(try await Self.status([option, value]) == .usage, "\(option)")
+        }
+        #expect(try await Self.status(environment: ["COUNTERSIGN_STORE": "mysql:x"]) == .usage)
+        #expect(try await Self.status(file: "relam: x\n") == .usage)
+        #expect(try await Self.status(file: "realm: [a, b]\n") == .usage)
+        #expect(try await Self.status(file: "- realm\n") == .usage)
+    }
+
+    @Test("Listening addresses are IP addresses with a port")
+    func addresses() {
+        #expect(ListenAddress("[::1]:0")?.description == "[::1]:0")
+        #expect(ListenAddress("localhost:1")?.description == "127.0.0.1:1")
+        for text in ["127.0.0.1:0", "127.8.9.10:1", "[::1]:65535", "[::ffff:127.0.0.1]:1"] {
+            #expect(ListenAddress(text)?.isLoopback == true, "\(text)")
+        }
+        for text in ["0.0.0.0:1", "[::]:1", "128.0.0.1:1", "[::ffff:10.0.0.1]:1", "[fe80::1]:1"] {
+            #expect(ListenAddress(text)?.isLoopback == false, "\(text)")
+        }
+        for text in [
+            "", ":1", "127.0.0.1", "127.0.0.1:", "127.0.0.1:65536", "127.0.0.1:-1", "::1:1", "[127.0.0.1]:1", "a:1",
+        ] {
+            #expect(ListenAddress(text) == nil, "\(text)")
+        }
+    }
+
+    @Test("Errors end the process with the contract's codes")
+    func endings() {
+        #expect(CommandEnding(CommandFailure("No.")).status == 1)
+        #expect(CommandEnding(CommandFailure("No.", exitCode: .usage)).status == 2)
+        #expect(CommandEnding(StoreError.unavailable(reason: "it is busy")).status == 69)
+        #expect(CommandEnding(StoreError.statement(reason: "x")).status == 1)
+        #expect(
+            CommandEnding(Refusal(.malformedRequest, "The name is empty.")).complaint
+                == "countersign: The name is empty.\n")
+        for (arguments, status) in [(["keys", "forge"], 2), (["--help"], 0), (["keys", "init", "--frob"], 2)] {
+            do {
+                _ = try Countersign.parseAsRoot(arguments)
+                if status != 0 { Issue.record("\(arguments) were accepted") }
+            } catch {
+                #expect(CommandEnding(error).status == Int32(status), "\(arguments)")
+            }
+        }
+    }
+}
+
+@Suite("JSON text")
+struct JSONTextTests {
+    @Test("What is written is read as the same value")
+    func roundTrip() throws {
+        let value = JSONValue.members([
+            "text": .string("quote \" solidus \\ / line \n null \u{0} unit \u{1F} é 𝄞 \u{2028}"),
+            "list": .array([.null, .bool(true), .bool(false), .integer(.min), .number(0.5), .array([]), .object([])]),
+        ])
+        #expect(try StrictJSON.parse(Array(value.jsonText.utf8)) == value)
+        #expect(JSONValue.string("\u{1}\u{1F}\n").jsonText == #""\u0001\u001f\u000a""#)
+        #expect(JSONValue.number(.infinity).jsonText == "null")
+    }
+}
