@@ -16,6 +16,9 @@ public final class ClientConnection: Sendable {
     private let attached = Mutex<Set<SessionID>>([])
     private let judged = Mutex<LiveCertificate?>(nil)
 
+    /// Whether its present request ends it: then its answer is waited for, and nobody else closes it.
+    let endsWithItsAnswer = Atomic<Bool>(false)
+
     /// Names a connection whose handshake has completed.
     public init(id: ConnectionID, thumbprint: Digest256, close: @escaping @Sendable () -> Void) {
         self.id = id

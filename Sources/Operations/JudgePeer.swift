@@ -2,6 +2,7 @@ import Database
 import Foundation
 import Identity
 import Records
+import Synchronization
 
 /// Judges the certificate behind a connection: once after the handshake, then on every request, from memory.
 public struct JudgePeer: Sendable {
@@ -37,7 +38,7 @@ public struct JudgePeer: Sendable {
 
     /// Whether a connection that was judged before still counts; one that was not yet is not this one's business.
     public func stillCounts(_ connection: ClientConnection) -> Bool {
-        guard let live = connection.certificate else { return true }
+        guard let live = connection.certificate, !connection.endsWithItsAnswer.load(ordering: .relaxed) else { return true }
         return (try? live.judge(now: surroundings.now())) != nil
     }
 

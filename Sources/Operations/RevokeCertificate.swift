@@ -3,6 +3,7 @@ import Database
 import Foundation
 import Identity
 import Records
+import Synchronization
 
 /// Ends a certificate before its time: by its device or by an admin. It counts no more from the commit on here, within
 /// a second everywhere.
@@ -23,6 +24,7 @@ public struct RevokeCertificate: Sendable {
     /// The device gives up its own certificate; its sessions end.
     public func own(of connection: ClientConnection) async throws {
         guard let certificate = connection.certificate?.certificate else { return }
+        connection.endsWithItsAnswer.store(true, ordering: .relaxed)
         try await revoke(
             serial: certificate.serial, reason: .cessationOfOperation, actor: "device \(certificate.deviceID)")
     }
