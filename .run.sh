@@ -1,0 +1,49 @@
+#!/usr/bin/env bash
+# Starts the service and the sample provider, walks the tour once, and stays up until it is stopped (`make run`).
+set -euo pipefail
+bin=$(swift build --show-bin-path)
+state=.run
+mkdir -p "$state"
+chmod 700 "$state"
+store=sqlite:$state/countersign.db
+
+"$bin/countersign" keys init --keys Keys
+[ -e "$state/provider.key" ] || (umask 077 && openssl genpkey -quiet -algorithm RSA -pkeyopt rsa_keygen_bits:2048 \
+    -out "$state/provider.key")
+openssl pkey -in "$state/provider.key" -pubout -out "$state/provider.pem"
+if [ ! -s "$state/provider.json" ]; then
+    "$bin/countersign" provider add --name "Sample provider" --slug sample --key "$state/provider.pem" \
+        --store "$store" --json >"$state/provider.new"
+    mv "$state/provider.new" "$state/provider.json"
+fi
+
+pids=()
+trap 'for pid in "${pids[@]}"; do kill "$pid" 2>/dev/null || true; done; wait' EXIT
+trap 'exit 0' INT TERM
+
+ready() { # waits until a process wrote its ready line, or ended
+    for _ in $(seq 200); do
+        grep -q '"ready":true' "$2" 2>/dev/null && return 0
+        kill -0 "$1" 2>/dev/null || break
+        sleep 0.05
+    done
+    echo "It did not start: see $3" >&2
+    tail -n 5 "$3" >&2
+    return 1
+}
+
+"$bin/countersign" serve --store "$store" --texts "$state/texts.jsonl" >"$state/serve.out" 2>"$state/serve.log" &
+pids+=($!)
+ready "${pids[0]}" "$state/serve.out" "$state/serve.log"
+"$bin/sample-provider" --port 8450 --service https://127.0.0.1:8440 --ca Keys/ca.pem --key "$state/provider.key" \
+    --registration "$state/provider.json" --users "$state/users.json" >"$state/provider.out" 2>"$state/provider.log" &
+pids+=($!)
+ready "${pids[1]}" "$state/provider.out" "$state/provider.log"
+
+"$bin/countersign" tour --store "$store"
+cat <<EOF
+
+The service is up: public https://127.0.0.1:8440, client https://127.0.0.1:8441, ops http://127.0.0.1:8442,
+the sample provider http://127.0.0.1:8450. Logs are in $state. Stop it with Ctrl-C.
+EOF
+wait -n "${pids[@]}"

@@ -1,0 +1,40 @@
+# make run   installs what is missing, builds, starts the service and the sample provider, walks the tour, stays up
+# make test  installs what the tests need and runs everything
+.PHONY: run test build format lint
+SHELL := /bin/bash
+VENV := $(CURDIR)/.venv
+BUILD_PACKAGES := pkg-config libssl-dev libjwt-dev libsqlite3-dev libpq-dev
+TEST_PACKAGES := postgresql softhsm2 opensc libengine-pkcs11-openssl age python3-venv openssl
+ROOT := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
+
+# Installs the packages of a list that are not there; asks no network where nothing is missing.
+install = missing=$$(for p in $(1); do dpkg -s $$p >/dev/null 2>&1 || echo $$p; done); \
+	if [ -n "$$missing" ]; then $(ROOT) apt-get update -q && \
+	$(ROOT) env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends $$missing; fi
+
+run:
+	@$(call install,$(BUILD_PACKAGES))
+	swift build --product countersign
+	swift build --product sample-provider
+	@bash .run.sh
+
+$(VENV)/.made: Tests/Interop/requirements.txt
+	@$(call install,$(TEST_PACKAGES))
+	rm -rf $(VENV)
+	python3 -m venv $(VENV)
+	$(VENV)/bin/pip install --quiet --disable-pip-version-check -r Tests/Interop/requirements.txt
+	touch $@
+
+test: $(VENV)/.made
+	@$(call install,$(BUILD_PACKAGES) $(TEST_PACKAGES))
+	swift build --build-tests
+	COUNTERSIGN_VENV=$(VENV)/bin COUNTERSIGN_PYTHON=$(VENV)/bin/python swift test --skip-build
+
+build:
+	swift build
+
+format:
+	swift format --in-place --recursive --parallel Package.swift Sources Tests
+
+lint:
+	swift format lint --strict --recursive --parallel Package.swift Sources Tests

@@ -1,0 +1,212 @@
+import ArgumentParser
+import AsyncHTTPClient
+import Crypto
+import Foundation
+import Identity
+import NIOCore
+import NIOHTTP1
+import NIOSSL
+import Operations
+import SwiftASN1
+import X509
+
+/// `countersign tour`: a new device walks the whole way once against a running service, through real sockets.
+struct TourCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "tour", abstract: "Walks a new device through the running service and shows each exchange.")
+    @OptionGroup var shared: SharedOptions
+    @Option(name: .customLong("public"), help: "The public listener.") var publicURL = "https://127.0.0.1:8440"
+    @Option(name: .customLong("client"), help: "The client listener.") var clientURL = "https://127.0.0.1:8441"
+    @Option(help: "The sample provider.") var provider = "http://127.0.0.1:8450"
+    @Option(help: "The authority's certificate, by default ca.pem in the directory of the keys.") var ca: String?
+
+    func run() async throws {
+        let settings = try await Settings.resolve(shared: shared)
+        var tour = Tour(
+            publicURL: publicURL, clientURL: clientURL, provider: provider, authority: ca ?? "\(settings.keys)/ca.pem",
+            challenge: { id in
+                try await Admin.run(shared) { try await $0.sessions.challenge(id) }
+            })
+        try await tour.walk()
+    }
+}
+
+/// The walk and what it carries along.
+private struct Tour {
+    let publicURL: String
+    let clientURL: String
+    let provider: String
+    let authority: String
+    /// What an operator does on the command line.
+    let challenge: @Sendable (SessionID) async throws -> Void
+    private let key = P256.Signing.PrivateKey()
+    private let password = Base64URL.encode((0..<16).map { _ in UInt8.random(in: 0...255) })
+    private let name = "tour-" + UUID().uuidString.prefix(8).lowercased()
+    private var count = 0
+
+    init(
+        publicURL: String, clientURL: String, provider: String, authority: String,
+        challenge: @escaping @Sendable (SessionID) async throws -> Void
+    ) {
+        self.publicURL = publicURL
+        self.clientURL = clientURL
+        self.provider = provider
+        self.authority = authority
+        self.challenge = challenge
+    }
+
+    mutating func walk() async throws {
+        let plain = HTTPClient(configuration: .init(tlsConfiguration: try tls(certificate: nil)))
+        let certified: JSONValue
+        do {
+            certified = try await exchange(
+                "A new device gets its key certified", plain, .POST, "\(publicURL)/certificates",
+                json: ["csr": .string(try request())], expecting: .created)
+            try await plain.shutdown()
+        } catch {
+            try? await plain.shutdown()
+            throw error
+        }
+        let certificate = try text(certified, "certificate")
+        // Two clients are two connections of the same device.
+        let first = HTTPClient(configuration: .init(tlsConfiguration: try tls(certificate: certificate)))
+        let second = HTTPClient(configuration: .init(tlsConfiguration: try tls(certificate: certificate)))
+        do {
+            try await certifiedWalk(first, second)
+        } catch {
+            try? await first.shutdown()
+            try? await second.shutdown()
+            throw error
+        }
+        try await first.shutdown()
+        try await second.shutdown()
+    }
+
+    private mutating func certifiedWalk(_ first: HTTPClient, _ second: HTTPClient) async throws {
+        let nonce = try text(
+            try await exchange(
+                "It connects over mutual TLS and takes a nonce", first, .POST, "\(clientURL)/nonces", expecting: .created),
+            "nonce")
+        let account: KeyValuePairs<String, JSONValue> = [
+            "Username": .string(name), "Password": .string(password), "DeviceID": .string("tour"),
+        ]
+        _ = try await exchange("The user registers at the provider", first, .POST, "\(provider)/register", json: account)
+        _ = try await exchange("The user logs in there", first, .POST, "\(provider)/login", json: account)
+        let token = try await identityToken(first, nonce: nonce)
+        let session = try await exchange(
+            "Countersign opens a session", first, .POST, "\(clientURL)/sessions", json: ["identity_token": token],
+            expecting: .created)
+        let sessionToken = try text(session, "session_token")
+        guard let id = SessionID(try text(session, "session_id")[...]) else {
+            throw CommandFailure("The service named no session.")
+        }
+        _ = try await exchange(
+            "A protected action", first, .GET, "\(clientURL)/sessions/current", sessionToken: sessionToken)
+        _ = try await exchange(
+            "The session is resumed on a second connection", second, .POST, "\(clientURL)/sessions/resume",
+            json: ["user_id": .string(try text(session, "user_id")), "session_token": .string(sessionToken)])
+
+        try await challenge(id)
+        show("An operator challenges the session", "countersign session challenge", "done", nil)
+        try await Task.sleep(for: .milliseconds(500))
+        let refused = try await exchange(
+            "The same action is refused, with a fresh nonce", first, .GET, "\(clientURL)/sessions/current",
+            sessionToken: sessionToken, expecting: .unauthorized)
+        let fresh = try await identityToken(first, nonce: try text(refused, "nonce"))
+        let renewed = try await exchange(
+            "The user proves the identity again: renewed", first, .POST, "\(clientURL)/sessions/renew",
+            json: ["identity_token": fresh], sessionToken: sessionToken)
+        let newToken = try text(renewed, "session_token")
+        _ = try await exchange(
+            "The action is allowed again", second, .GET, "\(clientURL)/sessions/current", sessionToken: newToken)
+        _ = try await exchange(
+            "The user logs out", first, .DELETE, "\(clientURL)/sessions/current", sessionToken: newToken,
+            expecting: .noContent)
+        _ = try await exchange(
+            "The token is worth nothing now", first, .GET, "\(clientURL)/sessions/current", sessionToken: newToken,
+            expecting: .unauthorized)
+    }
+
+    private mutating func identityToken(_ http: HTTPClient, nonce: String) async throws -> JSONValue {
+        let answer = try await exchange(
+            "The provider signs an identity token around the nonce", http, .POST, "\(provider)/identity-token",
+            json: ["Username": .string(name), "Password": .string(password), "nonce": .string(nonce)])
+        return .string(try text(answer, "identity_token"))
+    }
+
+    /// One exchange, shown on one line; what is not expected ends the tour with the problem's own words.
+    private mutating func exchange(
+        _ sentence: String, _ http: HTTPClient, _ method: HTTPMethod, _ url: String,
+        json: KeyValuePairs<String, JSONValue>? = nil, sessionToken: String? = nil,
+        expecting: HTTPResponseStatus = .ok
+    ) async throws -> JSONValue {
+        var request = HTTPClientRequest(url: url)
+        request.method = method
+        if let json {
+            request.headers.add(name: "content-type", value: "application/json")
+            request.body = .bytes(ByteBuffer(string: JSONValue.members(json).jsonText))
+        }
+        if let sessionToken {
+            request.headers.add(name: "authorization", value: "Layer session-token=\"\(sessionToken)\"")
+        }
+        let start = ContinuousClock.now
+        let body: JSONValue
+        let status: HTTPResponseStatus
+        do {
+            let response = try await http.execute(request, timeout: .seconds(30))
+            status = response.status
+            let bytes = try await response.body.collect(upTo: 262_144)
+            body = bytes.readableBytes == 0 ? .null : try StrictJSON.parse(Array(bytes.readableBytesView))
+        } catch {
+            throw CommandFailure("\(method) \(url) got no answer: is the service running? (\(type(of: error)))")
+        }
+        let path = URL(string: url)?.path ?? url
+        show(sentence, "\(method) \(path)", "\(status.code)", ContinuousClock.now - start)
+        guard status == expecting else {
+            let code = body["code"]?.text ?? "no code"
+            throw CommandFailure("Expected \(expecting.code): \(code): \(body["detail"]?.text ?? "no detail")")
+        }
+        return body
+    }
+
+    private mutating func show(_ sentence: String, _ what: String, _ result: String, _ time: Duration?) {
+        count += 1
+        let milliseconds = time.map { time in
+            let (seconds, attoseconds) = time.components
+            return String(format: "%.1f ms", Double(seconds) * 1000 + Double(attoseconds) / 1e15)
+        }
+        let columns = [
+            String(format: "%2d", count), sentence.padding(toLength: 54, withPad: " ", startingAt: 0),
+            what.padding(toLength: 30, withPad: " ", startingAt: 0), result, milliseconds ?? "",
+        ]
+        Output.table([[columns.joined(separator: "  ")]])
+    }
+
+    private func text(_ value: JSONValue, _ name: String) throws(CommandFailure) -> String {
+        guard let text = value[name]?.text else { throw CommandFailure("The answer lacks \(name).") }
+        return text
+    }
+
+    /// A PKCS#10 request for the device's key; the service takes nothing from it but the key and the wished name.
+    private func request() throws -> String {
+        let privateKey = Certificate.PrivateKey(key)
+        let request = try CertificateSigningRequest(
+            version: .v1, subject: DistinguishedName { CommonName(UUID().uuidString.lowercased()) },
+            privateKey: privateKey, attributes: CertificateSigningRequest.Attributes(),
+            signatureAlgorithm: .ecdsaWithSHA256)
+        return try request.serializeAsPEM().pemString
+    }
+
+    private func tls(certificate: String?) throws -> TLSConfiguration {
+        var configuration = TLSConfiguration.makeClientConfiguration()
+        configuration.trustRoots = .file(authority)
+        if let certificate {
+            configuration.certificateChain = try NIOSSLCertificate.fromPEMBytes(Array(certificate.utf8)).map {
+                .certificate($0)
+            }
+            configuration.privateKey = .privateKey(
+                try NIOSSLPrivateKey(bytes: Array(key.pemRepresentation.utf8), format: .pem))
+        }
+        return configuration
+    }
+}

@@ -1,0 +1,102 @@
+import Fixtures
+import Foundation
+import Testing
+
+/// The built binary against clients that were not written by its authors' language.
+@Suite("The running service", .serialized)
+struct ServiceTests {
+    private func python(
+        _ script: String, _ service: RunningService, _ more: [String] = [], seconds: Double = 240
+    ) async throws -> (status: Int32, output: String, errors: String) {
+        let interpreter = try #require(ProcessInfo.processInfo.environment["COUNTERSIGN_PYTHON"])
+        return try await Command.run(
+            interpreter,
+            [
+                RunningService.root.appending(path: "Tests/Interop/\(script)").path, "--public", service.publicURL,
+                "--client", service.clientURL, "--ops", service.opsURL, "--ca", service.path("Keys/ca.pem").path,
+                "--provider", service.path("provider.json").path, "--provider-key", service.path("provider.key").path,
+            ] + more, seconds: seconds)
+    }
+
+    @Test("keeps the whole contract with a client and a provider in Python, and stops gracefully")
+    func interop() async throws {
+        let service = try await RunningService()
+        let result = try await python("flow.py", service)
+        #expect(result.status == 0, "\(result.output)\n\(result.errors)")
+        #expect(service.stop() == 0)
+        let log = try String(contentsOf: service.path("log"), encoding: .utf8)
+        #expect(!log.contains("session-token"))
+        #expect(!log.contains("internal_error"))
+    }
+
+    @Test("refuses a revoked certificate on a resumed TLS session, in TLS 1.2 and 1.3", arguments: ["-tls1_2", "-tls1_3"])
+    func resumption(version: String) async throws {
+        let service = try await RunningService()
+        let result = try await python("resumption.py", service, ["--countersign", try RunningService.product("countersign"),
+            "--directory", service.directory.path, "--version", version])
+        #expect(result.status == 0, "\(result.output)\n\(result.errors)")
+    }
+
+    @Test("loses no acknowledged session and revives no spent nonce when it is killed twenty times under load")
+    func kill() async throws {
+        let service = try await RunningService()
+        let record = service.path("acknowledged.jsonl").path
+        let identity = service.path("device").path
+        for round in 0..<20 {
+            async let load = python(
+                "load.py", service, ["--record", record, "--identity", identity, "--seconds", "20"])
+            // Long enough for the first round to certify, short enough to die in the middle of the others.
+            try await Task.sleep(for: .milliseconds(round == 0 ? 4000 : 1500 + round * 37))
+            service.kill()
+            let result = try await load
+            #expect(result.status == 0, "\(result.output)\n\(result.errors)")
+            try service.start()
+        }
+        let check = try await python("load.py", service, ["--record", record, "--identity", identity, "--check"])
+        #expect(check.status == 0, "\(check.output)\n\(check.errors)")
+        #expect(check.output.contains("sessions"))
+    }
+
+    @Test("refuses to start with a key that others may read, and says the command that mends it")
+    func openKey() async throws {
+        let service = try await RunningService()
+        #expect(service.stop() == 0)
+        let key = service.path("Keys/ca.key").path
+        try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: key)
+        let error = #expect(throws: RunningService.NotReady.self) { try service.start() }
+        #expect(error?.description.contains("chmod 600 ") == true)
+    }
+
+    @Test("refuses to start with a policy value that it does not know, and names file, line and key")
+    func unknownPolicy() async throws {
+        let service = try await RunningService()
+        #expect(service.stop() == 0)
+        try "lifetime: 600\nlifetmie: 5\n".write(
+            to: service.path("Policies/nonces.yaml"), atomically: true, encoding: .utf8)
+        let error = #expect(throws: RunningService.NotReady.self) { try service.start() }
+        #expect(error?.description.contains("nonces.yaml:2") == true)
+        #expect(error?.description.contains("lifetmie") == true)
+    }
+
+    @Test("survives hostile bytes on every listener and stays ready")
+    func hostile() async throws {
+        let service = try await RunningService()
+        let result = try await python("hostile.py", service)
+        #expect(result.status == 0, "\(result.output)\n\(result.errors)")
+    }
+
+    @Test("describes itself truly: schemathesis finds no 5xx and no undocumented status")
+    func description() async throws {
+        let service = try await RunningService()
+        let bin = try #require(ProcessInfo.processInfo.environment["COUNTERSIGN_VENV"])
+        let result = try await Command.run(
+            "\(bin)/schemathesis",
+            [
+                "run", "\(service.publicURL)/openapi.json", "--url", service.publicURL, "--tls-verify", "false",
+                "--checks", "not_a_server_error,status_code_conformance", "--max-examples", "12", "--phases",
+                "examples,coverage,fuzzing", "--seed", "8446", "--include-path-regex",
+                "^/(certificates|certificates/authority|certificates/revocations|provider.*|introspect|revoke|openapi.json|.well-known.*|)$",
+            ], seconds: 240)
+        #expect(result.status == 0, "\(result.output.suffix(4000))\n\(result.errors)")
+    }
+}

@@ -1,0 +1,138 @@
+import Foundation
+import Identity
+
+/// The built binary, running on free loopback ports with keys, policies and a store of its own.
+public final class RunningService {
+    /// Its directory: `Keys`, `Policies`, `store.db`, `log`, the provider's key and registration.
+    public let directory: URL
+    /// `https://127.0.0.1:…`.
+    public private(set) var publicURL = ""
+    public private(set) var clientURL = ""
+    public private(set) var opsURL = ""
+    private var process: Process?
+
+    /// What the service did not do in time.
+    public struct NotReady: Error, CustomStringConvertible {
+        public let description: String
+    }
+
+    /// The repository's root.
+    public static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent()
+
+    /// A built product, beside the bundle of the running tests.
+    public static func product(_ name: String) throws -> String {
+        var folder = URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent()
+        for _ in 0..<6 {
+            let candidate = folder.appending(path: name)
+            if FileManager.default.isExecutableFile(atPath: candidate.path) { return candidate.path }
+            folder = folder.deletingLastPathComponent()
+        }
+        let usual = root.appending(path: ".build/debug/\(name)")
+        guard FileManager.default.isExecutableFile(atPath: usual.path) else {
+            throw NotReady(description: "\(name) is not built")
+        }
+        return usual.path
+    }
+
+    /// Makes keys, a store and a provider, and starts the service.
+    ///
+    /// - Parameter policies: files that replace the repository's, by name.
+    public init(policies: [String: String] = [:]) async throws {
+        directory = FileManager.default.temporaryDirectory.appending(path: "countersign-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+        try FileManager.default.copyItem(
+            at: Self.root.appending(path: "Policies"), to: directory.appending(path: "Policies"))
+        for (name, text) in policies {
+            try text.write(to: path("Policies/\(name)"), atomically: true, encoding: .utf8)
+        }
+        _ = try await countersign(["keys", "init"])
+        _ = try await Command.run(
+            "openssl",
+            [
+                "genpkey", "-algorithm", "RSA", "-pkeyopt", "rsa_keygen_bits:2048", "-out", path("provider.key").path,
+            ])
+        _ = try await Command.run(
+            "openssl", ["pkey", "-in", path("provider.key").path, "-pubout", "-out", path("provider.pem").path])
+        let added = try await countersign([
+            "provider", "add", "--name", "Test", "--slug", "test", "--key", path("provider.pem").path, "--json",
+        ])
+        try added.output.write(to: path("provider.json"), atomically: true, encoding: .utf8)
+        try start()
+    }
+
+    deinit {
+        kill()
+        try? FileManager.default.removeItem(at: directory)
+    }
+
+    /// A file of the service.
+    public func path(_ name: String) -> URL { directory.appending(path: name) }
+
+    private var places: [String] {
+        [
+            "--keys", path("Keys").path, "--policies", path("Policies").path, "--store",
+            "sqlite:\(path("store.db").path)",
+        ]
+    }
+
+    /// Runs an admin command on the service's keys and store, as another process.
+    public func countersign(
+        _ arguments: [String]
+    ) async throws -> (status: Int32, output: String, errors: String) {
+        try await Command.run(try Self.product("countersign"), arguments + places)
+    }
+
+    /// Starts the service on the same files; the ports are new ones.
+    public func start() throws {
+        let ready = path("ready")
+        _ = FileManager.default.createFile(atPath: ready.path, contents: nil)
+        if !FileManager.default.fileExists(atPath: path("log").path) {
+            _ = FileManager.default.createFile(atPath: path("log").path, contents: nil)
+        }
+        let log = try FileHandle(forWritingTo: path("log"))
+        try log.seekToEnd()
+        let process = Process()
+        process.executableURL = URL(filePath: try Self.product("countersign"))
+        process.arguments =
+            ["serve"] + places + ["--public", "127.0.0.1:0", "--client", "127.0.0.1:0", "--ops", "127.0.0.1:0"]
+            + ["--limits", "off"]
+        process.standardOutput = try FileHandle(forWritingTo: ready)
+        process.standardError = log
+        try process.run()
+        self.process = process
+        for _ in 0..<400 {
+            if let line = try? Data(contentsOf: ready), line.last == UInt8(ascii: "\n"),
+                let value = try? StrictJSON.parse(line), let open = value["public"]?.text,
+                let client = value["client"]?.text, let ops = value["ops"]?.text
+            {
+                (publicURL, clientURL, opsURL) = ("https://\(open)", "https://\(client)", "http://\(ops)")
+                return
+            }
+            guard process.isRunning else { break }
+            Thread.sleep(forTimeInterval: 0.05)
+        }
+        throw NotReady(description: (try? String(contentsOf: path("log"), encoding: .utf8)) ?? "no log")
+    }
+
+    /// Asks the service to stop and waits; its exit status, or `nil` where it had to be killed.
+    public func stop() -> Int32? {
+        guard let process else { return nil }
+        process.terminate()
+        for _ in 0..<600 where process.isRunning { Thread.sleep(forTimeInterval: 0.05) }
+        guard !process.isRunning else {
+            kill()
+            return nil
+        }
+        self.process = nil
+        return process.terminationStatus
+    }
+
+    /// Ends the service as a power cut would.
+    public func kill() {
+        guard let process, process.isRunning else { return }
+        Foundation.kill(process.processIdentifier, SIGKILL)
+        process.waitUntilExit()
+        self.process = nil
+    }
+}
