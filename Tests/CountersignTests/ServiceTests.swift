@@ -6,16 +6,17 @@ import Testing
 @Suite("The running service", .serialized)
 struct ServiceTests {
     private func python(
-        _ script: String, _ service: RunningService, _ more: [String] = [], seconds: Double = 240
+        _ script: String, _ service: RunningService, _ more: [String] = []
+    ) async throws -> (status: Int32, output: String, errors: String) {
+        try await Self.python(script, service.clientArguments + more)
+    }
+
+    private static func python(
+        _ script: String, _ arguments: [String]
     ) async throws -> (status: Int32, output: String, errors: String) {
         let interpreter = try #require(ProcessInfo.processInfo.environment["COUNTERSIGN_PYTHON"])
-        return try await Command.run(
-            interpreter,
-            [
-                RunningService.root.appending(path: "Tests/Interop/\(script)").path, "--public", service.publicURL,
-                "--client", service.clientURL, "--ops", service.opsURL, "--ca", service.path("Keys/ca.pem").path,
-                "--provider", service.path("provider.json").path, "--provider-key", service.path("provider.key").path,
-            ] + more, seconds: seconds)
+        let path = RunningService.root.appending(path: "Tests/Interop/\(script)").path
+        return try await Command.run(interpreter, [path] + arguments, seconds: 240)
     }
 
     @Test("keeps the whole contract with a client and a provider in Python, and stops gracefully")
@@ -32,8 +33,12 @@ struct ServiceTests {
     @Test("refuses a revoked certificate on a resumed TLS session, in TLS 1.2 and 1.3", arguments: ["-tls1_2", "-tls1_3"])
     func resumption(version: String) async throws {
         let service = try await RunningService()
-        let result = try await python("resumption.py", service, ["--countersign", try RunningService.product("countersign"),
-            "--directory", service.directory.path, "--version", version])
+        let result = try await python(
+            "resumption.py", service,
+            [
+            "--countersign", try RunningService.product("countersign"), "--directory", service.directory.path,
+            "--version", version,
+        ])
         #expect(result.status == 0, "\(result.output)\n\(result.errors)")
     }
 
@@ -43,8 +48,9 @@ struct ServiceTests {
         let record = service.path("acknowledged.jsonl").path
         let identity = service.path("device").path
         for round in 0..<20 {
-            async let load = python(
-                "load.py", service, ["--record", record, "--identity", identity, "--seconds", "20"])
+            let arguments =
+                service.clientArguments + ["--record", record, "--identity", identity, "--seconds", "20"]
+            async let load = Self.python("load.py", arguments)
             // Long enough for the first round to certify, short enough to die in the middle of the others.
             try await Task.sleep(for: .milliseconds(round == 0 ? 4000 : 1500 + round * 37))
             service.kill()

@@ -69,6 +69,14 @@ public final class RunningService {
     /// A file of the service.
     public func path(_ name: String) -> URL { directory.appending(path: name) }
 
+    /// What the Python clients need to reach it, as its provider.
+    public var clientArguments: [String] {
+        [
+            "--public", publicURL, "--client", clientURL, "--ops", opsURL, "--ca", path("Keys/ca.pem").path,
+            "--provider", path("provider.json").path, "--provider-key", path("provider.key").path,
+        ]
+    }
+
     private var places: [String] {
         [
             "--keys", path("Keys").path, "--policies", path("Policies").path, "--store",
