@@ -18,7 +18,9 @@ let httpClient: Target.Dependency = .product(name: "AsyncHTTPClient", package: "
 let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
 let lifecycle: Target.Dependency = .product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
 let nioSSL: Target.Dependency = .product(name: "NIOSSL", package: "swift-nio-ssl")
-let nio: [Target.Dependency] = ["NIOCore", "NIOPosix", "NIOHTTP1", "NIOTLS"].map { .product(name: $0, package: "swift-nio") }
+let nio: [Target.Dependency] = ["NIOCore", "NIOPosix", "NIOHTTP1", "NIOTLS"].map {
+    .product(name: $0, package: "swift-nio")
+}
 
 let package = Package(
     name: "countersign",
@@ -107,14 +109,16 @@ let package = Package(
         .target(
             name: "Fixtures",
             dependencies: [
-                "Identity", "Tokens", "Authority", "Database", "Records", "Operations", crypto, cryptoExtras, x509, asn1,
+                "Identity", "Tokens", "Authority", "Database", "Records", "Operations", crypto, cryptoExtras, x509,
+                asn1,
             ],
             path: "Tests/Fixtures", swiftSettings: house),
         .testTarget(name: "IdentityTests", dependencies: ["Identity", "Fixtures"], swiftSettings: house),
         .testTarget(
             name: "TokensTests",
             dependencies: [
-                "Identity", "Tokens", "Fixtures", "CJWT", crypto, cryptoExtras, .product(name: "JWTKit", package: "jwt-kit"),
+                "Identity", "Tokens", "Fixtures", "CJWT", crypto, cryptoExtras,
+                .product(name: "JWTKit", package: "jwt-kit"),
             ],
             swiftSettings: house),
         .testTarget(
@@ -125,7 +129,8 @@ let package = Package(
         .testTarget(
             name: "OperationsTests",
             dependencies: [
-                "Identity", "Tokens", "Authority", "Database", "Records", "Operations", "Fixtures", crypto, cryptoExtras,
+                "Identity", "Tokens", "Authority", "Database", "Records", "Operations", "Fixtures", crypto,
+                cryptoExtras,
             ],
             swiftSettings: house),
         .testTarget(

@@ -81,7 +81,9 @@ public struct CertificateRoutes: Sendable {
     private func answer(_ certified: CertifiedDevice) -> Response {
         Counter(label: "certificates_issued").increment()
         let certificate = certified.certificate
-        return .json(status: .created, [
+        return .json(
+            status: .created,
+            [
                 "certificate": .string(certified.certificatePEM),
                 "chain": .array(certified.chainPEM.map { .string($0) }), "device_id": .id(certificate.deviceID),
                 "serial": .string(certificate.serial), "not_before": .string(certificate.notBefore.rfc3339),

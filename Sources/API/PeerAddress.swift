@@ -6,11 +6,9 @@ enum PeerAddress {
     /// The limit's key; all senders without an IP address share one.
     static func limitKey(_ address: SocketAddress?) -> String {
         guard let text = address?.ipAddress else { return "local" }
-        var v4 = in_addr()
-        if inet_pton(AF_INET, text, &v4) == 1 { return text }
-        var v6 = in6_addr()
-        guard inet_pton(AF_INET6, text, &v6) == 1 else { return "local" }
-        let bytes = withUnsafeBytes(of: v6) { Array($0) }
+        var bytes = [UInt8](repeating: 0, count: 16)
+        if inet_pton(AF_INET, text, &bytes) == 1 { return text }
+        guard inet_pton(AF_INET6, text, &bytes) == 1 else { return "local" }
         let isMapped = bytes[..<10].allSatisfy { $0 == 0 } && bytes[10] == 0xFF && bytes[11] == 0xFF
         return isMapped ? dotted(bytes[12...]) : dotted(bytes[..<8]) + "/64"
     }

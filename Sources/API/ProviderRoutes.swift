@@ -123,14 +123,14 @@ public struct ProviderRoutes: Sendable {
             "provider_id": .id(provider.id), "slug": .string(provider.slug.text), "name": .string(provider.name),
             "apps": .array(known.applications.map { .object(["app_id": .id($0.id), "name": .string($0.name)]) }),
             "keys": .array(
-                    known.keyRecords.map { key in
-                        let state = key.revokedAt != nil ? "revoked" : key.retiredAt != nil ? "retired" : "active"
-                        return .object([
-                            "key_id": .id(key.id), "alg": .string(key.algorithm),
-                            "added_by": .string(key.origin.rawValue), "state": .string(state),
-                            "created_at": .string(key.createdAt.rfc3339),
-                        ])
-                    }),
+                known.keyRecords.map { key in
+                    let state = key.revokedAt != nil ? "revoked" : key.retiredAt != nil ? "retired" : "active"
+                    return .object([
+                        "key_id": .id(key.id), "alg": .string(key.algorithm),
+                        "added_by": .string(key.origin.rawValue), "state": .string(state),
+                        "created_at": .string(key.createdAt.rfc3339),
+                    ])
+                }),
         ])
     }
 

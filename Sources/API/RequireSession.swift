@@ -36,7 +36,8 @@ struct RequireSession: RouterMiddleware {
             return try await next(request, context)
         case .identity(let token, let applicationID, let named):
             guard allowsIdentityToken else {
-                throw Refusal(.malformedRequest, "Create the session at POST /sessions: this path takes no identity token.")
+                throw Refusal(
+                    .malformedRequest, "Create the session at POST /sessions: this path takes no identity token.")
             }
             let opened = try await create(token, applicationID, named, on: connection)
             context.session = opened.session

@@ -125,14 +125,17 @@ public struct SessionRoutes: Sendable {
         switch try LayerAuthorization(request.headers[.authorization]) {
         case .session(let token): return token
         case .identity:
-            throw Refusal(.malformedRequest, "Send the session's token in Authorization: this path takes no identity token.")
+            throw Refusal(
+                .malformedRequest, "Send the session's token in Authorization: this path takes no identity token.")
         case .none: throw Refusal(.sessionRequired, "Send Authorization: Layer session-token=\"…\".")
         }
     }
 
     private func answer(_ opened: OpenedSession, _ status: HTTPResponse.Status) -> Response {
         let session = opened.session
-        return .json(status: status, [
+        return .json(
+            status: status,
+            [
                 "session_id": .id(session.id), "user_id": .id(session.userID), "address": .string(opened.address),
                 "session_token": opened.token.map { .string($0.text.reveal()) },
                 "ttl": .integer(Int64(opened.lifetime)), "idle_ttl": .integer(Int64(opened.idleLifetime)),

@@ -72,7 +72,8 @@ public struct DeviceCertificate: Sendable, Equatable {
                     : "This certificate was revoked: certify the device anew.")
         }
         guard now < notAfter else {
-            throw Refusal(.certificateRevoked, "This certificate expired at \(notAfter.rfc3339): certify the device anew.")
+            throw Refusal(
+                .certificateRevoked, "This certificate expired at \(notAfter.rfc3339): certify the device anew.")
         }
     }
 }

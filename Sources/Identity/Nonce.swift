@@ -33,7 +33,8 @@ public struct Nonce: Sendable, Equatable {
     ///   `nonce_other_device` for what it issued to another certificate. Expiry is not judged here.
     public init(shown text: String, thumbprint: Digest256, key: NonceKey) throws(Refusal) {
         guard let bytes = Self.authentic(text, key: key) else {
-            throw Refusal(.invalidIdentityToken, "This service did not issue the nonce in nce.", reason: "nonce_unknown")
+            throw Refusal(
+                .invalidIdentityToken, "This service did not issue the nonce in nce.", reason: "nonce_unknown")
         }
         self.init(authentic: bytes)
         guard constantTimeEqual(bytes[24..<32], key.deviceTag(of: thumbprint, randomBytes: randomBytes)) else {

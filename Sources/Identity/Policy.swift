@@ -36,8 +36,6 @@ public struct CertificationPolicy: Sendable, Equatable {
     public var perHourPerAddress = 30
     /// The life of a certificate; never beyond the authority's own.
     public var validity: TimeInterval = 365 * 86_400
-    /// How far `notBefore` lies in the past, for devices whose clocks are slow.
-    public var backdating: TimeInterval = 300
     /// The certificate policy's object identifier (RFC 5280 §4.2.1.4).
     public var policyOID = "2.25.1306547093421987463"
     /// The siteverify endpoint that judges captchas.

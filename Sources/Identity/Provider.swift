@@ -45,7 +45,9 @@ public struct Slug: Hashable, Sendable {
     /// Reads a slug; `nil` for what is none.
     public init?(_ text: String) {
         let allowed = text.utf8.allSatisfy { (0x61...0x7A).contains($0) || (0x30...0x39).contains($0) || $0 == 0x2D }
-        guard (1...40).contains(text.utf8.count), allowed, !text.hasPrefix("-"), !text.hasSuffix("-") else { return nil }
+        guard (1...40).contains(text.utf8.count), allowed, !text.hasPrefix("-"), !text.hasSuffix("-") else {
+            return nil
+        }
         self.text = text
     }
 

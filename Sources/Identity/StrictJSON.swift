@@ -278,7 +278,8 @@ public struct StrictJSON {
     private func scalar(_ raw: UnsafeBufferPointer<UInt8>, _ index: inout Int) throws(JSONDefect) -> Unicode.Scalar {
         let first = try codeUnit(raw, &index)
         if let scalar = Unicode.Scalar(first), !(0xD800...0xDFFF).contains(first) { return scalar }
-        guard first < 0xDC00, index + 1 < raw.count, raw[index] == UInt8(ascii: "\\"), raw[index + 1] == UInt8(ascii: "u")
+        guard first < 0xDC00, index + 1 < raw.count, raw[index] == UInt8(ascii: "\\"),
+            raw[index + 1] == UInt8(ascii: "u")
         else { throw defect("a string holds half a surrogate pair") }
         index += 2
         let second = try codeUnit(raw, &index)

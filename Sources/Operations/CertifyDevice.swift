@@ -129,7 +129,8 @@ public struct CertifyDevice: Sendable {
             return nil
         case .provider:
             guard let text = request.enrolmentToken else {
-                throw Refusal(.invalidCSR, "This service wants a provider's token in $.enrolment_token.", reason: "gate")
+                throw Refusal(
+                    .invalidCSR, "This service wants a provider's token in $.enrolment_token.", reason: "gate")
             }
             let token: UnverifiedToken
             do throws(Refusal) {
@@ -138,8 +139,9 @@ public struct CertifyDevice: Sendable {
                 throw Refusal(.invalidCSR, "The enrolment token: \(error.detail)", reason: "gate")
             }
             let known = try await providers.find(token.issuer)
-            return try ProviderTokenVerifier(realm: realm, clockSkew: policy[\.identityTokens].clockSkew).verifyEnrolment(
-                token, provider: known?.provider, key: known?.key(token.keyID), now: surroundings.now())
+            return try ProviderTokenVerifier(realm: realm, clockSkew: policy[\.identityTokens].clockSkew)
+                .verifyEnrolment(
+                    token, provider: known?.provider, key: known?.key(token.keyID), now: surroundings.now())
         }
     }
 }

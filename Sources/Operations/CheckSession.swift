@@ -50,7 +50,8 @@ public struct CheckSession: Sendable {
         }
         guard session.thumbprint == connection.thumbprint else {
             try await recordMismatch(of: session, on: connection)
-            throw Refusal(.bindingMismatch, "The session is bound to another device's certificate; it is now challenged.")
+            throw Refusal(
+                .bindingMismatch, "The session is bound to another device's certificate; it is now challenged.")
         }
         return (session, live)
     }
@@ -64,7 +65,9 @@ public struct CheckSession: Sendable {
         let auditID = surroundings.newUUID()
         let actor = connection.certificate.map { "device \($0.certificate.deviceID)" } ?? "unknown device"
         try await store.decide { transaction in
-            guard try SessionRecords(transaction).challenge(.session(session.id), at: transaction.now) > 0 else { return }
+            guard try SessionRecords(transaction).challenge(.session(session.id), at: transaction.now) > 0 else {
+                return
+            }
             try AuditRecords(transaction).append(
                 .bindingMismatch, subject: "session \(session.id)", actor: actor, id: auditID)
             try ChangeRecords(transaction).announce(.session(session.tokenHash))

@@ -18,7 +18,8 @@ public struct IssueNonce: Sendable {
     public func callAsFunction(_ connection: ClientConnection) -> (nonce: String, expiresAt: Date) {
         let expiresAt = surroundings.now().addingTimeInterval(policy[\.nonces].lifetime)
         let nonce = Nonce.issue(
-            randomBytes: surroundings.randomBytes(16), expiresAt: expiresAt, thumbprint: connection.thumbprint, key: key)
+            randomBytes: surroundings.randomBytes(16), expiresAt: expiresAt, thumbprint: connection.thumbprint, key: key
+        )
         return (nonce, expiresAt)
     }
 }

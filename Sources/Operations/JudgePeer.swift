@@ -38,7 +38,9 @@ public struct JudgePeer: Sendable {
 
     /// Whether a connection that was judged before still counts; one that was not yet is not this one's business.
     public func stillCounts(_ connection: ClientConnection) -> Bool {
-        guard let live = connection.certificate, !connection.endsWithItsAnswer.load(ordering: .relaxed) else { return true }
+        guard let live = connection.certificate, !connection.endsWithItsAnswer.load(ordering: .relaxed) else {
+            return true
+        }
         return (try? live.judge(now: surroundings.now())) != nil
     }
 

@@ -21,7 +21,9 @@ public struct OpenedSession: Sendable {
     /// Seconds without use until it is challenged.
     public let idleLifetime: Int
 
-    init(session: Session, token: SessionToken?, address: String, assurance: Assurance, now: Date, policy: SessionPolicy) {
+    init(
+        session: Session, token: SessionToken?, address: String, assurance: Assurance, now: Date, policy: SessionPolicy
+    ) {
         self.session = session
         self.token = token
         self.address = address
@@ -137,12 +139,14 @@ public struct OpenSession: Sendable {
         let application: Application
         if let text {
             guard let id = ApplicationID(text[...]), let found = applications.first(where: { $0.id == id }) else {
-                throw Refusal(.malformedRequest, "$.app_id names no app of the provider that signed the identity token.")
+                throw Refusal(
+                    .malformedRequest, "$.app_id names no app of the provider that signed the identity token.")
             }
             application = found
         } else {
             guard applications.count == 1, let only = applications.first else {
-                throw Refusal(.malformedRequest, "$.app_id is missing, and the provider has \(applications.count) apps.")
+                throw Refusal(
+                    .malformedRequest, "$.app_id is missing, and the provider has \(applications.count) apps.")
             }
             application = only
         }

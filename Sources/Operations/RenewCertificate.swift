@@ -48,7 +48,8 @@ public struct RenewCertificate: Sendable {
             try issuing.requireUnusedKey(key, by: present.deviceID, in: transaction)
             // A renewal whose answer was lost is never shown: it must not lie about as a second way in.
             for serial in try records.listUnseenRenewals(of: present.serial) {
-                _ = try records.revoke(serial: serial, at: transaction.now, reason: RevocationReason.superseded.rawValue)
+                _ = try records.revoke(
+                    serial: serial, at: transaction.now, reason: RevocationReason.superseded.rawValue)
             }
             try issuing.record(
                 issued, subjectPublicKeyInfo: key.subjectPublicKeyInfo, actor: "device \(present.deviceID)",

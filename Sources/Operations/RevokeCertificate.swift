@@ -49,7 +49,8 @@ public struct RevokeCertificate: Sendable {
                     .device(certificate.deviceID), at: transaction.now, reason: "certificate revoked")
             }
             try AuditRecords(transaction).append(
-                .certificateRevoked, subject: "certificate \(serial)", actor: actor, detail: reason.rawValue, id: auditID)
+                .certificateRevoked, subject: "certificate \(serial)", actor: actor, detail: reason.rawValue,
+                id: auditID)
             try ChangeRecords(transaction).announce(.device(certificate.deviceID))
             return certificate
         }

@@ -51,7 +51,8 @@ public struct ServeProvider: Sendable {
     public func revoke(_ token: String, for provider: ProviderID) async throws {
         guard let session = try await own(token, of: provider) else { return }
         try await store.decide { transaction in
-            try SessionRecords(transaction).end(.session(session.id), at: transaction.now, reason: "ended by its provider")
+            try SessionRecords(transaction).end(
+                .session(session.id), at: transaction.now, reason: "ended by its provider")
             try ChangeRecords(transaction).announce(.session(session.tokenHash))
         }
         sessions.drop(session.tokenHash)

@@ -68,14 +68,16 @@ public struct CertificateRecords {
     /// A device's certificates, newest first.
     public func list(deviceID: DeviceID) throws -> [DeviceCertificate] {
         try transaction.query(
-            "SELECT \(Self.columns) FROM certificates WHERE device_id = $1 ORDER BY issued_at DESC, serial", [.id(deviceID)]
+            "SELECT \(Self.columns) FROM certificates WHERE device_id = $1 ORDER BY issued_at DESC, serial",
+            [.id(deviceID)]
         ).map(Self.certificate)
     }
 
     /// The newest certificates of all devices.
     public func list(limit: Int) throws -> [DeviceCertificate] {
         try transaction.query(
-            "SELECT \(Self.columns) FROM certificates ORDER BY issued_at DESC, serial LIMIT $1", [.integer(Int64(limit))]
+            "SELECT \(Self.columns) FROM certificates ORDER BY issued_at DESC, serial LIMIT $1",
+            [.integer(Int64(limit))]
         ).map(Self.certificate)
     }
 

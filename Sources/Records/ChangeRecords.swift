@@ -53,7 +53,8 @@ public struct ChangeRecords {
 
     /// Tells all processes, when this transaction commits.
     public func announce(_ change: Change) throws {
-        let counter = try transaction.first("UPDATE change_counter SET value = value + 1 WHERE id = 1 RETURNING value", [])
+        let counter = try transaction.first(
+            "UPDATE change_counter SET value = value + 1 WHERE id = 1 RETURNING value", [])
         guard let sequence = try counter?.integer(0) else { throw DamagedRow(column: 0) }
         let (kind, key) = change.columns
         try transaction.execute(

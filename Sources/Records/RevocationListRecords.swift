@@ -34,7 +34,10 @@ public struct RevocationListRecords {
     public func current() throws -> Published? {
         try transaction.first(
             "SELECT number, der, entries, this_update FROM revocation_lists ORDER BY number DESC LIMIT 1", []
-        ).map { Published(number: try $0.integer(0), der: try $0.bytes(1), entries: try $0.integer(2), thisUpdate: try $0.time(3)) }
+        ).map {
+            Published(
+                number: try $0.integer(0), der: try $0.bytes(1), entries: try $0.integer(2), thisUpdate: try $0.time(3))
+        }
     }
 
     /// Puts a list in force and drops the ones before it.

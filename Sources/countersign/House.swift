@@ -97,7 +97,8 @@ struct House: Sendable {
         return [
             listeners.makePublic(
                 at: settings.publicAddress.listener, tls: publicTLS, certificates: certificateRoutes,
-                providers: providerRoutes(), discovery: discoveryRoutes(rateLimiting), onRunning: ready(.publicListener)),
+                providers: providerRoutes(), discovery: discoveryRoutes(rateLimiting), onRunning: ready(.publicListener)
+            ),
             listeners.makeClient(
                 at: settings.clientAddress.listener, tls: clientTLS,
                 verifyChain: { [surroundings] chain in

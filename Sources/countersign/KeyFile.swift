@@ -1,4 +1,7 @@
+// The compiler counts `stat` to either of these, by what it happened to read first.
+import CoreFoundation
 import Foundation
+import Glibc
 
 /// One file of the keys' directory.
 struct KeyFile: Sendable {

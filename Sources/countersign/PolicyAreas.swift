@@ -21,7 +21,6 @@ struct PolicyArea {
                 .choice("gate", \.certification.gate),
                 .whole("per_hour_per_address", \.certification.perHourPerAddress, 1...1_000_000),
                 .time("validity", \.certification.validity, 60...(20 * 365 * day)),
-                .time("backdating", \.certification.backdating, 0...day),
                 .text(
                     "policy_oid", \.certification.policyOID, expected: "an object identifier in dotted form",
                     where: isObjectIdentifier),

@@ -117,7 +117,6 @@ struct ProviderCommand: AsyncParsableCommand {
     }
 }
 
-
 /// `countersign provider key …`.
 struct KeyCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

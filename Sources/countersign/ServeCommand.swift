@@ -29,10 +29,13 @@ struct ServeCommand: AsyncParsableCommand {
         MetricsSystem.bootstrap(registry)
         let store = try settings.store.open(clock: { Date() })
         try await store.migrate(Schema.migrations)
-        try await HTTPClient.withHTTPClient(configuration: .init(timeout: .init(connect: .seconds(5), read: .seconds(10)))) {
+        try await HTTPClient.withHTTPClient(
+            configuration: .init(timeout: .init(connect: .seconds(5), read: .seconds(10)))
+        ) {
             http in
             let house = try House(
-                settings: settings, policy: CurrentPolicy(policy), keys: keys, store: store, registry: registry, http: http,
+                settings: settings, policy: CurrentPolicy(policy), keys: keys, store: store, registry: registry,
+                http: http,
                 logger: Logger(label: "countersign"))
             try await house.run()
         }

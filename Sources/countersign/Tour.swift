@@ -85,12 +85,14 @@ private struct Tour {
     private mutating func certifiedWalk(_ first: HTTPClient, _ second: HTTPClient) async throws {
         let nonce = try text(
             try await exchange(
-                "It connects over mutual TLS and takes a nonce", first, .POST, "\(clientURL)/nonces", expecting: .created),
+                "It connects over mutual TLS and takes a nonce", first, .POST, "\(clientURL)/nonces",
+                expecting: .created),
             "nonce")
         let account: KeyValuePairs<String, JSONValue> = [
             "Username": .string(name), "Password": .string(password), "DeviceID": .string("tour"),
         ]
-        _ = try await exchange("The user registers at the provider", first, .POST, "\(provider)/register", json: account)
+        _ = try await exchange(
+            "The user registers at the provider", first, .POST, "\(provider)/register", json: account)
         _ = try await exchange("The user logs in there", first, .POST, "\(provider)/login", json: account)
         let token = try await identityToken(first, nonce: nonce)
         let session = try await exchange(

@@ -30,15 +30,16 @@ struct ServiceTests {
         #expect(!log.contains("internal_error"))
     }
 
-    @Test("refuses a revoked certificate on a resumed TLS session, in TLS 1.2 and 1.3", arguments: ["-tls1_2", "-tls1_3"])
+    @Test(
+        "refuses a revoked certificate on a resumed TLS session, in TLS 1.2 and 1.3", arguments: ["-tls1_2", "-tls1_3"])
     func resumption(version: String) async throws {
         let service = try await RunningService()
         let result = try await python(
             "resumption.py", service,
             [
-            "--countersign", try RunningService.product("countersign"), "--directory", service.directory.path,
-            "--version", version,
-        ])
+                "--countersign", try RunningService.product("countersign"), "--directory", service.directory.path,
+                "--version", version,
+            ])
         #expect(result.status == 0, "\(result.output)\n\(result.errors)")
     }
 

@@ -1,0 +1,31 @@
+import Fixtures
+import Foundation
+import Testing
+
+@Suite("The house")
+struct HouseTests {
+    /// Which of our rooms each room may enter.
+    static let walls: [String: Set<String>] = [
+        "Identity": [], "Database": [], "Tokens": ["Identity"], "Authority": ["Identity", "COpenSSL"],
+        "Records": ["Identity", "Database"],
+        "Operations": ["Identity", "Tokens", "Authority", "Database", "Records"], "API": ["Identity", "Operations"],
+        "SampleProvider": ["CJWT"],
+    ]
+
+    @Test("keeps its walls: a room imports only what the plan allows", arguments: walls.keys.sorted())
+    func imports(room: String) throws {
+        let ours = Set(Self.walls.keys).union(["countersign", "COpenSSL", "CJWT", "Cards", "Delivery"])
+        let folder = RunningService.root.appending(path: "Sources/\(room)")
+        let files = try FileManager.default.contentsOfDirectory(atPath: folder.path).filter { $0.hasSuffix(".swift") }
+        #expect(!files.isEmpty)
+        for file in files {
+            let text = try String(contentsOf: folder.appending(path: file), encoding: .utf8)
+            for line in text.split(separator: "\n") where line.contains("import ") && !line.hasPrefix("//") {
+                guard let module = line.split(separator: " ").last.map(String.init), ours.contains(module),
+                    line.hasPrefix("import") || line.hasPrefix("@")
+                else { continue }
+                #expect(Self.walls[room]?.contains(module) == true, "\(room)/\(file) imports \(module)")
+            }
+        }
+    }
+}

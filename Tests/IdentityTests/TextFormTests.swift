@@ -1,0 +1,51 @@
+import Foundation
+import Identity
+import Testing
+
+@Suite("Text forms")
+struct TextFormTests {
+    @Test("base64url takes only the one canonical text of some bytes")
+    func base64url() {
+        for count in 0..<70 {
+            let bytes = (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 37 &+ count) }
+            let text = Base64URL.encode(bytes)
+            #expect(
+                text
+                    == Data(bytes).base64EncodedString().replacing("+", with: "-").replacing("/", with: "_").replacing(
+                        "=", with: ""))
+            #expect(Base64URL.decode(text) == bytes)
+        }
+        for wrong in ["A", "AB==", "A+", "A/", "AB\n", "AR", "AAB"] {
+            #expect(Base64URL.decode(wrong) == nil, "\(wrong)")
+        }
+    }
+
+    @Test("times are written as Foundation writes them")
+    func times() {
+        let format = Date.ISO8601FormatStyle()
+        for seconds in stride(from: -3_000_000_000.0, to: 6_000_000_000, by: 77_777_777) {
+            let date = Date(timeIntervalSince1970: seconds)
+            #expect(date.rfc3339 == date.formatted(format))
+        }
+    }
+
+    @Test("a secret shows itself nowhere")
+    func secret() {
+        let secret = Secret("hunter2")
+        var dumped = ""
+        dump(secret, to: &dumped)
+        #expect(!"\(secret) \(String(reflecting: secret)) \(dumped)".contains("hunter2"))
+    }
+
+    @Test(
+        "JSON with duplicates, rests, depth or bad text is refused with the path of the defect",
+        arguments: [
+            ("{\"a\":1,\"a\":2}", "$.a"), ("{} {}", "$"), ("{\"a\":[1,{\"b\":01}]}", "$.a[1].b"), ("\"\\ud800\"", "$"),
+            ("[1,]", "$[1]"), ("{\"a\" 1}", "$.a"), ("\"\u{1}\"", "$"), ("nul", "$"), ("", "$"), ("-", "$"),
+            ("1.", "$"),
+        ])
+    func json(text: String, path: String) {
+        let defect = #expect(throws: JSONDefect.self) { try StrictJSON.parse(Array(text.utf8)) }
+        #expect(defect?.path == path)
+    }
+}

@@ -1,0 +1,120 @@
+import Authority
+import Database
+import Fixtures
+import Foundation
+import Identity
+import Operations
+import Records
+import Synchronization
+import Tokens
+
+/// The operations over a store of their own, with a clock that tests move.
+struct House {
+    let store: any Database
+    let clock: Clock
+    let policy: CurrentPolicy
+    let signer: ProviderSigner
+    let registration: AdministerProviders.Registration
+    let judge: JudgePeer
+    let nonces: IssueNonce
+    let certify: CertifyDevice
+    let open: OpenSession
+    let check: CheckSession
+    let resume: ResumeSession
+    let renew: RenewSession
+    let end: EndSession
+    let serve: ServeProvider
+
+    static let realm = "test"
+
+    /// A clock that stands still until it is moved.
+    final class Clock: Sendable {
+        private let time = Mutex(TestAuthority.referenceTime)
+        var now: Date { time.withLock { $0 } }
+        func advance(_ seconds: TimeInterval) { time.withLock { $0 += seconds } }
+    }
+
+    /// Builds the house over a fresh store and runs a body in it.
+    static func inhabit(_ policy: Policy = Policy(), _ body: (House) async throws -> Void) async throws {
+        let clock = Clock()
+        var policy = policy
+        // Nothing polls here: the view of the store may be as old as the test.
+        policy.bans.maximumStaleness = 3600
+        let rules = policy
+        try await withStore(migrations: Schema.migrations, clock: { clock.now }) { store in
+            try await body(try await House(store, clock, CurrentPolicy(rules)))
+        }
+    }
+
+    private init(_ store: any Database, _ clock: Clock, _ policy: CurrentPolicy) async throws {
+        self.store = store
+        self.clock = clock
+        self.policy = policy
+        let surroundings = Surroundings(now: { clock.now })
+        signer = try ProviderSigner(.es256)
+        registration = try await AdministerProviders(store: store, surroundings: surroundings, actor: "admin test").add(
+            name: "Test", slug: nil, account: nil, avatarHosts: [], key: try signer.verificationKey)
+        let sessions = LiveSessions(store: store)
+        let certificates = LiveCertificates(store: store)
+        let providers = KnownProviders(store: store)
+        let watch = StoreWatch(
+            store: store, sessions: sessions, certificates: certificates, providers: providers, policy: policy
+        ) { _ in }
+        try await watch.poll()
+        let key = NonceKey(Secret([UInt8](repeating: 1, count: 32)))
+        let verify = VerifyIdentity(
+            realm: Self.realm, providers: providers, nonceKey: key, policy: policy, surroundings: surroundings)
+        let issuing = IssueCertificate(
+            authority: try TestAuthority().authority, baseURL: "https://countersign.example", policy: policy,
+            surroundings: surroundings)
+        judge = JudgePeer(store: store, certificates: certificates, watch: watch, surroundings: surroundings)
+        nonces = IssueNonce(key: key, policy: policy, surroundings: surroundings)
+        certify = CertifyDevice(
+            store: store, issuing: issuing, providers: providers, realm: Self.realm,
+            verifyCaptcha: { $0 == "solved" }, policy: policy, rateLimiting: .on, surroundings: surroundings)
+        open = OpenSession(
+            store: store, verify: verify, sessions: sessions, policy: policy, rateLimiting: .on,
+            surroundings: surroundings)
+        check = CheckSession(store: store, sessions: sessions, policy: policy, surroundings: surroundings)
+        resume = ResumeSession(
+            store: store, check: check, providers: providers, policy: policy, surroundings: surroundings)
+        renew = RenewSession(
+            store: store, check: check, verify: verify, sessions: sessions, policy: policy, surroundings: surroundings)
+        end = EndSession(store: store, check: check, sessions: sessions, policy: policy, surroundings: surroundings)
+        serve = ServeProvider(
+            realm: Self.realm, store: store, sessions: sessions, nonceKey: key, policy: policy,
+            surroundings: surroundings)
+    }
+
+    /// A certification request as a device sends it.
+    func request(enrolmentToken: String? = nil, captcha: String? = nil) throws -> CertifyDevice.Request {
+        CertifyDevice.Request(
+            csr: try TestAuthority.certificationRequest(commonName: UUID().uuidString), presenceKey: nil,
+            enrolmentToken: enrolmentToken, captcha: captcha, address: "192.0.2.1")
+    }
+
+    /// A connection of a newly certified device, judged.
+    func connectNewDevice() async throws -> ClientConnection {
+        try await connect(try await certify(try request()).certificate.thumbprint)
+    }
+
+    /// Another connection under a certificate.
+    func connect(_ thumbprint: Digest256) async throws -> ClientConnection {
+        let connection = ClientConnection(id: ConnectionID(UUID()), thumbprint: thumbprint) {}
+        try await judge(connection)
+        return connection
+    }
+
+    /// A good identity token around a new nonce.
+    func identityToken(_ user: String, on connection: ClientConnection) throws -> String {
+        try signer.identityToken(
+            provider: registration.provider.id, kid: registration.keyID, externalID: user,
+            nonce: nonces(connection).nonce, now: clock.now)
+    }
+
+    /// A session's opening by a user.
+    func opened(_ user: String, on connection: ClientConnection) async throws -> OpenedSession {
+        try await open(
+            identityToken: try identityToken(user, on: connection), applicationID: nil, on: connection)
+    }
+}

@@ -1,0 +1,127 @@
+import Fixtures
+import Foundation
+import Identity
+import Operations
+import Testing
+
+@Suite("Sessions")
+struct SessionTests {
+    private func text(_ opened: OpenedSession) throws -> String { try #require(opened.token).text.reveal() }
+
+    @Test("An idle session is challenged, renewed under the same id with a new token, and the old token is dead")
+    func idle() async throws {
+        try await House.inhabit { house in
+            let connection = try await house.connectNewDevice()
+            let first = try await house.opened("alice", on: connection)
+            let token = try text(first)
+            _ = try await house.check(token, on: connection)
+            house.clock.advance(3600)
+            await #expect(throws: Refusal(.sessionChallenged, "")) { try await house.check(token, on: connection) }
+            let renewed = try await house.renew(
+                sessionToken: token, identityToken: try house.identityToken("alice", on: connection), on: connection)
+            #expect(renewed.session.id == first.session.id)
+            #expect(renewed.session.userID == first.session.userID)
+            await #expect(throws: Refusal(.sessionDestroyed, "")) { try await house.check(token, on: connection) }
+            _ = try await house.check(try text(renewed), on: connection)
+        }
+    }
+
+    @Test("Only the session's own user renews it, and only while it is challenged")
+    func foreignRenewal() async throws {
+        try await House.inhabit { house in
+            let connection = try await house.connectNewDevice()
+            let token = try text(try await house.opened("alice", on: connection))
+            await #expect(throws: Refusal(.conflict, "")) {
+                try await house.renew(
+                    sessionToken: token, identityToken: try house.identityToken("alice", on: connection), on: connection
+                )
+            }
+            house.clock.advance(3600)
+            await #expect(throws: Refusal(.conflict, "")) {
+                try await house.renew(
+                    sessionToken: token, identityToken: try house.identityToken("mallory", on: connection),
+                    on: connection)
+            }
+        }
+    }
+
+    @Test("A day ends a session that is used all the time")
+    func absolute() async throws {
+        try await House.inhabit { house in
+            let connection = try await house.connectNewDevice()
+            let token = try text(try await house.opened("alice", on: connection))
+            for _ in 0..<47 {
+                house.clock.advance(1800)
+                _ = try await house.check(token, on: connection)
+            }
+            house.clock.advance(1800)
+            await #expect(throws: Refusal(.sessionExpired, "")) { try await house.check(token, on: connection) }
+        }
+    }
+
+    @Test("Where attachment is explicit a token alone does not bring a session to another connection")
+    func explicit() async throws {
+        var policy = Policy()
+        policy.sessions.attach = .explicit
+        try await House.inhabit(policy) { house in
+            let connection = try await house.connectNewDevice()
+            let opened = try await house.opened("alice", on: connection)
+            let token = try text(opened)
+            let other = try await house.connect(connection.thumbprint)
+            await #expect(throws: Refusal(.sessionNotAttached, "")) { try await house.check(token, on: other) }
+            _ = try await house.resume(
+                userID: opened.session.userID.description, sessionToken: token, on: other)
+            _ = try await house.check(token, on: other)
+        }
+    }
+
+    @Test("The ninth session of a user on a device ends the first")
+    func cap() async throws {
+        try await House.inhabit { house in
+            let connection = try await house.connectNewDevice()
+            var tokens: [String] = []
+            for _ in 0..<9 {
+                tokens.append(try text(try await house.opened("alice", on: connection)))
+                house.clock.advance(1)
+            }
+            await #expect(throws: Refusal(.sessionDestroyed, "")) { try await house.check(tokens[0], on: connection) }
+            for token in tokens.dropFirst() { _ = try await house.check(token, on: connection) }
+        }
+    }
+
+    @Test("A stolen token challenges its session, and a nonce is accepted once and for ten minutes")
+    func theft() async throws {
+        try await House.inhabit { house in
+            let connection = try await house.connectNewDevice()
+            let token = try text(try await house.opened("alice", on: connection))
+            let thief = try await house.connectNewDevice()
+            await #expect(throws: Refusal(.bindingMismatch, "")) { try await house.check(token, on: thief) }
+            await #expect(throws: Refusal(.sessionChallenged, "")) { try await house.check(token, on: connection) }
+
+            let identity = try house.identityToken("bob", on: connection)
+            _ = try await house.open(identityToken: identity, applicationID: nil, on: connection)
+            await #expect(throws: Refusal(.invalidIdentityToken, "", reason: "nonce_used")) {
+                try await house.open(identityToken: identity, applicationID: nil, on: connection)
+            }
+            let nonce = house.nonces(connection).nonce
+            house.clock.advance(600)
+            let late = try house.signer.identityToken(
+                provider: house.registration.provider.id, kid: house.registration.keyID, externalID: "bob",
+                nonce: nonce, now: house.clock.now)
+            await #expect(throws: Refusal(.invalidIdentityToken, "", reason: "nonce_expired")) {
+                try await house.open(identityToken: late, applicationID: nil, on: connection)
+            }
+        }
+    }
+
+    @Test("Thirty sessions a minute are enough for one certificate")
+    func rate() async throws {
+        try await House.inhabit { house in
+            let connection = try await house.connectNewDevice()
+            for number in 0..<30 { _ = try await house.opened("user-\(number)", on: connection) }
+            await #expect(throws: Refusal(.rateLimited, "")) { try await house.opened("one more", on: connection) }
+            house.clock.advance(2)
+            _ = try await house.opened("one more", on: connection)
+        }
+    }
+}
