@@ -143,10 +143,5 @@ let package = Package(
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: house),
-        .executableTarget(
-            name: "Benchmarks",
-            dependencies: ["Identity", "Tokens", "Fixtures", hummingbird, httpClient, nioSSL, crypto, cryptoExtras]
-                + nio,
-            path: "Tests/Benchmarks", swiftSettings: house),
     ]
 )
