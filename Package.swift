@@ -113,6 +113,13 @@ let package = Package(
                 asn1,
             ],
             path: "Tests/Fixtures", swiftSettings: house),
+        .executableTarget(
+            name: "Benchmarks",
+            dependencies: [
+                "Identity", "Tokens", "Database", "Records", "Fixtures", crypto, cryptoExtras, hummingbird, logging,
+                nioSSL, .product(name: "HummingbirdTLS", package: "hummingbird"),
+            ] + nio,
+            path: "Tests/Benchmarks", exclude: ["handshakes.py"], swiftSettings: house),
         .testTarget(name: "IdentityTests", dependencies: ["Identity", "Fixtures"], swiftSettings: house),
         .testTarget(
             name: "TokensTests",

@@ -123,6 +123,9 @@ public final class RunningService {
         throw NotReady(description: (try? String(contentsOf: path("log"), encoding: .utf8)) ?? "no log")
     }
 
+    /// The service's process, for measurements; 0 while it is stopped.
+    public var processIdentifier: Int32 { process?.processIdentifier ?? 0 }
+
     /// Asks the service to stop and waits; its exit status, or `nil` where it had to be killed.
     public func stop() -> Int32? {
         guard let process else { return nil }

@@ -1,0 +1,103 @@
+import Crypto
+import CryptoExtras
+import Fixtures
+import Foundation
+import Identity
+import NIOCore
+import NIOPosix
+
+/// `make bench`: drives the built service with a load on this machine and writes what it cost beside the machine's own
+/// limits in the same run. `bare KEYS` runs the bare HTTP stack instead; `--quick` takes a tenth of the counts.
+@main
+struct Benchmarks {
+    static func main() async throws {
+        let arguments = Array(CommandLine.arguments.dropFirst())
+        if arguments.first == "bare", arguments.count == 2 {
+            return try await BareServer.run(keys: URL(filePath: arguments[1]))
+        }
+        let quick = arguments.contains("--quick")
+        let report = Report()
+        let group = MultiThreadedEventLoopGroup(numberOfThreads: 2)
+        let service = try await RunningService()
+        let limits = try await Limits.measure(service, quick: quick, group: group, report)
+        try await SignIn(service: service, limits: limits, quick: quick, group: group, report: report).run()
+        try await Handshakes(service: service, quick: quick, group: group, report: report).run()
+        try await Memory(service: service, quick: quick, group: group, report: report).run()
+        _ = service.stop()
+        try await group.shutdownGracefully()
+        guard !quick else { return }
+        try report.markdown(heading: heading()).write(
+            to: RunningService.root.appending(path: "Tests/Benchmarks/RESULTS.md"), atomically: true, encoding: .utf8)
+    }
+
+    private static func heading() -> String {
+        let date = Date().formatted(.iso8601.year().month().day())
+        return """
+            # What it costs
+
+            Written by `make bench` on \(date): a release build, SQLite with `synchronous=FULL`, TLS 1.3, 64 keep-alive
+            mutual-TLS connections from a load program on the same machine with \(ProcessInfo.processInfo.activeProcessorCount)
+            processors, rate limits off, one log line for each request. *CPU* is the service's own processor time for one
+            request, from the kernel's count; throughput is shared with the load program. The machine is shared: trust
+            the ratios of one run.
+
+            """
+    }
+}
+
+/// What the machine itself takes, in the same run.
+struct Limits: Sendable {
+    /// Microseconds of processor time for one keep-alive request of the bare HTTP stack.
+    let bareRequest: Double
+    /// Microseconds for one signature verification.
+    let rs256: Double
+    let es256: Double
+
+    static func measure(
+        _ service: RunningService, quick: Bool, group: MultiThreadedEventLoopGroup, _ report: Report
+    ) async throws -> Limits {
+        let devices = try await Fleet.certify(8, on: service, group: group)
+        let bare = try BareServer.start(keys: service.path("Keys"))
+        defer { bare.process.terminate() }
+        let fleet = try await Fleet.connect(devices, count: 64, port: bare.port, group: group)
+        let request = RequestBytes.make("GET", "/bare")
+        let measured = try await Load.run(
+            fleet, process: MeasuredProcess(id: bare.process.processIdentifier),
+            requests: [[ByteBuffer]](repeating: [ByteBuffer](repeating: request, count: quick ? 100 : 1500), count: 64),
+            expecting: 200)
+        await fleet.close()
+        let (rs256, es256) = try verifications()
+        report.section("The machine's limits", ["what", "CPU µs", "per second", "p50 ms", "p99 ms"])
+        report.row(
+            "keep-alive request of bare Hummingbird, mutual TLS, 350-byte answer", measured.microseconds.places(1),
+            measured.perSecond.places(0), measured.p50.places(2), measured.p99.places(2))
+        report.row("one RS256 verification (swift-crypto, 2048 bits)", rs256.places(1), (1e6 / rs256).places(0), "", "")
+        report.row("one ES256 verification (swift-crypto)", es256.places(1), (1e6 / es256).places(0), "", "")
+        return Limits(bareRequest: measured.microseconds, rs256: rs256, es256: es256)
+    }
+
+    private static func verifications() throws -> (rs256: Double, es256: Double) {
+        let message = Data(repeating: 7, count: 400)
+        let rsa = try _RSA.Signing.PrivateKey(keySize: .bits2048)
+        let rsaSignature = try rsa.signature(for: SHA256.hash(data: message), padding: .insecurePKCS1v1_5)
+        let ec = P256.Signing.PrivateKey()
+        let ecSignature = try ec.signature(for: message)
+        return (
+            time(20_000) {
+                rsa.publicKey.isValidSignature(
+                    rsaSignature, for: SHA256.hash(data: message), padding: .insecurePKCS1v1_5)
+            },
+            time(10_000) { ec.publicKey.isValidSignature(ecSignature, for: message) }
+        )
+    }
+
+    /// Microseconds for one call.
+    static func time(_ count: Int, _ body: () -> Bool) -> Double {
+        var good = 0
+        let start = ContinuousClock.now
+        for _ in 0..<count where body() { good += 1 }
+        let (seconds, attoseconds) = (ContinuousClock.now - start).components
+        precondition(good == count, "a verification failed")
+        return (Double(seconds) * 1e6 + Double(attoseconds) / 1e12) / Double(count)
+    }
+}

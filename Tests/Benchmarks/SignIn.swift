@@ -1,0 +1,200 @@
+import Fixtures
+import Foundation
+import Identity
+import NIOCore
+import NIOPosix
+import Tokens
+
+/// The calls of the sign-in, each as a run over 64 keep-alive connections.
+struct SignIn {
+    let service: RunningService
+    let limits: Limits
+    let quick: Bool
+    let group: MultiThreadedEventLoopGroup
+    let report: Report
+
+    private let width = 64
+
+    func run() async throws {
+        report.section(
+            "Sign-in",
+            ["call", "CPU µs", "per second", "p50 ms", "p99 ms", "limit µs", "CPU ÷ limit", "aim"])
+        let process = MeasuredProcess(id: service.processIdentifier)
+        let devices = try await Fleet.certify(8, on: service, group: group)
+        let fleet = try await Fleet.connect(devices, count: width, port: Fleet.port(service.clientURL), group: group)
+        let provider = try await BenchmarkProvider(service)
+
+        var load = try await nonces(fleet, process, count: quick ? 30 : 1000)
+        row("POST /nonces", load, limits.bareRequest, "")
+
+        let perConnection = quick ? 20 : 200
+        var tokens: [[String]] = []
+        for (name, signer, verification) in [
+            ("RS256", provider.rs256, limits.rs256), ("ES256", provider.es256, limits.es256),
+        ] {
+            for (kind, prefix) in [("a new user", name), ("a known user", name)] {
+                let minted = try await mint(fleet, process, signer, provider, perConnection, prefix)
+                load = try await Load.run(fleet, process: process, requests: minted, expecting: 201)
+                row("POST /sessions \(name), \(kind), durable", load, limits.bareRequest + verification, "≤ 2.5")
+                tokens = try load.answers.map { try $0.map { try Self.text("session_token", $0) } }
+            }
+        }
+
+        let checks = tokens.map { list in
+            (0..<(quick ? 50 : 1500)).map { index in
+                RequestBytes.make(
+                    "GET", "/sessions/current",
+                    headers: ["Authorization: Layer session-token=\"\(list[index % list.count])\""])
+            }
+        }
+        load = try await Load.run(fleet, process: process, requests: checks, expecting: 200)
+        row("GET /sessions/current", load, limits.bareRequest, "≤ 1.3")
+        await fleet.close()
+        try await introspect(tokens, provider, process)
+        try await certify(process)
+    }
+
+    private func introspect(
+        _ tokens: [[String]], _ provider: BenchmarkProvider, _ process: MeasuredProcess
+    ) async throws {
+        let bearer = try provider.rs256.signer.providerToken(
+            provider: provider.id, kid: provider.rs256.id, realm: "localhost", now: Date())
+        let open = try Fleet.context(authority: service.path("Keys/ca.pem").path)
+        var connections: [LoadConnection] = []
+        for _ in 0..<width {
+            connections.append(
+                try await LoadConnection.open(port: Fleet.port(service.publicURL), tls: open, on: group.next()))
+        }
+        let backend = Fleet(devices: [], connections: connections)
+        let requests = tokens.map { list in
+            (0..<(quick ? 30 : 600)).map { index in
+                RequestBytes.make(
+                    "POST", "/introspect", headers: ["Authorization: Bearer \(bearer)"],
+                    body: "token=\(list[index % list.count])", type: "application/x-www-form-urlencoded")
+            }
+        }
+        let load = try await Load.run(backend, process: process, requests: requests, expecting: 200)
+        row("POST /introspect (server TLS, RS256 bearer)", load, limits.bareRequest + limits.rs256, "")
+        await backend.close()
+    }
+
+    /// Each certification has a connection of its own, since the device comes back over mutual TLS.
+    private func certify(_ process: MeasuredProcess) async throws {
+        let open = try Fleet.context(authority: service.path("Keys/ca.pem").path)
+        let count = quick ? 64 : 960
+        let bodies = try (0..<count).map { _ in
+            let csr = try TestAuthority.certificationRequest(commonName: UUID().uuidString.lowercased())
+            return JSONValue.object([JSONMember(name: "csr", value: .string(csr))]).jsonText
+        }
+        let before = process.processorSeconds
+        let start = ContinuousClock.now
+        let port = Fleet.port(service.publicURL)
+        let group = group
+        try await withThrowingTaskGroup(of: Void.self) { tasks in
+            for lane in 0..<16 {
+                tasks.addTask {
+                    for index in stride(from: lane, to: count, by: 16) {
+                        let connection = try await LoadConnection.open(port: port, tls: open, on: group.next())
+                        let answers = try await connection.run([
+                            RequestBytes.make("POST", "/certificates", body: bodies[index])
+                        ])
+                        guard answers[0].status == 201 else { throw BenchmarkError("\(answers[0].status) certifying") }
+                        await connection.close()
+                    }
+                }
+            }
+            try await tasks.waitForAll()
+        }
+        let (seconds, attoseconds) = (ContinuousClock.now - start).components
+        let elapsed = Double(seconds) + Double(attoseconds) / 1e18
+        report.row(
+            "POST /certificates (P-256, a TLS handshake each)",
+            ((process.processorSeconds - before) * 1e6 / Double(count)).places(0), (Double(count) / elapsed).places(0),
+            "", "", "", "", "")
+    }
+
+    private func nonces(_ fleet: Fleet, _ process: MeasuredProcess, count: Int) async throws -> Load {
+        let request = RequestBytes.make("POST", "/nonces", body: "")
+        return try await Load.run(
+            fleet, process: process,
+            requests: [[ByteBuffer]](repeating: [ByteBuffer](repeating: request, count: count), count: width),
+            expecting: 201)
+    }
+
+    /// Takes nonces and signs a token around each: the provider's work, outside the measurement.
+    private func mint(
+        _ fleet: Fleet, _ process: MeasuredProcess, _ key: BenchmarkProvider.Key, _ provider: BenchmarkProvider,
+        _ count: Int, _ prefix: String
+    ) async throws -> [[ByteBuffer]] {
+        let nonces = try await nonces(fleet, process, count: count)
+        let now = Date()
+        return try await withThrowingTaskGroup(of: (Int, [ByteBuffer]).self) { tasks in
+            for (lane, answers) in nonces.answers.enumerated() {
+                tasks.addTask {
+                    let requests = try answers.enumerated().map { index, answer in
+                        let token = try key.signer.identityToken(
+                            provider: provider.id, kid: key.id, externalID: "\(prefix)-\(lane)-\(index)",
+                            nonce: try Self.text("nonce", answer), now: now)
+                        let body = JSONValue.object([JSONMember(name: "identity_token", value: .string(token))])
+                        return RequestBytes.make("POST", "/sessions", body: body.jsonText)
+                    }
+                    return (lane, requests)
+                }
+            }
+            var all = [[ByteBuffer]](repeating: [], count: nonces.answers.count)
+            for try await (lane, requests) in tasks { all[lane] = requests }
+            return all
+        }
+    }
+
+    private static func text(_ name: String, _ answer: Answer) throws -> String {
+        guard let text = try StrictJSON.parse(Array(answer.body.readableBytesView))[name]?.text else {
+            throw BenchmarkError("no \(name) in an answer")
+        }
+        return text
+    }
+
+    private func row(_ name: String, _ load: Load, _ limit: Double, _ aim: String) {
+        report.row(
+            name, load.microseconds.places(1), load.perSecond.places(0), load.p50.places(2), load.p99.places(2),
+            limit.places(1), (load.microseconds / limit).places(2), aim)
+    }
+}
+
+/// The provider of the runs, with a key of each kind.
+struct BenchmarkProvider {
+    struct Key: Sendable {
+        let id: ProviderKeyID
+        let signer: ProviderSigner
+    }
+
+    let id: ProviderID
+    let application: ApplicationID
+    let rs256: Key
+    let es256: Key
+
+    /// Registers two keys at the service's test provider.
+    init(_ service: RunningService) async throws {
+        let registered = try StrictJSON.parse(Data(contentsOf: service.path("provider.json")))
+        guard let id = registered["provider_id"]?.text.flatMap({ ProviderID($0) }),
+            let application = registered["app_id"]?.text.flatMap({ ApplicationID($0) })
+        else { throw BenchmarkError("no provider") }
+        (self.id, self.application) = (id, application)
+        rs256 = try await Self.register(.rs256, on: service)
+        es256 = try await Self.register(.es256, on: service)
+        // The service learns of other processes' changes well inside a second.
+        try await Task.sleep(for: .seconds(1))
+    }
+
+    private static func register(_ algorithm: SignatureAlgorithm, on service: RunningService) async throws -> Key {
+        let signer = try ProviderSigner(algorithm)
+        let file = service.path("\(algorithm.rawValue).pem")
+        try signer.publicKeyPEM.write(to: file, atomically: true, encoding: .utf8)
+        let added = try await service.countersign([
+            "provider", "key", "add", "test", "--key", file.path, "--alg", algorithm.rawValue, "--json",
+        ])
+        guard let id = try StrictJSON.parse(Array(added.output.utf8))["key_id"]?.text.flatMap({ ProviderKeyID($0) })
+        else { throw BenchmarkError("no key: \(added.errors)") }
+        return Key(id: id, signer: signer)
+    }
+}
