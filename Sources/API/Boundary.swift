@@ -12,8 +12,19 @@ import Operations
 struct Boundary<Context: RequestContext>: RouterMiddleware {
     let listener: String
     let realm: String
+    let measurements: RequestMeasurements
     /// A nonce for a refused caller, where the listener gives any.
     let freshNonce: @Sendable (Context) -> (nonce: String, expiresAt: Date)?
+
+    init(
+        listener: String, realm: String,
+        freshNonce: @escaping @Sendable (Context) -> (nonce: String, expiresAt: Date)?
+    ) {
+        self.listener = listener
+        self.realm = realm
+        self.freshNonce = freshNonce
+        measurements = RequestMeasurements(listener: listener)
+    }
 
     func handle(
         _ request: Request, context: Context, next: (Request, Context) async throws -> Response
@@ -44,13 +55,7 @@ struct Boundary<Context: RequestContext>: RouterMiddleware {
         _ method: HTTPRequest.Method, _ route: String, _ status: HTTPResponse.Status, _ elapsed: Duration,
         _ failure: Problem?
     ) {
-        let name = route == "unmatched" ? route : "\(method.rawValue) \(route)"
-        Counter(
-            label: "http_requests",
-            dimensions: [("listener", listener), ("route", name), ("status", String(status.code))]
-        ).increment()
-        Metrics.Timer(label: "http_request_duration_seconds", dimensions: [("listener", listener), ("route", name)])
-            .recordNanoseconds(elapsed.nanoseconds)
+        measurements.of(method, route, status).record(elapsed)
         guard let refusal = failure?.refusal else { return }
         Counter(
             label: "refusals", dimensions: [("code", refusal.code.rawValue), ("reason", refusal.reason ?? "")]
@@ -64,8 +69,8 @@ struct Boundary<Context: RequestContext>: RouterMiddleware {
         let isFailure = status.code >= 500
         guard logger.logLevel <= (isFailure ? .error : .info) else { return }
         var metadata: Logger.Metadata = [
-            "listener": "\(listener)", "method": "\(method.rawValue)", "route": "\(route)", "status": "\(status.code)",
-            "microseconds": "\(elapsed.nanoseconds / 1000)",
+            "listener": .string(listener), "method": .string(method.rawValue), "route": .string(route),
+            "status": .string(String(status.code)), "microseconds": .string(String(elapsed.nanoseconds / 1000)),
         ]
         if let refusal = failure?.refusal {
             metadata["code"] = "\(refusal.code.rawValue)"

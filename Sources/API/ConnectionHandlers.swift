@@ -51,6 +51,10 @@ final class HandshakeHandler: ChannelInboundHandler, RemovableChannelHandler {
                 return
             }
             answer(.success(der.map { Digest256.of($0) }))
+            context.fireUserInboundEventTriggered(event)
+            // Done: nothing of the connection's traffic needs to pass through here.
+            context.pipeline.syncOperations.removeHandler(self, promise: nil)
+            return
         }
         context.fireUserInboundEventTriggered(event)
     }
@@ -73,7 +77,9 @@ final class RequestBoundsHandler: ChannelDuplexHandler, RemovableChannelHandler 
 
     private let timeout: TimeAmount
     private let isStream: Bool
-    private var deadline: Scheduled<Void>?
+    /// Looks after the request; rearmed when it fires early, since most requests end long before.
+    private var guardian: Scheduled<Void>?
+    private var requestBegan: NIODeadline?
     private var closesAfterEnd = false
 
     init(timeout: TimeAmount, isStream: Bool) {
@@ -82,24 +88,38 @@ final class RequestBoundsHandler: ChannelDuplexHandler, RemovableChannelHandler 
     }
 
     func handlerRemoved(context: ChannelHandlerContext) {
-        deadline?.cancel()
+        guardian?.cancel()
     }
 
     func channelInactive(context: ChannelHandlerContext) {
-        deadline?.cancel()
+        guardian?.cancel()
         context.fireChannelInactive()
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         switch unwrapInboundIn(data) {
         case .head:
-            let channel = context.channel
-            deadline?.cancel()
-            deadline = context.eventLoop.scheduleTask(in: timeout) { channel.close(promise: nil) }
-        case .end: deadline?.cancel()
+            let now = NIODeadline.now()
+            requestBegan = now
+            if guardian == nil { watch(context.channel, until: now + timeout) }
+        case .end: requestBegan = nil
         case .body: break
         }
         context.fireChannelRead(data)
+    }
+
+    private func watch(_ channel: any Channel, until deadline: NIODeadline) {
+        let this = NIOLoopBound(self, eventLoop: channel.eventLoop)
+        guardian = channel.eventLoop.scheduleTask(deadline: deadline) {
+            let this = this.value
+            this.guardian = nil
+            guard let began = this.requestBegan else { return }
+            if began + this.timeout <= .now() {
+                channel.close(promise: nil)
+            } else {
+                this.watch(channel, until: began + this.timeout)
+            }
+        }
     }
 
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {

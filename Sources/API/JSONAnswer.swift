@@ -25,8 +25,10 @@ extension Response {
     }
 
     mutating func setJSON(_ value: JSONValue, type: String) {
-        let text = value.jsonText
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(512)
+        value.appendJSON(to: &bytes)
         headers[.contentType] = type
-        body = ResponseBody(byteBuffer: ByteBuffer(string: text))
+        body = ResponseBody(byteBuffer: ByteBuffer(bytes: bytes))
     }
 }

@@ -15,6 +15,8 @@ public struct SessionRoutes: Sendable {
     let end: EndSession
     let policy: CurrentPolicy
     let realm: String
+    private let noncesIssued = Counter(label: "nonces_issued")
+    private let noncesSpent = Counter(label: "nonces_spent")
 
     /// Holds what the routes ask.
     public init(
@@ -34,7 +36,7 @@ public struct SessionRoutes: Sendable {
     func add(to router: some RouterMethods<ClientContext>) {
         router.post("nonces") { _, context in
             let (nonce, expiresAt) = issueNonce(try context.connection)
-            Counter(label: "nonces_issued").increment()
+            noncesIssued.increment()
             return Response.json(status: .created, ["nonce": .string(nonce), "expires_at": .string(expiresAt.rfc3339)])
         }
         router.get("nonce") { _, _ -> Response in
@@ -66,7 +68,7 @@ public struct SessionRoutes: Sendable {
         try members.finish()
         let opened = try await open(
             identityToken: identityToken, applicationID: applicationID, on: try context.connection)
-        Counter(label: "nonces_spent").increment()
+        noncesSpent.increment()
         var response = answer(opened, .created)
         response.headers[values: .layerUserID] = [opened.session.userID.description]
         response.headers[values: .layerSessionToken] = [opened.token?.text.reveal() ?? ""]
@@ -89,7 +91,7 @@ public struct SessionRoutes: Sendable {
         try members.finish()
         let renewed = try await renew(
             sessionToken: sessionToken, identityToken: identityToken, on: try context.connection)
-        Counter(label: "nonces_spent").increment()
+        noncesSpent.increment()
         return answer(renewed, .ok)
     }
 

@@ -2,12 +2,29 @@ import Foundation
 
 extension Date {
     /// The RFC 3339 form in UTC with whole seconds, `2026-01-31T23:59:59Z`: the contract's form of every time.
+    /// Years before 0 and after 9999, which RFC 3339 cannot write, are written as these.
     public var rfc3339: String {
         let seconds = Int(timeIntervalSince1970.rounded(.down))
         let (days, rest) = (seconds.dividingFloor(by: 86_400), seconds.remainderFloor(by: 86_400))
         let (year, month, day) = Self.civil(daysSince1970: days)
-        return "\(Self.digits(year, 4))-\(Self.digits(month, 2))-\(Self.digits(day, 2))"
-            + "T\(Self.digits(rest / 3600, 2)):\(Self.digits(rest / 60 % 60, 2)):\(Self.digits(rest % 60, 2))Z"
+        // Written digit by digit: every answer holds a time or two, and each line of the log.
+        return String(unsafeUninitializedCapacity: 20) { buffer in
+            _ = buffer.initialize(from: "0000-00-00T00:00:00Z".utf8)
+            func put(_ number: Int, _ places: Range<Int>) {
+                var rest = number
+                for place in places.reversed() {
+                    buffer[place] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10)
+                    rest /= 10
+                }
+            }
+            put(min(max(year, 0), 9999), 0..<4)
+            put(month, 5..<7)
+            put(day, 8..<10)
+            put(rest / 3600, 11..<13)
+            put(rest / 60 % 60, 14..<16)
+            put(rest % 60, 17..<19)
+            return 20
+        }
     }
 
     /// Whole milliseconds since 1970-01-01T00:00:00Z: the store's form of every time.
@@ -31,11 +48,6 @@ extension Date {
         let day = dayOfYear - (153 * monthFromMarch + 2) / 5 + 1
         let month = monthFromMarch < 10 ? monthFromMarch + 3 : monthFromMarch - 9
         return (yearOfEra + era * 400 + (month <= 2 ? 1 : 0), month, day)
-    }
-
-    private static func digits(_ number: Int, _ width: Int) -> String {
-        let text = String(number)
-        return text.utf8.count >= width ? text : String(repeating: "0", count: width - text.utf8.count) + text
     }
 }
 

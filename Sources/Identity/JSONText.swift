@@ -38,9 +38,22 @@ extension JSONValue {
     private static func appendQuoted(_ text: String, to bytes: inout [UInt8]) {
         let quote = UInt8(ascii: "\"")
         bytes.append(quote)
-        for byte in text.utf8 {
+        var text = text
+        text.withUTF8 { utf8 in
+            // Most texts hold nothing to escape and are copied whole.
+            if utf8.allSatisfy({ $0 >= 0x20 && $0 != quote && $0 != UInt8(ascii: "\\") }) {
+                bytes.append(contentsOf: utf8)
+            } else {
+                appendEscaped(utf8, to: &bytes)
+            }
+        }
+        bytes.append(quote)
+    }
+
+    private static func appendEscaped(_ utf8: UnsafeBufferPointer<UInt8>, to bytes: inout [UInt8]) {
+        for byte in utf8 {
             switch byte {
-            case quote, UInt8(ascii: "\\"):
+            case UInt8(ascii: "\""), UInt8(ascii: "\\"):
                 bytes.append(UInt8(ascii: "\\"))
                 bytes.append(byte)
             case ..<0x20:
@@ -49,6 +62,5 @@ extension JSONValue {
             default: bytes.append(byte)
             }
         }
-        bytes.append(quote)
     }
 }

@@ -73,7 +73,7 @@ public struct OpenSession: Sendable {
         let identity = try await verify(identityToken, on: connection)
         let application = try Self.application(applicationID, of: identity)
         let token = SessionToken(randomBytes: surroundings.randomBytes(32))
-        let sessionID: SessionID = surroundings.newIdentifier()
+        let sessionID: SessionID = surroundings.newOrderedIdentifier()
         let newUserID: UserID = surroundings.newIdentifier()
         let deviceID = device.certificate.deviceID
         let epoch = sessions.epoch

@@ -13,8 +13,15 @@ public struct Surroundings: Sendable {
     public init(
         now: @escaping @Sendable () -> Date = { Date() },
         randomBytes: @escaping @Sendable (Int) -> [UInt8] = { count in
+            // Each number is a call to the kernel: eight bytes at a time.
             var generator = SystemRandomNumberGenerator()
-            return (0..<count).map { _ in UInt8.random(in: 0...255, using: &generator) }
+            var bytes: [UInt8] = []
+            bytes.reserveCapacity(count + 7)
+            while bytes.count < count {
+                withUnsafeBytes(of: generator.next()) { bytes.append(contentsOf: $0) }
+            }
+            bytes.removeLast(bytes.count - count)
+            return bytes
         }
     ) {
         self.now = now
@@ -24,6 +31,16 @@ public struct Surroundings: Sendable {
     /// A new random identifier (RFC 9562 version 4).
     func newIdentifier<Kind>() -> Identifier<Kind> {
         Identifier(newUUID())
+    }
+
+    /// A new identifier that begins with the time (RFC 9562 version 7): rows that are made together lie together, where
+    /// the time of making is no secret from those who see the identifier.
+    func newOrderedIdentifier<Kind>() -> Identifier<Kind> {
+        var bytes = withUnsafeBytes(of: UInt64(clamping: now().milliseconds).bigEndian) { Array($0.dropFirst(2)) }
+        bytes += randomBytes(10)
+        bytes[6] = bytes[6] & 0x0F | 0x70
+        bytes[8] = bytes[8] & 0x3F | 0x80
+        return Identifier(bytes.withUnsafeBytes { UUID(uuid: $0.loadUnaligned(as: uuid_t.self)) })
     }
 
     /// A new random UUID (RFC 9562 version 4).

@@ -93,11 +93,11 @@ public enum Schema {
                 """,
                 """
                 CREATE TABLE spent_nonces (
-                    nonce BYTEA NOT NULL PRIMARY KEY,
-                    expires_at BIGINT NOT NULL
+                    expires_at BIGINT NOT NULL,
+                    nonce BYTEA NOT NULL,
+                    PRIMARY KEY (expires_at, nonce)
                 )
                 """,
-                "CREATE INDEX spent_nonces_by_expiry ON spent_nonces (expires_at)",
                 """
                 CREATE TABLE spent_identifiers (
                     identifier TEXT NOT NULL PRIMARY KEY,

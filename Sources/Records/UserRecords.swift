@@ -20,13 +20,14 @@ public struct UserRecords {
         if let user = try find(providerID: providerID, externalID: externalID) { return user }
         let user = User(
             id: newID, providerID: providerID, externalID: externalID, assurance: .none, createdAt: time)
-        try transaction.execute(
+        let inserted = try transaction.execute(
             """
             INSERT INTO users (\(Self.columns)) VALUES ($1, $2, $3, $4, $5)
             ON CONFLICT (provider_id, external_id) DO NOTHING
             """,
             [.id(user.id), .id(providerID), .text(externalID), .text(user.assurance.rawValue), .time(time)])
-        // Another node may have been faster: what stands in the table counts.
+        if inserted > 0 { return user }
+        // Another node was faster: what stands in the table counts.
         return try find(providerID: providerID, externalID: externalID) ?? user
     }
 

@@ -1,15 +1,16 @@
 import Foundation
 import Identity
 import Logging
+import Synchronization
 
-/// One line of JSON on standard error for each event; values are what the code put there, never a request's content.
+/// One line of JSON for each event; values are what the code put there, never a request's content.
 struct JSONLogHandler: LogHandler {
     var logLevel: Logger.Level
     var metadata: Logger.Metadata = [:]
-    let label: String
+    let writer: LogWriter
 
-    init(label: String, level: Logger.Level) {
-        self.label = label
+    init(writer: LogWriter, level: Logger.Level) {
+        self.writer = writer
         logLevel = level
     }
 
@@ -19,16 +20,64 @@ struct JSONLogHandler: LogHandler {
     }
 
     func log(event: LogEvent) {
-        var members = [
-            JSONMember(name: "time", value: .string(Date().rfc3339)),
-            JSONMember(name: "level", value: .string(event.level.rawValue)),
-            JSONMember(name: "message", value: .string("\(event.message)")),
-        ]
-        let all = metadata.merging(event.metadata ?? [:]) { _, new in new }
-        for (name, value) in all.sorted(by: { $0.key < $1.key }) {
-            members.append(JSONMember(name: name == "hb.request.id" ? "request_id" : name, value: .string("\(value)")))
+        var line: [UInt8] = []
+        line.reserveCapacity(320)
+        line += "{\"time\":\"".utf8
+        line += Date().rfc3339.utf8
+        line += "\",\"level\":\"".utf8
+        line += event.level.rawValue.utf8
+        line += "\",\"message\":".utf8
+        JSONValue.string(event.message.description).appendJSON(to: &line)
+        for (name, value) in metadata where event.metadata?[name] == nil { Self.append(name, value, to: &line) }
+        for (name, value) in event.metadata ?? [:] { Self.append(name, value, to: &line) }
+        line += "}\n".utf8
+        writer.write(line, urgently: event.level >= .warning)
+    }
+
+    private static func append(_ name: String, _ value: Logger.Metadata.Value, to line: inout [UInt8]) {
+        line.append(UInt8(ascii: ","))
+        JSONValue.string(name == "hb.request.id" ? "request_id" : name).appendJSON(to: &line)
+        line.append(UInt8(ascii: ":"))
+        let text = if case .string(let text) = value { text } else { value.description }
+        JSONValue.string(text).appendJSON(to: &line)
+    }
+}
+
+/// Writes whole lines, several with one system call: a warning at once, anything else within a fifth of a second.
+final class LogWriter: Sendable {
+    private let pending = Mutex<[UInt8]>([])
+    private let file: FileHandle
+
+    /// Writes to a file, such as standard error.
+    init(_ file: FileHandle) {
+        self.file = file
+    }
+
+    func write(_ line: [UInt8], urgently: Bool) {
+        pending.withLock { pending in
+            pending += line
+            if urgently || pending.count >= 32_768 { flush(&pending) }
         }
-        // One write for a line, so that lines of several threads never mix.
-        FileHandle.standardError.write(Data((JSONValue.object(members).jsonText + "\n").utf8))
+    }
+
+    /// Writes what waits.
+    func flush() {
+        pending.withLock { flush(&$0) }
+    }
+
+    /// Writes what waits five times a second until it is cancelled, and then once more.
+    func run() async {
+        while !Task.isCancelled {
+            flush()
+            try? await Task.sleep(for: .milliseconds(200))
+        }
+        flush()
+    }
+
+    /// A line that standard error does not take (nobody reads it any more) is not worth the service.
+    private func flush(_ pending: inout [UInt8]) {
+        guard !pending.isEmpty else { return }
+        try? file.write(contentsOf: Data(pending))
+        pending.removeAll(keepingCapacity: true)
     }
 }

@@ -24,7 +24,9 @@ struct ServeCommand: AsyncParsableCommand {
         let settings = try await Settings.resolve(shared: shared, serve: serve)
         let policy = try PolicyFiles.load(directory: settings.policies, required: settings.policiesNamed)
         let keys = try KeyFiles.load(directory: settings.keys, now: Date())
-        LoggingSystem.bootstrap { JSONLogHandler(label: $0, level: .info) }
+        let log = LogWriter(.standardError)
+        LoggingSystem.bootstrap { _ in JSONLogHandler(writer: log, level: .info) }
+        async let _: Void = log.run()
         let registry = PrometheusRegistry()
         MetricsSystem.bootstrap(registry)
         let store = try settings.store.open(clock: { Date() })

@@ -1,7 +1,10 @@
+import Fixtures
 import Foundation
 import Hummingbird
 import HummingbirdTLS
 import Logging
+import NIOCore
+import NIOPosix
 import NIOSSL
 
 /// The bare HTTP stack under the service: mutual TLS, one route, a fixed answer of a session check's size. Run as a
@@ -36,12 +39,20 @@ enum BareServer {
             }, logger: logger)
         try await application.run()
     }
+}
 
-    /// Starts this program in its bare mode; the process and its port.
-    static func start(keys: URL) throws -> (process: Process, port: Int) {
-        let process = Process()
+/// The bare server as a process, with a fleet on it. What it costs is measured beside each call of the service, since
+/// the machine is not the same from one minute to the next.
+struct Bare {
+    private let process: Process
+    private let fleet: Fleet
+    private let perConnection: Int
+
+    /// Starts this program in its bare mode.
+    init(_ service: RunningService, quick: Bool, group: MultiThreadedEventLoopGroup) async throws {
+        process = Process()
         process.executableURL = URL(filePath: CommandLine.arguments[0])
-        process.arguments = ["bare", keys.path]
+        process.arguments = ["bare", service.path("Keys").path]
         let pipe = Pipe()
         process.standardOutput = pipe
         try process.run()
@@ -50,7 +61,24 @@ enum BareServer {
             process.terminate()
             throw BenchmarkError("the bare server did not start")
         }
-        return (process, port)
+        let devices = try await Fleet.certify(8, on: service, group: group)
+        fleet = try await Fleet.connect(devices, count: 64, port: port, group: group)
+        perConnection = quick ? 100 : 300
+    }
+
+    /// One run of its requests.
+    func measure() async throws -> Load {
+        let request = RequestBytes.make("GET", "/bare")
+        return try await Load.run(
+            fleet, process: MeasuredProcess(id: process.processIdentifier),
+            requests: [[ByteBuffer]](
+                repeating: [ByteBuffer](repeating: request, count: perConnection), count: 64),
+            expecting: 200)
+    }
+
+    func stop() async {
+        await fleet.close()
+        process.terminate()
     }
 }
 

@@ -19,8 +19,10 @@ struct Benchmarks {
         let report = Report()
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 2)
         let service = try await RunningService()
-        let limits = try await Limits.measure(service, quick: quick, group: group, report)
-        try await SignIn(service: service, limits: limits, quick: quick, group: group, report: report).run()
+        let bare = try await Bare(service, quick: quick, group: group)
+        let limits = try await Limits.measure(bare, report)
+        try await SignIn(service: service, bare: bare, limits: limits, quick: quick, group: group, report: report).run()
+        await bare.stop()
         try await Handshakes(service: service, quick: quick, group: group, report: report).run()
         try await Memory(service: service, quick: quick, group: group, report: report).run()
         _ = service.stop()
@@ -47,25 +49,12 @@ struct Benchmarks {
 
 /// What the machine itself takes, in the same run.
 struct Limits: Sendable {
-    /// Microseconds of processor time for one keep-alive request of the bare HTTP stack.
-    let bareRequest: Double
-    /// Microseconds for one signature verification.
+    /// Microseconds of processor time for one signature verification.
     let rs256: Double
     let es256: Double
 
-    static func measure(
-        _ service: RunningService, quick: Bool, group: MultiThreadedEventLoopGroup, _ report: Report
-    ) async throws -> Limits {
-        let devices = try await Fleet.certify(8, on: service, group: group)
-        let bare = try BareServer.start(keys: service.path("Keys"))
-        defer { bare.process.terminate() }
-        let fleet = try await Fleet.connect(devices, count: 64, port: bare.port, group: group)
-        let request = RequestBytes.make("GET", "/bare")
-        let measured = try await Load.run(
-            fleet, process: MeasuredProcess(id: bare.process.processIdentifier),
-            requests: [[ByteBuffer]](repeating: [ByteBuffer](repeating: request, count: quick ? 100 : 1500), count: 64),
-            expecting: 200)
-        await fleet.close()
+    static func measure(_ bare: Bare, _ report: Report) async throws -> Limits {
+        let measured = try await bare.measure()
         let (rs256, es256) = try verifications()
         report.section("The machine's limits", ["what", "CPU µs", "per second", "p50 ms", "p99 ms"])
         report.row(
@@ -73,7 +62,7 @@ struct Limits: Sendable {
             measured.perSecond.places(0), measured.p50.places(2), measured.p99.places(2))
         report.row("one RS256 verification (swift-crypto, 2048 bits)", rs256.places(1), (1e6 / rs256).places(0), "", "")
         report.row("one ES256 verification (swift-crypto)", es256.places(1), (1e6 / es256).places(0), "", "")
-        return Limits(bareRequest: measured.microseconds, rs256: rs256, es256: es256)
+        return Limits(rs256: rs256, es256: es256)
     }
 
     private static func verifications() throws -> (rs256: Double, es256: Double) {

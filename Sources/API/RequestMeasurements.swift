@@ -1,0 +1,56 @@
+import HTTPTypes
+import Metrics
+import Synchronization
+
+/// The counters and timers of a listener's requests. Each is looked up by its labels once: building the labels costs as
+/// much as a whole request of the HTTP stack.
+final class RequestMeasurements: Sendable {
+    /// What is measured of one kind of request.
+    struct Instruments: Sendable {
+        let counter: Counter
+        let timer: Metrics.Timer
+
+        func record(_ elapsed: Duration) {
+            counter.increment()
+            timer.recordNanoseconds(elapsed.nanoseconds)
+        }
+    }
+
+    private struct Kind: Hashable {
+        let method: HTTPRequest.Method
+        let route: String
+        let status: Int
+    }
+
+    private let listener: String
+    private let known = Mutex<[Kind: Instruments]>([:])
+
+    init(listener: String) {
+        self.listener = listener
+    }
+
+    /// The instruments for a route's template and a status: few, since both come from the house.
+    func of(_ method: HTTPRequest.Method, _ route: String, _ status: HTTPResponse.Status) -> Instruments {
+        let kind = Kind(method: method, route: route, status: status.code)
+        return known.withLock { known in
+            if let instruments = known[kind] { return instruments }
+            let made = make(kind)
+            // A method may be any word of the sender's: where no route has it, it is not a label.
+            if route != Self.unmatched { known[kind] = made }
+            return made
+        }
+    }
+
+    /// The route of a request that no template fits.
+    static let unmatched = "unmatched"
+
+    private func make(_ kind: Kind) -> Instruments {
+        let name = kind.route == Self.unmatched ? kind.route : "\(kind.method.rawValue) \(kind.route)"
+        return Instruments(
+            counter: Counter(
+                label: "http_requests",
+                dimensions: [("listener", listener), ("route", name), ("status", String(kind.status))]),
+            timer: Metrics.Timer(
+                label: "http_request_duration_seconds", dimensions: [("listener", listener), ("route", name)]))
+    }
+}
