@@ -1,6 +1,7 @@
 # make run   installs what is missing, builds, starts the service and the sample provider, walks the tour, stays up
 # make test  installs what the tests need and runs everything
-.PHONY: run test build format lint
+# make bench builds for release and measures; it writes Tests/Benchmarks/RESULTS.md
+.PHONY: run test bench build format lint
 SHELL := /bin/bash
 VENV := $(CURDIR)/.venv
 BUILD_PACKAGES := pkg-config libssl-dev libjwt-dev libsqlite3-dev libpq-dev
@@ -29,6 +30,12 @@ test: $(VENV)/.made
 	@$(call install,$(BUILD_PACKAGES) $(TEST_PACKAGES))
 	swift build --build-tests
 	COUNTERSIGN_VENV=$(VENV)/bin COUNTERSIGN_PYTHON=$(VENV)/bin/python swift test --skip-build
+
+bench:
+	@$(call install,$(BUILD_PACKAGES))
+	swift build -c release --product countersign
+	swift build -c release --product Benchmarks
+	"$$(swift build -c release --show-bin-path)/Benchmarks"
 
 build:
 	swift build
