@@ -123,6 +123,10 @@ public struct OpenSession: Sendable {
         before session: Session, policy: SessionPolicy, in transaction: any Transaction
     ) throws -> [Digest256] {
         let records = SessionRecords(transaction)
+        guard
+            try records.countOpen(session.userID, on: session.deviceID, atMost: policy.perUserAndDevice)
+                >= policy.perUserAndDevice
+        else { return [] }
         let live = try records.listOpen(.user(session.userID)).filter {
             $0.deviceID == session.deviceID && $0.standing(now: session.createdAt, policy: policy) != .expired
         }

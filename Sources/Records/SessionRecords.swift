@@ -74,6 +74,17 @@ public struct SessionRecords {
         ).map(Self.session)
     }
 
+    /// How many sessions of a user on a device were not ended; what is beyond a number is not counted.
+    public func countOpen(_ userID: UserID, on deviceID: DeviceID, atMost: Int) throws -> Int {
+        Int(
+            try transaction.first(
+                """
+                SELECT COUNT(*) FROM (
+                    SELECT 1 FROM sessions WHERE user_id = $1 AND device_id = $2 AND state <> 'unauthenticated' LIMIT $3
+                ) AS open
+                """, [.id(userID), .id(deviceID), .integer(Int64(atMost))])?.integer(0) ?? 0)
+    }
+
     /// The newest sessions that were not ended.
     public func listOpen(limit: Int) throws -> [Session] {
         try transaction.query(
