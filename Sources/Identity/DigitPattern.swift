@@ -2,8 +2,8 @@
 /// groups, alternatives, `?`, `{n}`, `{n,m}` and `$`. There is no unbounded repetition.
 ///
 /// No engine of the platform is behind it. Two questions are answered: whether a number matches as a whole, by walking
-/// all ways at once, and which prefix a backtracking engine (Python's, Java's) would match first, groups included. Both
-/// take time proportional to the pattern times the number's length, whatever the number.
+/// all ways at once, and which prefix a backtracking engine (Python's, Java's) would match first, groups included. In
+/// neither is a way walked twice to the same place, so that no number makes either slow.
 struct DigitPattern: Sendable {
     indirect enum Node: Sendable {
         /// One digit of a class: bit n stands for digit n.
@@ -82,12 +82,9 @@ struct DigitPattern: Sendable {
         case .alternatives(let nodes):
             return firstForEachEnd(nodes.flatMap { prefixes(of: $0, from: start, in: number) })
         case .repeated(let node, let bounds):
-            guard bounds.upperBound > 0 else { return [start] }
-            let rest = max(bounds.lowerBound - 1, 0)...(bounds.upperBound - 1)
-            let longer = prefixes(of: node, from: start, in: number).flatMap {
-                prefixes(of: .repeated(node, rest), from: $0, in: number)
-            }
-            return firstForEachEnd(bounds.lowerBound == 0 ? longer + [start] : longer)
+            var seen = [UInt64](repeating: 0, count: bounds.upperBound + 1)
+            return firstForEachEnd(
+                repetitions(of: node, bounds, done: 0, from: start, in: number, seen: &seen))
         case .group(let index, let node):
             return prefixes(of: node, from: start, in: number).map { inner in
                 var match = inner
@@ -96,6 +93,25 @@ struct DigitPattern: Sendable {
             }
         case .end: return start.end == number.count ? [start] : []
         }
+    }
+
+    /// The matches of a repeated node, of which some repetitions are done: the longest first.
+    ///
+    /// - Parameter seen: for each count of repetitions the ends that were come to: coming again finds nothing new.
+    private static func repetitions(
+        of node: Node, _ bounds: ClosedRange<Int>, done: Int, from match: DigitPrefix, in number: DigitText,
+        seen: inout [UInt64]
+    ) -> [DigitPrefix] {
+        guard seen[done] & (1 << UInt64(match.end)) == 0 else { return [] }
+        seen[done] |= 1 << UInt64(match.end)
+        var found: [DigitPrefix] = []
+        if done < bounds.upperBound {
+            for longer in prefixes(of: node, from: match, in: number) {
+                found += repetitions(of: node, bounds, done: done + 1, from: longer, in: number, seen: &seen)
+            }
+        }
+        if done >= bounds.lowerBound { found.append(match) }
+        return found
     }
 
     private static func firstForEachEnd(_ matches: [DigitPrefix]) -> [DigitPrefix] {

@@ -113,8 +113,8 @@ final class NumberingPlan: Sendable {
         return kinds.contains { $0.type == .mobile && isOf($0) } ? .fixedLineOrMobile : .fixedLine
     }
 
-    /// A number without its national prefix and the carrier code behind that, as this plan transforms it; unchanged where
-    /// it has none, or where it is covered by the plan with it and would not be without.
+    /// A number without its national prefix and the carrier code behind that, as this plan transforms it; unchanged
+    /// where it has none, or where it is covered by the plan with it and would not be without.
     func strippingNationalPrefix(_ number: DigitText) -> DigitText {
         guard number.count > 0, let match = nationalPrefix?.prefix(of: number) else { return number }
         var digits: [UInt8] = []
