@@ -1,0 +1,190 @@
+/// From what a person wrote to a country calling code and a national number, by the steps of libphonenumber's `parse`.
+///
+/// Unlike there, letters and extensions are refused, and so is a region that has no plan, even where it is not needed.
+struct PhoneNumberReader {
+    /// The longest text that is looked at, in Unicode scalars.
+    static let characterLimit = 64
+    /// The shortest national number, in digits.
+    private static let fewestDigits = 2
+    /// The longest national number: the ITU allows 15 with the country code, Germany has longer ones.
+    private static let mostDigits = 17
+
+    /// The country calling code.
+    let countryCallingCode: Int
+    /// The national (significant) number: without a national prefix, with the leading zeros that belong to it.
+    let national: DigitText
+
+    /// Reads a text.
+    ///
+    /// - Parameter region: where the number would be dialled, for one in national form or with an international prefix.
+    init(_ text: String, region: String?) throws(PhoneNumberDefect) {
+        let scalars = Array(text.unicodeScalars.prefix(Self.characterLimit + 1))
+        guard scalars.count <= Self.characterLimit else { throw .tooManyCharacters }
+        let home = region.flatMap { NumberingPlan.plan(region: $0) }
+        guard (region == nil) == (home == nil) else { throw .regionUnknown }
+        let dialled = try DialledText(scalars)
+        guard dialled.hasPlus || home != nil else { throw .regionNeeded }
+        guard let digits = DigitText(dialled.digits) else { throw .tooLong }
+
+        let (code, rest) = try Self.separate(digits, hasPlus: dialled.hasPlus, home: home)
+        guard let plan = code.flatMap({ NumberingPlan.plans(countryCallingCode: $0).first }) ?? home else {
+            throw .unknownCountryCode
+        }
+        guard rest.count >= Self.fewestDigits else { throw .tooShort }
+        let stripped = plan.strippingNationalPrefix(rest)
+        // What would be too short without its prefix may be a short number that begins like one.
+        let national =
+            switch plan.judgeLength(stripped.count) {
+            case .tooShort, .localOnly, .notThere: rest
+            case .possible, .tooLong: stripped
+            }
+        guard national.count >= Self.fewestDigits else { throw .tooShort }
+        guard national.count <= Self.mostDigits else { throw .tooLong }
+        countryCallingCode = plan.countryCallingCode
+        self.national = national
+    }
+
+    /// Takes a canonical form apart; `nil` for anything else.
+    init?(canonical: String) {
+        let bytes = canonical.utf8
+        guard bytes.first == UInt8(ascii: "+"), bytes.count <= Self.characterLimit else { return nil }
+        let values = bytes.dropFirst().map { $0 &- UInt8(ascii: "0") }
+        guard let digits = DigitText(values), let (code, rest) = Self.countryCallingCode(digits),
+            (Self.fewestDigits...Self.mostDigits).contains(rest.count)
+        else { return nil }
+        countryCallingCode = code
+        national = rest
+    }
+
+    /// The country calling code that is written in a number, `nil` for none, and what is left.
+    private static func separate(
+        _ digits: DigitText, hasPlus: Bool, home: NumberingPlan?
+    ) throws(PhoneNumberDefect) -> (code: Int?, rest: DigitText) {
+        if hasPlus {
+            guard digits.count > fewestDigits else { throw .tooShort }
+            if let found = countryCallingCode(digits) { return (found.code, found.rest) }
+            // Some write a plus before a number as it is dialled at home.
+            let found = try separate(digits, hasPlus: false, home: home)
+            guard found.code != nil else { throw .unknownCountryCode }
+            return found
+        }
+        guard let home else { return (nil, digits) }
+        // No country calling code begins with 0: where that follows, the digits before were no international prefix.
+        if let prefix = home.internationalPrefix?.prefix(of: digits), let rest = suffix(of: digits, from: prefix.end),
+            rest.digits.first != 0
+        {
+            guard rest.count > fewestDigits else { throw .tooShort }
+            guard let found = countryCallingCode(rest) else { throw .unknownCountryCode }
+            return (found.code, found.rest)
+        }
+        // The country's own code without a plus, where the number makes no sense with it.
+        let own = DigitText.digits(of: home.countryCallingCode)
+        if digits.digits.starts(with: own), let rest = suffix(of: digits, from: own.count) {
+            let national = home.strippingNationalPrefix(rest)
+            let isTooLong = home.judgeLength(digits.count) == .tooLong
+            if isTooLong || (!home.covers(digits) && home.covers(national)) {
+                return (home.countryCallingCode, national)
+            }
+        }
+        return (nil, digits)
+    }
+
+    /// The country calling code, one to three digits, at the start of an international number, and what follows it.
+    private static func countryCallingCode(_ digits: DigitText) -> (code: Int, rest: DigitText)? {
+        guard digits.digits.first != 0 else { return nil }
+        var code = 0
+        for (position, digit) in digits.digits.prefix(3).enumerated() {
+            code = code * 10 + Int(digit)
+            if NumberingPlan.isAssigned(countryCallingCode: code) {
+                return suffix(of: digits, from: position + 1).map { (code, $0) }
+            }
+        }
+        return nil
+    }
+
+    private static func suffix(of digits: DigitText, from start: Int) -> DigitText? {
+        DigitText(digits.digits[start...])
+    }
+}
+
+/// What a person dials: digits of any script as values, and whether a plus stands before them.
+private struct DialledText {
+    let hasPlus: Bool
+    let digits: [UInt8]
+
+    /// Finds the one number in a text: signs around it are passed over, between its digits only punctuation may stand.
+    init(_ scalars: [Unicode.Scalar]) throws(PhoneNumberDefect) {
+        guard !scalars.contains(where: { $0.isLetter && $0 != Self.longVowelMark }) else { throw .letters }
+        guard let start = scalars.firstIndex(where: { $0.isPlus || $0.decimalDigit != nil }) else { throw .notANumber }
+        let end = scalars.lastIndex { $0.isNumber || $0 == "#" || $0 == Self.longVowelMark } ?? start
+        guard start <= end else { throw .notANumber }
+        let number = scalars[start...end]
+        // A number sign, comma, semicolon or tilde makes a telephone wait and then dial an extension.
+        guard !number.contains(where: Self.extensionMarks.contains) else { throw .extension }
+        let rest = number.drop(while: \.isPlus)
+        var digits: [UInt8] = []
+        for scalar in rest {
+            if let digit = scalar.decimalDigit {
+                digits.append(digit)
+            } else if !scalar.isDialPunctuation {
+                throw .notANumber
+            }
+        }
+        // Two bare digits can be a short number, with anything around them they are none.
+        guard digits.count >= 3 || (digits.count == 2 && number.count == 2) else { throw .notANumber }
+        hasPlus = rest.startIndex > number.startIndex
+        self.digits = digits
+    }
+
+    /// By Unicode a letter, in Japanese numbers a dash.
+    private static let longVowelMark: Unicode.Scalar = "\u{30FC}"
+    private static let extensionMarks: Set<Unicode.Scalar> = ["#", "\u{FF03}", ",", ";", "~", "\u{FF5E}"]
+}
+
+extension DigitText {
+    /// The decimal digits of a number.
+    fileprivate static func digits(of value: Int) -> [UInt8] {
+        String(value).utf8.map { $0 - UInt8(ascii: "0") }
+    }
+}
+
+extension Unicode.Scalar {
+    /// A plus, narrow or full-width.
+    fileprivate var isPlus: Bool { self == "+" || self == "\u{FF0B}" }
+
+    /// The value of a decimal digit of any script.
+    fileprivate var decimalDigit: UInt8? {
+        if isASCII { return ("0"..."9").contains(self) ? UInt8(value - 0x30) : nil }
+        guard properties.generalCategory == .decimalNumber else { return nil }
+        return properties.numericValue.map { UInt8($0) }
+    }
+
+    /// Whether it is a letter of any script.
+    fileprivate var isLetter: Bool {
+        if isASCII { return ("a"..."z").contains(self) || ("A"..."Z").contains(self) }
+        switch properties.generalCategory {
+        case .uppercaseLetter, .lowercaseLetter, .titlecaseLetter, .modifierLetter, .otherLetter: return true
+        default: return false
+        }
+    }
+
+    /// Whether it is a digit or another sign for a number.
+    fileprivate var isNumber: Bool {
+        if isASCII { return ("0"..."9").contains(self) }
+        switch properties.generalCategory {
+        case .decimalNumber, .letterNumber, .otherNumber: return true
+        default: return false
+        }
+    }
+
+    /// Whether it may stand between the digits of a number: dashes, spaces, dots, slashes, brackets, the star.
+    fileprivate var isDialPunctuation: Bool {
+        switch self {
+        case "-", " ", "(", ")", ".", "[", "]", "/", "*", "\u{2010}"..."\u{2015}", "\u{2212}", "\u{30FC}",
+            "\u{FF0D}"..."\u{FF0F}", "\u{00A0}", "\u{00AD}", "\u{200B}", "\u{2060}", "\u{3000}", "\u{FF08}", "\u{FF09}",
+            "\u{FF3B}", "\u{FF3D}", "\u{2053}", "\u{223C}":
+            true
+        default: false
+        }
+    }
+}
