@@ -91,7 +91,9 @@ public struct AAMVAHeader: Sendable, Equatable {
             if digits.count == 0 {
                 let follower = bytes.subfileType(at: position + 2)
                 let afterFollower = bytes.subfileType(at: position + 4)
-                guard follower?.isPrimary == true || (follower != nil && afterFollower?.isPrimary == true) else { break }
+                guard follower?.isPrimary == true || (follower != nil && afterFollower?.isPrimary == true) else {
+                    break
+                }
             }
             let isComplete = digits.count == 8
             if !isComplete { conformance.note(.subfileDesignator, type.text) }

@@ -33,7 +33,9 @@ struct AAMVAValues {
         while let last = value.last, last == UInt8(ascii: ",") || last <= 0x20 { value.removeLast() }
         while let first = value.first, first <= 0x20 { value.removeFirst() }
         // Version 01 separates names by commas, and one at the end stands for parts that a holder does not have.
-        if value.endIndex != element.value.upperBound, id != Self.wholeName { conformance.note(.trailingComma, id.text) }
+        if value.endIndex != element.value.upperBound, id != Self.wholeName {
+            conformance.note(.trailingComma, id.text)
+        }
         return value
     }
 

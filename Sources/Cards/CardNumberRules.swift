@@ -9,7 +9,8 @@ extension CardRule {
 
     static let numberFormat = CardRule(name: .numberFormat) { judged in
         let card = judged.identityCard
-        guard judged.card.aamva != nil, let format = card.jurisdiction.flatMap({ Jurisdiction.of(code: $0) })?.numberFormat
+        guard judged.card.aamva != nil,
+            let format = card.jurisdiction.flatMap({ Jurisdiction.of(code: $0) })?.numberFormat
         else { return (.notApplicable, "No form of the issuer's document numbers is known.") }
         return format.admits(card.normalisedNumber)
             ? (.passed, "The document number has a form that the issuer gives out.")

@@ -54,7 +54,8 @@ struct CardRule: Sendable {
             return (.failed, "Birth, issue and expiry do not follow each other.")
         }
         return issue <= judged.today.next
-            ? (.passed, "Birth, issue and expiry follow each other.") : (.failed, "The day of issue lies in the future.")
+            ? (.passed, "Birth, issue and expiry follow each other.")
+            : (.failed, "The day of issue lies in the future.")
     }
 
     static let minimumAge = CardRule(name: .minimumAge) { judged in
@@ -103,6 +104,7 @@ struct CardRule: Sendable {
         }
         let wrong = zone.checkDigits.filter { !$0.fits }.map(\.field.rawValue)
         return wrong.isEmpty
-            ? (.passed, "All check digits fit.") : (.failed, "Check digits do not fit: \(wrong.joined(separator: ", ")).")
+            ? (.passed, "All check digits fit.")
+            : (.failed, "Check digits do not fit: \(wrong.joined(separator: ", ")).")
     }
 }

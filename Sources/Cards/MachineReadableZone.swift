@@ -78,7 +78,7 @@ public struct MachineReadableZone: Sendable, Equatable, Confidential {
     private static func kind(of zone: [UInt8], _ format: MachineReadableFormat) -> IdentityCard.Kind? {
         switch (format, zone[0]) {
         case (.td3, UInt8(ascii: "P")): .passport
-        // A second letter V marks a crew member certificate's visa-like form, which identifies nobody.
+        // The second letter of an identity document is never V (ICAO 9303-5 §4.2.2).
         case (.td1, UInt8(ascii: "A")), (.td1, UInt8(ascii: "C")), (.td1, UInt8(ascii: "I")),
             (.td2, UInt8(ascii: "A")), (.td2, UInt8(ascii: "C")), (.td2, UInt8(ascii: "I")):
             zone[1] == UInt8(ascii: "V") ? nil : .identification
