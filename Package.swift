@@ -60,6 +60,7 @@ let package = Package(
         .target(
             name: "Authority", dependencies: ["Identity", "COpenSSL", crypto, cryptoExtras, x509, asn1],
             swiftSettings: house),
+        .target(name: "Cards", dependencies: ["Identity", crypto], swiftSettings: house),
         .target(
             name: "Database",
             dependencies: [
@@ -109,8 +110,8 @@ let package = Package(
         .target(
             name: "Fixtures",
             dependencies: [
-                "Identity", "Tokens", "Authority", "Database", "Records", "Operations", crypto, cryptoExtras, x509,
-                asn1,
+                "Identity", "Tokens", "Authority", "Cards", "Database", "Records", "Operations", crypto, cryptoExtras,
+                x509, asn1,
             ],
             path: "Tests/Fixtures", swiftSettings: house),
         .executableTarget(
@@ -131,6 +132,7 @@ let package = Package(
         .testTarget(
             name: "AuthorityTests",
             dependencies: ["Identity", "Authority", "Fixtures", crypto, cryptoExtras, x509, asn1], swiftSettings: house),
+        .testTarget(name: "CardsTests", dependencies: ["Identity", "Cards", "Fixtures"], swiftSettings: house),
         .testTarget(
             name: "DatabaseTests", dependencies: ["Database", "Fixtures"], swiftSettings: house),
         .testTarget(

@@ -38,7 +38,7 @@ extension Date {
     }
 
     /// The proleptic Gregorian date of a day number, by the era method (400 years have 146,097 days).
-    private static func civil(daysSince1970 days: Int) -> (year: Int, month: Int, day: Int) {
+    static func civil(daysSince1970 days: Int) -> (year: Int, month: Int, day: Int) {
         let shifted = days + 719_468
         let era = shifted.dividingFloor(by: 146_097)
         let dayOfEra = shifted - era * 146_097

@@ -133,6 +133,10 @@ public struct CardPolicy: Sendable, Equatable {
     public var submissionsPeriod: TimeInterval = 6 * 3600
     public var minimumAge = 18
     public var rawInputKept: TimeInterval = 86_400
+    /// The soft checks (``CardCheck/Name``) whose failure sends a card to review. By default those that point at another
+    /// person's or an invented card; published number formats are too old for that, and most real barcodes depart from
+    /// the standard.
+    public var reviewedChecks = ["name", "postal_code"]
 
     public init() {}
 }

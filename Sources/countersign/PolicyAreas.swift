@@ -114,6 +114,10 @@ struct PolicyArea {
                 .time("submissions_period", \.cards.submissionsPeriod, 60...(30 * day)),
                 .whole("minimum_age", \.cards.minimumAge, 0...120),
                 .time("raw_input_kept", \.cards.rawInputKept, 0...day),
+                .texts(
+                    "reviewed_checks", \.cards.reviewedChecks,
+                    expected: "a list from \(softChecks.joined(separator: ", ")), each once,",
+                    where: softChecks.contains),
             ])
     }
 
@@ -138,6 +142,9 @@ struct PolicyArea {
                 .time("phone_ban", \.bans.phoneBan, 0...(3650 * day)),
             ])
     }
+
+    /// Failures of these may send a card to review; those of the others reject it.
+    private static let softChecks = CardCheck.Name.allCases.filter { !$0.isHard }.map(\.rawValue)
 
     /// What the metadata of numbering plans tells apart.
     private static let numberTypes = [

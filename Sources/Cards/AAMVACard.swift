@@ -1,0 +1,104 @@
+import Identity
+
+/// A North American driving licence or identity card, read from the text of its PDF417 barcode (AAMVA card design
+/// standard, editions of 2000 to 2025).
+///
+/// Reading never judges: a value that is missing is missing, and what departs from the standard is in ``conformance``.
+public struct AAMVACard: Sendable, Equatable, Confidential {
+    /// The header as written.
+    public let header: AAMVAHeader
+    /// The edition by which the card was read: the header's, or a guess where the header has none that is known.
+    public let version: AAMVAVersion
+    /// What the card says.
+    public let identityCard: IdentityCard
+    /// Where the text departs from the standard.
+    public let conformance: AAMVAConformance
+    /// The elements on which a proof rests and that the card lacks, in the standard's three letters.
+    public let missingElements: [String]
+
+    /// A text of more bytes is no card's: a PDF417 symbol holds 1,850 characters.
+    public static let maximumLength = 8192
+
+    /// Reads a barcode's text.
+    ///
+    /// - Throws: ``Refusal`` `malformed_request` where it is no AAMVA text at all: too long, without a header, without
+    ///   a data element.
+    public static func read(_ text: String) throws(Refusal) -> AAMVACard {
+        try read(Array(text.utf8))
+    }
+
+    /// Reads a barcode's bytes: ASCII, ISO/IEC 8859-1 or UTF-8.
+    ///
+    /// - Throws: as ``read(_:)-(String)``.
+    public static func read(_ bytes: [UInt8]) throws(Refusal) -> AAMVACard {
+        guard bytes.count <= maximumLength else {
+            throw Refusal(.malformedRequest, "aamva is longer than \(maximumLength) bytes: no card holds so much.")
+        }
+        var conformance = AAMVAConformance()
+        let hasMark = bytes.starts(with: [0xEF, 0xBB, 0xBF])
+        if hasMark { conformance.note(.byteOrderMark) }
+        guard let header = AAMVAHeader(bytes, start: hasMark ? 3 : 0, noting: &conformance) else {
+            throw Refusal(
+                .malformedRequest,
+                "aamva has no AAMVA header: send the barcode's whole text, from @ and \"ANSI \" on, in base64.")
+        }
+        let elements = try AAMVAElements(bytes, header: header, noting: &conformance)
+        guard elements.all.contains(where: { !$0.id.isJurisdictionSpecific }) else {
+            throw Refusal(
+                .malformedRequest,
+                "aamva holds a header but no data element: keep the line feeds between the elements when encoding it.")
+        }
+        return AAMVACard(header: header, elements: elements, bytes: bytes, conformance: conformance)
+    }
+
+    private init(
+        header: AAMVAHeader, elements: AAMVAElements, bytes: [UInt8], conformance: AAMVAConformance
+    ) {
+        let version = header.versionNumber.flatMap { AAMVAVersion($0) } ?? AAMVAVersion(guessedFrom: elements)
+        var values = AAMVAValues(bytes, elements: elements, conformance: conformance)
+        let issuer = header.issuerNumber.flatMap { Jurisdiction.of(issuerNumber: $0) }
+        if header.issuerNumber != nil, issuer == nil { values.conformance.note(.issuerNumber) }
+        let primary = elements.all.first { $0.subfile.isPrimary }?.subfile ?? .drivingLicence
+        var card = IdentityCard(source: .aamva, kind: primary == .identification ? .identification : .licence)
+
+        let country = values.country() ?? issuer?.country
+        card.name = values.name(version: version)
+        card.address = values.address(country: country)
+        card.country = issuer?.country ?? country
+        card.jurisdiction = issuer?.code ?? card.address?.jurisdiction
+        let order: AAMVADate.Order = version.number == 1 || country == "CAN" ? .yearMonthDay : .monthDayYear
+        card.dateOfBirth = values.date(ElementID("DBB"), expecting: order)
+        card.issuedOn = values.date(ElementID("DBD"), expecting: order)
+        card.expiresOn = values.date(ElementID("DBA"), expecting: order)
+        card.documentNumber = values.text(ElementID("DAQ")) ?? ""
+        card.documentDiscriminator = values.text(ElementID("DCF"))
+        card.sex = values.text(ElementID("DBC")).flatMap(Self.sex)
+        card.compliance = values.text(ElementID("DDA")).flatMap(IdentityCard.Compliance.init(rawValue:))
+        card.isLimitedDuration = values.text(ElementID("DDD")).map { $0 == "1" }
+        card.fields = values.fields()
+
+        var missing = version.identifyingElements.filter { !values.isPresent($0) }.map(\.text)
+        if !values.hasFamilyName { missing.append(version.nameForm == .whole ? "DAA" : "DCS") }
+        if !values.hasGivenName, version.nameForm != .whole {
+            missing.append(version.nameForm == .apart ? "DAC" : "DCT")
+        }
+        missingElements = missing
+        let descriptive = version.descriptiveElements(forDriving: card.kind == .licence).filter { !values.contains($0) }
+        for element in missing + descriptive.map(\.text) { values.conformance.note(.missingElement, element) }
+
+        self.header = header
+        self.version = version
+        self.identityCard = card
+        self.conformance = values.conformance
+    }
+
+    /// 1, 2 and 9 of ISO/IEC 5218; letters on cards of the first edition.
+    private static func sex(_ code: String) -> IdentityCard.Sex? {
+        switch code {
+        case "1", "M": .male
+        case "2", "F": .female
+        case "9", "0", "X": .unspecified
+        default: nil
+        }
+    }
+}

@@ -1,0 +1,100 @@
+import Identity
+
+/// Texts of an AAMVA card's elements, cleaned of what readers of barcodes and careless issuers add.
+struct AAMVAValues {
+    private let bytes: [UInt8]
+    private let elements: AAMVAElements
+    var conformance: AAMVAConformance
+
+    init(_ bytes: [UInt8], elements: AAMVAElements, conformance: AAMVAConformance) {
+        self.bytes = bytes
+        self.elements = elements
+        self.conformance = conformance
+    }
+
+    /// Whether an element is there and not empty.
+    func isPresent(_ id: ElementID) -> Bool { elements.first(id).map { !$0.value.isEmpty } ?? false }
+
+    /// Whether an element is there, empty or not.
+    func contains(_ id: ElementID) -> Bool { elements.contains(id) }
+
+    /// The value of the first of some elements that has one. What the standard writes for "nothing" has none.
+    mutating func text(_ ids: ElementID...) -> String? {
+        for id in ids {
+            if let text = text(of: id) { return text }
+        }
+        return nil
+    }
+
+    /// The bytes of an element, without commas at the end.
+    mutating func value(of id: ElementID) -> ArraySlice<UInt8>? {
+        guard let element = elements.first(id) else { return nil }
+        var value = bytes[element.value]
+        while let last = value.last, last == UInt8(ascii: ",") || last <= 0x20 { value.removeLast() }
+        while let first = value.first, first <= 0x20 { value.removeFirst() }
+        // Version 01 separates names by commas, and one at the end stands for parts that a holder does not have.
+        if value.endIndex != element.value.upperBound, id != Self.wholeName {
+            conformance.note(.trailingComma, id.text)
+        }
+        return value
+    }
+
+    /// The date of an element.
+    mutating func date(_ id: ElementID, expecting order: AAMVADate.Order) -> CalendarDate? {
+        guard let value = value(of: id), !value.isEmpty, !Self.meansNothing(value) else { return nil }
+        let date = AAMVADate(value)
+        if date.day == nil {
+            conformance.note(.dateUnreadable, id.text)
+        } else {
+            if date.order != order { conformance.note(.dateOrder, id.text) }
+            if !date.isEightDigits { conformance.note(.dateZeros, id.text) }
+        }
+        return date.day
+    }
+
+    /// All elements with their raw values.
+    mutating func fields() -> [CardField] {
+        elements.all.map { element in
+            CardField(
+                element: element.id.text, raw: Self.decode(bytes[element.value]).text, subfile: element.subfile.text,
+                property: element.id.property)
+        }
+    }
+
+    private static let wholeName = ElementID("DAA")
+
+    private mutating func text(of id: ElementID) -> String? {
+        guard let value = value(of: id), !value.isEmpty, !Self.meansNothing(value) else { return nil }
+        let (text, isForeign) = Self.decode(value)
+        if isForeign { conformance.note(.characterSet, id.text) }
+        guard isForeign || value.contains(where: { $0 < 0x20 || $0 >= 0x7F }) else { return text }
+        let printable = text.unicodeScalars.filter { scalar in
+            switch scalar.properties.generalCategory {
+            case .control, .format, .lineSeparator, .paragraphSeparator, .privateUse, .surrogate, .unassigned: false
+            default: true
+            }
+        }
+        let cleaned = String(String.UnicodeScalarView(printable))
+        if cleaned.unicodeScalars.count != text.unicodeScalars.count { conformance.note(.characterSet, id.text) }
+        return cleaned.isEmpty ? nil : cleaned
+    }
+
+    /// ISO/IEC 8859-1 as the standard has it; UTF-8, which some readers make of it, is told by its form.
+    private static func decode(_ value: ArraySlice<UInt8>) -> (text: String, isForeign: Bool) {
+        if value.allSatisfy({ $0 < 0x80 }) { return (String(decoding: value, as: UTF8.self), false) }
+        if let text = String(validating: value, as: UTF8.self) { return (text, true) }
+        return (String(String.UnicodeScalarView(value.map { Unicode.Scalar($0) })), false)
+    }
+
+    /// What cards write where there is nothing to write: the standard's NONE and UNAVL, and issuers' own words.
+    private static func meansNothing(_ value: ArraySlice<UInt8>) -> Bool {
+        guard value.count <= 11 else { return false }
+        let words: [StaticString] = ["NONE", "UNAVL", "UNAVAIL", "UNAVAILABLE", "N/A"]
+        return words.contains { word in
+            word.utf8CodeUnitCount == value.count
+                && zip(value, UnsafeBufferPointer(start: word.utf8Start, count: word.utf8CodeUnitCount)).allSatisfy {
+                    $0.capitalised == $1
+                }
+        }
+    }
+}

@@ -1,0 +1,86 @@
+/// An edition of the AAMVA card design standard, by the number that stands in the header.
+///
+/// What each edition demands is taken from public implementations of it, not from its text.
+public struct AAMVAVersion: Sendable, Equatable {
+    /// 1 (2000) to 10 (2020); 11 and 12 for what followed, the edition of 2025 among it.
+    public let number: Int
+
+    /// The highest number known here.
+    static let latest = 12
+
+    /// A known version; `nil` for any other number.
+    public init?(_ number: Int) {
+        guard (1...Self.latest).contains(number) else { return nil }
+        self.number = number
+    }
+
+    /// For a header without a usable number: the version whose name elements the card has.
+    init(guessedFrom elements: AAMVAElements) {
+        if elements.contains(ElementID("DCT")) {
+            number = 3
+        } else if elements.contains(ElementID("DAA")), !elements.contains(ElementID("DCS")) {
+            number = 1
+        } else {
+            number = 10
+        }
+    }
+
+    /// The year of the edition.
+    public var year: Int {
+        switch number {
+        case 1: 2000
+        case 2: 2003
+        case 3: 2005
+        case 4: 2009
+        case 5: 2010
+        case 6: 2011
+        case 7: 2012
+        case 8: 2013
+        case 9: 2016
+        case 10: 2020
+        default: 2025
+        }
+    }
+
+    /// Whether a jurisdiction version stands in the header: not in the first edition.
+    var hasJurisdictionVersion: Bool { number > 1 }
+
+    /// How a version writes a name.
+    enum NameForm {
+        /// DAA: family, first and further names and suffix in one, comma-separated.
+        case whole
+        /// DCS, and DCT for all given names.
+        case givenTogether
+        /// DCS, DAC and DAD, with truncation flags.
+        case apart
+    }
+
+    /// How this version writes a name.
+    var nameForm: NameForm {
+        switch number {
+        case 1: .whole
+        case 2, 3: .givenTogether
+        default: .apart
+        }
+    }
+
+    /// The elements that a proof of identity rests on, names apart: without one of them a card is rejected.
+    var identifyingElements: [ElementID] { number == 1 ? Self.identifying2000 : Self.identifying2003 }
+
+    /// Further mandatory elements, of body and vehicles: real cards lack them often, so that it is only reported.
+    func descriptiveElements(forDriving: Bool) -> [ElementID] {
+        let vehicles = number == 1 ? Self.vehicles2000 : Self.vehicles2003
+        let body = number == 1 ? [] : Self.body2003
+        let flags = number < 4 ? [] : Self.flags2009
+        return (forDriving ? vehicles : []) + body + flags
+    }
+
+    private static let identifying2000 = ["DAG", "DAI", "DAJ", "DAK", "DAQ", "DBA", "DBB", "DBC", "DBD"].map(id)
+    private static let identifying2003 = identifying2000 + ["DCF", "DCG"].map(id)
+    private static let vehicles2000 = ["DAR", "DAS", "DAT"].map(id)
+    private static let vehicles2003 = ["DCA", "DCB", "DCD"].map(id)
+    private static let body2003 = ["DAU", "DAY"].map(id)
+    private static let flags2009 = ["DAD", "DDE", "DDF", "DDG"].map(id)
+
+    private static func id(_ name: StaticString) -> ElementID { ElementID(name) }
+}

@@ -1,0 +1,42 @@
+import Identity
+
+/// What all checks say of one card, and what follows.
+///
+/// A barcode or a zone proves nothing about its issuer: a card that passes is one that does not contradict itself, and no
+/// more is said of it than ``Assurance/barcode``.
+public struct CardAssessment: Sendable, Equatable {
+    /// Every check, in the order of ``CardCheck/Name``.
+    public let checks: [CardCheck]
+    /// What follows.
+    public let verdict: Verdict
+
+    /// What follows from the checks.
+    public enum Verdict: String, Sendable {
+        /// The card counts.
+        case accepted
+        /// A person must look at it first.
+        case inReview = "in_review"
+        /// The card does not count: a hard check failed.
+        case rejected
+    }
+
+    /// Judges a card.
+    ///
+    /// - Parameters:
+    ///   - today: the day of judgement.
+    ///   - policy: the minimum age, and which soft failures send a card to review.
+    ///   - displayName: the name under which the provider knows the user; `nil` where it told none.
+    public init(_ card: ScannedCard, today: CalendarDate, policy: CardPolicy, displayName: String?) {
+        let judged = CardRule.Case(card: card, today: today, policy: policy, displayName: displayName)
+        checks = CardRule.all.map { $0.check(judged) }
+        let failed = checks.filter { $0.result == .failed }.map(\.name)
+        if failed.contains(where: \.isHard) {
+            verdict = .rejected
+        } else {
+            verdict = failed.contains { policy.reviewedChecks.contains($0.rawValue) } ? .inReview : .accepted
+        }
+    }
+
+    /// The checks that failed.
+    public var failures: [CardCheck] { checks.filter { $0.result == .failed } }
+}

@@ -1,0 +1,31 @@
+import Identity
+
+/// Canonical texts by which the same document and the same person are found again. They hold personal data: only a keyed
+/// digest of them (a blind index) may be stored.
+public struct CardFingerprint: Sendable, Equatable, Confidential {
+    /// Country, jurisdiction, kind and normalised number: one document and its renewals. `nil` without a number.
+    public let document: String?
+    /// Folded name, birthday and the first five characters of the postal code: one person. `nil` without name or
+    /// birthday. A document without an address gives another text than one with.
+    public let person: String?
+
+    /// Derives both from a card.
+    public init(_ card: IdentityCard) {
+        let number = card.normalisedNumber
+        document =
+            number.isEmpty
+            ? nil : Self.join("document", [card.country ?? "", card.jurisdiction ?? "", card.kind.rawValue, number])
+        let parts = [card.name.family, card.name.given, card.name.middle].compactMap { $0 }
+        let folded = parts.map(NameFolding.folded).joined(separator: " ")
+        let postalCode = card.address?.postalCode?.utf8.filter { $0.isDigit || $0.isCapital }.prefix(5) ?? []
+        person = card.dateOfBirth.flatMap { birthday in
+            folded.isEmpty
+                ? nil : Self.join("person", [folded, birthday.text, String(decoding: postalCode, as: UTF8.self)])
+        }
+    }
+
+    /// The unit separator stands in no field, so that no two lists of fields give one text.
+    private static func join(_ label: String, _ fields: [String]) -> String {
+        ([label] + fields).joined(separator: "\u{1F}")
+    }
+}

@@ -1,0 +1,84 @@
+import Identity
+
+extension CardRule {
+    static let documentNumber = CardRule(name: .documentNumber) { judged in
+        DocumentNumber.isOne(judged.identityCard)
+            ? (.passed, "The document number is one.")
+            : (.failed, "The document number is missing, filled with a single character or not a number at all.")
+    }
+
+    static let numberFormat = CardRule(name: .numberFormat) { judged in
+        let card = judged.identityCard
+        guard judged.card.aamva != nil,
+            let format = card.jurisdiction.flatMap({ Jurisdiction.of(code: $0) })?.numberFormat
+        else { return (.notApplicable, "No form of the issuer's document numbers is known.") }
+        return format.admits(card.normalisedNumber)
+            ? (.passed, "The document number has a form that the issuer gives out.")
+            : (.failed, "The document number has none of the forms that the issuer is known to give out.")
+    }
+
+    static let postalCode = CardRule(name: .postalCode) { judged in
+        guard let address = judged.identityCard.address, let code = address.postalCode,
+            let area = address.jurisdiction.flatMap({ Jurisdiction.of(code: $0) })?.postalArea
+        else { return (.notApplicable, "The card states no postal code or no known jurisdiction.") }
+        guard let isInside = area.contains(code) else {
+            return (.failed, "The postal code has neither the form of a ZIP code nor of a Canadian one.")
+        }
+        return isInside
+            ? (.passed, "The postal code lies in the jurisdiction.")
+            : (.failed, "The postal code does not lie in the jurisdiction.")
+    }
+
+    static let displayName = CardRule(name: .name) { judged in
+        guard let displayName = judged.displayName, !NameFolding.words(displayName).isEmpty else {
+            return (.notApplicable, "The provider told no display name.")
+        }
+        return NameComparison(judged.identityCard.name).admits(displayName)
+            ? (.passed, "The name on the card fits the account's display name.")
+            : (.failed, "The name on the card is not the account's display name.")
+    }
+
+    static let postOfficeBox = CardRule(name: .poBox) { judged in
+        guard let street = judged.identityCard.address?.street else {
+            return (.notApplicable, "The card states no street.")
+        }
+        let words = NameFolding.words(street).joined(separator: " ")
+        let boxes = ["PO BOX", "P O BOX", "POBOX", "POST OFFICE BOX", "CASE POSTALE"]
+        return boxes.contains { " \(words)".contains(" \($0)") }
+            ? (.failed, "The address is a post office box, where nobody lives.")
+            : (.passed, "The address is no post office box.")
+    }
+
+    static let conformance = CardRule(name: .conformance) { judged in
+        guard let card = judged.card.aamva else {
+            return (.notApplicable, "A zone of the right length and alphabet has no other form.")
+        }
+        guard !card.conformance.isConformant else { return (.passed, "The text is written as the standard says.") }
+        let kinds = AAMVAConformance.Kind.allCases.filter(card.conformance.kinds.contains)
+        let named = kinds.map { kind in
+            let elements = card.conformance.departures.filter { $0.kind == kind }.compactMap(\.element)
+            return elements.isEmpty ? kind.explanation : "\(kind.explanation) (\(elements.joined(separator: ", ")))"
+        }
+        return (.failed, "The text departs from the standard: \(named.joined(separator: "; ")).")
+    }
+}
+
+/// Whether what stands in the place of a document number is one.
+private enum DocumentNumber {
+    /// The longest that the AAMVA standard allows.
+    static let maximumLength = 25
+    /// Words that stand where a number is withheld or invented.
+    static let words: Set<String> = ["UNKNOWN", "SPECIMEN", "SAMPLE", "VOID", "TEST", "NULL", "NA", "XXXXX"]
+
+    static func isOne(_ card: IdentityCard) -> Bool {
+        let number = card.normalisedNumber
+        guard (1...maximumLength).contains(number.utf8.count), !words.contains(number) else { return false }
+        let significant = number.utf8.filter { $0 != UInt8(ascii: "0") && $0 != UInt8(ascii: "*") }
+        guard let first = significant.first else { return false }
+        // Five times the same character is a filler; shorter numbers exist where numbering is sequential.
+        if number.utf8.count >= 5, number.utf8.allSatisfy({ $0 == first }) { return false }
+        return card.documentNumber.utf8.allSatisfy { byte in
+            byte.capitalised.isCapital || byte.isDigit || [0x20, 0x2A, 0x2D, 0x2F, 0x2E].contains(byte)
+        }
+    }
+}

@@ -1,0 +1,70 @@
+import Identity
+
+/// The three characters that name a data element of an AAMVA card, such as `DAQ`: capital letters, digits at the end.
+struct ElementID: Hashable, Sendable {
+    private let code: UInt32
+
+    init(_ first: UInt8, _ second: UInt8, _ third: UInt8) {
+        code = UInt32(first) << 16 | UInt32(second) << 8 | UInt32(third)
+    }
+
+    /// From three ASCII characters.
+    init(_ name: StaticString) {
+        code = name.withUTF8Buffer { $0.reduce(0) { $0 << 8 | UInt32($1) } }
+    }
+
+    /// The three characters.
+    var text: String {
+        String(decoding: [UInt8(code >> 16 & 255), UInt8(code >> 8 & 255), UInt8(code & 255)], as: UTF8.self)
+    }
+
+    /// Whether a jurisdiction defined it for itself.
+    var isJurisdictionSpecific: Bool { code >> 16 == UInt32(UInt8(ascii: "Z")) }
+
+    /// The property that the element is read as, if there is one.
+    var property: CardProperty? { Self.properties[self] }
+
+    private static let properties: [ElementID: CardProperty] = [
+        ElementID("DAA"): .name, ElementID("DCS"): .familyName, ElementID("DAB"): .familyName,
+        ElementID("DAC"): .givenName, ElementID("DCT"): .givenName, ElementID("DAD"): .middleName,
+        ElementID("DCU"): .nameSuffix, ElementID("DAE"): .nameSuffix, ElementID("DDE"): .familyTruncation,
+        ElementID("DDF"): .givenTruncation, ElementID("DDG"): .middleTruncation, ElementID("DBB"): .dateOfBirth,
+        ElementID("DBD"): .issuedOn, ElementID("DBA"): .expiresOn, ElementID("DBC"): .sex, ElementID("DAG"): .street,
+        ElementID("DAH"): .street, ElementID("DAI"): .city, ElementID("DAJ"): .addressJurisdiction,
+        ElementID("DAK"): .postalCode, ElementID("DCG"): .country, ElementID("DAQ"): .documentNumber,
+        ElementID("DCF"): .documentDiscriminator, ElementID("DDA"): .compliance, ElementID("DDD"): .limitedDuration,
+    ]
+}
+
+/// The two characters that name a subfile: `DL`, `ID`, `EN`, or `Z` and a letter of the jurisdiction's choice.
+struct SubfileType: Hashable, Sendable {
+    private let first: UInt8
+    private let second: UInt8
+
+    init(_ first: UInt8, _ second: UInt8) {
+        self.first = first
+        self.second = second
+    }
+
+    static let drivingLicence = SubfileType(UInt8(ascii: "D"), UInt8(ascii: "L"))
+    static let identification = SubfileType(UInt8(ascii: "I"), UInt8(ascii: "D"))
+    static let enhanced = SubfileType(UInt8(ascii: "E"), UInt8(ascii: "N"))
+
+    /// Whether it holds what the standard defines.
+    var isPrimary: Bool { self == .drivingLicence || self == .identification || self == .enhanced }
+
+    /// Whether it holds what a jurisdiction defines.
+    var isJurisdictionSpecific: Bool { first == UInt8(ascii: "Z") && second.isCapital }
+
+    /// The two characters.
+    var text: String { String(decoding: [first, second], as: UTF8.self) }
+}
+
+extension UInt8 {
+    /// A to Z.
+    var isCapital: Bool { self >= UInt8(ascii: "A") && self <= UInt8(ascii: "Z") }
+    /// 0 to 9.
+    var isDigit: Bool { self >= UInt8(ascii: "0") && self <= UInt8(ascii: "9") }
+    /// The capital of a letter of ASCII, anything else as it is.
+    var capitalised: UInt8 { self >= UInt8(ascii: "a") && self <= UInt8(ascii: "z") ? self - 32 : self }
+}

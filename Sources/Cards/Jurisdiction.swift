@@ -1,0 +1,30 @@
+/// A state, district, territory or province that issues AAMVA cards.
+public struct Jurisdiction: Sendable, Equatable {
+    /// Its two letters (ISO 3166-2 without the country).
+    public let code: String
+    /// Its issuer identification number, six digits.
+    public let issuerNumber: Int
+    /// `USA` or `CAN`.
+    public let country: String
+    /// The postal codes in it.
+    public let postalArea: PostalArea
+    /// The forms of its document numbers; `nil` where none are known.
+    public let numberFormat: NumberFormat?
+
+    init(_ code: String, _ issuerNumber: Int, _ country: String, postal: String, numbers: String) {
+        self.code = code
+        self.issuerNumber = issuerNumber
+        self.country = country
+        postalArea = PostalArea(postal)
+        numberFormat = numbers.isEmpty ? nil : NumberFormat(numbers)
+    }
+
+    /// The jurisdiction of an issuer identification number.
+    public static func of(issuerNumber: Int) -> Jurisdiction? { byIssuerNumber[issuerNumber] }
+
+    /// The jurisdiction of two letters.
+    public static func of(code: String) -> Jurisdiction? { byCode[code] }
+
+    private static let byIssuerNumber = Dictionary(all.map { ($0.issuerNumber, $0) }) { first, _ in first }
+    private static let byCode = Dictionary(all.map { ($0.code, $0) }) { first, _ in first }
+}

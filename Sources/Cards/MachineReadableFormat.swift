@@ -1,0 +1,93 @@
+/// The three sizes of travel documents and where their machine readable zones hold what, as positions in the lines put
+/// together (ICAO 9303 parts 5, 6 and 4).
+public enum MachineReadableFormat: String, Sendable, CaseIterable {
+    /// Three lines of 30: identity cards, passport cards.
+    case td1 = "TD1"
+    /// Two lines of 36: larger identity cards.
+    case td2 = "TD2"
+    /// Two lines of 44: passports.
+    case td3 = "TD3"
+
+    /// The number of lines.
+    public var lineCount: Int { self == .td1 ? 3 : 2 }
+
+    /// Characters in one line.
+    public var lineLength: Int {
+        switch self {
+        case .td1: 30
+        case .td2: 36
+        case .td3: 44
+        }
+    }
+
+    /// Characters in all lines.
+    public var length: Int { lineCount * lineLength }
+
+    /// Where the document's code stands, in all formats.
+    var documentCode: Range<Int> { 0..<2 }
+    /// Where the issuing state stands, in all formats.
+    var issuingState: Range<Int> { 2..<5 }
+
+    var name: Range<Int> {
+        switch self {
+        case .td1: 60..<90
+        case .td2: 5..<36
+        case .td3: 5..<44
+        }
+    }
+
+    /// Nine characters; the check digit follows.
+    var documentNumber: Range<Int> {
+        switch self {
+        case .td1: 5..<14
+        case .td2: 36..<45
+        case .td3: 44..<53
+        }
+    }
+
+    /// Six digits; the check digit follows.
+    var birth: Range<Int> {
+        switch self {
+        case .td1: 30..<36
+        case .td2: 49..<55
+        case .td3: 57..<63
+        }
+    }
+
+    var sex: Int { birth.upperBound + 1 }
+
+    /// Six digits; the check digit follows.
+    var expiry: Range<Int> { birth.upperBound + 2..<birth.upperBound + 8 }
+
+    var nationality: Range<Int> {
+        switch self {
+        case .td1: 45..<48
+        case .td2: 46..<49
+        case .td3: 54..<57
+        }
+    }
+
+    /// The optional data, into which a long number overflows on TD1 and TD2; on TD3 a check digit follows.
+    var optionalData: Range<Int> {
+        switch self {
+        case .td1: 15..<30
+        case .td2: 64..<71
+        case .td3: 72..<86
+        }
+    }
+
+    /// The second optional data of TD1.
+    var furtherOptionalData: Range<Int>? { self == .td1 ? 48..<59 : nil }
+
+    /// What the composite check digit is computed over.
+    var composite: [Range<Int>] {
+        switch self {
+        case .td1: [5..<30, 30..<37, 38..<45, 48..<59]
+        case .td2: [36..<46, 49..<56, 57..<71]
+        case .td3: [44..<54, 57..<64, 65..<87]
+        }
+    }
+
+    /// Where the composite check digit stands.
+    var compositeDigit: Int { self == .td1 ? 59 : length - 1 }
+}

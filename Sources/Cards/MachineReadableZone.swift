@@ -1,0 +1,173 @@
+import Identity
+
+/// The machine readable zone of a travel document (ICAO 9303): passports, passport cards and national identity cards.
+public struct MachineReadableZone: Sendable, Equatable, Confidential {
+    /// The size of the document.
+    public let format: MachineReadableFormat
+    /// What the zone says.
+    public let identityCard: IdentityCard
+    /// Each check digit and whether it fits, in the zone's order.
+    public let checkDigits: [Judged]
+
+    /// One check digit.
+    public struct Judged: Sendable, Equatable {
+        /// What it is over.
+        public let field: Field
+        /// Whether it is the digit that belongs there.
+        public let fits: Bool
+    }
+
+    /// The fields that have a check digit.
+    public enum Field: String, Sendable, CaseIterable {
+        case documentNumber = "document_number"
+        case dateOfBirth = "date_of_birth"
+        case dateOfExpiry = "date_of_expiry"
+        case optionalData = "optional_data"
+        case composite
+    }
+
+    /// A text of more bytes is no zone: the longest has 90 characters and a few line ends.
+    public static let maximumLength = 256
+
+    /// Reads the lines of a zone, one after the other, with or without line ends and blanks between them. Lower-case
+    /// letters count as capitals: the alphabet has no others, so nothing can be mistaken.
+    ///
+    /// - Parameter today: the day by which two-digit years are resolved: a birth lies in the past, an expiry at most 50
+    ///   years before and 49 after.
+    /// - Throws: ``Refusal`` `malformed_request` for what is no zone: another length, a foreign character, a document
+    ///   code that stands for no identity document. Wrong check digits and dates are no reason to throw.
+    public static func read(_ text: String, today: CalendarDate) throws(Refusal) -> MachineReadableZone {
+        guard text.utf8.count <= maximumLength else {
+            throw Refusal(.malformedRequest, "mrz is longer than \(maximumLength) bytes: send the zone's lines alone.")
+        }
+        let zone = text.utf8.filter { ![0x0A, 0x0D, 0x20, 0x09].contains($0) }.map(\.capitalised)
+        guard let format = MachineReadableFormat.allCases.first(where: { $0.length == zone.count }) else {
+            throw Refusal(
+                .malformedRequest,
+                "mrz has \(zone.count) characters: TD1 has 3 lines of 30, TD2 2 of 36, TD3 2 of 44, filled up with <.")
+        }
+        guard zone.allSatisfy({ $0.isCapital || $0.isDigit || $0 == filler }) else {
+            throw Refusal(.malformedRequest, "mrz holds a character other than A to Z, 0 to 9 and <.")
+        }
+        guard let kind = kind(of: zone, format) else {
+            throw Refusal(
+                .malformedRequest,
+                "mrz begins with a code that is no identity document's: P on TD3, A, C or I on TD1 and TD2.")
+        }
+        return MachineReadableZone(zone, format: format, kind: kind, today: today)
+    }
+
+    private init(_ zone: [UInt8], format: MachineReadableFormat, kind: IdentityCard.Kind, today: CalendarDate) {
+        self.format = format
+        let number = Self.documentNumber(zone, format)
+        var card = IdentityCard(source: .mrz, kind: kind)
+        card.name = Self.name(zone[format.name])
+        card.documentNumber = number.text
+        card.dateOfBirth = MachineReadableDate.birth(zone[format.birth], today: today)
+        card.expiresOn = MachineReadableDate.expiry(zone[format.expiry], today: today)
+        card.sex = Self.sex(zone[format.sex])
+        card.country = Self.trimmed(zone[format.issuingState])
+        card.nationality = Self.trimmed(zone[format.nationality])
+        card.fields = Self.fields(zone, format)
+        identityCard = card
+        checkDigits = Self.judge(zone, format, numberFits: number.fits)
+    }
+
+    private static let filler = UInt8(ascii: "<")
+
+    private static func kind(of zone: [UInt8], _ format: MachineReadableFormat) -> IdentityCard.Kind? {
+        switch (format, zone[0]) {
+        case (.td3, UInt8(ascii: "P")): .passport
+        // The second letter of an identity document is never V (ICAO 9303-5 §4.2.2).
+        case (.td1, UInt8(ascii: "A")), (.td1, UInt8(ascii: "C")), (.td1, UInt8(ascii: "I")),
+            (.td2, UInt8(ascii: "A")), (.td2, UInt8(ascii: "C")), (.td2, UInt8(ascii: "I")):
+            zone[1] == UInt8(ascii: "V") ? nil : .identification
+        default: nil
+        }
+    }
+
+    /// A number of more than nine characters has `<` for its check digit, and goes on in the optional data: the rest,
+    /// the check digit over the whole, `<` (ICAO 9303-5 §4.2.4, 9303-6 §4.2.4).
+    private static func documentNumber(
+        _ zone: [UInt8], _ format: MachineReadableFormat
+    ) -> (text: String, fits: Bool) {
+        let field = zone[format.documentNumber]
+        let digit = zone[format.documentNumber.upperBound]
+        guard digit == filler, format != .td3 else { return (trimmed(field) ?? "", CheckDigit.over(field) == digit) }
+        let overflow = zone[format.optionalData].prefix { $0 != filler }
+        guard let last = overflow.last, overflow.count > 1 else { return (trimmed(field) ?? "", false) }
+        let whole = Array(field) + overflow.dropLast()
+        return (trimmed(whole[...]) ?? "", CheckDigit.over(whole) == last)
+    }
+
+    private static func judge(_ zone: [UInt8], _ format: MachineReadableFormat, numberFits: Bool) -> [Judged] {
+        func fits(_ range: Range<Int>) -> Bool { CheckDigit.over(zone[range]) == zone[range.upperBound] }
+        var judged = [
+            Judged(field: .documentNumber, fits: numberFits), Judged(field: .dateOfBirth, fits: fits(format.birth)),
+            Judged(field: .dateOfExpiry, fits: fits(format.expiry)),
+        ]
+        if format == .td3 {
+            // Where nothing stands in the field its digit may be left out (ICAO 9303-4 §4.2.2).
+            let isEmpty = zone[format.optionalData].allSatisfy { $0 == filler }
+            let isLeftOut = isEmpty && zone[format.optionalData.upperBound] == filler
+            judged.append(Judged(field: .optionalData, fits: isLeftOut || fits(format.optionalData)))
+        }
+        let composite = CheckDigit.over(format.composite.flatMap { zone[$0] })
+        judged.append(Judged(field: .composite, fits: composite == zone[format.compositeDigit]))
+        return judged
+    }
+
+    /// `FAMILY<NAME<<GIVEN<NAMES`; a field that is full to its last character may have been cut off.
+    private static func name(_ field: ArraySlice<UInt8>) -> PersonName {
+        let parts = words(field)
+        var name = PersonName()
+        name.family = parts.primary.isEmpty ? nil : parts.primary.joined(separator: " ")
+        name.given = parts.secondary.first
+        let further = parts.secondary.dropFirst()
+        name.middle = further.isEmpty ? nil : further.joined(separator: " ")
+        let isFull = field.last != filler
+        name.familyTruncation = isFull && parts.secondary.isEmpty ? .truncated : .unknown
+        name.givenTruncation = isFull && parts.secondary.count == 1 ? .truncated : .unknown
+        name.middleTruncation = isFull && parts.secondary.count > 1 ? .truncated : .unknown
+        return name
+    }
+
+    private static func words(_ field: ArraySlice<UInt8>) -> (primary: [String], secondary: [String]) {
+        func split(_ part: ArraySlice<UInt8>) -> [String] {
+            part.split(separator: filler).map { String(decoding: $0, as: UTF8.self) }
+        }
+        let boundary = field.indices.dropLast().first { field[$0] == filler && field[$0 + 1] == filler }
+        guard let boundary else { return (split(field), []) }
+        return (split(field[..<boundary]), split(field[boundary...]))
+    }
+
+    private static func sex(_ character: UInt8) -> IdentityCard.Sex? {
+        switch character {
+        case UInt8(ascii: "F"): .female
+        case UInt8(ascii: "M"): .male
+        case filler, UInt8(ascii: "X"): .unspecified
+        default: nil
+        }
+    }
+
+    private static func trimmed(_ field: ArraySlice<UInt8>) -> String? {
+        let content = field.filter { $0 != filler }
+        return content.isEmpty ? nil : String(decoding: content, as: UTF8.self)
+    }
+
+    private static func fields(_ zone: [UInt8], _ format: MachineReadableFormat) -> [CardField] {
+        var parts: [(String, Range<Int>, CardProperty?)] = [
+            ("document_code", format.documentCode, .kind), ("issuing_state", format.issuingState, .country),
+            ("name", format.name, .name), ("document_number", format.documentNumber, .documentNumber),
+            ("date_of_birth", format.birth, .dateOfBirth), ("sex", format.sex..<format.sex + 1, .sex),
+            ("date_of_expiry", format.expiry, .expiresOn), ("nationality", format.nationality, .nationality),
+            ("optional_data", format.optionalData, nil),
+        ]
+        if let further = format.furtherOptionalData { parts.append(("further_optional_data", further, nil)) }
+        return parts.map { name, range, property in
+            CardField(
+                element: name, raw: String(decoding: zone[range], as: UTF8.self), subfile: format.rawValue,
+                property: property)
+        }
+    }
+}

@@ -1,0 +1,85 @@
+/// The forms of a jurisdiction's document numbers: runs of letters (`L`), digits (`D`) or either (`X`) with a length
+/// each, such as `L1D8-11`; alternatives stand apart by blanks.
+public struct NumberFormat: Sendable, Equatable {
+    /// The alternatives, each one a sequence of runs.
+    public let alternatives: [[Run]]
+
+    /// A run of characters of one class.
+    public struct Run: Sendable, Equatable {
+        /// The classes of characters.
+        public enum Class: Sendable {
+            case letter, digit, either
+        }
+
+        /// The class.
+        public let characters: Class
+        /// How many of them.
+        public let count: ClosedRange<Int>
+    }
+
+    /// Reads the notation; a run that is not understood ends its alternative.
+    init(_ notation: String) {
+        alternatives = notation.utf8.split(separator: UInt8(ascii: " ")).map { Self.runs(Array($0)) }
+    }
+
+    private static func runs(_ notation: [UInt8]) -> [Run] {
+        var runs: [Run] = []
+        var position = 0
+        func number() -> Int {
+            var value = 0
+            while position < notation.count, notation[position].isDigit {
+                value = value * 10 + Int(notation[position] - UInt8(ascii: "0"))
+                position += 1
+            }
+            return value
+        }
+        while position < notation.count {
+            let characters: Run.Class
+            switch notation[position] {
+            case UInt8(ascii: "L"): characters = .letter
+            case UInt8(ascii: "D"): characters = .digit
+            case UInt8(ascii: "X"): characters = .either
+            default: return runs
+            }
+            position += 1
+            let least = number()
+            var most = least
+            if position < notation.count, notation[position] == UInt8(ascii: "-") {
+                position += 1
+                most = max(least, number())
+            }
+            runs.append(Run(characters: characters, count: least...most))
+        }
+        return runs
+    }
+
+    /// Whether a number, in its normalised form, has one of the forms.
+    public func admits(_ number: String) -> Bool {
+        let bytes = Array(number.utf8)
+        return alternatives.contains { Self.matches(bytes, $0) }
+    }
+
+    /// Each run takes as much as it can: no two neighbouring ones of the table share a character.
+    private static func matches(_ bytes: [UInt8], _ runs: [Run]) -> Bool {
+        var position = 0
+        for run in runs {
+            var taken = 0
+            while taken < run.count.upperBound, position < bytes.count, run.characters.contains(bytes[position]) {
+                taken += 1
+                position += 1
+            }
+            guard taken >= run.count.lowerBound else { return false }
+        }
+        return position == bytes.count
+    }
+}
+
+extension NumberFormat.Run.Class {
+    fileprivate func contains(_ byte: UInt8) -> Bool {
+        switch self {
+        case .letter: byte.isCapital
+        case .digit: byte.isDigit
+        case .either: byte.isCapital || byte.isDigit || byte == UInt8(ascii: "*")
+        }
+    }
+}

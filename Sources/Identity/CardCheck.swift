@@ -1,0 +1,60 @@
+/// One check of an identity card and what came of it, as the holder of the card is told.
+public struct CardCheck: Sendable, Equatable {
+    /// What was checked.
+    public let name: Name
+    /// What came of it.
+    public let result: Result
+    /// One sentence; it holds no datum of the card, so that it may be kept and shown beside it.
+    public let detail: String
+
+    /// Joins the parts.
+    public init(_ name: Name, _ result: Result, _ detail: String) {
+        self.name = name
+        self.result = result
+        self.detail = detail
+    }
+
+    /// The checks, in the order in which they are reported.
+    public enum Name: String, Sendable, CaseIterable {
+        /// The last day of validity has not passed.
+        case unexpired
+        /// Born before issued before expired, and not issued in the future.
+        case dateOrder = "date_order"
+        /// At least as old as the policy demands.
+        case minimumAge = "minimum_age"
+        /// Issuer number, jurisdiction and country name one issuer.
+        case issuer
+        /// What the version of the standard makes mandatory and a proof rests on is there.
+        case mandatoryElements = "mandatory_elements"
+        /// The document number is one.
+        case documentNumber = "document_number"
+        /// The check digits of a machine readable zone fit.
+        case checkDigits = "check_digits"
+        /// The number has a form that the jurisdiction gives out.
+        case numberFormat = "number_format"
+        /// The postal code lies in the jurisdiction.
+        case postalCode = "postal_code"
+        /// The name is the one under which the provider knows the user.
+        case name
+        /// The address is where someone can live.
+        case poBox = "po_box"
+        /// The text is written as the standard says.
+        case conformance
+
+        /// Whether a card that fails is rejected; a failure of any other check is only reported or sent to review.
+        public var isHard: Bool {
+            switch self {
+            case .unexpired, .dateOrder, .minimumAge, .issuer, .mandatoryElements, .documentNumber, .checkDigits: true
+            case .numberFormat, .postalCode, .name, .poBox, .conformance: false
+            }
+        }
+    }
+
+    /// What came of a check.
+    public enum Result: String, Sendable, CaseIterable {
+        case passed
+        case failed
+        /// The card or the request holds nothing to check.
+        case notApplicable = "not_applicable"
+    }
+}

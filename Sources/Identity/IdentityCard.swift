@@ -1,0 +1,103 @@
+/// What an identity card says, whichever form it was read from. Nothing in it is proved: a barcode or a machine readable
+/// zone can be written by anyone, and how far it counts is said by ``Assurance``.
+public struct IdentityCard: Sendable, Equatable, Confidential {
+    /// From what it was read.
+    public let source: Source
+    /// What kind of document it is.
+    public let kind: Kind
+    /// The holder's name.
+    public var name = PersonName()
+    /// The holder's birthday; `nil` where the card states none that exists.
+    public var dateOfBirth: CalendarDate?
+    /// The day of issue; a machine readable zone has none.
+    public var issuedOn: CalendarDate?
+    /// The last day of validity.
+    public var expiresOn: CalendarDate?
+    /// The holder's sex as stated.
+    public var sex: Sex?
+    /// Where the holder lives; a machine readable zone has none.
+    public var address: PostalAddress?
+    /// The document number as written, 25 characters at most by the AAMVA standard; empty where there is none.
+    public var documentNumber = ""
+    /// The issuing state, territory or province, two letters; `nil` where a country issues.
+    public var jurisdiction: String?
+    /// The issuing country, ISO 3166-1 alpha-3 or a code of ICAO 9303-3 §5.
+    public var country: String?
+    /// The holder's nationality; only a machine readable zone states it.
+    public var nationality: String?
+    /// What tells this copy of the card from earlier ones of the same number (element DCF).
+    public var documentDiscriminator: String?
+    /// Whether it meets the REAL ID act's demands (element DDA).
+    public var compliance: Compliance?
+    /// Whether the holder's stay is limited in time (element DDD).
+    public var isLimitedDuration: Bool?
+    /// Everything that was read, in the card's order, also what no property here stands for.
+    public var fields: [CardField] = []
+
+    /// A card of which nothing more is known yet.
+    public init(source: Source, kind: Kind) {
+        self.source = source
+        self.kind = kind
+    }
+
+    /// The form that a card was read from.
+    public enum Source: String, Sendable, CaseIterable {
+        /// The PDF417 barcode of North American cards.
+        case aamva
+        /// The machine readable zone of ICAO 9303.
+        case mrz
+        /// A mobile document of ISO/IEC 18013-5.
+        case mdoc
+    }
+
+    /// The kinds of document.
+    public enum Kind: String, Sendable, CaseIterable {
+        /// A driving licence.
+        case licence
+        /// An identity card that allows no driving.
+        case identification = "id"
+        /// A passport.
+        case passport
+    }
+
+    /// Sex as cards state it.
+    public enum Sex: String, Sendable {
+        case female, male, unspecified
+    }
+
+    /// Compliance with the REAL ID act.
+    public enum Compliance: String, Sendable {
+        case full = "F"
+        case none = "N"
+    }
+
+    /// The number with capital letters, digits and the asterisk of Washington's older ones only: two ways of writing
+    /// one number are equal in it.
+    public var normalisedNumber: String {
+        String(
+            decoding: documentNumber.utf8.compactMap { byte -> UInt8? in
+                switch byte {
+                case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "*"):
+                    byte
+                case UInt8(ascii: "a")...UInt8(ascii: "z"): byte - 32
+                default: nil
+                }
+            }, as: UTF8.self)
+    }
+
+    /// What is shown of the number: its last four characters, and of a short one no more than half.
+    public var lastFour: String {
+        let number = normalisedNumber
+        return String(number.suffix(min(4, (number.utf8.count + 1) / 2)))
+    }
+
+    /// The holder's age in whole years on a day; `nil` where the card states no birthday.
+    public func age(on day: CalendarDate) -> Int? {
+        dateOfBirth?.age(on: day)
+    }
+
+    /// The fields that a property was read from, in the card's order.
+    public func provenance(of property: CardProperty) -> [CardField] {
+        fields.filter { $0.property == property }
+    }
+}

@@ -1,0 +1,31 @@
+/// Where a card's holder lives, in the card's own words.
+public struct PostalAddress: Sendable, Equatable, Confidential {
+    /// Street and house number; a second line follows after a comma.
+    public var street: String?
+    /// Town or city.
+    public var city: String?
+    /// State, territory or province, two letters (ISO 3166-2 without the country).
+    public var jurisdiction: String?
+    /// `23269` or `23269-1234` in the US, `K1A 0B1` in Canada.
+    public var postalCode: String?
+    /// ISO 3166-1 alpha-3.
+    public var country: String?
+
+    /// Joins the parts.
+    public init(
+        street: String? = nil, city: String? = nil, jurisdiction: String? = nil, postalCode: String? = nil,
+        country: String? = nil
+    ) {
+        self.street = street
+        self.city = city
+        self.jurisdiction = jurisdiction
+        self.postalCode = postalCode
+        self.country = country
+    }
+
+    /// One line: street, city, jurisdiction with postal code, country; what is missing is left out.
+    public var line: String {
+        let region = [jurisdiction, postalCode].compactMap { $0 }.joined(separator: " ")
+        return [street, city, region.isEmpty ? nil : region, country].compactMap { $0 }.joined(separator: ", ")
+    }
+}

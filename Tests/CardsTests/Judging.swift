@@ -1,0 +1,35 @@
+import Cards
+import Fixtures
+import Foundation
+import Identity
+import Testing
+
+/// The day on which tests judge cards.
+let today = CardSpecimen.day(2026, 11, 21)
+
+extension CardSpecimen {
+    /// A specimen of a jurisdiction that is in the table.
+    static func of(
+        _ code: String = "VA", version: Int = 10, change: (inout CardSpecimen) -> Void = { _ in }
+    ) throws -> CardSpecimen {
+        var specimen = try #require(CardSpecimen(code, version: version))
+        change(&specimen)
+        return specimen
+    }
+
+    /// What the reader makes of it.
+    func read() throws -> AAMVACard { try AAMVACard.read(bytes) }
+
+    /// What the checks say of it.
+    func assessed(policy: CardPolicy = CardPolicy(), displayName: String? = "Michael Sample") throws -> CardAssessment {
+        CardAssessment(.aamva(try read()), today: today, policy: policy, displayName: displayName)
+    }
+}
+
+extension CardAssessment {
+    /// The names of the checks that failed.
+    var failed: Set<CardCheck.Name> { Set(failures.map(\.name)) }
+
+    /// What came of one check.
+    func result(_ name: CardCheck.Name) -> CardCheck.Result? { checks.first { $0.name == name }?.result }
+}

@@ -1,0 +1,169 @@
+import Cards
+import Fixtures
+import Identity
+import Testing
+
+@Suite("A machine readable zone")
+struct MachineReadableZoneTests {
+    private func assessed(_ zone: MachineReadableZone, on day: CalendarDate = today) -> CardAssessment {
+        CardAssessment(.machineReadable(zone), today: day, policy: CardPolicy(), displayName: "Anna Eriksson")
+    }
+
+    /// The specimens printed in ICAO 9303 parts 5, 6 and 4.
+    static let printed: [(MachineReadableFormat, String)] = [
+        (.td1, "I<UTOD231458907<<<<<<<<<<<<<<<\n7408122F1204159UTO<<<<<<<<<<<6\nERIKSSON<<ANNA<MARIA<<<<<<<<<<"),
+        (.td2, "I<UTOERIKSSON<<ANNA<MARIA<<<<<<<<<<<\nD231458907UTO7408122F1204159<<<<<<<6"),
+        (.td3, "P<UTOERIKSSON<<ANNA<MARIA<<<<<<<<<<<<<<<<<<<\nL898902C36UTO7408122F1204159ZE184226B<<<<<10"),
+    ]
+
+    @Test("that the standard prints as its example is read, and all check digits fit", arguments: printed)
+    func standardExamples(format: MachineReadableFormat, text: String) throws {
+        let day = CardSpecimen.day(2011, 1, 1)
+        for written in [
+            text, text.replacing("\n", with: ""), text.replacing("\n", with: "\r\n") + "\r\n", text.lowercased(),
+        ] {
+            let zone = try MachineReadableZone.read(written, today: day)
+            let card = zone.identityCard
+            #expect(zone.format == format)
+            #expect(card.source == .mrz)
+            #expect(card.kind == (format == .td3 ? .passport : .identification))
+            #expect(card.name.full == "ANNA MARIA ERIKSSON")
+            #expect(card.documentNumber == (format == .td3 ? "L898902C3" : "D23145890"))
+            #expect(card.dateOfBirth?.text == "1974-08-12")
+            #expect(card.expiresOn?.text == "2012-04-15")
+            #expect(card.sex == .female)
+            #expect(card.country == "UTO")
+            #expect(card.nationality == "UTO")
+            #expect(zone.checkDigits.allSatisfy(\.fits))
+            #expect(assessed(zone, on: day).verdict == .accepted)
+            #expect(assessed(zone).failed == [.unexpired])
+        }
+    }
+
+    @Test("keeps the source of each field")
+    func provenance() throws {
+        let zone = try MachineReadableZone.read(MachineReadableSpecimen(.td3).text, today: today)
+        #expect(
+            zone.identityCard.provenance(of: .documentNumber) == [
+                CardField(element: "document_number", raw: "L898902C3", subfile: "TD3", property: .documentNumber)
+            ])
+        #expect(zone.identityCard.fields.contains { $0.element == "optional_data" && $0.raw == "ZE184226B<<<<<" })
+    }
+
+    @Test("of a long number reads on in the optional data", arguments: [MachineReadableFormat.td1, .td2])
+    func longNumbers(format: MachineReadableFormat) throws {
+        var specimen = MachineReadableSpecimen(format)
+        for number in ["D23145890734", "D231458901", "D2314589073X4"] {
+            specimen.number = number
+            let zone = try MachineReadableZone.read(specimen.text, today: today)
+            #expect(zone.identityCard.documentNumber == number)
+            #expect(zone.checkDigits.allSatisfy(\.fits))
+        }
+        // The standard's own example of a long number (ICAO 9303-5, appendix B).
+        let text = "I<UTOD23145890<7349<<<<<<<<<<<\n3407127M9507122UTO<<<<<<<<<<<2\nSTEVENSON<<PETER<JOHN<<<<<<<<<"
+        let zone = try MachineReadableZone.read(text, today: CardSpecimen.day(1990, 1, 1))
+        #expect(zone.identityCard.documentNumber == "D23145890734")
+        #expect(zone.checkDigits.allSatisfy(\.fits))
+    }
+
+    @Test("with a check digit field but nothing behind it does not pass for a long number")
+    func emptyOverflow() throws {
+        let text = MachineReadableSpecimen(.td1).text.replacing("D231458907", with: "D23145890<")
+        let zone = try MachineReadableZone.read(text, today: today)
+        #expect(zone.checkDigits.first { $0.field == .documentNumber }?.fits == false)
+    }
+
+    @Test(
+        "is rejected after any change of one character in the fields that digits cover",
+        arguments: MachineReadableFormat.allCases)
+    func changes(format: MachineReadableFormat) throws {
+        let specimen = MachineReadableSpecimen(format)
+        let good = Array(specimen.lines.joined().utf8)
+        #expect(assessed(try MachineReadableZone.read(specimen.text, today: today)).verdict == .accepted)
+        let covered: [Range<Int>] =
+            switch format {
+            case .td1: [5..<15, 30..<37, 38..<45, 59..<60]
+            case .td2: [36..<46, 49..<56, 57..<64, 71..<72]
+            case .td3: [44..<54, 57..<64, 65..<87, 87..<88]
+            }
+        for place in covered.flatMap({ $0 }) {
+            // A step of one changes a sum by 7, 3 or 1, never by a multiple of ten.
+            var bytes = good
+            bytes[place] =
+                bytes[place] == UInt8(ascii: "9")
+                ? UInt8(ascii: "8")
+                : bytes[place] == UInt8(ascii: "<")
+                    ? UInt8(ascii: "1") : bytes[place] + 1
+            let zone = try MachineReadableZone.read(String(decoding: bytes, as: UTF8.self), today: today)
+            #expect(assessed(zone).failed.contains(.checkDigits), "\(place)")
+        }
+    }
+
+    @Test(
+        "has its two-digit years resolved against today",
+        arguments: [
+            ("261120", "2026-11-20"), ("261121", "2026-11-21"), ("261122", "1926-11-22"), ("740812", "1974-08-12"),
+            ("000229", "2000-02-29"), ("271231", "1927-12-31"),
+        ])
+    func births(written: String, day: String) throws {
+        var specimen = MachineReadableSpecimen(.td3)
+        specimen.birth = written
+        #expect(try MachineReadableZone.read(specimen.text, today: today).identityCard.dateOfBirth?.text == day)
+    }
+
+    @Test(
+        "has its expiry within fifty years of today",
+        arguments: [
+            ("270101", "2027-01-01"), ("751231", "2075-12-31"), ("760101", "1976-01-01"), ("991231", "1999-12-31"),
+            ("261121", "2026-11-21"),
+        ])
+    func expiries(written: String, day: String) throws {
+        var specimen = MachineReadableSpecimen(.td2)
+        specimen.expiry = written
+        #expect(try MachineReadableZone.read(specimen.text, today: today).identityCard.expiresOn?.text == day)
+        #expect(
+            try MachineReadableZone.read(specimen.text, today: CardSpecimen.day(2099, 1, 1)).identityCard.expiresOn
+                != nil)
+    }
+
+    @Test("with a birthday that is not known in full is rejected, not guessed")
+    func unknownBirthday() throws {
+        for birth in ["7408<<", "74<<<<", "740230", "<<<<<<"] {
+            var specimen = MachineReadableSpecimen(.td1)
+            specimen.birth = birth
+            let zone = try MachineReadableZone.read(specimen.text, today: today)
+            #expect(zone.identityCard.dateOfBirth == nil)
+            #expect(assessed(zone).failed == [.dateOrder, .minimumAge])
+        }
+    }
+
+    @Test("whose name fills its field may be cut off")
+    func truncation() throws {
+        var specimen = MachineReadableSpecimen(.td1)
+        (specimen.family, specimen.given) = ("PAPANDROPOULOUS", "JONATHON<ALEXANDER")
+        let zone = try MachineReadableZone.read(specimen.text, today: today)
+        #expect(zone.identityCard.name.middleTruncation == .truncated)
+        specimen.given = "ALEXANDROPOULOSSON"
+        let cut = try MachineReadableZone.read(specimen.text, today: today)
+        let assessment = CardAssessment(
+            .machineReadable(cut), today: today, policy: CardPolicy(),
+            displayName: "Alexandropoulosson Papandropoulous")
+        #expect(assessment.result(.name) == .passed)
+    }
+
+    @Test("that is none is refused as malformed")
+    func malformed() {
+        let good = MachineReadableSpecimen(.td3).text
+        let texts = [
+            "", "P<UTO", String(good.dropLast()), good + "<", good.replacing("ERIKSSON", with: "ERIKSS0Ñ"),
+            good.replacing("P<UTO", with: "V<UTO"),
+            MachineReadableSpecimen(.td1).text.replacing("I<UTO", with: "X<UTO"),
+            MachineReadableSpecimen(.td2).text.replacing("I<UTO", with: "IVUTO"), good + good + good + good,
+            good.replacing("<<ANNA", with: "«ANNA"),
+        ]
+        for text in texts {
+            let refusal = #expect(throws: Refusal.self) { try MachineReadableZone.read(text, today: today) }
+            #expect(refusal?.code == .malformedRequest)
+        }
+    }
+}

@@ -1,0 +1,94 @@
+import Cards
+import Fixtures
+import Identity
+import Testing
+
+@Suite("Names on cards")
+struct NameTests {
+    private func fits(_ card: PersonName, _ displayName: String) throws -> Bool {
+        let specimen = try CardSpecimen.of { specimen in
+            specimen.family = card.family ?? ""
+            specimen.given = card.given ?? ""
+            specimen.middle = card.middle ?? ""
+            specimen.replaced["DDE"] = card.familyTruncation.rawValue
+            specimen.replaced["DDF"] = card.givenTruncation.rawValue
+        }
+        return try specimen.assessed(displayName: displayName).result(.name) == .passed
+    }
+
+    @Test(
+        "fit display names whatever case, marks, hyphens, order and further names they have",
+        arguments: [
+            ("SAMPLE", "MICHAEL", "JOHN", "michael sample"), ("SAMPLE", "MICHAEL", "JOHN", "Sample, Michael J."),
+            ("SAMPLE", "MICHAEL", "JOHN", "John Sample"), ("SAMPLE", "MICHAEL", "", "Michael Q. Sample Jr."),
+            ("O'NEIL", "SIOBHAN", "", "Siobhán O’Neil"), ("MCDONALD", "ANN", "", "Ann Mc Donald"),
+            ("MC DONALD", "ANN", "", "Ann McDonald"), ("MUELLER", "JOERG", "", "Jörg Müller"),
+            ("MULLER", "JORG", "", "Jörg Müller"), ("GARCIA-LOPEZ", "JOSE", "", "José García López"),
+            ("DE LA CRUZ", "MARIA", "", "Maria de la Cruz"), ("STRASSE", "EVA", "", "Eva Straße"),
+            ("GAGNÉ", "ANDRÉ", "", "Andre Gagne"), ("LUKASZEWICZ", "LUKASZ", "", "Łukasz Łukaszewicz"),
+        ])
+    func fitting(family: String, given: String, middle: String, displayName: String) throws {
+        #expect(try fits(PersonName(family: family, given: given, middle: middle), displayName))
+    }
+
+    @Test(
+        "do not fit other people's",
+        arguments: [
+            "Erika Mustermann", "Michael", "Sample", "Michael Samples", "Mike Sample", "J Sample", "Sampl Michael",
+        ])
+    func others(displayName: String) throws {
+        #expect(try !fits(PersonName(family: "SAMPLE", given: "MICHAEL", middle: "JOHN"), displayName))
+    }
+
+    @Test("fit by their beginning where the card cut them off, and only there")
+    func truncated() throws {
+        var name = PersonName(family: "WOLFESCHLEGELSTEINHAUSEN", given: "HUBERT")
+        #expect(try !fits(name, "Hubert Wolfeschlegelsteinhausenbergerdorff"))
+        name.familyTruncation = .truncated
+        #expect(try fits(name, "Hubert Wolfeschlegelsteinhausenbergerdorff"))
+        #expect(try !fits(name, "Hubert Wolf"))
+    }
+
+    @Test("are not compared where the provider told none")
+    func unknown() throws {
+        for displayName in [nil, "", "  ", "🙂"] {
+            #expect(try CardSpecimen.of().assessed(displayName: displayName).result(.name) == .notApplicable)
+        }
+    }
+
+    @Test("of one part only fit by that part")
+    func mononym() throws {
+        #expect(try fits(PersonName(family: "SUHARTINI", given: "NONE"), "Suhartini"))
+        #expect(try fits(PersonName(family: "NONE", given: "SUHARTINI"), "Suhartini"))
+    }
+
+    @Test("and numbers give one fingerprint in every way of writing them")
+    func fingerprints() throws {
+        let plain = CardFingerprint(try CardSpecimen.of().read().identityCard)
+        let other = try CardSpecimen.of(version: 3) { specimen in
+            specimen.number = "t64-235 789"
+            specimen.family = "Sample"
+            specimen.postalCode = "23269-1234"
+            specimen.deviations = [.barSeparator, .missingLeadingZeros, .trailingCommas]
+        }
+        let written = CardFingerprint(try other.read().identityCard)
+        #expect(plain == written)
+        let sibling = CardFingerprint(try CardSpecimen.of { $0.given = "MARTHA" }.read().identityCard)
+        #expect(sibling.document == plain.document)
+        #expect(sibling.person != plain.person)
+        let identification = CardFingerprint(try CardSpecimen.of { $0.subfile = "ID" }.read().identityCard)
+        #expect(identification.document != plain.document)
+        #expect(identification.person == plain.person)
+        #expect(
+            CardFingerprint(try CardSpecimen.of { $0.omitted = ["DAQ", "DBB"] }.read().identityCard).document == nil)
+    }
+
+    @Test("show no more than half of a short number")
+    func lastFour() throws {
+        for (number, shown) in [
+            ("T64235789", "5789"), ("1234567", "4567"), ("12345", "345"), ("12", "2"), ("1-2-3-4", "34"),
+        ] {
+            #expect(try CardSpecimen.of { $0.number = number }.read().identityCard.lastFour == shown)
+        }
+    }
+}

@@ -1,0 +1,165 @@
+import Cards
+import Identity
+
+/// Writes the barcodes of invented people's cards: any version, any jurisdiction, as the standard says or with the
+/// deviations that real cards show. The values are those of the standard's own example, Michael John Sample.
+public struct CardSpecimen: Sendable {
+    /// 1 to 10, or 11 for the edition of 2025.
+    public var version = 10
+    /// Who issues the card.
+    public var jurisdiction: Jurisdiction
+    /// `DL`, `ID` or `EN`.
+    public var subfile = "DL"
+    public var family = "SAMPLE"
+    public var given = "MICHAEL"
+    public var middle = "JOHN"
+    public var suffix = "JR"
+    public var birth = Self.day(1986, 6, 6)
+    public var issue = Self.day(2024, 6, 6)
+    public var expiry = Self.day(2032, 12, 10)
+    public var street = "2300 WEST BROAD STREET"
+    public var city = "RICHMOND"
+    public var postalCode: String
+    public var number: String
+    /// Elements that are left out.
+    public var omitted: Set<String> = []
+    /// Elements whose value is another one.
+    public var replaced: [String: String] = [:]
+    /// How it departs from the standard.
+    public var deviations: Set<Deviation> = []
+
+    /// What real cards do.
+    public enum Deviation: String, CaseIterable, Sendable {
+        case fileTypeAAMVA, fileTypeAMVA, missingEntryCount, wrongOffsets, wrongLengths, missingOffsetsAndLengths
+        case barSeparator, carriageReturnLineFeed, byteOrderMark, trailingCommas, missingLeadingZeros, otherDateOrder
+        case noneForNothing, numberFirst, lineFeedAfterType, missingFinalReturn, wrongIssuerNumber, blanksAtEnds
+        case missingComplianceIndicator
+    }
+
+    /// A card of a jurisdiction, by its two letters.
+    public init?(_ code: String, version: Int = 10) {
+        guard let jurisdiction = Jurisdiction.of(code: code) else { return nil }
+        self.jurisdiction = jurisdiction
+        self.version = version
+        number = code == "VA" ? "T64235789" : Self.number(jurisdiction)
+        postalCode = code == "VA" ? "232690000" : Self.postalCode(jurisdiction)
+    }
+
+    /// A document number of a jurisdiction's first form, at its greatest length.
+    private static func number(_ jurisdiction: Jurisdiction) -> String {
+        let runs = jurisdiction.numberFormat?.alternatives.first ?? []
+        var place = 0
+        let number = runs.flatMap { run in
+            (0..<run.count.upperBound).map { _ -> Character in
+                place += 1
+                return run.characters == .digit
+                    ? Array("1234567890")[(place - 1) % 10] : Array("SPECIMNT")[(place - 1) % 8]
+            }
+        }
+        return number.isEmpty ? "4235789" : String(number)
+    }
+
+    private static func postalCode(_ jurisdiction: Jurisdiction) -> String {
+        if let letter = jurisdiction.postalArea.letters.first {
+            return String(decoding: [letter], as: UTF8.self) + "1A0B1"
+        }
+        let prefix = jurisdiction.postalArea.prefixes.first?.lowerBound ?? 0
+        return String(String(1000 + prefix).dropFirst()) + "690000"
+    }
+
+    /// A day that is known to exist.
+    public static func day(_ year: Int, _ month: Int, _ day: Int) -> CalendarDate {
+        CalendarDate(year: year, month: month, day: day) ?? CalendarDate(utcDayOf: .distantPast)
+    }
+
+    /// The barcode's bytes.
+    public var bytes: [UInt8] { Array(text.utf8) }
+
+    /// The barcode's text.
+    public var text: String {
+        let lineFeed =
+            deviations.contains(.barSeparator) ? "|" : deviations.contains(.carriageReturnLineFeed) ? "\r\n" : "\n"
+        let end = deviations.contains(.missingFinalReturn) ? "" : "\r"
+        let type = subfile + (deviations.contains(.lineFeedAfterType) ? lineFeed : "")
+        let primary =
+            type + elements.map { element(id: $0, value: $1) }.joined(separator: lineFeed)
+            + (deviations.contains(.carriageReturnLineFeed) ? "\r\n" : end)
+        let jurisdictional = jurisdictionType + jurisdictionType + "A01" + end
+        return header(primary.utf8.count, jurisdictional.utf8.count) + primary + jurisdictional
+    }
+
+    private var jurisdictionType: String { "Z" + jurisdiction.code.prefix(1) }
+
+    private func element(id: String, value: String) -> String {
+        let comma = deviations.contains(.trailingCommas) && ["DCS", "DAC", "DCT", "DAI"].contains(id) ? "," : ""
+        return id + value + comma + (deviations.contains(.blanksAtEnds) ? "  " : "")
+    }
+
+    private func header(_ primary: Int, _ jurisdictional: Int) -> String {
+        var header = deviations.contains(.missingComplianceIndicator) ? "" : "@\n\u{1E}\r"
+        header +=
+            deviations.contains(.fileTypeAAMVA) ? "AAMVA" : deviations.contains(.fileTypeAMVA) ? "AMVA " : "ANSI "
+        header += String(deviations.contains(.wrongIssuerNumber) ? 999_999 : jurisdiction.issuerNumber)
+        header += Self.digits(version, 2) + (version == 1 ? "" : "00")
+        header += deviations.contains(.missingEntryCount) ? "" : "02"
+        let bare = deviations.contains(.missingOffsetsAndLengths)
+        let first = header.utf8.count + (bare ? 4 : 20) + (deviations.contains(.wrongOffsets) ? 7 : 0)
+        let wrong = deviations.contains(.wrongLengths) ? 5 : 0
+        for (type, offset, length) in [(subfile, first, primary), (jurisdictionType, first + primary, jurisdictional)] {
+            header += type + (bare ? "" : Self.digits(offset, 4) + Self.digits(length + wrong, 4))
+        }
+        return (deviations.contains(.byteOrderMark) ? "\u{FEFF}" : "") + header
+    }
+
+    private static func digits(_ number: Int, _ width: Int) -> String {
+        let text = String(number)
+        return String(repeating: "0", count: max(0, width - text.utf8.count)) + text
+    }
+
+    /// A date in the version's and country's order.
+    func date(_ day: CalendarDate) -> String {
+        let isYearFirst = (version == 1 || jurisdiction.country == "CAN") != deviations.contains(.otherDateOrder)
+        let parts = (
+            Self.digits(day.year, 4), Self.digits(day.month, 2), Self.digits(day.day, 2)
+        )
+        let text = isYearFirst ? parts.0 + parts.1 + parts.2 : parts.1 + parts.2 + parts.0
+        guard deviations.contains(.missingLeadingZeros) else { return text }
+        return isYearFirst ? "\(day.year)-\(day.month)-\(day.day)" : String(text.drop { $0 == "0" })
+    }
+
+    private var elements: [(String, String)] {
+        let none = deviations.contains(.noneForNothing)
+        let (middle, suffix) = (middle.isEmpty && none ? "NONE" : middle, suffix.isEmpty && none ? "NONE" : suffix)
+        var list = names(middle: middle, suffix: suffix)
+        list += [
+            ("DBD", date(issue)), ("DBB", date(birth)), ("DBA", date(expiry)), ("DBC", "1"), ("DAU", "068 in"),
+            ("DAY", "BRO"), ("DAG", street), ("DAI", city), ("DAJ", jurisdiction.code), ("DAK", postalCode),
+        ]
+        if subfile != "ID" {
+            list +=
+                version == 1
+                ? [("DAR", "D"), ("DAS", "NONE"), ("DAT", "NONE")]
+                : [("DCA", "D"), ("DCB", "K"), ("DCD", "PH")]
+        }
+        if version > 1 { list += [("DCF", "2424244747474786102204"), ("DCG", jurisdiction.country)] }
+        if version >= 4 { list += [("DDA", "F"), ("DDB", date(issue)), ("DDD", "0")] }
+        if version >= 10 { list += [("DDK", "1"), ("DDL", "1")] }
+        if version >= 11 { list += [("DDM", "N"), ("DDN", "N"), ("DDO", "N")] }
+        let isFirst = deviations.contains(.numberFirst) || version >= 8
+        list.insert(("DAQ", number), at: isFirst ? 0 : 1)
+        return list.filter { !omitted.contains($0.0) }.map { ($0.0, replaced[$0.0] ?? $0.1) }
+    }
+
+    private func names(middle: String, suffix: String) -> [(String, String)] {
+        switch version {
+        case 1: [("DAA", [family, given, middle, suffix].joined(separator: ","))]
+        case 2, 3:
+            [("DCS", family), ("DCT", middle.isEmpty ? given : "\(given),\(middle)")]
+                + (suffix.isEmpty ? [] : [("DCU", suffix)])
+        default:
+            [
+                ("DCS", family), ("DDE", "N"), ("DAC", given), ("DDF", "N"), ("DAD", middle), ("DDG", "N"),
+            ] + (suffix.isEmpty ? [] : [("DCU", suffix)])
+        }
+    }
+}
