@@ -88,8 +88,8 @@ let package = Package(
         .executableTarget(
             name: "countersign",
             dependencies: [
-                "Identity", "Tokens", "Authority", "Database", "Records", "Operations", "API", crypto, cryptoExtras,
-                x509, asn1, httpClient, logging, lifecycle, nioSSL, hummingbird,
+                "Identity", "Tokens", "Authority", "Delivery", "Database", "Records", "Operations", "API", crypto,
+                cryptoExtras, x509, asn1, httpClient, logging, lifecycle, nioSSL, hummingbird,
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Configuration", package: "swift-configuration"),
@@ -130,8 +130,8 @@ let package = Package(
         .testTarget(
             name: "OperationsTests",
             dependencies: [
-                "Identity", "Tokens", "Authority", "Database", "Records", "Operations", "Fixtures", crypto,
-                cryptoExtras,
+                "Identity", "Tokens", "Authority", "Delivery", "Database", "Records", "Operations", "Fixtures",
+                crypto, cryptoExtras,
             ],
             swiftSettings: house),
         .testTarget(

@@ -39,6 +39,7 @@ struct KeyCreation {
         try createServer(authority)
         try createKey(.nextServerKey)
         try create(.nonceSecret) { Base64URL.encode($0.randomBytes(32)) + "\n" }
+        try create(.phoneCodeSecrets) { "1 " + Base64URL.encode($0.randomBytes(32)) + "\n" }
         try createKey(.serviceKey)
         return outcomes
     }

@@ -23,6 +23,8 @@ struct LoadedKeys: Sendable {
     let nextServerPin: Digest256
     /// What nonces are made with, 32 bytes.
     let nonceSecret: Secret<[UInt8]>
+    /// What the codes in texts are derived under, by version.
+    let phoneCodes: PhoneCodeKeys
     /// What signs Security Event Tokens.
     let serviceKey: P256.Signing.PrivateKey
 }
@@ -39,6 +41,7 @@ enum KeyFiles {
         case serverCertificate = "server.pem"
         case nextServerKey = "server-next.key"
         case nonceSecret = "nonce.key"
+        case phoneCodeSecrets = "phone-code.key"
         case serviceKey = "service.key"
 
         /// A `pkcs11:` URI may hold a PIN.
@@ -74,6 +77,7 @@ enum KeyFiles {
             serverNotAfter: serverNotAfter, serverPin: Digest256.of(serverKey.subjectPublicKeyInfo),
             nextServerPin: Digest256.of(nextKey.subjectPublicKeyInfo),
             nonceSecret: try nonceSecret(try read(.nonceSecret), directory),
+            phoneCodes: try phoneCodes(try read(.phoneCodeSecrets), directory),
             serviceKey: try serviceKey(try read(.serviceKey), directory))
     }
 
@@ -156,6 +160,28 @@ enum KeyFiles {
                 "\(path) is not 32 bytes in base64url; run `rm \(path) && \(initCommand(directory))`.")
         }
         return Secret(bytes)
+    }
+
+    /// One line a version: its number and 32 bytes in base64url.
+    private static func phoneCodes(_ text: String, _ directory: String) throws(CommandFailure) -> PhoneCodeKeys {
+        var secrets: [Int: Secret<[UInt8]>] = [:]
+        for line in text.split(whereSeparator: \.isNewline) {
+            let parts = line.split(separator: " ")
+            guard parts.count == 2, let version = Int(parts[0]), (1...1_000_000).contains(version),
+                secrets[version] == nil, let bytes = Base64URL.decode(parts[1].utf8), bytes.count == 32
+            else {
+                secrets = [:]
+                break
+            }
+            secrets[version] = Secret(bytes)
+        }
+        guard let keys = PhoneCodeKeys(secrets) else {
+            let path = path(.phoneCodeSecrets, directory)
+            throw CommandFailure(
+                "\(path) does not hold lines of a version and 32 bytes in base64url; run `rm \(path) && "
+                    + "\(initCommand(directory))`.")
+        }
+        return keys
     }
 
     private static func serviceKey(_ pem: String, _ directory: String) throws(CommandFailure) -> P256.Signing.PrivateKey
