@@ -29,6 +29,8 @@ public struct ComposePhoneText: Sendable {
         case message(Message)
         /// Nothing any more, and why.
         case overtaken(String)
+        /// Something that this node cannot read now, such as under a key that it does not have yet.
+        case unreadable(String)
     }
 
     /// Reads what a message of the outbox is about. One whose verification is over, or whose user was erased, has
@@ -41,17 +43,23 @@ public struct ComposePhoneText: Sendable {
         let challenge = entry.challenge
         let state = challenge.state(now: transaction.now, policy: policy)
         guard state == .open else { return .overtaken("the verification is \(state.rawValue)") }
-        guard let dataKey = try DataKeyRecords(transaction, keys: keys).find(message.userID) else {
-            return .overtaken("the user was erased")
+        do {
+            guard let dataKey = try DataKeyRecords(transaction, keys: keys).find(message.userID) else {
+                return .overtaken("the user was erased")
+            }
+            let e164 = try dataKey.open(
+                message.payload, table: OutboxRecords.table, column: "payload", row: message.id.description)
+            guard
+                let code = codes.code(
+                    version: challenge.keyVersion, verification: id, user: challenge.userID,
+                    device: challenge.deviceID, e164: e164, digits: policy.digits)
+            else { return .unreadable("the key of the code is not here") }
+            let number = try PhoneNumber(reading: e164)
+            return .message(.text(to: number, body: write(code.digits.reveal(), number)))
+        } catch is SealingFailure {
+            return .unreadable("the number cannot be opened")
+        } catch is Refusal {
+            return .unreadable("the number cannot be read")
         }
-        let e164 = try dataKey.open(
-            message.payload, table: OutboxRecords.table, column: "payload", row: message.id.description)
-        guard
-            let code = codes.code(
-                version: challenge.keyVersion, verification: id, user: challenge.userID, device: challenge.deviceID,
-                e164: e164, digits: policy.digits)
-        else { return .overtaken("the key of the code is gone") }
-        let number = try PhoneNumber(reading: e164)
-        return .message(.text(to: number, body: write(code.digits.reveal(), number)))
     }
 }

@@ -58,6 +58,7 @@ public struct DeliverOutbox: Sendable {
     private struct Prepared: Sendable {
         let message: OutboxMessage
         let content: ComposePhoneText.Content
+        let lease: String
     }
 
     /// Sends everything that is due.
@@ -65,43 +66,100 @@ public struct DeliverOutbox: Sendable {
     /// - Returns: when the next message is due; `nil` where none waits.
     /// - Throws: ``Refusal`` `unavailable` where the store is away; what was leased is sent when it is back.
     public func callAsFunction() async throws -> Date? {
-        let lease = surroundings.newUUID().uuidString
-        let first = try await take(Self.inFlight, lease: lease)
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            for prepared in first {
+        let failure = try await withThrowingTaskGroup(of: (any Error)?.self) { group -> (any Error)? in
+            for prepared in try await take(Self.inFlight) {
                 group.addTask {
-                    var next: Prepared? = prepared
-                    while let present = next {
-                        let result = await attempt(present)
-                        next = try await take(1, lease: lease, settling: (present.message, result)).first
+                    do {
+                        try await work(prepared)
+                        return nil
+                    } catch {
+                        return error
                     }
                 }
             }
-            try await group.waitForAll()
+            var failure: (any Error)?
+            while let ended = try await group.next() { failure = failure ?? ended }
+            return failure
         }
-        return try await store.look { try OutboxRecords($0).nextDue() }
+        if let failure { throw failure }
+        return try await nextDue()
+    }
+
+    /// Sends for as long as the task lives: at once when the signal rings, when a message is due again, and every 30
+    /// seconds whatever happens. What is on its way at the end is finished.
+    ///
+    /// - Parameter onError: told when a round failed; the next one tries again.
+    public func run(_ signal: OutboxSignal, onError: @escaping @Sendable (any Error) -> Void) async {
+        let onTheirWay = OnTheirWay()
+        var alarm = Date.distantPast
+        signal.ring()
+        await withDiscardingTaskGroup { group in
+            for await _ in signal.rings {
+                let started = surroundings.now()
+                var next = started.addingTimeInterval(Self.interval)
+                do {
+                    let leased = try await take(Self.inFlight - onTheirWay.count)
+                    onTheirWay.add(leased.count)
+                    for prepared in leased {
+                        group.addTask {
+                            do {
+                                try await work(prepared)
+                            } catch {
+                                onError(error)
+                                try? await Task.sleep(for: .seconds(RetryRule.outbox.firstWait))
+                            }
+                            onTheirWay.add(-1)
+                            signal.ring()
+                        }
+                    }
+                    if let due = try await nextDue() { next = min(next, max(due, started.addingTimeInterval(0.1))) }
+                } catch {
+                    onError(error)
+                    next = started.addingTimeInterval(RetryRule.outbox.firstWait)
+                }
+                // One alarm is enough, as long as it is early enough.
+                guard alarm <= started || next < alarm else { continue }
+                alarm = next
+                let wait = max(0, next.timeIntervalSince(surroundings.now()))
+                group.addTask {
+                    guard (try? await Task.sleep(for: .seconds(wait))) != nil else { return }
+                    signal.ring()
+                }
+            }
+            group.cancelAll()
+        }
+    }
+
+    /// Sends a message, and others after it as long as there are any.
+    private func work(_ first: Prepared) async throws {
+        var next: Prepared? = first
+        while let present = next {
+            let result = await attempt(present)
+            next = try await take(Task.isCancelled ? 0 : 1, settling: (present, result)).first
+        }
     }
 
     /// Settles a message, leases others and puts them together, in one transaction.
     private func take(
-        _ count: Int, lease: String, settling settled: (message: OutboxMessage, result: OutboxMessage.Result)? = nil
+        _ count: Int, settling settled: (prepared: Prepared, result: OutboxMessage.Result)? = nil
     ) async throws -> [Prepared] {
         let auditID = surroundings.newUUID()
+        let lease = surroundings.newUUID().uuidString
         let (prepared, after) = try await store.decide { transaction -> ([Prepared], OutboxMessage?) in
             let records = OutboxRecords(transaction)
             var after: OutboxMessage?
-            if let settled {
-                let message = settled.message.after(settled.result, now: transaction.now, rule: .outbox)
-                if try records.settle(message, lease: lease) { after = message }
+            if let (prepared, result) = settled {
+                let message = prepared.message.after(result, now: transaction.now, rule: .outbox)
+                if try records.settle(message, lease: prepared.lease) { after = message }
                 if after?.state == .dead {
                     try AuditRecords(transaction).append(
                         .outboxMessageDied, subject: "message \(message.id)", actor: "service",
                         detail: message.reason, id: auditID)
                 }
             }
-            let leased = try records.lease(lease, limit: count, for: Self.lease)
-            let prepared = try leased.map { message in
-                Prepared(message: message, content: try compose(message, in: transaction))
+            guard count > 0 else { return ([], after) }
+            let prepared = try records.lease(lease, limit: count, for: Self.lease).map { message in
+                Prepared(message: message, content: try compose(message, in: transaction), lease: lease)
             }
             return (prepared, after)
         }
@@ -114,8 +172,10 @@ public struct DeliverOutbox: Sendable {
         guard prepared.message.tries <= RetryRule.outbox.tries else { return .refused("its tries were cut short") }
         switch prepared.content {
         case .overtaken(let reason): return .overtaken(reason)
+        case .unreadable(let reason): return .unavailable(reason)
         case .message(let message):
-            switch await send(message) {
+            // A task of its own: the end of the loop does not cut off what is half said.
+            switch await Task(operation: { await send(message) }).value {
             case .sent: return .sent
             case .refused(let reason): return .refused(reason)
             case .unavailable(let reason): return .unavailable(reason)
@@ -124,36 +184,16 @@ public struct DeliverOutbox: Sendable {
         }
     }
 
-    /// Sends for as long as the task lives: at once when the signal rings, when a message is due again, and every 30
-    /// seconds whatever happens.
-    ///
-    /// - Parameter onError: told when a round failed; the next one tries again.
-    public func run(_ signal: OutboxSignal, onError: @escaping @Sendable (any Error) -> Void) async {
-        signal.ring()
-        await withDiscardingTaskGroup { group in
-            let alarm = Mutex<Date?>(nil)
-            for await _ in signal.rings {
-                let now = surroundings.now()
-                var next = now.addingTimeInterval(Self.interval)
-                do {
-                    if let due = try await self() { next = min(next, max(due, now.addingTimeInterval(0.05))) }
-                } catch {
-                    onError(error)
-                    next = now.addingTimeInterval(RetryRule.outbox.firstWait)
-                }
-                let isEarlier = alarm.withLock { alarm in
-                    if let set = alarm, set > now, set <= next { return false }
-                    alarm = next
-                    return true
-                }
-                guard isEarlier else { continue }
-                let wait = next.timeIntervalSince(surroundings.now())
-                group.addTask {
-                    guard (try? await Task.sleep(for: .seconds(max(wait, 0)))) != nil else { return }
-                    signal.ring()
-                }
-            }
-            group.cancelAll()
-        }
+    private func nextDue() async throws -> Date? {
+        try await store.look { try OutboxRecords($0).nextDue() }
     }
+}
+
+/// How many messages a loop has on their way.
+private final class OnTheirWay: Sendable {
+    private let value = Mutex(0)
+
+    var count: Int { value.withLock { $0 } }
+
+    func add(_ change: Int) { value.withLock { $0 += change } }
 }
