@@ -8,7 +8,8 @@ struct HouseTests {
     static let walls: [String: Set<String>] = [
         "Identity": [], "Database": [], "Tokens": ["Identity"], "Authority": ["Identity", "COpenSSL"],
         "Records": ["Identity", "Database"], "Delivery": ["Identity"],
-        "Operations": ["Identity", "Tokens", "Authority", "Delivery", "Database", "Records"], "API": ["Identity", "Operations"],
+        "Operations": ["Identity", "Tokens", "Authority", "Delivery", "Database", "Records"],
+        "API": ["Identity", "Operations"],
         "SampleProvider": ["CJWT"],
     ]
 

@@ -49,9 +49,10 @@ struct SendLedger {
         let today = Int(now.timeIntervalSince1970) / 86_400
         var counts = SendCounts()
         let (hour, day) = (now - 3600, now - 86_400)
-        counts.otherNumbersOfUser = (numbersOfUsers[user] ?? [:]).filter {
-            $0.key != number.e164 && $0.value > now - policy.numbersPerUserPeriod
-        }.count
+        counts.otherNumbersOfUser =
+            (numbersOfUsers[user] ?? [:]).filter {
+                $0.key != number.e164 && $0.value > now - policy.numbersPerUserPeriod
+            }.count
         let ofNumber = numbers[number.e164]
         counts.askedByUserToday = Self.count(ofNumber, since: day) { $0.user == user }
         counts.numberLastHour = Self.count(ofNumber, since: hour, where: \.isSent)

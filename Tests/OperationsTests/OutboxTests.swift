@@ -1,4 +1,5 @@
 import Database
+import Delivery
 import Fixtures
 import Foundation
 import Identity

@@ -5,6 +5,7 @@ import Identity
 import Operations
 import Records
 import Testing
+import Tokens
 
 @Suite("Limits on texts")
 struct PhoneLimitTests {
