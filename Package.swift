@@ -68,9 +68,10 @@ let package = Package(
             ],
             swiftSettings: house),
         .target(name: "Records", dependencies: ["Identity", "Database", crypto], swiftSettings: house),
+        .target(name: "Delivery", dependencies: ["Identity", crypto, httpClient], swiftSettings: house),
         .target(
             name: "Operations",
-            dependencies: ["Identity", "Tokens", "Authority", "Database", "Records", crypto],
+            dependencies: ["Identity", "Tokens", "Authority", "Delivery", "Database", "Records", crypto],
             swiftSettings: house),
         .target(
             name: "API",
@@ -88,8 +89,8 @@ let package = Package(
         .executableTarget(
             name: "countersign",
             dependencies: [
-                "Identity", "Tokens", "Authority", "Database", "Records", "Operations", "API", crypto, cryptoExtras,
-                x509, asn1, httpClient, logging, lifecycle, nioSSL, hummingbird,
+                "Identity", "Tokens", "Authority", "Delivery", "Database", "Records", "Operations", "API", crypto,
+                cryptoExtras, x509, asn1, httpClient, logging, lifecycle, nioSSL, hummingbird,
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Configuration", package: "swift-configuration"),
@@ -138,8 +139,8 @@ let package = Package(
         .testTarget(
             name: "OperationsTests",
             dependencies: [
-                "Identity", "Tokens", "Authority", "Database", "Records", "Operations", "Fixtures", crypto,
-                cryptoExtras,
+                "Identity", "Tokens", "Authority", "Delivery", "Database", "Records", "Operations", "Fixtures",
+                crypto, cryptoExtras,
             ],
             swiftSettings: house),
         .testTarget(

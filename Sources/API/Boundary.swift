@@ -37,7 +37,9 @@ struct Boundary<Context: RequestContext>: RouterMiddleware {
             response = try await next(request, context)
         } catch {
             var problem = Problem(error)
-            if problem.status == .unauthorized || problem.refusal?.code == .invalidIdentityToken {
+            if problem.status == .unauthorized || problem.refusal?.code == .invalidIdentityToken
+                || problem.refusal?.code == .invalidPresenceProof
+            {
                 problem.nonce = freshNonce(context)
             }
             response = problem.response(requestID: context.id, realm: realm)

@@ -21,12 +21,15 @@ public struct ClientContext: RequestContext {
     public var coreContext: CoreRequestContextStorage
     /// The connection; `nil` only outside the mutual-TLS listener, where every request is refused.
     let current: ClientConnection?
+    /// The key under which the sender's address is limited.
+    let addressKey: String
     /// The session behind a protected request, once it is checked.
     var session: Session?
 
     public init(source: ApplicationRequestContextSource) {
         coreContext = .init(source: source)
         current = CurrentConnection.value
+        addressKey = PeerAddress.limitKey(CurrentConnection.peerAddress ?? source.channel.remoteAddress)
     }
 
     /// The connection, or a refusal.

@@ -49,7 +49,8 @@ struct Problem {
         case .gone: .gone
         case .payloadTooLarge: .contentTooLarge
         case .unsupportedMediaType: .unsupportedMediaType
-        case .invalidCSR, .invalidProviderKey, .invalidIdentityToken, .verificationFailed, .cardRejected:
+        case .invalidCSR, .invalidProviderKey, .invalidIdentityToken, .invalidPresenceProof, .verificationFailed,
+            .cardRejected:
             .unprocessableContent
         case .rateLimited: .tooManyRequests
         case .unavailable: .serviceUnavailable

@@ -90,6 +90,10 @@ public enum Kind {
     public enum Session: Sendable {}
     /// One TLS connection, named by the server.
     public enum Connection: Sendable {}
+    /// One proof of a phone number, from the first text to the right code.
+    public enum PhoneVerification: Sendable {}
+    /// One message that waits to be sent.
+    public enum OutboxMessage: Sendable {}
 }
 
 /// Names a user of one provider.
@@ -106,3 +110,7 @@ public typealias ProviderKeyID = Identifier<Kind.ProviderKey>
 public typealias SessionID = Identifier<Kind.Session>
 /// Names one TLS connection.
 public typealias ConnectionID = Identifier<Kind.Connection>
+/// Names one proof of a phone number, to the device that asked for it alone.
+public typealias PhoneVerificationID = Identifier<Kind.PhoneVerification>
+/// Names one message that waits to be sent.
+public typealias OutboxMessageID = Identifier<Kind.OutboxMessage>

@@ -51,6 +51,7 @@ public struct Refusal: Error, Sendable {
         case invalidCSR = "invalid_csr"
         case invalidProviderKey = "invalid_provider_key"
         case invalidIdentityToken = "invalid_identity_token"
+        case invalidPresenceProof = "invalid_presence_proof"
         case verificationFailed = "verification_failed"
         case cardRejected = "card_rejected"
         case rateLimited = "rate_limited"

@@ -3,7 +3,8 @@ import Foundation
 import Identity
 import Records
 
-/// Forgets what no longer matters: spent nonces beyond their age, ended sessions, old limits and changes.
+/// Forgets what no longer matters: spent nonces beyond their age, ended sessions, old limits and changes, what was
+/// counted of texts, and messages that ended a week ago.
 public struct Housekeeping: Sendable {
     private let store: any Database
     private let sessions: LiveSessions
@@ -22,6 +23,7 @@ public struct Housekeeping: Sendable {
     public func callAsFunction() async throws {
         let now = surroundings.now()
         let kept = policy[\.nonces].keptAfterExpiry
+        let numbersPeriod = policy[\.phones].numbersPerUserPeriod
         let policy = policy[\.sessions]
         let sessionsKept = policy.absoluteLifetime + policy.renewalWindow + policy.idleLifetime
         sessions.dropIdle(since: now.addingTimeInterval(-policy.idleLifetime))
@@ -30,6 +32,11 @@ public struct Housekeeping: Sendable {
             try SessionRecords(transaction).purge(before: now.addingTimeInterval(-sessionsKept))
             try RateRecords(transaction).purge(before: now.addingTimeInterval(-60))
             try ChangeRecords(transaction).purge(before: now.addingTimeInterval(-3600))
+            let month = now.addingTimeInterval(-max(numbersPeriod, 30 * 86_400))
+            try PhoneSendRecords(transaction).purge(before: month)
+            try PhoneFailureRecords(transaction).purge(before: month)
+            try PhoneVerificationRecords(transaction).purge(expiredBefore: now.addingTimeInterval(-86_400))
+            try OutboxRecords(transaction).purge(endedBefore: now.addingTimeInterval(-7 * 86_400))
         }
     }
 }

@@ -26,6 +26,12 @@ public struct AuditRecords {
         case bindingMismatch = "binding_mismatch"
         case sessionEnded = "session_ended"
         case sessionChallenged = "session_challenged"
+        case phoneVerified = "phone_verified"
+        case phoneFrozen = "phone_frozen"
+        case phoneSendsStopped = "phone_sends_stopped"
+        case outboxMessageDied = "outbox_message_died"
+        case outboxMessageRetried = "outbox_message_retried"
+        case outboxMessageDropped = "outbox_message_dropped"
     }
 
     /// Appends an entry.

@@ -21,4 +21,9 @@ public struct DeviceRecords {
             ON CONFLICT (id) DO NOTHING
             """, [.id(id), .optional(userAgent), .optional(presenceKey), .time(time)]) > 0
     }
+
+    /// The SubjectPublicKeyInfo PEM of a device's presence key; `nil` where it registered none.
+    public func presenceKey(of id: DeviceID) throws -> String? {
+        try transaction.first("SELECT presence_key FROM devices WHERE id = $1", [.id(id)])?.textOrNull(0)
+    }
 }

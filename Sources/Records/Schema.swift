@@ -155,6 +155,7 @@ public enum Schema {
                 )
                 """,
                 "CREATE INDEX audit_entries_by_time ON audit_entries (at)",
-            ])
+            ]),
+        personalData, phoneVerification,
     ]
 }

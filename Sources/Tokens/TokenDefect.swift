@@ -51,10 +51,10 @@ public struct TokenDefect: Error, Sendable, Equatable {
         self.detail = detail
     }
 
-    /// What the caller is told under some code. Only identity tokens have a fixed reason beside it.
+    /// What the caller is told under some code. Identity tokens, and presence proofs after them, have a fixed reason.
     func refusal(_ code: Refusal.Code) -> Refusal {
         switch code {
-        case .invalidIdentityToken: Refusal(code, detail, reason: reason.rawValue)
+        case .invalidIdentityToken, .invalidPresenceProof: Refusal(code, detail, reason: reason.rawValue)
         case .invalidCSR: Refusal(code, detail, reason: "malformed")
         case .invalidProviderKey: Refusal(code, detail, reason: "bad_proof")
         default: Refusal(code, detail)

@@ -34,4 +34,8 @@ struct TokenProfile: Sendable {
     /// The proof that comes with a new key.
     static let keyPossession = TokenProfile(
         contentType: nil, requiresType: false, requiresAudience: false, maximumLifetime: 600)
+
+    /// The proof that a user is present at a device; `exp` is not claimed, ``maximumLifetime`` counts from `iat`.
+    static let presence = TokenProfile(
+        contentType: "layer-presence;v=1", requiresType: false, requiresAudience: false, maximumLifetime: 300)
 }

@@ -38,6 +38,10 @@ struct Admin: Sendable {
         AdministerSessions(store: store, surroundings: surroundings, actor: actor)
     }
 
+    var outbox: AdministerOutbox {
+        AdministerOutbox(store: store, surroundings: surroundings, actor: actor)
+    }
+
     var providerKeys: ManageProviderKeys {
         ManageProviderKeys(store: store, watch: nil, surroundings: surroundings)
     }

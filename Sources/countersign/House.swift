@@ -22,7 +22,8 @@ struct House: Sendable {
     let http: HTTPClient
     let logger: Logger
 
-    private let surroundings = Surroundings()
+    let surroundings = Surroundings()
+    let outboxSignal = OutboxSignal()
     private let connections = ConnectionTable()
     private let sessions: LiveSessions
     private let certificates: LiveCertificates
@@ -76,6 +77,7 @@ struct House: Sendable {
                 },
                 Loop(name: "housekeeping", logger: logger) { [self] in await keepHouse() },
                 Loop(name: "policy reload", logger: logger) { [self] in await reloadPolicies() },
+                Loop(name: "outbox", logger: logger, body: try outboxLoop()),
             ]
         var configuration = ServiceGroupConfiguration(
             services: services.map { .init(service: $0, failureTerminationBehavior: .gracefullyShutdownGroup) },
@@ -105,7 +107,7 @@ struct House: Sendable {
                     (try? clientChain.verify(chain, now: surroundings.now())) != nil
                 },
                 connections: connections, judge: judge, certificates: certificateRoutes,
-                sessions: sessionRoutes(rateLimiting), onRunning: ready(.client)),
+                sessions: sessionRoutes(rateLimiting), phones: try phoneRoutes(rateLimiting), onRunning: ready(.client)),
             listeners.makeOps(at: settings.opsAddress.listener, routes: opsRoutes(), onRunning: ready(.ops)),
         ]
     }

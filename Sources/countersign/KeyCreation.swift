@@ -39,6 +39,9 @@ struct KeyCreation {
         try createServer(authority)
         try createKey(.nextServerKey)
         try create(.nonceSecret) { Base64URL.encode($0.randomBytes(32)) + "\n" }
+        for name in [KeyFiles.Name.phoneCodeSecrets, .wrappingSecrets, .blindIndexSecrets] {
+            try create(name) { KeyFiles.line(version: 1, $0.randomBytes(32)) }
+        }
         try createKey(.serviceKey)
         return outcomes
     }

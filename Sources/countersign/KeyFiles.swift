@@ -2,6 +2,7 @@ import Authority
 import Crypto
 import Foundation
 import Identity
+import Records
 import SwiftASN1
 import X509
 
@@ -23,6 +24,10 @@ struct LoadedKeys: Sendable {
     let nextServerPin: Digest256
     /// What nonces are made with, 32 bytes.
     let nonceSecret: Secret<[UInt8]>
+    /// What the codes in texts are derived under, by version.
+    let phoneCodes: PhoneCodeKeys
+    /// What personal data lies under.
+    let personal: PersonalKeys
     /// What signs Security Event Tokens.
     let serviceKey: P256.Signing.PrivateKey
 }
@@ -39,6 +44,9 @@ enum KeyFiles {
         case serverCertificate = "server.pem"
         case nextServerKey = "server-next.key"
         case nonceSecret = "nonce.key"
+        case phoneCodeSecrets = "phone-code.key"
+        case wrappingSecrets = "wrapping.key"
+        case blindIndexSecrets = "blind-index.key"
         case serviceKey = "service.key"
 
         /// A `pkcs11:` URI may hold a PIN.
@@ -74,6 +82,7 @@ enum KeyFiles {
             serverNotAfter: serverNotAfter, serverPin: Digest256.of(serverKey.subjectPublicKeyInfo),
             nextServerPin: Digest256.of(nextKey.subjectPublicKeyInfo),
             nonceSecret: try nonceSecret(try read(.nonceSecret), directory),
+            phoneCodes: try phoneCodes(in: directory), personal: try personal(in: directory),
             serviceKey: try serviceKey(try read(.serviceKey), directory))
     }
 

@@ -102,6 +102,18 @@ struct PolicyArea {
                     "refused_types", \.phones.refusedTypes,
                     expected: "a list from \(numberTypes.joined(separator: ", ")), each once,",
                     where: numberTypes.contains),
+                .whole("sends_per_hour_per_prefix", \.phones.sendsPerHourPerPrefix, 1...1_000_000),
+                .whole("unverified_per_hour_per_prefix", \.phones.unverifiedPerHourPerPrefix, 1...1_000_000),
+                .whole("unverified_per_day_per_prefix", \.phones.unverifiedPerDayPerPrefix, 1...1_000_000),
+                .whole("breaker_sends", \.phones.breakerSends, 1...1_000_000),
+                .whole("breaker_verified_percent", \.phones.breakerVerifiedPercent, 0...100),
+                .time("breaker_pause", \.phones.breakerPause, 60...(7 * day)),
+                .whole("text_price", \.phones.textPrice, 0...1_000_000),
+                .whole("spend_per_day", \.phones.spendPerDay, 0...1_000_000_000),
+                .texts(
+                    "push_applications", \.phones.pushApplications,
+                    expected: "a list of ARNs of Amazon SNS platform applications, each once,",
+                    where: PushEndpoint.isApplication),
                 .flag("presence_required", \.phones.presenceRequired),
             ])
     }

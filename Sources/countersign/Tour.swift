@@ -18,12 +18,15 @@ struct TourCommand: AsyncParsableCommand {
     @Option(name: .customLong("public"), help: "The public listener.") var publicURL = "https://127.0.0.1:8440"
     @Option(name: .customLong("client"), help: "The client listener.") var clientURL = "https://127.0.0.1:8441"
     @Option(help: "The sample provider.") var provider = "http://127.0.0.1:8450"
+    @Option(help: "The file that the service's file sender writes, by default texts.jsonl beside the store.")
+    var texts: String?
     @Option(help: "The authority's certificate, by default ca.pem in the directory of the keys.") var ca: String?
 
     func run() async throws {
         let settings = try await Settings.resolve(shared: shared)
         var tour = Tour(
             publicURL: publicURL, clientURL: clientURL, provider: provider, authority: ca ?? "\(settings.keys)/ca.pem",
+            texts: texts ?? settings.texts,
             challenge: { id in
                 try await Admin.run(shared) { try await $0.sessions.challenge(id) }
             })
@@ -37,6 +40,8 @@ private struct Tour {
     let clientURL: String
     let provider: String
     let authority: String
+    /// Where the texts go that the service sends.
+    let texts: String
     /// What an operator does on the command line.
     let challenge: @Sendable (SessionID) async throws -> Void
     private let key = P256.Signing.PrivateKey()
@@ -45,13 +50,14 @@ private struct Tour {
     private var count = 0
 
     init(
-        publicURL: String, clientURL: String, provider: String, authority: String,
+        publicURL: String, clientURL: String, provider: String, authority: String, texts: String,
         challenge: @escaping @Sendable (SessionID) async throws -> Void
     ) {
         self.publicURL = publicURL
         self.clientURL = clientURL
         self.provider = provider
         self.authority = authority
+        self.texts = texts
         self.challenge = challenge
     }
 
@@ -108,6 +114,8 @@ private struct Tour {
             "The session is resumed on a second connection", second, .POST, "\(clientURL)/sessions/resume",
             json: ["user_id": .string(try text(session, "user_id")), "session_token": .string(sessionToken)])
 
+        try await provePhone(first, sessionToken)
+
         try await challenge(id)
         show("An operator challenges the session", "countersign session challenge", "done", nil)
         try await Task.sleep(for: .milliseconds(500))
@@ -127,6 +135,34 @@ private struct Tour {
         _ = try await exchange(
             "The token is worth nothing now", first, .GET, "\(clientURL)/sessions/current", sessionToken: newToken,
             expecting: .unauthorized)
+    }
+
+    private mutating func provePhone(_ http: HTTPClient, _ sessionToken: String) async throws {
+        let number = "+1415" + String(Int.random(in: 2_000_000...9_999_999))
+        let started = try await exchange(
+            "The user names a phone number", http, .POST, "\(clientURL)/phone-verifications",
+            json: ["phone_number": .string(number)], sessionToken: sessionToken, expecting: .accepted)
+        let code = try await code(textedTo: number)
+        show("A text brings the code (here: a line in \(URL(filePath: texts).lastPathComponent))", "", "", nil)
+        _ = try await exchange(
+            "The code proves the number", http, .POST,
+            "\(clientURL)/phone-verifications/\(try text(started, "id"))/check", json: ["code": .string(code)],
+            sessionToken: sessionToken)
+    }
+
+    /// Waits for the text as a person would; the code stands behind the last `#`.
+    private func code(textedTo number: String) async throws -> String {
+        for _ in 0..<200 {
+            let lines = (try? String(contentsOfFile: texts, encoding: .utf8))?.split(separator: "\n") ?? []
+            for line in lines.reversed() {
+                guard let value = try? StrictJSON.parse(Array(line.utf8)), value["to"]?.text == number,
+                    let code = value["text"]?.text?.split(separator: "#").last
+                else { continue }
+                return String(code)
+            }
+            try await Task.sleep(for: .milliseconds(50))
+        }
+        throw CommandFailure("No text came to \(number) in \(texts): does the service write its texts there?")
     }
 
     private mutating func identityToken(_ http: HTTPClient, nonce: String) async throws -> JSONValue {

@@ -24,15 +24,16 @@ struct KeyFilesTests {
         let parent = try TemporaryDirectory()
         let keys = parent.path + "/Keys"
         let outcomes = try Self.create(keys)
-        #expect(outcomes.count == 7)
+        #expect(outcomes.count == 8)
         #expect(outcomes.filter { !$0.isNew } == [])
         #expect(try Self.mode(keys) == 0o700)
         for outcome in outcomes {
             #expect(try Self.mode(outcome.path) == (outcome.path.hasSuffix(".pem") ? 0o644 : 0o600))
         }
-        #expect(try FileManager.default.contentsOfDirectory(atPath: keys).count == 7)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: keys).count == 8)
         let loaded = try KeyFiles.load(directory: keys, now: Self.now)
         #expect(loaded.nonceSecret.reveal().count == 32)
+        #expect(loaded.phoneCodes.currentVersion == 1)
         #expect(loaded.serverPin != loaded.nextServerPin)
         #expect(loaded.serverNotAfter > Self.now)
     }
@@ -49,6 +50,25 @@ struct KeyFilesTests {
         let after = try KeyFiles.load(directory: keys, now: Self.now)
         #expect(after.serverPin == before.serverPin)
         #expect(after.nonceSecret.reveal() != before.nonceSecret.reveal())
+    }
+
+    @Test("A line more is a new version of the codes' key, and a line that cannot be read is refused")
+    func phoneCodes() throws {
+        let parent = try TemporaryDirectory()
+        let keys = parent.path + "/Keys"
+        _ = try Self.create(keys)
+        let path = URL(filePath: keys + "/phone-code.key")
+        let first = try String(contentsOf: path, encoding: .utf8)
+        func load(_ text: String) throws -> Int {
+            try FileManager.default.removeItem(at: path)
+            try KeyFile(path: path.path, isPrivate: true).create(text)
+            return try KeyFiles.load(directory: keys, now: Self.now).phoneCodes.currentVersion
+        }
+        let secret = Base64URL.encode([UInt8](repeating: 3, count: 32))
+        #expect(try load(first + "7 \(secret)\n") == 7)
+        for text in ["", "\n", "1\n", "1 AAAA\n", "0 \(secret)\n", "\(first)1 \(secret)\n", "one \(secret)\n"] {
+            #expect(throws: CommandFailure.self) { try load(text) }
+        }
     }
 
     @Test("The next server key becomes the present one")
@@ -87,7 +107,7 @@ struct KeyFilesTests {
             }
         }
         #expect(complaint() == nil)
-        for name in ["ca.key", "server.key", "server-next.key", "nonce.key", "service.key"] {
+        for name in ["ca.key", "server.key", "server-next.key", "nonce.key", "phone-code.key", "service.key"] {
             let path = keys + "/" + name
             for mode in [0o640, 0o604] {
                 try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: path)

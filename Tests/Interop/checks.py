@@ -19,9 +19,9 @@ def step(function):
 class World:
     """The listeners under test, the provider, and the devices made on the way."""
 
-    def __init__(self, public, client, ops, authority, provider):
+    def __init__(self, public, client, ops, authority, provider, texts):
         self.public, self.client, self.ops, self.authority = public, client, ops, authority
-        self.provider, self.realm = provider, provider.realm
+        self.provider, self.realm, self.texts = provider, provider.realm, texts
         self.devices = {}
 
     def device(self, name="first", kind="RSA"):

@@ -17,6 +17,7 @@ from cryptography.hazmat.primitives import serialization
 
 import backend
 import certification
+import phones
 import sessions
 import transport
 from checks import STEPS, World
@@ -24,7 +25,7 @@ from client import TIMEOUT, https
 from provider import Provider
 
 # First the devices that the rest uses, last the end of a certificate.
-MODULES = [module.__name__ for module in (certification, transport, sessions, backend)]
+MODULES = [module.__name__ for module in (certification, transport, sessions, phones, backend)]
 LAST = [certification.self_revocation, certification.revocation_list]
 
 
@@ -36,6 +37,8 @@ def arguments():
     parser.add_argument("--ca", required=True, metavar="FILE", help="the authority of the server's certificate")
     parser.add_argument("--provider", required=True, metavar="FILE")
     parser.add_argument("--provider-key", required=True, metavar="FILE", help="its private key, PEM")
+    parser.add_argument(
+        "--texts", metavar="FILE", help="what the file sender writes; by default texts.jsonl beside the provider's file")
     parser.add_argument("--only", metavar="STEP", action="append", help="runs this step alone; may be repeated")
     return parser.parse_args()
 
@@ -47,7 +50,8 @@ def world(options):
     key = serialization.load_pem_private_key(Path(options.provider_key).read_bytes(), password=None)
     registration = json.loads(Path(options.provider).read_text())
     provider = Provider(options.public, options.ca, registration, key, realm)
-    return World(options.public, options.client, options.ops, options.ca, provider)
+    texts = options.texts or Path(options.provider).parent / "texts.jsonl"
+    return World(options.public, options.client, options.ops, options.ca, provider, texts)
 
 
 def ordered(only):

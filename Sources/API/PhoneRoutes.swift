@@ -1,0 +1,77 @@
+import Foundation
+import HTTPTypes
+import Hummingbird
+import Identity
+import Metrics
+import Operations
+
+/// Proofs of phone numbers, on the client listener behind a session.
+public struct PhoneRoutes: Sendable {
+    let start: StartPhoneVerification
+    let check: CheckPhoneVerification
+    let resend: ResendPhoneCode
+    let policy: CurrentPolicy
+
+    /// Holds what the routes ask.
+    public init(
+        start: StartPhoneVerification, check: CheckPhoneVerification, resend: ResendPhoneCode, policy: CurrentPolicy
+    ) {
+        self.start = start
+        self.check = check
+        self.resend = resend
+        self.policy = policy
+    }
+
+    func add(to router: some RouterMethods<ClientContext>, behind session: RequireSession) {
+        let protected = router.group("phone-verifications").add(middleware: session)
+        protected.post(use: begin)
+        protected.post(":id/check", use: compare)
+        protected.post(":id/resend") { _, context in
+            answer(
+                try await resend(
+                    try context.parameters.require("id"), for: try context.checkedSession, address: context.addressKey))
+        }
+    }
+
+    @Sendable private func begin(_ request: Request, _ context: ClientContext) async throws -> Response {
+        var members = try await request.members(upTo: policy[\.requests].maximumBody)
+        let wanted = StartPhoneVerification.Request(
+            phoneNumber: try members.string("phone_number"), region: try members.optionalString("region"),
+            pushEndpoint: try members.optionalString("push_endpoint"),
+            presence: try members.optionalString("presence"), address: context.addressKey)
+        try members.finish()
+        return answer(try await start(wanted, for: try context.checkedSession, on: try context.connection))
+    }
+
+    @Sendable private func compare(_ request: Request, _ context: ClientContext) async throws -> Response {
+        var members = try await request.members(upTo: policy[\.requests].maximumBody)
+        let code = try members.string("code")
+        try members.finish()
+        let session = try context.checkedSession
+        let outcome = try await check(try context.parameters.require("id"), code: code, for: session)
+        Counter(label: "phone_checks", dimensions: [("verdict", outcome.verdict.rawValue)]).increment()
+        try outcome.requireRight()
+        return .json(["user_id": .id(session.userID), "assurance": .string(outcome.assurance.rawValue)])
+    }
+
+    private func answer(_ started: StartedPhoneVerification) -> Response {
+        if let decision = started.decision { count(decision) }
+        return .json(
+            status: .accepted,
+            [
+                "id": .id(started.id), "expires_at": .string(started.expiresAt.rfc3339),
+                "resend_after": started.resendAfter.map { .string($0.rfc3339) } ?? .null,
+                "digits": .integer(Int64(started.digits)),
+            ])
+    }
+
+    private func count(_ decision: SendDecision) {
+        switch decision {
+        case .send: Counter(label: "phone_texts", dimensions: [("decision", "send")]).increment()
+        case .withhold(let reason, let stop):
+            Counter(label: "phone_texts", dimensions: [("decision", reason.rawValue)]).increment()
+            guard let stop else { return }
+            Counter(label: "phone_breaker_trips", dimensions: [("stopped", stop.rawValue)]).increment()
+        }
+    }
+}

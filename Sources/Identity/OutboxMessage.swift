@@ -1,0 +1,103 @@
+import Foundation
+
+/// What a message in the outbox is, which says how it is put together when it is sent.
+public enum OutboxKind: String, Sendable, CaseIterable {
+    /// A text with the code of a phone verification; the subject is the verification's id, the payload the number.
+    case phoneCode = "phone_code"
+}
+
+/// What became of a message.
+public enum OutboxState: String, Sendable, CaseIterable {
+    /// It is to be sent, now or at its next try.
+    case waiting
+    /// It was handed over.
+    case sent
+    /// It was overtaken: past its time, or of no more use.
+    case expired
+    /// It will not be tried again unless an operator says so: a dead letter.
+    case dead
+    /// An operator took it out.
+    case dropped
+}
+
+/// A message that was written in the transaction that caused it, and is sent after that.
+public struct OutboxMessage: Sendable, Equatable {
+    /// Its name.
+    public let id: OutboxMessageID
+    /// What it is.
+    public let kind: OutboxKind
+    /// What it is about, by id.
+    public let subject: String
+    /// Whose data key the payload is sealed under.
+    public let userID: UserID
+    /// Messages with the same one are the same message: the second is not written.
+    public let deduplicationKey: String
+    /// Sealed.
+    public let payload: [UInt8]
+    /// When it was written.
+    public let createdAt: Date
+    /// From when on it is not sent any more.
+    public let expiresAt: Date
+    /// When it is to be tried next.
+    public var dueAt: Date
+    /// How often it was tried, the present try among them.
+    public var tries: Int
+    /// What became of it.
+    public var state: OutboxState
+    /// Why it is not sent yet, or never was. Names no person.
+    public var reason: String?
+
+    /// Joins the parts, as read from a row or decided at writing.
+    public init(
+        id: OutboxMessageID, kind: OutboxKind, subject: String, userID: UserID, deduplicationKey: String,
+        payload: [UInt8], createdAt: Date, expiresAt: Date, dueAt: Date, tries: Int = 0,
+        state: OutboxState = .waiting, reason: String? = nil
+    ) {
+        self.id = id
+        self.kind = kind
+        self.subject = subject
+        self.userID = userID
+        self.deduplicationKey = deduplicationKey
+        self.payload = payload
+        self.createdAt = createdAt
+        self.expiresAt = expiresAt
+        self.dueAt = dueAt
+        self.tries = tries
+        self.state = state
+        self.reason = reason
+    }
+
+    /// What a try came to.
+    public enum Result: Sendable, Equatable {
+        /// Handed over.
+        case sent
+        /// Not needed any more.
+        case overtaken(String)
+        /// Never to be accepted.
+        case refused(String)
+        /// Perhaps to be accepted later.
+        case unavailable(String)
+    }
+
+    /// The message after a try; one that would be due only after its time has expired with it.
+    public func after(_ result: Result, now: Date, rule: RetryRule) -> OutboxMessage {
+        var message = self
+        switch result {
+        case .sent:
+            (message.state, message.reason) = (.sent, nil)
+        case .overtaken(let reason):
+            (message.state, message.reason) = (.expired, reason)
+        case .refused(let reason):
+            (message.state, message.reason) = (.dead, reason)
+        case .unavailable(let reason):
+            message.reason = reason
+            if let wait = rule.wait(afterTries: tries) {
+                message.dueAt = now.addingTimeInterval(wait)
+                if message.dueAt >= expiresAt { message.state = .dead }
+            } else {
+                message.state = .dead
+            }
+        }
+        return message
+    }
+}

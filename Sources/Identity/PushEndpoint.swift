@@ -1,0 +1,61 @@
+/// An app on a device as Amazon SNS addresses it: an ARN whose resource is `endpoint/<platform>/<application>/<id>`.
+public struct PushEndpoint: Hashable, Sendable, CustomStringConvertible {
+    /// The whole ARN.
+    public let arn: String
+
+    /// The longest ARN that is read, in bytes.
+    private static let maximumLength = 512
+
+    /// Takes an endpoint of one of the platform applications that policy names.
+    ///
+    /// Any other would let a stranger have this service call into an account that is not its operator's.
+    ///
+    /// - Parameter applications: their ARNs, `arn:aws:sns:<region>:<account>:app/<platform>/<application>`.
+    /// - Throws: ``Refusal`` `malformed_request`.
+    public init(_ arn: String, of applications: [String]) throws(Refusal) {
+        let owner = applications.first { application in
+            let start = Self.endpointPrefix(of: application)
+            return arn.hasPrefix(start) && Self.isIdentifier(arn.dropFirst(start.count))
+        }
+        guard arn.utf8.count <= Self.maximumLength, owner != nil else {
+            throw Refusal(
+                .malformedRequest,
+                "$.push_endpoint is not the ARN of an endpoint of a platform application that this service serves.")
+        }
+        self.arn = arn
+    }
+
+    /// Takes an endpoint that was judged before, from the store.
+    public init(stored arn: String) {
+        self.arn = arn
+    }
+
+    /// Whether a text is the ARN of a platform application.
+    public static func isApplication(_ text: String) -> Bool {
+        let parts = text.split(separator: ":", omittingEmptySubsequences: false)
+        guard text.utf8.count <= maximumLength, parts.count == 6, parts[0] == "arn", parts[1].hasPrefix("aws"),
+            parts[2] == "sns", !parts[3].isEmpty, parts[4].count == 12, parts[4].allSatisfy(\.isNumber)
+        else { return false }
+        let resource = parts[5].split(separator: "/", omittingEmptySubsequences: false)
+        return resource.count == 3 && resource[0] == "app" && resource.dropFirst().allSatisfy(isIdentifier)
+    }
+
+    /// The application and no more: an endpoint's id is its holder's.
+    public var description: String {
+        String(arn[..<(arn.lastIndex(of: "/") ?? arn.startIndex)]) + "/…"
+    }
+
+    private static func endpointPrefix(of application: String) -> String {
+        application.replacing(":app/", with: ":endpoint/", maxReplacements: 1) + "/"
+    }
+
+    private static func isIdentifier(_ text: Substring) -> Bool {
+        !text.isEmpty
+            && text.utf8.allSatisfy { byte in
+                switch byte {
+                case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x2E, 0x5F: true
+                default: false
+                }
+            }
+    }
+}

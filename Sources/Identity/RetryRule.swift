@@ -1,0 +1,30 @@
+import Foundation
+
+/// How often, and after which waits, a message is tried that could not be sent.
+public struct RetryRule: Sendable, Equatable {
+    /// Tries in all.
+    public let tries: Int
+    /// The wait after the first try, in seconds; each further one is `factor` times as long.
+    public let firstWait: TimeInterval
+    /// The longest wait.
+    public let longestWait: TimeInterval
+    /// How much longer each wait is than the one before it.
+    public let factor: Double
+
+    /// Five tries, 2, 6, 18 and 54 seconds apart; a minute is the ceiling.
+    public static let outbox = RetryRule(tries: 5, firstWait: 2, longestWait: 60, factor: 3)
+
+    /// Joins the parts.
+    public init(tries: Int, firstWait: TimeInterval, longestWait: TimeInterval, factor: Double) {
+        self.tries = tries
+        self.firstWait = firstWait
+        self.longestWait = longestWait
+        self.factor = factor
+    }
+
+    /// The wait after a number of tries; `nil` where there is to be no other.
+    public func wait(afterTries made: Int) -> TimeInterval? {
+        guard made < tries else { return nil }
+        return min(longestWait, firstWait * pow(factor, Double(max(made, 1) - 1)))
+    }
+}

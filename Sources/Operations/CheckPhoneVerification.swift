@@ -1,0 +1,108 @@
+import Database
+import Foundation
+import Identity
+import Records
+
+/// Compares a code that a user typed. Wrong, expired, used up and unknown are one and the same answer, and one and the
+/// same work: a row changed, a number opened, a code derived, a comparison.
+public struct CheckPhoneVerification: Sendable {
+    private let store: any Database
+    private let keys: PersonalKeys
+    private let codes: PhoneCodeKeys
+    private let policy: CurrentPolicy
+    private let surroundings: Surroundings
+
+    /// Checks verifications of a store.
+    public init(
+        store: any Database, keys: PersonalKeys, codes: PhoneCodeKeys, policy: CurrentPolicy,
+        surroundings: Surroundings
+    ) {
+        self.store = store
+        self.keys = keys
+        self.codes = codes
+        self.policy = policy
+        self.surroundings = surroundings
+    }
+
+    /// What the guess of a code came to, for the metrics; its caller learns whether it was right.
+    public struct Outcome: Sendable {
+        /// Right, wrong, or not compared at all.
+        public let verdict: PhoneChallenge.CheckVerdict
+        /// How far the user is verified now.
+        public let assurance: Assurance
+    }
+
+    /// Checks. The attempt is counted before the code is compared, and stays counted whatever comes of it: both are one
+    /// transaction, which commits before anybody is told.
+    ///
+    /// - Throws: ``Refusal`` `unavailable`. A wrong code is an outcome; ``Outcome/requireRight()`` refuses it.
+    public func callAsFunction(_ text: String, code: String, for session: Session) async throws -> Outcome {
+        let policy = policy[\.phones]
+        let id = PhoneVerificationID(text[...]) ?? surroundings.newIdentifier()
+        let (verifiedAudit, frozenAudit) = (surroundings.newUUID(), surroundings.newUUID())
+        return try await store.decide { transaction -> Outcome in
+            let entry = try PhoneVerificationRecords(transaction).countCheck(
+                id, userID: session.userID, deviceID: session.deviceID)
+            let dataKey = try DataKeyRecords(transaction, keys: keys).find(session.userID)
+            let index = entry?.numberIndex ?? PhoneFailureRecords.noNumber
+            let failures = PhoneFailureRecords(transaction)
+            var streak = try failures.find(userID: session.userID, numberIndexes: [index])
+            let e164 = try entry.flatMap { entry in
+                try dataKey?.open(
+                    entry.sealedNumber, table: PhoneVerificationRecords.table, column: "sealed_number",
+                    row: id.description)
+            }
+            let isRight =
+                codes.code(
+                    version: entry?.challenge.keyVersion ?? codes.currentVersion, verification: id,
+                    user: session.userID, device: session.deviceID, e164: e164 ?? "", digits: policy.digits)?
+                .matches(code) ?? false
+            let verdict =
+                e164 == nil || streak.isFrozen(now: transaction.now)
+                ? .notCompared
+                : entry?.challenge.verdict(isRight: isRight, now: transaction.now, policy: policy) ?? .notCompared
+            if verdict == .right { streak = FailureStreak() }
+            if verdict == .wrong, streak.countFailure(now: transaction.now, policy: policy) {
+                try AuditRecords(transaction).append(
+                    .phoneFrozen, subject: "user \(session.userID)", actor: "device \(session.deviceID)",
+                    id: frozenAudit)
+            }
+            try failures.save(streak, userID: session.userID, numberIndex: index)
+            guard verdict == .right, let entry, let dataKey, let e164 else {
+                return Outcome(verdict: verdict, assurance: .none)
+            }
+            try PhoneSendRecords(transaction).recordVerified(id)
+            try PhoneVerificationRecords(transaction).recordVerified(id, at: transaction.now)
+            let assurance = try prove(entry, e164: e164, dataKey: dataKey, for: session, in: transaction)
+            try AuditRecords(transaction).append(
+                .phoneVerified, subject: "user \(session.userID)", actor: "device \(session.deviceID)",
+                id: verifiedAudit)
+            return Outcome(verdict: .right, assurance: assurance)
+        }
+    }
+
+    /// The number is the user's from now on.
+    private func prove(
+        _ entry: PhoneVerificationRecords.Entry, e164: String, dataKey: DataKey, for session: Session,
+        in transaction: any Transaction
+    ) throws -> Assurance {
+        let endpoint = try entry.sealedPushEndpoint.map {
+            try dataKey.open(
+                $0, table: PhoneVerificationRecords.table, column: "sealed_push_endpoint",
+                row: entry.challenge.id.description)
+        }
+        _ = endpoint
+        return .phone
+    }
+}
+
+extension CheckPhoneVerification.Outcome {
+    /// Refuses whatever is not right, in one and the same way.
+    ///
+    /// - Throws: ``Refusal`` `verification_failed`.
+    public func requireRight() throws(Refusal) {
+        guard verdict == .right else {
+            throw Refusal(.verificationFailed, "The code is not the right one, or the verification is over.")
+        }
+    }
+}

@@ -1,0 +1,65 @@
+import Database
+import Delivery
+import Foundation
+import Identity
+import Records
+
+/// Puts the text with a code together, at the moment when it is sent: the code exists nowhere before.
+public struct ComposePhoneText: Sendable {
+    private let keys: PersonalKeys
+    private let codes: PhoneCodeKeys
+    private let policy: CurrentPolicy
+    private let write: @Sendable (_ digits: String, _ number: PhoneNumber) -> String
+
+    /// Composes with the service's keys.
+    ///
+    /// - Parameter write: the words around a code, for a number of some region.
+    public init(
+        keys: PersonalKeys, codes: PhoneCodeKeys, policy: CurrentPolicy,
+        write: @escaping @Sendable (_ digits: String, _ number: PhoneNumber) -> String
+    ) {
+        self.keys = keys
+        self.codes = codes
+        self.policy = policy
+        self.write = write
+    }
+
+    /// What there is to send.
+    enum Content: Sendable {
+        case message(Message)
+        /// Nothing any more, and why.
+        case overtaken(String)
+        /// Something that this node cannot read now, such as under a key that it does not have yet.
+        case unreadable(String)
+    }
+
+    /// Reads what a message of the outbox is about. One whose verification is over, or whose user was erased, has
+    /// nothing to say any more.
+    func callAsFunction(_ message: OutboxMessage, in transaction: any Transaction) throws -> Content {
+        let policy = policy[\.phones]
+        guard let id = PhoneVerificationID(message.subject[...]),
+            let entry = try PhoneVerificationRecords(transaction).find(id)
+        else { return .overtaken("the verification is gone") }
+        let challenge = entry.challenge
+        let state = challenge.state(now: transaction.now, policy: policy)
+        guard state == .open else { return .overtaken("the verification is \(state.rawValue)") }
+        do {
+            guard let dataKey = try DataKeyRecords(transaction, keys: keys).find(message.userID) else {
+                return .overtaken("the user was erased")
+            }
+            let e164 = try dataKey.open(
+                message.payload, table: OutboxRecords.table, column: "payload", row: message.id.description)
+            guard
+                let code = codes.code(
+                    version: challenge.keyVersion, verification: id, user: challenge.userID,
+                    device: challenge.deviceID, e164: e164, digits: policy.digits)
+            else { return .unreadable("the key of the code is not here") }
+            let number = try PhoneNumber(reading: e164)
+            return .message(.text(to: number, body: write(code.digits.reveal(), number)))
+        } catch is SealingFailure {
+            return .unreadable("the number cannot be opened")
+        } catch is Refusal {
+            return .unreadable("the number cannot be read")
+        }
+    }
+}

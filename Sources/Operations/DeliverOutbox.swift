@@ -1,0 +1,199 @@
+import Database
+import Delivery
+import Foundation
+import Identity
+import Records
+import Synchronization
+
+/// Tells the outbox's loop that there is something to send.
+public final class OutboxSignal: Sendable {
+    let rings: AsyncStream<Void>
+    private let continuation: AsyncStream<Void>.Continuation
+
+    /// A signal for one loop; rings that come while the loop works are one.
+    public init() {
+        (rings, continuation) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
+    }
+
+    /// There is something to send, perhaps.
+    public func ring() {
+        continuation.yield()
+    }
+}
+
+/// Sends what stands in the outbox: several messages at once, each leased, tried and settled.
+public struct DeliverOutbox: Sendable {
+    /// How many messages are on their way at once. A process that dies may have sent so many without saying so, and
+    /// they are sent again: of 1,000 fewer than 1 %.
+    public static let inFlight = 8
+    /// How long a message belongs to who leased it. Longer than any sender takes.
+    static let lease: TimeInterval = 30
+    /// The loop looks at least so often, whoever wrote.
+    static let interval: TimeInterval = 30
+
+    private let store: any Database
+    private let compose: ComposePhoneText
+    private let surroundings: Surroundings
+    private let send: @Sendable (Message) async -> DeliveryOutcome
+    private let observe: @Sendable (OutboxMessage) -> Void
+
+    /// Sends what stands in a store.
+    ///
+    /// - Parameters:
+    ///   - send: makes one attempt; what became of it is its answer.
+    ///   - observe: told of each message after its try, for the metrics.
+    public init(
+        store: any Database, compose: ComposePhoneText, surroundings: Surroundings,
+        send: @escaping @Sendable (Message) async -> DeliveryOutcome,
+        observe: @escaping @Sendable (OutboxMessage) -> Void = { _ in }
+    ) {
+        self.store = store
+        self.compose = compose
+        self.surroundings = surroundings
+        self.send = send
+        self.observe = observe
+    }
+
+    /// A message that was leased, with what to send or the reason why there is nothing.
+    private struct Prepared: Sendable {
+        let message: OutboxMessage
+        let content: ComposePhoneText.Content
+        let lease: String
+    }
+
+    /// Sends everything that is due.
+    ///
+    /// - Returns: when the next message is due; `nil` where none waits.
+    /// - Throws: ``Refusal`` `unavailable` where the store is away; what was leased is sent when it is back.
+    public func callAsFunction() async throws -> Date? {
+        let failure = try await withThrowingTaskGroup(of: (any Error)?.self) { group -> (any Error)? in
+            for prepared in try await take(Self.inFlight) {
+                group.addTask {
+                    do {
+                        try await work(prepared)
+                        return nil
+                    } catch {
+                        return error
+                    }
+                }
+            }
+            var failure: (any Error)?
+            while let ended = try await group.next() { failure = failure ?? ended }
+            return failure
+        }
+        if let failure { throw failure }
+        return try await nextDue()
+    }
+
+    /// Sends for as long as the task lives: at once when the signal rings, when a message is due again, and every 30
+    /// seconds whatever happens. What is on its way at the end is finished.
+    ///
+    /// - Parameter onError: told when a round failed; the next one tries again.
+    public func run(_ signal: OutboxSignal, onError: @escaping @Sendable (any Error) -> Void) async {
+        let onTheirWay = OnTheirWay()
+        var alarm = Date.distantPast
+        signal.ring()
+        await withDiscardingTaskGroup { group in
+            for await _ in signal.rings {
+                let started = surroundings.now()
+                var next = started.addingTimeInterval(Self.interval)
+                do {
+                    let leased = try await take(Self.inFlight - onTheirWay.count)
+                    onTheirWay.add(leased.count)
+                    for prepared in leased {
+                        group.addTask {
+                            do {
+                                try await work(prepared)
+                            } catch {
+                                onError(error)
+                                try? await Task.sleep(for: .seconds(RetryRule.outbox.firstWait))
+                            }
+                            onTheirWay.add(-1)
+                            signal.ring()
+                        }
+                    }
+                    if let due = try await nextDue() { next = min(next, max(due, started.addingTimeInterval(0.1))) }
+                } catch {
+                    onError(error)
+                    next = started.addingTimeInterval(RetryRule.outbox.firstWait)
+                }
+                // One alarm is enough, as long as it is early enough.
+                guard alarm <= started || next < alarm else { continue }
+                alarm = next
+                let wait = max(0, next.timeIntervalSince(surroundings.now()))
+                group.addTask {
+                    guard (try? await Task.sleep(for: .seconds(wait))) != nil else { return }
+                    signal.ring()
+                }
+            }
+            group.cancelAll()
+        }
+    }
+
+    /// Sends a message, and others after it as long as there are any.
+    private func work(_ first: Prepared) async throws {
+        var next: Prepared? = first
+        while let present = next {
+            let result = await attempt(present)
+            next = try await take(Task.isCancelled ? 0 : 1, settling: (present, result)).first
+        }
+    }
+
+    /// Settles a message, leases others and puts them together, in one transaction.
+    private func take(
+        _ count: Int, settling settled: (prepared: Prepared, result: OutboxMessage.Result)? = nil
+    ) async throws -> [Prepared] {
+        let auditID = surroundings.newUUID()
+        let lease = surroundings.newUUID().uuidString
+        let (prepared, after) = try await store.decide { transaction -> ([Prepared], OutboxMessage?) in
+            let records = OutboxRecords(transaction)
+            var after: OutboxMessage?
+            if let (prepared, result) = settled {
+                let message = prepared.message.after(result, now: transaction.now, rule: .outbox)
+                if try records.settle(message, lease: prepared.lease) { after = message }
+                if after?.state == .dead {
+                    try AuditRecords(transaction).append(
+                        .outboxMessageDied, subject: "message \(message.id)", actor: "service",
+                        detail: message.reason, id: auditID)
+                }
+            }
+            guard count > 0 else { return ([], after) }
+            let prepared = try records.lease(lease, limit: count, for: Self.lease).map { message in
+                Prepared(message: message, content: try compose(message, in: transaction), lease: lease)
+            }
+            return (prepared, after)
+        }
+        if let after { observe(after) }
+        return prepared
+    }
+
+    private func attempt(_ prepared: Prepared) async -> OutboxMessage.Result {
+        // A process that died on each of the tries may have sent the last of them: to try again is no better.
+        guard prepared.message.tries <= RetryRule.outbox.tries else { return .refused("its tries were cut short") }
+        switch prepared.content {
+        case .overtaken(let reason): return .overtaken(reason)
+        case .unreadable(let reason): return .unavailable(reason)
+        case .message(let message):
+            // A task of its own: the end of the loop does not cut off what is half said.
+            switch await Task(operation: { await send(message) }).value {
+            case .sent: return .sent
+            case .refused(let reason): return .refused(reason)
+            case .unavailable(let reason): return .unavailable(reason)
+            case .endpointGone: return .refused("the endpoint is gone")
+            }
+        }
+    }
+
+    private func nextDue() async throws -> Date? {
+        try await store.look { try OutboxRecords($0).nextDue() }
+    }
+}
+
+/// How many messages a loop has on their way.
+private final class OnTheirWay: Sendable {
+    private let value = Mutex(0)
+
+    var count: Int { value.withLock { $0 } }
+
+    func add(_ change: Int) { value.withLock { $0 += change } }
+}

@@ -1,0 +1,95 @@
+import Database
+import Foundation
+import Identity
+import Records
+
+/// What the start and the resend of a code share: the limits, the guard, and the message into the outbox.
+struct PhoneTexts: Sendable {
+    let keys: PersonalKeys
+    let policy: CurrentPolicy
+    let rateLimiting: RateLimiting
+    let surroundings: Surroundings
+
+    /// A text that is asked for in a transaction.
+    struct Request: Sendable {
+        let challenge: PhoneChallenge
+        let number: PhoneNumber
+        /// Which sending of the code this is, from 0.
+        let sending: Int
+        /// The limit's key for the asker's address.
+        let address: String
+    }
+
+    /// Chance, drawn before the transaction.
+    struct Names: Sendable {
+        let sending: UUID
+        let message: OutboxMessageID
+        let audit: UUID
+
+        init(_ surroundings: Surroundings) {
+            sending = surroundings.newUUID()
+            message = surroundings.newIdentifier()
+            audit = surroundings.newUUID()
+        }
+    }
+
+    /// Decides about a text and, where it may go out, writes it into the outbox. What was decided is for the metrics:
+    /// a caller is told the same whatever it is.
+    ///
+    /// - Throws: ``Refusal`` `rate_limited` for what the asker's own address or account asks too often; then nothing
+    ///   of the transaction may stay.
+    func ask(
+        _ request: Request, dataKey: DataKey, names: Names, in transaction: any Transaction
+    ) throws -> SendDecision {
+        let policy = policy[\.phones]
+        let challenge = request.challenge
+        let indexes = keys.blindIndexes(request.number.e164, .phoneNumber)
+        let isOwner = try isOwner(challenge.userID, of: indexes, in: transaction)
+        let target = PhoneSendRecords.Target(
+            userID: challenge.userID, number: indexes[0],
+            prefix: keys.blindIndex("prefix " + SendGuard.prefix(of: request.number), .phoneNumber),
+            country: request.number.region, isOwner: isOwner)
+        if rateLimiting == .on {
+            try RateRecords(transaction).count(
+                "phone \(request.address)", limit: RateLimit(count: policy.sendsPerHourPerAddress, per: 3600))
+        }
+        let streak = try PhoneFailureRecords(transaction).find(userID: challenge.userID, numberIndexes: indexes)
+        let attempt = SendAttempt(
+            number: request.number, isOwner: isOwner, isFrozen: streak.isFrozen(now: transaction.now))
+        let records = PhoneSendRecords(transaction)
+        let counts = try records.counts(for: target, policy: policy)
+        let rule = SendGuard(policy: policy, limitsRates: rateLimiting == .on)
+        try rule.requireWithinUserLimits(attempt, counts)
+        let decision = rule.decide(attempt, counts)
+        try records.record(decision, to: target, verification: challenge.id, id: names.sending, policy: policy)
+        switch decision {
+        case .send: try write(request, dataKey: dataKey, id: names.message, in: transaction)
+        case .withhold(_, let stop?):
+            let subject = stop == .country ? request.number.region : SendGuard.prefix(of: request.number)
+            try AuditRecords(transaction).append(
+                .phoneSendsStopped, subject: "\(stop.rawValue) \(subject)", actor: "service",
+                detail: "too few texts were verified", id: names.audit)
+        case .withhold(_, nil): break
+        }
+        return decision
+    }
+
+    private func isOwner(
+        _ user: UserID, of indexes: [Digest256], in transaction: any Transaction
+    ) throws -> Bool {
+        false
+    }
+
+    private func write(
+        _ request: Request, dataKey: DataKey, id: OutboxMessageID, in transaction: any Transaction
+    ) throws {
+        let challenge = request.challenge
+        let message = OutboxMessage(
+            id: id, kind: .phoneCode, subject: challenge.id.description, userID: challenge.userID,
+            deduplicationKey: "\(OutboxKind.phoneCode.rawValue) \(challenge.id) \(request.sending)",
+            payload: try dataKey.seal(
+                request.number.e164, table: OutboxRecords.table, column: "payload", row: id.description),
+            createdAt: transaction.now, expiresAt: challenge.expiresAt, dueAt: transaction.now)
+        _ = try OutboxRecords(transaction).insert(message)
+    }
+}

@@ -1,0 +1,69 @@
+import Database
+import Foundation
+import Identity
+import Records
+
+/// Sends the code of an open verification again: the same code, with the checks that were used and the end that was set.
+public struct ResendPhoneCode: Sendable {
+    private let store: any Database
+    private let keys: PersonalKeys
+    private let texts: PhoneTexts
+    private let outbox: OutboxSignal
+    private let policy: CurrentPolicy
+    private let surroundings: Surroundings
+
+    /// Sends codes of a store again.
+    ///
+    /// - Parameter outbox: rung when a message was written.
+    public init(
+        store: any Database, keys: PersonalKeys, outbox: OutboxSignal, policy: CurrentPolicy,
+        rateLimiting: RateLimiting, surroundings: Surroundings
+    ) {
+        self.store = store
+        self.keys = keys
+        self.outbox = outbox
+        self.policy = policy
+        self.surroundings = surroundings
+        texts = PhoneTexts(keys: keys, policy: policy, rateLimiting: rateLimiting, surroundings: surroundings)
+    }
+
+    /// Sends it again.
+    ///
+    /// - Parameter address: the limit's key for the sender's address.
+    /// - Throws: ``Refusal`` `not_found` for what is not this user's on this device, `rate_limited` where it is too
+    ///   early or too often, `conflict` with the state where it is over, `unavailable`.
+    public func callAsFunction(
+        _ text: String, for session: Session, address: String
+    ) async throws -> StartedPhoneVerification {
+        let policy = policy[\.phones]
+        guard let id = PhoneVerificationID(text[...]) else { throw Self.unknown }
+        let names = PhoneTexts.Names(surroundings)
+        let resent = try await store.decide { transaction -> StartedPhoneVerification in
+            let records = PhoneVerificationRecords(transaction)
+            guard let entry = try records.find(id), entry.challenge.userID == session.userID,
+                entry.challenge.deviceID == session.deviceID,
+                let dataKey = try DataKeyRecords(transaction, keys: keys).find(session.userID)
+            else { throw Self.unknown }
+            var challenge = entry.challenge
+            try challenge.requireResendable(now: transaction.now, policy: policy)
+            let e164 = try dataKey.open(
+                entry.sealedNumber, table: PhoneVerificationRecords.table, column: "sealed_number",
+                row: id.description)
+            challenge.resends += 1
+            challenge.askedAt = transaction.now
+            let decision = try texts.ask(
+                .init(
+                    challenge: challenge, number: try PhoneNumber(reading: e164), sending: challenge.resends,
+                    address: address), dataKey: dataKey, names: names, in: transaction)
+            if case .send = decision { challenge.isSent = true }
+            guard try records.recordResend(challenge) else {
+                throw Refusal(.rateLimited, "The code was sent again at this very moment.", retryAfter: 1)
+            }
+            return StartedPhoneVerification(challenge, decision: decision, policy: policy)
+        }
+        outbox.ring()
+        return resent
+    }
+
+    private static let unknown = Refusal(.notFound, "There is no such verification of this user on this device.")
+}

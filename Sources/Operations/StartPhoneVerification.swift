@@ -1,0 +1,170 @@
+import Database
+import Foundation
+import Identity
+import Records
+import Tokens
+
+/// A verification as its device is told about it.
+public struct StartedPhoneVerification: Sendable {
+    /// Its name.
+    public let id: PhoneVerificationID
+    /// When it ends.
+    public let expiresAt: Date
+    /// From when on the code may be sent again; `nil` where it may no more.
+    public let resendAfter: Date?
+    /// How many digits the code has.
+    public let digits: Int
+    /// What the guard before the texts decided, for the metrics alone; `nil` where no text was asked for.
+    public let decision: SendDecision?
+
+    init(_ challenge: PhoneChallenge, decision: SendDecision?, policy: PhonePolicy) {
+        id = challenge.id
+        expiresAt = challenge.expiresAt
+        resendAfter = challenge.resendAfter(policy: policy)
+        digits = policy.digits
+        self.decision = decision
+    }
+}
+
+/// Starts the proof of a phone number. The answer is the same for every well-formed number: whether a text goes out
+/// is for the holder of the number to see.
+public struct StartPhoneVerification: Sendable {
+    private let store: any Database
+    private let keys: PersonalKeys
+    private let codes: PhoneCodeKeys
+    private let nonceKey: NonceKey
+    private let texts: PhoneTexts
+    private let outbox: OutboxSignal
+    private let policy: CurrentPolicy
+    private let surroundings: Surroundings
+
+    /// Starts proofs in a store.
+    ///
+    /// - Parameter outbox: rung when a message was written.
+    public init(
+        store: any Database, keys: PersonalKeys, codes: PhoneCodeKeys, nonceKey: NonceKey, outbox: OutboxSignal,
+        policy: CurrentPolicy, rateLimiting: RateLimiting, surroundings: Surroundings
+    ) {
+        self.store = store
+        self.keys = keys
+        self.codes = codes
+        self.nonceKey = nonceKey
+        self.outbox = outbox
+        self.policy = policy
+        self.surroundings = surroundings
+        texts = PhoneTexts(keys: keys, policy: policy, rateLimiting: rateLimiting, surroundings: surroundings)
+    }
+
+    /// What a device asks for.
+    public struct Request: Sendable {
+        /// E.164, or a national form with ``region``.
+        public let phoneNumber: String
+        /// Where a national form is at home, ISO 3166-1 alpha-2.
+        public let region: String?
+        /// The ARN of the push endpoint that is registered with the number.
+        public let pushEndpoint: String?
+        /// The proof that the user is present, a compact JWS.
+        public let presence: String?
+        /// The limit's key for the sender's address.
+        public let address: String
+
+        /// Joins the parts.
+        public init(
+            phoneNumber: String, region: String?, pushEndpoint: String?, presence: String?, address: String
+        ) {
+            self.phoneNumber = phoneNumber
+            self.region = region
+            self.pushEndpoint = pushEndpoint
+            self.presence = presence
+            self.address = address
+        }
+    }
+
+    /// Starts, or finds the proof of the same number that is still open on this device.
+    ///
+    /// - Throws: ``Refusal`` `malformed_request`, `invalid_presence_proof`, `rate_limited` for what the user's own
+    ///   address or account asks too often, `unavailable`.
+    public func callAsFunction(
+        _ request: Request, for session: Session, on connection: ClientConnection
+    ) async throws -> StartedPhoneVerification {
+        let policy = policy[\.phones]
+        let number = try PhoneNumber(reading: request.phoneNumber, region: request.region)
+        let endpoint = try request.pushEndpoint.map { arn throws(Refusal) in
+            try PushEndpoint(arn, of: policy.pushApplications)
+        }
+        let presence = try await presenceNonce(request.presence, for: number, session, on: connection)
+        let names = PhoneTexts.Names(surroundings)
+        let id: PhoneVerificationID = surroundings.newIdentifier()
+
+        let started = try await store.decide { transaction -> StartedPhoneVerification in
+            if let presence { try spend(presence, in: transaction) }
+            let dataKey = try DataKeyRecords(transaction, keys: keys).findOrCreate(session.userID, at: transaction.now)
+            let records = PhoneVerificationRecords(transaction)
+            let indexes = keys.blindIndexes(number.e164, .phoneNumber)
+            let live = try records.findUnexpired(
+                userID: session.userID, deviceID: session.deviceID, numberIndexes: indexes)
+            func seal(_ text: String, _ column: String, _ row: PhoneVerificationID) throws -> [UInt8] {
+                try dataKey.seal(
+                    text, table: PhoneVerificationRecords.table, column: column, row: row.description)
+            }
+            if let live, live.challenge.state(now: transaction.now, policy: policy) == .open {
+                let sealed = try endpoint.map { try seal($0.arn, "sealed_push_endpoint", live.challenge.id) }
+                try records.replacePushEndpoint(live.challenge.id, sealed: sealed)
+                return StartedPhoneVerification(live.challenge, decision: nil, policy: policy)
+            }
+            var challenge = PhoneChallenge.start(
+                id: id, userID: session.userID, deviceID: session.deviceID, keyVersion: codes.currentVersion,
+                isSent: false, now: transaction.now, policy: policy)
+            let decision = try texts.ask(
+                .init(challenge: challenge, number: number, sending: 0, address: request.address), dataKey: dataKey,
+                names: names, in: transaction)
+            if case .send = decision { challenge.isSent = true }
+            try records.insert(
+                .init(
+                    challenge: challenge, numberIndex: indexes[0],
+                    sealedNumber: try seal(number.e164, "sealed_number", id),
+                    sealedPushEndpoint: try endpoint.map { try seal($0.arn, "sealed_push_endpoint", id) }))
+            return StartedPhoneVerification(challenge, decision: decision, policy: policy)
+        }
+        outbox.ring()
+        return started
+    }
+
+    /// Judges the proof that the user is present; the nonce in it is still to be spent.
+    private func presenceNonce(
+        _ proof: String?, for number: PhoneNumber, _ session: Session, on connection: ClientConnection
+    ) async throws -> Nonce? {
+        guard let proof else {
+            guard !policy[\.phones].presenceRequired else {
+                throw Refusal(
+                    .invalidPresenceProof, "This service wants a proof of the user's presence in $.presence.",
+                    reason: "missing")
+            }
+            return nil
+        }
+        let pem = try await store.look { try DeviceRecords($0).presenceKey(of: session.deviceID) }
+        let judged = try PresenceProof(
+            proof, for: number, key: try pem.map { pem throws(Refusal) in try VerificationKey(pem: pem) },
+            clockSkew: policy[\.identityTokens].clockSkew, now: surroundings.now())
+        do throws(Refusal) {
+            return try Nonce(shown: judged.nonce, thumbprint: connection.thumbprint, key: nonceKey)
+        } catch {
+            throw error.ofPresenceProof
+        }
+    }
+
+    private func spend(_ nonce: Nonce, in transaction: any Transaction) throws {
+        do {
+            try NonceRecords(transaction).spend(nonce)
+        } catch let refusal as Refusal {
+            throw refusal.ofPresenceProof
+        }
+    }
+}
+
+extension Refusal {
+    /// The same said of a nonce in a presence proof.
+    fileprivate var ofPresenceProof: Refusal {
+        Refusal(.invalidPresenceProof, detail, reason: reason)
+    }
+}

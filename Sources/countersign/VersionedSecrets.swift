@@ -1,0 +1,59 @@
+import Crypto
+import Foundation
+import Identity
+import Records
+
+/// Key files of several versions: one line a version, its number and 32 bytes in base64url. The highest is the current
+/// one; older ones are kept as long as something lies under them.
+extension KeyFiles {
+    /// What the codes in texts are derived under.
+    static func phoneCodes(in directory: String) throws(CommandFailure) -> PhoneCodeKeys {
+        guard let keys = PhoneCodeKeys(try secrets(.phoneCodeSecrets, in: directory)) else {
+            throw unreadable(.phoneCodeSecrets, in: directory)
+        }
+        return keys
+    }
+
+    /// What personal data lies under. A node that meets a version which it does not know reads the files again.
+    static func personal(in directory: String) throws(CommandFailure) -> PersonalKeys {
+        PersonalKeys(try personalVersions(in: directory)) { try personalVersions(in: directory) }
+    }
+
+    private static func personalVersions(in directory: String) throws(CommandFailure) -> PersonalKeys.Versions {
+        func keys(_ name: Name) throws(CommandFailure) -> [Int: SymmetricKey] {
+            try secrets(name, in: directory).mapValues { SymmetricKey(data: $0.reveal()) }
+        }
+        let (wrapping, index) = (try keys(.wrappingSecrets), try keys(.blindIndexSecrets))
+        do throws(SealingFailure) {
+            return try PersonalKeys.Versions(wrapping: wrapping, index: index)
+        } catch {
+            throw unreadable(.wrappingSecrets, in: directory)
+        }
+    }
+
+    /// The text of a new file, or a line for an existing one.
+    static func line(version: Int, _ randomBytes: [UInt8]) -> String {
+        "\(version) \(Base64URL.encode(randomBytes))\n"
+    }
+
+    /// The secrets of a file by version, at least one.
+    static func secrets(_ name: Name, in directory: String) throws(CommandFailure) -> [Int: Secret<[UInt8]>] {
+        var secrets: [Int: Secret<[UInt8]>] = [:]
+        for line in try file(name, in: directory).read().split(whereSeparator: \.isNewline) {
+            let parts = line.split(separator: " ")
+            guard parts.count == 2, let version = Int(parts[0]), (1...1_000_000).contains(version),
+                secrets[version] == nil, let bytes = Base64URL.decode(parts[1].utf8), bytes.count == 32
+            else { throw unreadable(name, in: directory) }
+            secrets[version] = Secret(bytes)
+        }
+        guard !secrets.isEmpty else { throw unreadable(name, in: directory) }
+        return secrets
+    }
+
+    /// No command that removes the file is proposed: what lies under a lost wrapping key is lost with it.
+    private static func unreadable(_ name: Name, in directory: String) -> CommandFailure {
+        CommandFailure(
+            "\(file(name, in: directory).path) does not hold lines of a version and 32 bytes in base64url; put the right "
+                + "file back from its backup.")
+    }
+}

@@ -1,0 +1,48 @@
+import Fixtures
+import Foundation
+import Testing
+
+/// Phone verification through the built binary.
+@Suite("Phone verification in the running service", .serialized)
+struct PhoneTests {
+    private func python(_ what: String, _ service: RunningService) async throws {
+        let interpreter = try #require(ProcessInfo.processInfo.environment["COUNTERSIGN_PYTHON"])
+        let path = RunningService.root.appending(path: "Tests/Interop/phone.py").path
+        let result = try await Command.run(
+            interpreter,
+            [path, what] + service.clientArguments + [
+                "--countersign", try RunningService.product("countersign"), "--directory", service.directory.path,
+            ], seconds: 300)
+        #expect(result.status == 0, "\(result.output)\n\(result.errors)")
+    }
+
+    @Test("Two hundred guesses at once on two processes are five guesses, and one right code of forty succeeds")
+    func guesses() async throws {
+        let service = try await RunningService()
+        try await python("guesses", service)
+        // What was texted stands neither in the log nor, in clear, in the store.
+        let log = try String(contentsOf: service.path("log"), encoding: .utf8)
+        let store =
+            try Data(contentsOf: service.path("store.db")) + (try Data(contentsOf: service.path("store.db-wal")))
+        #expect(!log.contains("4155552671"))
+        #expect(store.firstRange(of: Data("4155552671".utf8)) == nil)
+    }
+
+    @Test("A service that is killed three times amid 1,000 texts loses none and sends fewer than ten twice")
+    func crash() async throws {
+        let service = try await RunningService()
+        try await python("crash", service)
+    }
+
+    @Test("The outbox is shown, and what is not in it is refused")
+    func command() async throws {
+        let service = try await RunningService()
+        let list = try await service.countersign(["outbox", "list", "--json"])
+        #expect(list.status == 0)
+        #expect(list.output == "[]\n")
+        let drop = try await service.countersign(["outbox", "drop", UUID().uuidString])
+        #expect(drop.status == 1)
+        let state = try await service.countersign(["outbox", "list", "--state", "odd"])
+        #expect(state.status == 2)
+    }
+}

@@ -1,0 +1,194 @@
+"""Steps: the proof of a phone number, from the first text to the right code."""
+
+import base64
+import hashlib
+import json
+import random
+import time
+import uuid
+from pathlib import Path
+
+import jwt
+from cryptography.hazmat.primitives import serialization
+
+from checks import accepted, challenged, equal, expect, moment, not_stored, now, refused, refused_with_nonce, step
+from client import Device, base64url, new_key
+
+TEXT_WAIT = 10  # seconds that a text may take
+
+
+def new_number():
+    """A number that no earlier run is likely to have used."""
+    return f"+1415{random.randint(2, 9)}{random.randint(0, 999999):06d}"
+
+
+def texts(path, number):
+    """The texts that went to a number, oldest first."""
+    if not Path(path).exists():
+        return []
+    lines = [json.loads(line) for line in Path(path).read_text().splitlines()]
+    return [line for line in lines if line["to"] == number]
+
+
+def code_of(line):
+    """The code of a text, from its last line, which autofill reads."""
+    last = line["text"].splitlines()[-1]
+    expect(last.startswith("@") and " #" in last, f"the last line is {last!r}")
+    return last.split(" #")[1]
+
+
+def wait_for_texts(path, number, count=1):
+    """The codes of the texts to a number, once there are so many."""
+    deadline = time.monotonic() + TEXT_WAIT
+    while len(found := texts(path, number)) < count and time.monotonic() < deadline:
+        time.sleep(0.05)
+    equal(len(found), count, f"the number of texts to {number}")
+    return [code_of(line) for line in found]
+
+
+def begin(device, token, number, **members):
+    """`POST /phone-verifications`."""
+    return device.call("POST", "/phone-verifications", token, json={"phone_number": number, **members})
+
+
+def check(device, token, verification, code):
+    """`POST /phone-verifications/{id}/check`."""
+    return device.call("POST", f"/phone-verifications/{verification}/check", token, json={"code": code})
+
+
+def resend(device, token, verification):
+    """`POST /phone-verifications/{id}/resend`."""
+    return device.call("POST", f"/phone-verifications/{verification}/resend", token)
+
+
+def wrong(code):
+    """A code of the same length that is not this one."""
+    return str((int(code) + 1) % 10 ** len(code)).zfill(len(code))
+
+
+@step
+def prove_number(world):
+    """A text brings the code; a repeated start sends nothing; the right code verifies, once."""
+    device, number = world.device(), new_number()
+    session = world.log_in(device, world.user())
+    token = session["session_token"]
+    answer = begin(device, token, number, push_endpoint=None)
+    started = accepted(answer, 202)
+    not_stored(answer)
+    equal(set(started), {"id", "expires_at", "resend_after", "digits"}, "the members")
+    equal(started["digits"], 6, "digits")
+    expect(270 < (moment(started["expires_at"]) - now()).total_seconds() <= 300, "it does not live five minutes")
+    expect(20 < (moment(started["resend_after"]) - now()).total_seconds() <= 30, "resend_after is not in 30 s")
+    [code] = wait_for_texts(world.texts, number)
+    expect(len(code) == 6 and code.isdecimal(), f"the code is {code!r}")
+    again = accepted(begin(device, token, number), 202)
+    equal(again["id"], started["id"], "the id of a repeated start")
+    refused(check(device, token, started["id"], wrong(code)), 422, "verification_failed")
+    proved = accepted(check(device, token, started["id"], code))
+    equal(proved, {"user_id": session["user_id"], "assurance": "phone"}, "the answer to the right code")
+    refused(check(device, token, started["id"], code), 422, "verification_failed")
+    equal(len(texts(world.texts, number)), 1, "the number of texts")
+
+
+@step
+def national_number(world):
+    """A number in its national form is read by its region, and meets the start that wrote it in full."""
+    device, number = world.device(), new_number()
+    token = world.log_in(device, world.user())["session_token"]
+    started = accepted(begin(device, token, number), 202)
+    national = f"({number[2:5]}) {number[5:8]}-{number[8:]}"
+    equal(accepted(begin(device, token, national, region="US"), 202)["id"], started["id"], "the id")
+    refused(begin(device, token, national), 400, "malformed_request")
+
+
+@step
+def one_answer_for_failures(world):
+    """Wrong, used up, unknown, another user's and another device's code are refused in the same words."""
+    device, elsewhere, number, user = world.device(), world.device("second"), new_number(), world.user()
+    token = world.log_in(device, user)["session_token"]
+    other = world.log_in(device, world.user())["session_token"]
+    there = world.log_in(elsewhere, user)["session_token"]
+    started = accepted(begin(device, token, number), 202)["id"]
+    [code] = wait_for_texts(world.texts, number)
+    answers = [
+        check(device, other, started, code), check(elsewhere, there, started, code),
+        check(device, token, str(uuid.uuid4()), code), check(device, token, "no-id", code),
+    ]
+    answers += [check(device, token, started, wrong(code)) for _ in range(5)]
+    answers.append(check(device, token, started, code))
+    bodies = [refused(answer, 422, "verification_failed") for answer in answers]
+    for body in bodies:
+        body.pop("request_id")
+    equal(len({json.dumps(body, sort_keys=True) for body in bodies}), 1, "the number of different answers")
+
+
+@step
+def resend_needs_its_wait(world):
+    """A resend before its time says how long to wait; one of somebody else's verification finds nothing."""
+    device = world.device()
+    token = world.log_in(device, world.user())["session_token"]
+    other = world.log_in(device, world.user())["session_token"]
+    started = accepted(begin(device, token, new_number()), 202)["id"]
+    early = resend(device, token, started)
+    refused(early, 429, "rate_limited")
+    expect(20 <= int(early.headers["Retry-After"]) <= 30, f"Retry-After is {early.headers['Retry-After']}")
+    refused(resend(device, other, started), 404, "not_found")
+    refused(resend(device, token, str(uuid.uuid4())), 404, "not_found")
+
+
+@step
+def malformed_starts(world):
+    """What is no number, no endpoint of this service's applications or no known member is refused as malformed."""
+    device = world.device()
+    token = world.log_in(device, world.user())["session_token"]
+    for number in ("", "+", "12", "hello", "+1415", "+1" + "5" * 40):
+        refused(begin(device, token, number), 400, "malformed_request")
+    number = new_number()
+    endpoint = "arn:aws:sns:us-east-1:123456789012:endpoint/APNS/elsewhere/" + str(uuid.uuid4())
+    refused(begin(device, token, number, push_endpoint=endpoint), 400, "malformed_request")
+    refused(begin(device, token, number, colour="red"), 400, "malformed_request")
+    refused(device.call("POST", "/phone-verifications", token, json={}), 400, "malformed_request")
+    refused(check(device, token, str(uuid.uuid4()), 123456), 400, "malformed_request")
+    equal(texts(world.texts, number), [], "the texts")
+
+
+@step
+def phone_needs_session(world):
+    """Without a session nothing is sent; an identity token in the header opens one in passing."""
+    device, number = world.device(), new_number()
+    challenged(world, begin(device, None, number), "session_required")
+    identity = world.provider.identity_token(world.user(), device.nonce())
+    value = f'Layer realm="{world.realm}", identity-token="{identity}", app-id="{world.provider.app_id}"'
+    answer = device.call(
+        "POST", "/phone-verifications", headers={"Authorization": value}, json={"phone_number": number})
+    accepted(answer, 202)
+    token = answer.headers["X-Layer-Session-Token"]
+    equal(device.current(token).status_code, 200, "the status of an action in the session made in passing")
+
+
+@step
+def presence(world):
+    """A presence proof by the registered key is taken once; a stranger's key and another number's proof are refused."""
+    key = new_key("EC")
+    public = key.public_key().public_bytes(
+        serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo).decode()
+    device = world.devices["presence"] = Device(world.public, world.client, world.authority, "EC")
+    accepted(device.certify(presence_key=public), 201)
+    token = world.log_in(device, world.user())["session_token"]
+    number = new_number()
+
+    def proof(number=number, signer=key, **changes):
+        claims = {
+            "nce": device.nonce(), "iat": int(time.time()), "method": "touch_id",
+            "phone_sha256": base64url(hashlib.sha256(number.encode()).digest()), **changes}
+        return jwt.encode(claims, signer, "ES256", headers={"typ": "JWS", "cty": "layer-presence;v=1"})
+
+    good = proof()
+    accepted(begin(device, token, number, presence=good), 202)
+    refused_with_nonce(begin(device, token, number, presence=good), 422, "invalid_presence_proof", "nonce_used")
+    cases = {
+        "bad_signature": proof(signer=new_key("EC")), "malformed": proof(number=new_number()),
+        "expired": proof(iat=int(time.time()) - 600), "nonce_unknown": proof(nce=base64.b64encode(b"x" * 48).decode()),
+    }
+    for reason, text in cases.items():
+        refused_with_nonce(begin(device, token, number, presence=text), 422, "invalid_presence_proof", reason)

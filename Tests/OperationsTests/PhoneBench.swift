@@ -1,0 +1,103 @@
+import Crypto
+import Database
+import Delivery
+import Foundation
+import Identity
+import Operations
+import Records
+import Synchronization
+
+/// Phone verification in a house: its operations, and the texts that came out.
+struct PhoneBench {
+    let house: House
+    let keys: PersonalKeys
+    let codes: PhoneCodeKeys
+    let start: StartPhoneVerification
+    let check: CheckPhoneVerification
+    let resend: ResendPhoneCode
+    let deliver: DeliverOutbox
+    let outbox: AdministerOutbox
+    let texts = Texts()
+
+    /// What a carrier was given, and what it answers.
+    final class Texts: Sendable {
+        private let state = Mutex((sent: [(to: String, code: String)](), outcome: DeliveryOutcome.sent(reference: "")))
+
+        var sent: [(to: String, code: String)] { state.withLock { $0.sent } }
+        var last: String? { sent.last?.code }
+
+        func answer(_ outcome: DeliveryOutcome) { state.withLock { $0.outcome = outcome } }
+
+        func take(_ message: Message) -> DeliveryOutcome {
+            state.withLock { state in
+                if case .text(let number, let body) = message { state.sent.append((number.e164, body)) }
+                return state.outcome
+            }
+        }
+    }
+
+    init(_ house: House, rateLimiting: RateLimiting = .on) throws {
+        self.house = house
+        let clock = house.clock
+        let surroundings = Surroundings(now: { clock.now })
+        keys = try PersonalKeys(
+            wrapping: [1: SymmetricKey(size: .bits256)], index: [1: SymmetricKey(size: .bits256)])
+        guard let codes = PhoneCodeKeys([1: Secret([UInt8](repeating: 9, count: 32))]) else {
+            throw Refusal(.unavailable, "no key")
+        }
+        self.codes = codes
+        let signal = OutboxSignal()
+        start = StartPhoneVerification(
+            store: house.store, keys: keys, codes: codes,
+            nonceKey: NonceKey(Secret([UInt8](repeating: 1, count: 32))), outbox: signal, policy: house.policy,
+            rateLimiting: rateLimiting, surroundings: surroundings)
+        check = CheckPhoneVerification(
+            store: house.store, keys: keys, codes: codes, policy: house.policy, surroundings: surroundings)
+        resend = ResendPhoneCode(
+            store: house.store, keys: keys, outbox: signal, policy: house.policy, rateLimiting: rateLimiting,
+            surroundings: surroundings)
+        let texts = texts
+        deliver = DeliverOutbox(
+            store: house.store,
+            compose: ComposePhoneText(keys: keys, codes: codes, policy: house.policy) { digits, _ in digits },
+            surroundings: surroundings, send: { texts.take($0) })
+        outbox = AdministerOutbox(store: house.store, surroundings: surroundings, actor: "admin test")
+    }
+
+    /// A user at a device.
+    struct Person {
+        let session: Session
+        let connection: ClientConnection
+    }
+
+    func person(_ name: String, on connection: ClientConnection? = nil) async throws -> Person {
+        let connection =
+            if let connection { connection } else { try await house.connectNewDevice() }
+        return Person(session: try await house.opened(name, on: connection).session, connection: connection)
+    }
+
+    @discardableResult
+    func begin(
+        _ number: String, _ person: Person, address: String = "192.0.2.1", presence: String? = nil
+    ) async throws -> StartedPhoneVerification {
+        try await start(
+            .init(phoneNumber: number, region: nil, pushEndpoint: nil, presence: presence, address: address),
+            for: person.session, on: person.connection)
+    }
+
+    func verdict(
+        _ id: PhoneVerificationID, _ code: String, _ person: Person
+    ) async throws -> PhoneChallenge.CheckVerdict {
+        try await check(id.description, code: code, for: person.session).verdict
+    }
+
+    /// The code as only the service can know it.
+    func code(_ id: PhoneVerificationID, _ number: String, _ person: Person) -> String {
+        codes.code(
+            version: 1, verification: id, user: person.session.userID, device: person.session.deviceID, e164: number,
+            digits: 6)?.digits.reveal() ?? ""
+    }
+
+    /// A code that is not the one.
+    func wrong(_ right: String) -> String { right == "000000" ? "000001" : "000000" }
+}

@@ -1,0 +1,149 @@
+import Database
+import Fixtures
+import Foundation
+import Identity
+import Operations
+import Records
+import Testing
+import Tokens
+
+@Suite("Limits on texts")
+struct PhoneLimitTests {
+    private static let limited = Refusal(.rateLimited, "")
+
+    @Test("One user causes three texts a day to a number, and is told of the fourth")
+    func user() async throws {
+        try await House.inhabit { house in
+            let bench = try PhoneBench(house)
+            let alice = try await bench.person("alice")
+            for _ in 1...3 {
+                try await bench.begin("+14155552671", alice)
+                house.clock.advance(301)
+            }
+            await #expect(throws: Self.limited) { try await bench.begin("+14155552671", alice) }
+            try await bench.begin("+14155552672", alice)
+        }
+    }
+
+    @Test("Five users' texts use an hour's budget of a number up, and the sixth user sees nothing of it")
+    func number() async throws {
+        try await House.inhabit { house in
+            let bench = try PhoneBench(house)
+            for index in 0..<5 {
+                try await bench.begin(
+                    "+14155552671", try await bench.person("user \(index)"), address: "192.0.2.\(index)")
+            }
+            let sixth = try await bench.person("user 6")
+            let started = try await bench.begin("+14155552671", sixth, address: "192.0.2.6")
+            #expect(started.decision == .withhold(.numberLimit, stop: nil))
+            #expect(started.resendAfter == house.clock.now + 30)
+            _ = try await bench.deliver()
+            #expect(bench.texts.sent.count == 5)
+        }
+    }
+
+    @Test("A user tries five numbers in thirty days, and an address causes ten texts in an hour")
+    func numbersAndAddress() async throws {
+        try await House.inhabit { house in
+            let bench = try PhoneBench(house)
+            let alice = try await bench.person("alice")
+            for index in 0..<5 { try await bench.begin("+1415555000\(index)", alice) }
+            await #expect(throws: Self.limited) {
+                try await bench.begin("+14155550009", alice, address: "198.51.100.1")
+            }
+            let bob = try await bench.person("bob")
+            for index in 0..<5 { try await bench.begin("+1415666000\(index)", bob) }
+            let carol = try await bench.person("carol")
+            await #expect(throws: Self.limited) { try await bench.begin("+14157770000", carol) }
+            try await bench.begin("+14157770000", carol, address: "198.51.100.1")
+            #expect(try await bench.begin("+14156660000", bob).decision == nil)
+        }
+    }
+
+    @Test("Fifty texts without a right code stop a country for an hour, and the log says so")
+    func breaker() async throws {
+        try await House.inhabit { house in
+            let bench = try PhoneBench(house)
+            func ask(_ index: Int) async throws -> SendDecision? {
+                try await bench.begin(
+                    "+1415\(200 + index)2671", try await bench.person("user \(index)"), address: "10.0.0.\(index)"
+                ).decision
+            }
+            // Certification is limited by address: the clock makes room for it.
+            for index in 0..<50 {
+                #expect(try await ask(index) == .send(bearsOnCountry: true))
+                house.clock.advance(60)
+            }
+            #expect(try await ask(50) == .withhold(.countryStopped, stop: .country))
+            #expect(try await ask(51) == .withhold(.countryStopped, stop: nil))
+            let subjects = try await house.store.read { transaction in
+                try transaction.query(
+                    "SELECT subject FROM audit_entries WHERE event = 'phone_sends_stopped'"
+                ).map { try $0.text(0) }
+            }
+            #expect(subjects == ["country US"])
+            house.clock.advance(3600)
+            #expect(try await ask(52) == .send(bearsOnCountry: true))
+        }
+    }
+
+    @Test("A prefix gets five texts that stay open, and each right code allows one more")
+    func prefix() async throws {
+        try await House.inhabit { house in
+            let bench = try PhoneBench(house)
+            var people: [PhoneBench.Person] = []
+            for index in 0..<8 { people.append(try await bench.person("user \(index)")) }
+            var ids: [PhoneVerificationID] = []
+            for index in 0..<5 {
+                ids.append(
+                    try await bench.begin("+1415555000\(index)", people[index], address: "10.0.0.\(index)").id)
+            }
+            let refused = try await bench.begin("+14155550005", people[5], address: "10.0.0.5")
+            #expect(refused.decision == .withhold(.prefixLimit, stop: nil))
+            let code = bench.code(ids[0], "+14155550000", people[0])
+            #expect(try await bench.verdict(ids[0], code, people[0]) == .right)
+            let allowed = try await bench.begin("+14155550006", people[6], address: "10.0.0.6")
+            #expect(allowed.decision == .send(bearsOnCountry: false))
+        }
+    }
+
+    @Test("A proof of presence is asked for where policy says so, and spends its nonce")
+    func presence() async throws {
+        var policy = Policy()
+        policy.phones.presenceRequired = true
+        try await House.inhabit(policy) { house in
+            let bench = try PhoneBench(house)
+            let signer = try ProviderSigner(.es256)
+            let certified = try await house.certify(
+                .init(
+                    csr: try TestAuthority.certificationRequest(commonName: UUID().uuidString),
+                    presenceKey: signer.publicKeyPEM, enrolmentToken: nil, captcha: nil, address: "192.0.2.1"))
+            let connection = try await house.connect(certified.certificate.thumbprint)
+            let alice = try await bench.person("alice", on: connection)
+            func proof(_ nonce: String) throws -> String {
+                var draft = TokenDraft(contentType: "layer-presence;v=1", algorithm: .es256, kid: nil)
+                draft[claim: "nce"] = .string(nonce)
+                draft[claim: "iat"] = .integer(Int64(house.clock.now.timeIntervalSince1970))
+                draft[claim: "method"] = .string("touch_id")
+                draft[claim: "phone_sha256"] = .string(Digest256.of("+14155552671").base64URL)
+                return try signer.sign(draft)
+            }
+            func refusal(_ reason: String) -> Refusal { Refusal(.invalidPresenceProof, "", reason: reason) }
+            await #expect(throws: refusal("missing")) { try await bench.begin("+14155552671", alice) }
+            let good = try proof(house.nonces(connection).nonce)
+            try await bench.begin("+14155552671", alice, presence: good)
+            await #expect(throws: refusal("nonce_used")) {
+                try await bench.begin("+14155552671", alice, presence: good)
+            }
+            let foreign = try proof(house.nonces(try await house.connectNewDevice()).nonce)
+            await #expect(throws: refusal("nonce_other_device")) {
+                try await bench.begin("+14155552671", alice, presence: foreign)
+            }
+            let other = try await bench.person("bob")
+            let keyless = try proof(house.nonces(other.connection).nonce)
+            await #expect(throws: refusal("unknown_key")) {
+                try await bench.begin("+14155552671", other, presence: keyless)
+            }
+        }
+    }
+}
