@@ -1,4 +1,5 @@
 import Cards
+import Foundation
 import Identity
 
 /// Writes the barcodes of invented people's cards: any version, any jurisdiction, as the standard says or with the
@@ -79,7 +80,7 @@ public struct CardSpecimen: Sendable {
     public var text: String {
         let lineFeed =
             deviations.contains(.barSeparator) ? "|" : deviations.contains(.carriageReturnLineFeed) ? "\r\n" : "\n"
-        let end = deviations.contains(.missingFinalReturn) ? "" : "\r"
+        let end = deviations.contains(.missingFinalReturn) ? lineFeed : "\r"
         let type = subfile + (deviations.contains(.lineFeedAfterType) ? lineFeed : "")
         let primary =
             type + elements.map { element(id: $0, value: $1) }.joined(separator: lineFeed)
