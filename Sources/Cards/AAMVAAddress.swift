@@ -1,14 +1,14 @@
 import Identity
 
 extension AAMVAValues {
-    /// The holder's address: DAG to DAK, or the residence of the first edition, DAL to DAP.
-    mutating func address(country: String?) -> PostalAddress {
+    /// The holder's address: DAG to DAK, or the residence of the first edition, DAL to DAP; the country apart.
+    mutating func address() -> PostalAddress {
         let first = text(ElementID("DAG"), ElementID("DAL"))
         let second = text(ElementID("DAH"), ElementID("DAM"))
         let lines = [first, second].compactMap { $0 }
         var address = PostalAddress(
             street: lines.isEmpty ? nil : lines.joined(separator: ", "), city: text(ElementID("DAI"), ElementID("DAN")),
-            jurisdiction: jurisdictionCode(), country: country)
+            jurisdiction: jurisdictionCode())
         address.postalCode = text(ElementID("DAK"), ElementID("DAP")).flatMap(Self.postalCode)
         return address
     }

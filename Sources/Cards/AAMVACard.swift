@@ -61,11 +61,15 @@ public struct AAMVACard: Sendable, Equatable, Confidential {
         let primary = elements.all.first { $0.subfile.isPrimary }?.subfile ?? .drivingLicence
         var card = IdentityCard(source: .aamva, kind: primary == .identification ? .identification : .licence)
 
-        let country = values.country() ?? issuer?.country
         card.name = values.name(version: version)
-        card.address = values.address(country: country)
+        var address = values.address()
+        let country =
+            values.country() ?? issuer?.country
+            ?? address.jurisdiction.flatMap { Jurisdiction.of(code: $0) }?.country
+        address.country = country
+        card.address = address
         card.country = issuer?.country ?? country
-        card.jurisdiction = issuer?.code ?? card.address?.jurisdiction
+        card.jurisdiction = issuer?.code ?? address.jurisdiction
         let order: AAMVADate.Order = version.number == 1 || country == "CAN" ? .yearMonthDay : .monthDayYear
         card.dateOfBirth = values.date(ElementID("DBB"), expecting: order)
         card.issuedOn = values.date(ElementID("DBD"), expecting: order)

@@ -42,9 +42,13 @@ extension CardRule {
         guard let street = judged.identityCard.address?.street else {
             return (.notApplicable, "The card states no street.")
         }
-        let words = NameFolding.words(street).joined(separator: " ")
+        let words = " " + NameFolding.words(street).joined(separator: " ") + " "
         let boxes = ["PO BOX", "P O BOX", "POBOX", "POST OFFICE BOX", "CASE POSTALE"]
-        return boxes.contains { " \(words)".contains(" \($0)") }
+        // A number may follow without a blank, a letter may not: POBOX12, but not POBOXTON.
+        let isBox = boxes.contains { box in
+            words.ranges(of: " " + box).contains { !words[$0.upperBound].isLetter }
+        }
+        return isBox
             ? (.failed, "The address is a post office box, where nobody lives.")
             : (.passed, "The address is no post office box.")
     }

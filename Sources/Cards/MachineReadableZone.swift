@@ -26,6 +26,9 @@ public struct MachineReadableZone: Sendable, Equatable, Confidential {
         case composite
     }
 
+    /// Whether every check digit fits.
+    public var allCheckDigitsFit: Bool { checkDigits.allSatisfy(\.fits) }
+
     /// A text of more bytes is no zone: the longest has 90 characters and a few line ends.
     public static let maximumLength = 256
 

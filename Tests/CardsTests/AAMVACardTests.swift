@@ -147,7 +147,7 @@ struct AAMVACardTests {
         let latin = specimen.text.unicodeScalars.map { UInt8(truncatingIfNeeded: $0.value) }
         #expect(try AAMVACard.read(latin).identityCard.name.family == "GAGNÉ")
         #expect(try specimen.read().identityCard.name.family == "GAGNÉ")
-        #expect(try specimen.read().conformance.kinds == [.characterSet, .subfileOffset])
+        #expect(try specimen.read().conformance.kinds == [.characterSet])
     }
 
     @Test("has its control and format characters taken out of values and kept in the raw field")
