@@ -67,9 +67,10 @@ let package = Package(
             ],
             swiftSettings: house),
         .target(name: "Records", dependencies: ["Identity", "Database", crypto], swiftSettings: house),
+        .target(name: "Delivery", dependencies: ["Identity", crypto, httpClient], swiftSettings: house),
         .target(
             name: "Operations",
-            dependencies: ["Identity", "Tokens", "Authority", "Database", "Records", crypto],
+            dependencies: ["Identity", "Tokens", "Authority", "Delivery", "Database", "Records", crypto],
             swiftSettings: house),
         .target(
             name: "API",

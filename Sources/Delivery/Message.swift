@@ -1,0 +1,29 @@
+import Identity
+
+/// What is sent to a person: a text to a number, or a push to an app's endpoint.
+public enum Message: Sendable, Equatable {
+    /// An SMS; the body is what the person reads and what an app's autofill understands.
+    case text(to: PhoneNumber, body: String)
+    /// A push notification to an Amazon SNS platform endpoint, by its ARN; the payload is JSON.
+    case push(endpoint: String, payload: String)
+}
+
+/// What became of an attempt to send.
+public enum DeliveryOutcome: Sendable, Equatable {
+    /// Accepted by the carrier's service, under its own reference.
+    case sent(reference: String)
+    /// Will never be accepted: another attempt is of no use. The reason names no person.
+    case refused(reason: String)
+    /// Not accepted now: an attempt later may succeed. The reason names no person.
+    case unavailable(reason: String)
+    /// The endpoint is dead (the app was removed): whoever holds it should drop it.
+    case endpointGone
+}
+
+/// A way out to people's devices.
+public protocol Sender: Sendable {
+    /// The name by which policy, metrics and the outbox call it: `sns`, `twilio`, `webhook` or `file`.
+    var name: String { get }
+    /// Makes one attempt; it never throws, since what became of it is the answer.
+    func send(_ message: Message) async -> DeliveryOutcome
+}
