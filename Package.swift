@@ -67,7 +67,8 @@ let package = Package(
             ],
             swiftSettings: house),
         .target(name: "Records", dependencies: ["Identity", "Database", crypto], swiftSettings: house),
-        .target(name: "Delivery", dependencies: ["Identity", crypto, httpClient], swiftSettings: house),
+        .target(
+            name: "Delivery", dependencies: ["Identity", crypto, httpClient, nioSSL] + nio, swiftSettings: house),
         .target(
             name: "Operations",
             dependencies: ["Identity", "Tokens", "Authority", "Delivery", "Database", "Records", crypto],
@@ -127,6 +128,9 @@ let package = Package(
             dependencies: ["Identity", "Authority", "Fixtures", crypto, cryptoExtras, x509, asn1], swiftSettings: house),
         .testTarget(
             name: "DatabaseTests", dependencies: ["Database", "Fixtures"], swiftSettings: house),
+        .testTarget(
+            name: "DeliveryTests",
+            dependencies: ["Identity", "Delivery", "Fixtures", crypto, httpClient] + nio, swiftSettings: house),
         .testTarget(
             name: "OperationsTests",
             dependencies: [

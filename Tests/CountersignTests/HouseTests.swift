@@ -7,8 +7,8 @@ struct HouseTests {
     /// Which of our rooms each room may enter.
     static let walls: [String: Set<String>] = [
         "Identity": [], "Database": [], "Tokens": ["Identity"], "Authority": ["Identity", "COpenSSL"],
-        "Records": ["Identity", "Database"],
-        "Operations": ["Identity", "Tokens", "Authority", "Database", "Records"], "API": ["Identity", "Operations"],
+        "Records": ["Identity", "Database"], "Delivery": ["Identity"],
+        "Operations": ["Identity", "Tokens", "Authority", "Delivery", "Database", "Records"], "API": ["Identity", "Operations"],
         "SampleProvider": ["CJWT"],
     ]
 
