@@ -70,6 +70,8 @@ let package = Package(
         .target(name: "Records", dependencies: ["Identity", "Database", crypto], swiftSettings: house),
         .target(name: "Delivery", dependencies: ["Identity", crypto, httpClient], swiftSettings: house),
         .target(
+            name: "Delivery", dependencies: ["Identity", crypto, httpClient, nioSSL] + nio, swiftSettings: house),
+        .target(
             name: "Operations",
             dependencies: ["Identity", "Tokens", "Authority", "Delivery", "Database", "Records", crypto],
             swiftSettings: house),
@@ -136,6 +138,9 @@ let package = Package(
         .testTarget(name: "CardsTests", dependencies: ["Identity", "Cards", "Fixtures"], swiftSettings: house),
         .testTarget(
             name: "DatabaseTests", dependencies: ["Database", "Fixtures"], swiftSettings: house),
+        .testTarget(
+            name: "DeliveryTests",
+            dependencies: ["Identity", "Delivery", "Fixtures", crypto, httpClient] + nio, swiftSettings: house),
         .testTarget(
             name: "OperationsTests",
             dependencies: [

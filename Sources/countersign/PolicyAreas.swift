@@ -7,9 +7,9 @@ struct PolicyArea {
     let name: String
     let fields: [PolicyField]
 
-    /// All nine.
+    /// All ten.
     static var all: [PolicyArea] {
-        [certification, nonces, identityTokens, sessions, requests, phones, cards, authorizations, bans]
+        [certification, nonces, identityTokens, sessions, requests, phones, delivery, cards, authorizations, bans]
     }
 
     private static let day: TimeInterval = 86_400
@@ -118,6 +118,62 @@ struct PolicyArea {
             ])
     }
 
+    private static var delivery: PolicyArea {
+        PolicyArea(
+            name: "delivery",
+            fields: [
+                .choices("senders", \.delivery.senders),
+                .time("attempt_timeout", \.delivery.attemptTimeout, 0.1...60),
+                .time("connect_timeout", \.delivery.connectTimeout, 0.1...30),
+                .text(
+                    "text", \.delivery.text, expected: "one line with {code} once",
+                    where: { $0.ranges(of: "{code}").count == 1 && $0.utf8.allSatisfy { $0 >= 0x20 } }),
+                word("text_host", \.delivery.textHost, "a host name or \"\"", upTo: 253),
+                word(
+                    "android_retriever_hash", \.delivery.androidRetrieverHash, "11 characters of base64 or \"\"",
+                    upTo: 11),
+                word("sns_region", \.delivery.snsRegion, "a region such as us-east-1", upTo: 32),
+                .text(
+                    "sns_endpoint", \.delivery.snsEndpoint, expected: serviceURL + " or \"\"",
+                    where: { $0.isEmpty || isServiceURL($0) }),
+                word("sns_sender_id", \.delivery.snsSenderID, "1 to 11 letters and digits or \"\"", upTo: 11),
+                word(
+                    "sns_origination_number", \.delivery.snsOriginationNumber, "a telephone number or \"\"", upTo: 16),
+                fileName("sns_credentials_file", \.delivery.snsCredentialsFile),
+                word("twilio_account", \.delivery.twilioAccount, "an account's SID or \"\"", upTo: 34),
+                word("twilio_api_key", \.delivery.twilioAPIKey, "an API key's SID or \"\"", upTo: 34),
+                word("twilio_from", \.delivery.twilioFrom, "a telephone number, a sender id or \"\"", upTo: 16),
+                word(
+                    "twilio_messaging_service", \.delivery.twilioMessagingService,
+                    "a messaging service's SID or \"\"", upTo: 34),
+                fileName("twilio_secret_file", \.delivery.twilioSecretFile),
+                .text(
+                    "twilio_endpoint", \.delivery.twilioEndpoint, expected: serviceURL, where: isServiceURL),
+                .text(
+                    "webhook_url", \.delivery.webhookURL, expected: serviceURL + " or \"\"",
+                    where: { $0.isEmpty || isServiceURL($0) }),
+                fileName("webhook_secret_file", \.delivery.webhookSecretFile),
+            ])
+    }
+
+    /// A text of letters, digits and the few signs that names, numbers and SIDs have; it may be empty.
+    private static func word(
+        _ key: String, _ path: WritableKeyPath<Policy, String>, _ expected: String, upTo count: Int
+    ) -> PolicyField {
+        .text(key, path, expected: expected) { text in
+            text.utf8.count <= count
+                && text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "+-./".contains($0)) }
+        }
+    }
+
+    /// The name of a file in the directory of the keys; it may be empty.
+    private static func fileName(_ key: String, _ path: WritableKeyPath<Policy, String>) -> PolicyField {
+        .text(key, path, expected: "the name of a file in the directory of the keys") { text in
+            text.utf8.count <= 255 && !text.hasPrefix(".")
+                && text.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && $0 != 0x2F }
+        }
+    }
+
     private static var cards: PolicyArea {
         PolicyArea(
             name: "cards",
@@ -173,6 +229,16 @@ struct PolicyArea {
             })
         else { return false }
         return arcs[0] == "2" || (["0", "1"].contains(arcs[0]) && arcs[1].count <= 2 && Int(arcs[1]) ?? 40 < 40)
+    }
+
+    private static let serviceURL = "an https URL, or an http URL on loopback,"
+
+    /// Where messages and the credentials for them may be sent: in the clear to this machine at the most.
+    private static func isServiceURL(_ text: String) -> Bool {
+        guard let url = URL(string: text), text.utf8.count <= 1024, url.user == nil, let host = url.host else {
+            return false
+        }
+        return isSecureURL(text) || url.scheme == "http" && ["127.0.0.1", "[::1]", "::1", "localhost"].contains(host)
     }
 
     private static func isSecureURL(_ text: String) -> Bool {

@@ -92,6 +92,19 @@ struct PolicyField {
         }
     }
 
+    /// A list of different words of an enumeration, at least one.
+    static func choices<Word: RawRepresentable & CaseIterable>(
+        _ key: String, _ path: WritableKeyPath<Policy, [Word]>
+    ) -> PolicyField where Word.RawValue == String {
+        let words = Word.allCases.map(\.rawValue).joined(separator: ", ")
+        return PolicyField(key, path, expected: "a list of at least one of \(words), each once,") { node in
+            let chosen = list(node, upTo: Word.allCases.count) { ($0.scalar?.string).flatMap(Word.init(rawValue:)) }
+            return chosen.flatMap { !$0.isEmpty && Set($0.map(\.rawValue)).count == $0.count ? $0 : nil }
+        } write: {
+            .array($0.map { .string($0.rawValue) })
+        }
+    }
+
     /// A text that passes a test.
     static func text(
         _ key: String, _ path: WritableKeyPath<Policy, String>, expected: String,

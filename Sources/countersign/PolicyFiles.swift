@@ -82,6 +82,7 @@ extension PolicyFiles.Reading {
     /// Values that are good alone and wrong together; the defaults are right, so a file gave one of them.
     fileprivate mutating func checkTogether(_ directory: String) {
         let sends = policy.phones
+        let delivery = policy.delivery
         let rules: [(wrong: Bool, area: String, key: String, expected: String)] = [
             (
                 policy.certification.gate == .captcha
@@ -95,6 +96,27 @@ extension PolicyFiles.Reading {
             (
                 sends.sendsPerDayPerNumber < sends.sendsPerHourPerNumber,
                 "phones", "sends_per_day_per_number", "at least sends_per_hour_per_number is expected"
+            ),
+            (
+                delivery.senders.contains(.sns) && delivery.snsRegion.isEmpty,
+                "delivery", "sns_region", "a region is expected with sns among the senders"
+            ),
+            (
+                delivery.senders.contains(.twilio)
+                    && (delivery.twilioAccount.isEmpty || delivery.twilioSecretFile.isEmpty
+                        || delivery.twilioFrom.isEmpty == delivery.twilioMessagingService.isEmpty),
+                "delivery", "senders",
+                "twilio_account, twilio_secret_file and one of twilio_from and twilio_messaging_service are expected "
+                    + "with twilio"
+            ),
+            (
+                delivery.senders.contains(.webhook)
+                    && (delivery.webhookURL.isEmpty || delivery.webhookSecretFile.isEmpty),
+                "delivery", "senders", "webhook_url and webhook_secret_file are expected with webhook"
+            ),
+            (
+                delivery.connectTimeout > delivery.attemptTimeout,
+                "delivery", "connect_timeout", "at most attempt_timeout is expected"
             ),
         ]
         for rule in rules where rule.wrong {

@@ -1,0 +1,26 @@
+/// RFC 3986 §2.1: what is not allowed to stand for itself becomes `%` and two upper-case hexadecimal digits.
+enum PercentEncoding {
+    private static let digits = Array("0123456789ABCDEF".utf8)
+
+    /// Encodes UTF-8 bytes; what is unreserved (§2.3) stays, and so do slashes where asked.
+    static func encode(_ text: String, keepingSlashes: Bool = false) -> String {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(text.utf8.count)
+        for byte in text.utf8 {
+            switch byte {
+            case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
+                UInt8(ascii: "~"):
+                bytes.append(byte)
+            case UInt8(ascii: "/") where keepingSlashes: bytes.append(byte)
+            default: bytes += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+            }
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    /// A form (`application/x-www-form-urlencoded`), its fields in order.
+    static func form(_ fields: [(name: String, value: String)]) -> [UInt8] {
+        Array(fields.map { "\(encode($0.name))=\(encode($0.value))" }.joined(separator: "&").utf8)
+    }
+}

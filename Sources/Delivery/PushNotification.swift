@@ -1,0 +1,64 @@
+import Identity
+
+/// A push in the form that Amazon SNS hands to every platform (Amazon SNS Developer Guide, "Publishing Amazon SNS
+/// messages with platform-specific payloads"; `MessageStructure` is `json`).
+public struct PushNotification: Sendable, Equatable {
+    /// The heading that the person reads.
+    public let title: String
+    /// The sentence below it.
+    public let body: String
+    /// What the app reads, beside it; no name is `aps`.
+    public let data: [(name: String, value: String)]
+
+    /// What one platform's message may have, bytes: APNs and FCM both take 4 KB.
+    public static let maximumSize = 4096
+
+    /// Joins the parts.
+    public init(title: String, body: String, data: [(name: String, value: String)] = []) {
+        self.title = title
+        self.body = body
+        self.data = data
+    }
+
+    /// The payload of ``Message/push(endpoint:payload:)``: `default` for whatever platform, `APNS` and `APNS_SANDBOX`
+    /// (Apple, "Generating a remote notification"), `GCM` (Firebase, "FCM HTTP v1", `Message`).
+    ///
+    /// - Returns: `nil` where one platform's part is over ``maximumSize`` or a name stands twice.
+    public var payload: String? {
+        let members = data.map { JSONMember(name: $0.name, value: .string($0.value)) }
+        guard Set(members.map(\.name) + ["aps"]).count == members.count + 1 else { return nil }
+        let words = Self.object([("title", .string(title)), ("body", .string(body))])
+        let apple = JSONValue.object([JSONMember(name: "aps", value: Self.object([("alert", words)]))] + members)
+        let firebase = Self.object([
+            (
+                "fcmV1Message",
+                Self.object([("message", Self.object([("notification", words), ("data", .object(members))]))])
+            )
+        ])
+        let parts = [apple.jsonText, firebase.jsonText]
+        guard parts.allSatisfy({ $0.utf8.count <= Self.maximumSize }) else { return nil }
+        return Self.object([
+            ("default", .string(body)), ("APNS", .string(parts[0])), ("APNS_SANDBOX", .string(parts[0])),
+            ("GCM", .string(parts[1])),
+        ]).jsonText
+    }
+
+    /// Whether a text is a payload that SNS takes: an object of texts with `default` among them, each within the limit.
+    static func isPayload(_ text: String) -> Bool {
+        guard text.utf8.count <= 8 * maximumSize, case .object(let members)? = try? StrictJSON.parse(text.utf8) else {
+            return false
+        }
+        return members.contains { $0.name == "default" }
+            && members.allSatisfy { ($0.value.text?.utf8.count).map { $0 <= maximumSize } ?? false }
+    }
+
+    private static func object(_ members: [(String, JSONValue)]) -> JSONValue {
+        .object(members.map { JSONMember(name: $0.0, value: $0.1) })
+    }
+
+    /// Equal in all parts, the data in order.
+    public static func == (left: PushNotification, right: PushNotification) -> Bool {
+        left.title == right.title && left.body == right.body
+            && left.data.elementsEqual(right.data) { $0.name == $1.name && $0.value == $1.value }
+    }
+}

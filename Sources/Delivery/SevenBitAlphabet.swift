@@ -1,0 +1,27 @@
+/// The alphabet of texts (3GPP TS 23.038 §6.2.1): what is written in it takes 7 bits a character; one character outside
+/// makes the whole text UCS-2, at 16 bits each.
+enum SevenBitAlphabet {
+    /// §6.2.1, in the order of the table without its escape (0x1B).
+    private static let characters = Set(
+        """
+        @£$¥èéùìòÇ\nØø\rÅåΔ_ΦΓΛΩΠΨΣΘΞÆæßÉ !"#¤%&'()*+,-./0123456789:;<=>?\
+        ¡ABCDEFGHIJKLMNOPQRSTUVWXYZÄÖÑÜ§¿abcdefghijklmnopqrstuvwxyzäöñüà
+        """.unicodeScalars)
+    /// §6.2.1.1: two septets each.
+    private static let extended = Set("\u{0C}^{}\\[~]|€".unicodeScalars)
+
+    /// How many septets a text takes; `nil` where the alphabet lacks one of its characters.
+    static func septets(_ text: String) -> Int? {
+        var count = 0
+        for character in text.unicodeScalars {
+            if characters.contains(character) {
+                count += 1
+            } else if extended.contains(character) {
+                count += 2
+            } else {
+                return nil
+            }
+        }
+        return count
+    }
+}

@@ -1,0 +1,125 @@
+import Crypto
+import Foundation
+import Identity
+
+/// Signs requests to Amazon Web Services (AWS Identity and Access Management User Guide, "Create a signed AWS API
+/// request", steps 1 to 5, algorithm `AWS4-HMAC-SHA256`), for every service but S3, which treats paths otherwise.
+public struct SignatureVersion4: Sendable {
+    /// The region of the credential scope: `us-east-1`.
+    public let region: String
+    /// The service of the credential scope: `sns`.
+    public let service: String
+
+    /// Signs for one region of one service.
+    public init(region: String, service: String) {
+        self.region = region
+        self.service = service
+    }
+
+    /// A header field.
+    public typealias Field = (name: String, value: String)
+
+    /// What is signed.
+    public struct Request: Sendable {
+        /// `POST`.
+        public let method: String
+        /// The path as on the wire, percent-encoded.
+        public let path: String
+        /// The query as on the wire, percent-encoded, without `?`; empty where there is none.
+        public let query: String
+        /// The header fields to sign, `Host` among them. Whatever proxies may change must not be one of them.
+        public let headers: [Field]
+        /// The whole body.
+        public let body: [UInt8]
+
+        /// Joins the parts.
+        public init(method: String, path: String, query: String = "", headers: [Field], body: [UInt8]) {
+            self.method = method
+            self.path = path
+            self.query = query
+            self.headers = headers
+            self.body = body
+        }
+    }
+
+    /// The fields that make a request a signed one: `X-Amz-Date`, `X-Amz-Security-Token` where the key is a temporary
+    /// one, and `Authorization`. They go beside the fields of the request.
+    public func headers(signing request: Request, with credentials: AmazonCredentials, at date: Date) -> [Field] {
+        // ISO 8601 in the basic form: 20260131T235959Z.
+        let time = date.rfc3339.filter { $0 != "-" && $0 != ":" }
+        var added: [Field] = [("X-Amz-Date", time)]
+        if let token = credentials.sessionToken { added.append(("X-Amz-Security-Token", token.reveal())) }
+
+        let headers = Self.canonicalHeaders(request.headers + added)
+        let names = headers.map(\.name).joined(separator: ";")
+        // Step 1.
+        let canonicalRequest = [
+            request.method, Self.canonicalPath(request.path), Self.canonicalQuery(request.query),
+            headers.map { "\($0.name):\($0.value)\n" }.joined(), names, Self.digest(request.body),
+        ].joined(separator: "\n")
+        // Steps 2 and 3.
+        let day = String(time.prefix(8))
+        let scope = "\(day)/\(region)/\(service)/aws4_request"
+        let stringToSign = ["AWS4-HMAC-SHA256", time, scope, Self.digest(Array(canonicalRequest.utf8))]
+            .joined(separator: "\n")
+        // Step 4.
+        var key = SymmetricKey(data: Array("AWS4\(credentials.secretAccessKey.reveal())".utf8))
+        for part in [day, region, service, "aws4_request"] { key = SymmetricKey(data: Self.code(part, key)) }
+        // Step 5.
+        let signature = Self.hexadecimal(Self.code(stringToSign, key))
+        added.append(
+            (
+                "Authorization",
+                "AWS4-HMAC-SHA256 Credential=\(credentials.accessKeyID)/\(scope), SignedHeaders=\(names), "
+                    + "Signature=\(signature)"
+            ))
+        return added
+    }
+
+    /// Normalized (RFC 3986 §5.2.4, empty segments go too), then encoded once more than on the wire.
+    private static func canonicalPath(_ path: String) -> String {
+        var segments: [Substring] = []
+        for segment in path.split(separator: "/") where segment != "." {
+            if segment == ".." { _ = segments.popLast() } else { segments.append(segment) }
+        }
+        let end = path.hasSuffix("/") && !segments.isEmpty ? "/" : ""
+        return PercentEncoding.encode("/" + segments.joined(separator: "/") + end, keepingSlashes: true)
+    }
+
+    /// Sorted by name, then by value, in code points.
+    private static func canonicalQuery(_ query: String) -> String {
+        let pairs = query.split(separator: "&", omittingEmptySubsequences: false).map { pair in
+            let name = pair.prefix { $0 != "=" }
+            return (name: Array(name.utf8), value: Array(pair[name.endIndex...].dropFirst().utf8))
+        }
+        guard !query.isEmpty else { return "" }
+        let sorted = pairs.sorted { left, right in
+            left.name == right.name
+                ? left.value.lexicographicallyPrecedes(right.value) : left.name.lexicographicallyPrecedes(right.name)
+        }
+        return sorted.map { String(decoding: $0.name + [UInt8(ascii: "=")] + $0.value, as: UTF8.self) }
+            .joined(separator: "&")
+    }
+
+    /// Names in lower case and sorted; values trimmed, runs of white space made one space, repeated fields joined.
+    private static func canonicalHeaders(_ fields: [Field]) -> [Field] {
+        var values: [String: [String]] = [:]
+        for field in fields {
+            let value = field.value.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+            values[field.name.lowercased(), default: []].append(value)
+        }
+        return values.map { (name: $0.key, value: $0.value.joined(separator: ",")) }
+            .sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
+    }
+
+    private static func code(_ text: String, _ key: SymmetricKey) -> [UInt8] {
+        Array(HMAC<SHA256>.authenticationCode(for: Array(text.utf8), using: key))
+    }
+
+    private static func digest(_ bytes: [UInt8]) -> String { hexadecimal(Array(SHA256.hash(data: bytes))) }
+
+    private static func hexadecimal(_ bytes: [UInt8]) -> String {
+        let digits = Array("0123456789abcdef".utf8)
+        return String(decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
+    }
+}

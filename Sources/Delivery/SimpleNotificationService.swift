@@ -1,0 +1,101 @@
+import Foundation
+import Identity
+
+/// Amazon SNS: texts by `PhoneNumber`, pushes by `TargetArn` (Amazon SNS API Reference, "Publish").
+public struct SimpleNotificationService: Sender {
+    public let name = "sns"
+    private let endpoint: ServiceURL
+    private let signature: SignatureVersion4
+    private let attributes: [(name: String, value: String)]
+    private let credentials: @Sendable () throws -> AmazonCredentials
+    private let exchange: Exchange
+    private let now: @Sendable () -> Date
+
+    /// Sends through one region.
+    ///
+    /// - Parameters:
+    ///   - senderID: what the person sees as sender, where the country allows it; empty for none.
+    ///   - originationNumber: the number to send from; empty where SNS is to choose.
+    ///   - credentials: asked before each attempt, since temporary ones are replaced while the service runs.
+    init(
+        endpoint: ServiceURL, region: String, senderID: String, originationNumber: String,
+        credentials: @escaping @Sendable () throws -> AmazonCredentials, exchange: Exchange,
+        now: @escaping @Sendable () -> Date
+    ) {
+        self.endpoint = endpoint
+        signature = SignatureVersion4(region: region, service: "sns")
+        // Amazon SNS Developer Guide, "Publishing SMS messages": codes are transactional, not promotional.
+        attributes = [
+            ("AWS.SNS.SMS.SMSType", "Transactional"), ("AWS.SNS.SMS.SenderID", senderID),
+            ("AWS.MM.SMS.OriginationNumber", originationNumber),
+        ].filter { !$0.1.isEmpty }
+        self.credentials = credentials
+        self.exchange = exchange
+        self.now = now
+    }
+
+    public func send(_ message: Message) async -> DeliveryOutcome {
+        guard let fields = fields(of: message) else {
+            return .refused(reason: "no endpoint of this region, or no payload that SNS takes")
+        }
+        let credentials: AmazonCredentials
+        do { credentials = try self.credentials() } catch { return .unavailable(reason: "no credentials") }
+        let body = PercentEncoding.form([("Action", "Publish"), ("Version", "2010-03-31")] + fields)
+        let headers = [
+            (name: "Host", value: endpoint.host),
+            (name: "Content-Type", value: "application/x-www-form-urlencoded; charset=utf-8"),
+        ]
+        let signed = signature.headers(
+            signing: .init(
+                method: "POST", path: endpoint.path, query: endpoint.query, headers: headers, body: body),
+            with: credentials, at: now())
+        return Self.outcome(of: await exchange.post(body, to: endpoint, headers: headers + signed), to: message)
+    }
+
+    private func fields(of message: Message) -> [(name: String, value: String)]? {
+        switch message {
+        case .text(let number, let body):
+            var fields = [(name: "PhoneNumber", value: number.e164), (name: "Message", value: body)]
+            for (index, attribute) in attributes.enumerated() {
+                let entry = "MessageAttributes.entry.\(index + 1)"
+                fields.append(("\(entry).Name", attribute.name))
+                fields.append(("\(entry).Value.DataType", "String"))
+                fields.append(("\(entry).Value.StringValue", attribute.value))
+            }
+            return fields
+        case .push(let endpoint, let payload):
+            // A topic's ARN would be taken by SNS as well, and one of another region would be told to be dead.
+            let parts = endpoint.split(separator: ":", omittingEmptySubsequences: false)
+            guard parts.count == 6, parts[0] == "arn", parts[2] == "sns", parts[3] == signature.region,
+                parts[5].hasPrefix("endpoint/"), PushNotification.isPayload(payload)
+            else { return nil }
+            return [("TargetArn", endpoint), ("Message", payload), ("MessageStructure", "json")]
+        }
+    }
+
+    /// What an answer means. Only what SNS says of the message itself is a refusal; what it says of the account, the key
+    /// or the clock can be mended, and another sender may do meanwhile.
+    static func outcome(of answer: Exchange.Answer, to message: Message) -> DeliveryOutcome {
+        let (status, body): (UInt, [UInt8]?)
+        switch answer {
+        case .failed(let reason): return .unavailable(reason: reason)
+        case .answered(let code, let content): (status, body) = (code, content)
+        }
+        switch (body.flatMap(QueryAnswer.init), message) {
+        case (.messageID(let id), _) where status == 200: return .sent(reference: id)
+        case (.failure("EndpointDisabled", _), .push), (.failure("NotFound", _), .push): return .endpointGone
+        case (.failure("InvalidParameter", let text), .push) where text.contains("TargetArn"):
+            // "Invalid parameter: TargetArn Reason: No endpoint found for the target arn specified": it was deleted.
+            return .endpointGone
+        case (.failure(let code, _), _) where refusals.contains(code): return .refused(reason: code)
+        case (.failure(let code, _), _): return .unavailable(reason: code)
+        default: return .unavailable(reason: "HTTP \(status) without an answer of SNS")
+        }
+    }
+
+    /// The codes that mean the message: its number, its text, or a person who opted out.
+    private static let refusals: Set<String> = [
+        "InvalidParameter", "InvalidParameterValue", "ParameterValueInvalid", "ValidationError", "ValidationException",
+        "OptedOut",
+    ]
+}

@@ -1,0 +1,82 @@
+import Foundation
+import Identity
+
+/// Twilio's Messages (Twilio API Reference, "Messages resource", `POST …/Accounts/{Sid}/Messages.json`).
+public struct TwilioMessages: Sender {
+    public let name = "twilio"
+    private let url: ServiceURL
+    private let authorization: Secret<String>
+    private let origin: (name: String, value: String)
+    private let exchange: Exchange
+
+    /// Who asks: an account, and what it proves itself with.
+    struct Credentials: Sendable {
+        /// `AC` and 32 hexadecimal digits.
+        let account: String
+        /// An API key (`SK…`) whose secret it is; empty where the secret is the account's auth token.
+        let apiKey: String
+        let secret: Secret<String>
+    }
+
+    /// Sends for one account.
+    ///
+    /// - Parameters:
+    ///   - endpoint: `https://api.twilio.com`.
+    ///   - origin: `From` with a number or sender id, or `MessagingServiceSid` with the service's.
+    /// - Returns: `nil` where the endpoint has a query.
+    init?(
+        endpoint: ServiceURL, credentials: Credentials, origin: (name: String, value: String), exchange: Exchange
+    ) {
+        let path = "/2010-04-01/Accounts/\(PercentEncoding.encode(credentials.account))/Messages.json"
+        guard let url = endpoint.appending(path) else { return nil }
+        self.url = url
+        // RFC 7617 §2.
+        let user = credentials.apiKey.isEmpty ? credentials.account : credentials.apiKey
+        authorization = Secret("Basic " + Data("\(user):\(credentials.secret.reveal())".utf8).base64EncodedString())
+        self.origin = origin
+        self.exchange = exchange
+    }
+
+    /// Texts only.
+    public func carries(_ message: Message) -> Bool {
+        if case .text = message { true } else { false }
+    }
+
+    public func send(_ message: Message) async -> DeliveryOutcome {
+        guard case .text(let number, let body) = message else {
+            return .refused(reason: "Twilio's Messages are texts")
+        }
+        let form = PercentEncoding.form([("To", number.e164), origin, ("Body", body)])
+        let headers = [
+            (name: "Authorization", value: authorization.reveal()), (name: "Accept", value: "application/json"),
+            (name: "Content-Type", value: "application/x-www-form-urlencoded"),
+        ]
+        return Self.outcome(of: await exchange.post(form, to: url, headers: headers))
+    }
+
+    /// What an answer means: Twilio's code decides (Twilio, "Error and Warning Dictionary"), since its prose names the
+    /// number. A code that is not known to mean this message is one of the account, and another sender may do.
+    static func outcome(of answer: Exchange.Answer) -> DeliveryOutcome {
+        let (status, body): (UInt, [UInt8]?)
+        switch answer {
+        case .failed(let reason): return .unavailable(reason: reason)
+        case .answered(let code, let content): (status, body) = (code, content)
+        }
+        let value = body.flatMap { try? StrictJSON.parse($0) }
+        if status == 201, let reference = value?["sid"]?.text, isIdentifier(reference) {
+            return .sent(reference: reference)
+        }
+        guard case .integer(let code)? = value?["code"] else { return .unavailable(reason: "HTTP \(status)") }
+        return status == 400 && refusals.contains(code)
+            ? .refused(reason: "error \(code)") : .unavailable(reason: "error \(code)")
+    }
+
+    /// 21211 and 21217 no such number, 21602 and 21617 no text or one too long, 21610 the person opted out, 21614 not a
+    /// mobile number, 21635 a landline.
+    private static let refusals: Set<Int64> = [21211, 21217, 21602, 21610, 21614, 21617, 21635]
+
+    private static func isIdentifier(_ text: String) -> Bool {
+        text.utf8.count == 34 && (text.hasPrefix("SM") || text.hasPrefix("MM"))
+            && text.dropFirst(2).allSatisfy(\.isHexDigit)
+    }
+}

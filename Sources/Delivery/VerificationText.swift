@@ -1,0 +1,92 @@
+import Identity
+
+/// The text that brings a code: a sentence, Android's app hash where there is one, and the line by which a browser or an
+/// app fills the code in for the one host that it is meant for (WICG, "Origin-bound one-time codes delivered via SMS"):
+///
+///     Your code is 123456. Do not share it.
+///
+///     FA+9qCX9VSu
+///     @auth.example #123456
+///
+/// Every code of the right length fits, which is proved when it is made.
+public struct VerificationText: Sendable, Equatable {
+    private let start: String
+    private let middle: String
+    private let digits: Int
+
+    /// The longest text: SMS Retriever's limit ("Perform SMS verification on a server", 140 bytes), and below what one
+    /// part of a text holds (3GPP TS 23.040 §9.2.3.24: 140 octets, 160 septets). It is kept in bytes of UTF-8 and in
+    /// septets, so that it holds however one counts.
+    public static let maximumSize = 140
+
+    /// Where the code goes in the operator's sentence.
+    public static let mark = "{code}"
+
+    /// Puts a text together.
+    ///
+    /// - Parameters:
+    ///   - sentence: one line with ``mark`` once.
+    ///   - host: whose code it is; the last line names it.
+    ///   - digits: how long codes are.
+    ///   - retrieverHash: the 11 characters by which Android finds the app that the text is for; `nil` for none.
+    /// - Throws: ``DeliveryError`` `text` or `policy`.
+    public init(sentence: String, host: String, digits: Int, retrieverHash: String?) throws(DeliveryError) {
+        let parts = sentence.ranges(of: Self.mark)
+        guard parts.count == 1, let mark = parts.first, !sentence.unicodeScalars.contains(where: { $0.value < 0x20 })
+        else { throw .policy("text", expected: "one line with \(Self.mark) once") }
+        guard Self.isHost(host) else { throw .policy("text_host", expected: "a host name (the realm is none)") }
+        if let retrieverHash, !Self.isRetrieverHash(retrieverHash) {
+            throw .policy("android_retriever_hash", expected: "11 characters of base64 or \"\"")
+        }
+        start = String(sentence[..<mark.lowerBound])
+        middle = sentence[mark.upperBound...] + "\n\n" + (retrieverHash.map { $0 + "\n" } ?? "") + "@\(host) #"
+        self.digits = digits
+        let longest = start + middle + String(repeating: "00", count: digits)
+        guard let septets = SevenBitAlphabet.septets(longest) else {
+            throw .text("has a character outside the alphabet of texts (GSM-7)")
+        }
+        let size = max(septets, longest.utf8.count)
+        guard size <= Self.maximumSize else {
+            throw .text("takes \(size) bytes with its lines for autofill; \(Self.maximumSize) are allowed")
+        }
+    }
+
+    /// The text that the policy describes.
+    ///
+    /// - Parameters:
+    ///   - realm: the host where the policy names none.
+    ///   - digits: how long codes are (`phones.yaml`).
+    /// - Throws: ``DeliveryError``, at the start: what cannot fit is never found out by a person who waits.
+    public init(_ policy: DeliveryPolicy, realm: String, digits: Int) throws(DeliveryError) {
+        try self.init(
+            sentence: policy.text, host: policy.textHost.isEmpty ? realm : policy.textHost, digits: digits,
+            retrieverHash: policy.androidRetrieverHash.isEmpty ? nil : policy.androidRetrieverHash)
+    }
+
+    /// The text with a code.
+    ///
+    /// - Returns: `nil` where the code has another length than announced or anything but ASCII digits.
+    public func body(code: String) -> String? {
+        guard code.utf8.count == digits, code.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
+        return start + code + middle + code
+    }
+
+    /// RFC 952 and RFC 1123 §2.1: labels of letters, digits and hyphens.
+    private static func isHost(_ text: String) -> Bool {
+        let labels = text.split(separator: ".", omittingEmptySubsequences: false)
+        return text.utf8.count <= 253
+            && labels.allSatisfy { label in
+                (1...63).contains(label.utf8.count) && label.first != "-" && label.last != "-"
+                    && label.utf8.allSatisfy { isLetterOrDigit($0) || $0 == UInt8(ascii: "-") }
+            }
+    }
+
+    private static func isRetrieverHash(_ text: String) -> Bool {
+        text.utf8.count == 11
+            && text.utf8.allSatisfy { isLetterOrDigit($0) || $0 == UInt8(ascii: "+") || $0 == UInt8(ascii: "/") }
+    }
+
+    private static func isLetterOrDigit(_ byte: UInt8) -> Bool {
+        (0x30...0x39).contains(byte) || (0x41...0x5A).contains(byte & 0xDF)
+    }
+}

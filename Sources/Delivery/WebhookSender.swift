@@ -1,0 +1,91 @@
+import Crypto
+import Foundation
+import Identity
+
+/// Hands messages to a receiver of the operator's, signed as Standard Webhooks says (specification 1.0.0, "Signature
+/// scheme", symmetric: `v1`).
+///
+/// The body is `{"type","timestamp","data"}`, with type `message.text` and data `{"to","text"}`, or type `message.push`
+/// and data `{"endpoint","payload"}`. The receiver answers 2xx once it has taken the message.
+public struct WebhookSender: Sender {
+    public let name = "webhook"
+    private let url: ServiceURL
+    private let keys: [WebhookKey]
+    private let exchange: Exchange
+    private let now: @Sendable () -> Date
+
+    /// Sends to one receiver.
+    ///
+    /// - Parameter keys: one, or while the receiver changes over to a new one, both.
+    init(url: ServiceURL, keys: [WebhookKey], exchange: Exchange, now: @escaping @Sendable () -> Date) {
+        self.url = url
+        self.keys = keys
+        self.exchange = exchange
+        self.now = now
+    }
+
+    public func send(_ message: Message) async -> DeliveryOutcome { await send(message, id: UUID()) }
+
+    public func send(_ message: Message, id: UUID) async -> DeliveryOutcome {
+        let time = now()
+        let body = Array(Self.event(message, at: time).jsonText.utf8)
+        let id = "msg_" + id.uuidString.lowercased()
+        let timestamp = String(Int(time.timeIntervalSince1970.rounded(.down)))
+        let headers = [
+            (name: "Content-Type", value: "application/json"), (name: "webhook-id", value: id),
+            (name: "webhook-timestamp", value: timestamp),
+            (
+                name: "webhook-signature",
+                value: keys.map { $0.signature(id: id, timestamp: timestamp, body: body) }.joined(separator: " ")
+            ),
+        ]
+        return Self.outcome(of: await exchange.post(body, to: url, headers: headers), id: id)
+    }
+
+    private static func event(_ message: Message, at time: Date) -> JSONValue {
+        func event(_ type: String, _ data: [(String, String)]) -> JSONValue {
+            let data = data.map { JSONMember(name: $0.0, value: .string($0.1)) }
+            return .object([
+                JSONMember(name: "type", value: .string(type)),
+                JSONMember(name: "timestamp", value: .string(time.rfc3339)),
+                JSONMember(name: "data", value: .object(data)),
+            ])
+        }
+        return switch message {
+        case .text(let number, let body): event("message.text", [("to", number.e164), ("text", body)])
+        case .push(let endpoint, let payload):
+            event("message.push", [("endpoint", endpoint), ("payload", payload)])
+        }
+    }
+
+    /// What an answer means: 400 and 422 are said of the message, everything else of the receiver.
+    static func outcome(of answer: Exchange.Answer, id: String) -> DeliveryOutcome {
+        switch answer {
+        case .failed(let reason): .unavailable(reason: reason)
+        case .answered(200..<300, _): .sent(reference: id)
+        case .answered(400, _), .answered(422, _): .refused(reason: "the receiver refused the message")
+        case .answered(let status, _): .unavailable(reason: "HTTP \(status)")
+        }
+    }
+}
+
+/// A secret shared with the receiver of a webhook (Standard Webhooks 1.0.0, "Signature scheme").
+public struct WebhookKey: Sendable {
+    private let key: Secret<SymmetricKey>
+
+    /// Reads `whsec_` and the base64 of 24 to 64 bytes; `nil` for anything else.
+    public init?(_ text: String) {
+        let prefix = "whsec_"
+        guard text.hasPrefix(prefix), text.utf8.count <= 256,
+            let bytes = Data(base64Encoded: String(text.dropFirst(prefix.count))), (24...64).contains(bytes.count)
+        else { return nil }
+        key = Secret(SymmetricKey(data: bytes))
+    }
+
+    /// `v1,` and the base64 of HMAC-SHA-256 over id, timestamp and body, joined by dots.
+    public func signature(id: String, timestamp: String, body: [UInt8]) -> String {
+        let signed = Array("\(id).\(timestamp).".utf8) + body
+        return "v1,"
+            + Data(HMAC<SHA256>.authenticationCode(for: signed, using: key.reveal())).base64EncodedString()
+    }
+}
