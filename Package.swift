@@ -68,7 +68,6 @@ let package = Package(
             ],
             swiftSettings: house),
         .target(name: "Records", dependencies: ["Identity", "Database", crypto], swiftSettings: house),
-        .target(name: "Delivery", dependencies: ["Identity", crypto, httpClient], swiftSettings: house),
         .target(
             name: "Delivery", dependencies: ["Identity", crypto, httpClient, nioSSL] + nio, swiftSettings: house),
         .target(
@@ -83,6 +82,7 @@ let package = Package(
                 .product(name: "HummingbirdHTTP2", package: "hummingbird"),
                 .product(name: "NIOHTTP2", package: "swift-nio-http2"),
                 .product(name: "NIOHTTPTypes", package: "swift-nio-extras"),
+                .product(name: "NIOExtras", package: "swift-nio-extras"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Metrics", package: "swift-metrics"),
             ] + nio,
@@ -157,6 +157,6 @@ let package = Package(
                 "Identity", "Database", "Fixtures", "countersign", "SampleProvider", httpClient, nioSSL, crypto,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
-            swiftSettings: house),
+            exclude: ["Vectors"], swiftSettings: house),
     ]
 )

@@ -1,12 +1,18 @@
 import Crypto
 import Foundation
-import HTTPTypes
 import Identity
 import NIOCore
-import NIOHTTPTypes
+import NIOExtras
 import NIOSSL
 import NIOTLS
-import Operations
+
+/// Who is at the other end of a connection, once its handshake has ended.
+struct Peer: Sendable {
+    /// SHA-256 of the certificate that the client proved to hold the key of; `nil` where it needed none.
+    let thumbprint: Digest256?
+    /// Where it comes from: the socket's address, or what a proxy of ours says (``ProxyHeader``).
+    let address: SocketAddress?
+}
 
 /// Waits for the end of the TLS handshake, not for ever, and says who is at the other end.
 ///
@@ -17,11 +23,14 @@ final class HandshakeHandler: ChannelInboundHandler, RemovableChannelHandler {
 
     private let timeout: TimeAmount
     private let wantsCertificate: Bool
-    private let peer: EventLoopPromise<Digest256?>
+    private let peer: EventLoopPromise<Peer>
     private var deadline: Scheduled<Void>?
     private var isAnswered = false
+    private var proxiedAddress: SocketAddress?
+    /// Whether the listener stops: who is still shaking hands may ask once.
+    private(set) var isStopping = false
 
-    init(timeout: TimeAmount, wantsCertificate: Bool, peer: EventLoopPromise<Digest256?>) {
+    init(timeout: TimeAmount, wantsCertificate: Bool, peer: EventLoopPromise<Peer>) {
         self.timeout = timeout
         self.wantsCertificate = wantsCertificate
         self.peer = peer
@@ -42,7 +51,12 @@ final class HandshakeHandler: ChannelInboundHandler, RemovableChannelHandler {
     }
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
-        if case .handshakeCompleted = event as? TLSUserEvent {
+        switch event {
+        case is ChannelShouldQuiesceEvent:
+            isStopping = true
+            closeUnlessHandled(context.channel)
+        case let proxied as ProxiedAddress: proxiedAddress = proxied.address
+        case TLSUserEvent.handshakeCompleted:
             let handler = try? context.pipeline.syncOperations.handler(type: NIOSSLServerHandler.self)
             let der = try? handler?.peerCertificate?.toDERBytes()
             if wantsCertificate, der == nil {
@@ -50,90 +64,27 @@ final class HandshakeHandler: ChannelInboundHandler, RemovableChannelHandler {
                 context.close(promise: nil)
                 return
             }
-            answer(.success(der.map { Digest256.of($0) }))
-            context.fireUserInboundEventTriggered(event)
-            // Done: nothing of the connection's traffic needs to pass through here.
-            context.pipeline.syncOperations.removeHandler(self, promise: nil)
-            return
+            answer(
+                .success(
+                    Peer(
+                        thumbprint: der.map { Digest256.of($0) },
+                        address: proxiedAddress ?? context.channel.remoteAddress)))
+        default: break
         }
         context.fireUserInboundEventTriggered(event)
     }
 
-    private func answer(_ result: Result<Digest256?, any Error>) {
+    /// Ends a connection that was accepted in the moment in which the listener closed: nobody reads it, nobody will.
+    private func closeUnlessHandled(_ channel: any Channel) {
+        channel.eventLoop.scheduleTask(in: RequestBoundsHandler.grace) {
+            if (try? channel.syncOptions?.getOption(.autoRead)) == false { channel.close(promise: nil) }
+        }
+    }
+
+    private func answer(_ result: Result<Peer, any Error>) {
         guard !isAnswered else { return }
         isAnswered = true
         deadline?.cancel()
         peer.completeWith(result)
-    }
-}
-
-/// Ends a connection whose request does not end in time, and one whose answer says `Connection: close`, once that
-/// answer has left. HTTP/2 knows no such field (RFC 9113 §8.2.2): there it is taken out and the connection ended.
-final class RequestBoundsHandler: ChannelDuplexHandler, RemovableChannelHandler {
-    typealias InboundIn = HTTPRequestPart
-    typealias InboundOut = HTTPRequestPart
-    typealias OutboundIn = HTTPResponsePart
-    typealias OutboundOut = HTTPResponsePart
-
-    private let timeout: TimeAmount
-    private let isStream: Bool
-    /// Looks after the request; rearmed when it fires early, since most requests end long before.
-    private var guardian: Scheduled<Void>?
-    private var requestBegan: NIODeadline?
-    private var closesAfterEnd = false
-
-    init(timeout: TimeAmount, isStream: Bool) {
-        self.timeout = timeout
-        self.isStream = isStream
-    }
-
-    func handlerRemoved(context: ChannelHandlerContext) {
-        guardian?.cancel()
-    }
-
-    func channelInactive(context: ChannelHandlerContext) {
-        guardian?.cancel()
-        context.fireChannelInactive()
-    }
-
-    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        switch unwrapInboundIn(data) {
-        case .head:
-            let now = NIODeadline.now()
-            requestBegan = now
-            if guardian == nil { watch(context.channel, until: now + timeout) }
-        case .end: requestBegan = nil
-        case .body: break
-        }
-        context.fireChannelRead(data)
-    }
-
-    private func watch(_ channel: any Channel, until deadline: NIODeadline) {
-        let this = NIOLoopBound(self, eventLoop: channel.eventLoop)
-        guardian = channel.eventLoop.scheduleTask(deadline: deadline) {
-            let this = this.value
-            this.guardian = nil
-            guard let began = this.requestBegan else { return }
-            if began + this.timeout <= .now() {
-                channel.close(promise: nil)
-            } else {
-                this.watch(channel, until: began + this.timeout)
-            }
-        }
-    }
-
-    func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
-        switch unwrapOutboundIn(data) {
-        case .head(var head) where head.headerFields[.connection] == "close":
-            closesAfterEnd = true
-            if isStream { head.headerFields[.connection] = nil }
-            context.write(wrapOutboundOut(.head(head)), promise: promise)
-        case .end where closesAfterEnd:
-            let written = promise ?? context.eventLoop.makePromise(of: Void.self)
-            let connection = isStream ? context.channel.parent ?? context.channel : context.channel
-            written.futureResult.whenComplete { _ in connection.close(promise: nil) }
-            context.writeAndFlush(data, promise: written)
-        default: context.write(data, promise: promise)
-        }
     }
 }

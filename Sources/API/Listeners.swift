@@ -49,12 +49,14 @@ public struct ListenerTLS: Sendable {
 public struct Listeners: Sendable {
     let realm: String
     let limits: RequestPolicy
+    let open: OpenChannels
     let logger: Logger
 
-    /// Shares a realm, limits and a logger.
-    public init(realm: String, limits: RequestPolicy, logger: Logger) {
+    /// Shares a realm, limits, a list of what is open, and a logger.
+    public init(realm: String, limits: RequestPolicy, open: OpenChannels, logger: Logger) {
         self.realm = realm
         self.limits = limits
+        self.open = open
         self.logger = logger
     }
 
@@ -71,7 +73,7 @@ public struct Listeners: Sendable {
         return application(router, at: address, onRunning: onRunning) { responder in
             TLSListenerChannel(
                 sslContext: tls.sslContext, verifyChain: nil, onConnect: { _ in }, connections: ConnectionTable(),
-                limits: limits, responder: responder)
+                limits: limits, open: open, responder: responder)
         }
     }
 
@@ -98,20 +100,26 @@ public struct Listeners: Sendable {
         return application(router, at: address, onRunning: onRunning) { responder in
             TLSListenerChannel(
                 sslContext: tls.sslContext, verifyChain: verifyChain, onConnect: onConnect, connections: connections,
-                limits: limits, responder: responder)
+                limits: limits, open: open, responder: responder)
         }
     }
 
-    /// The listener for probes and Prometheus, on loopback.
+    /// The listener for probes and Prometheus.
+    ///
+    /// - Parameter tls: the server's certificate; `nil` speaks without TLS, for loopback.
     public func makeOps(
-        at address: ListenerAddress, routes: OpsRoutes, onRunning: @escaping @Sendable (Int) -> Void
+        at address: ListenerAddress, tls: ListenerTLS?, routes: OpsRoutes, onRunning: @escaping @Sendable (Int) -> Void
     ) -> any Service {
         let router = Router(context: PublicContext.self)
         router.add(middleware: Boundary(listener: "ops", realm: realm, freshNonce: { _ in nil }))
         routes.add(to: router)
-        return application(router, at: address, onRunning: onRunning) { responder in
-            HTTP1Channel(
-                responder: responder, configuration: TLSListenerChannel.configuration(limits, isStream: false))
+        return application(router, at: address, onRunning: onRunning) { responder -> any ServerChildChannel in
+            guard let tls else { return PlainListenerChannel(limits: limits, open: open, responder: responder) }
+            var limits = limits
+            limits.proxiedNetworks = []
+            return TLSListenerChannel(
+                sslContext: tls.sslContext, verifyChain: nil, onConnect: { _ in }, connections: ConnectionTable(),
+                limits: limits, open: open, responder: responder)
         }
     }
 

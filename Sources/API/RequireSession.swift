@@ -1,6 +1,7 @@
 import HTTPTypes
 import Hummingbird
 import Identity
+import Metrics
 import Operations
 
 /// Judges the certificate before anything else of a request is looked at.
@@ -63,7 +64,9 @@ struct RequireSession: RouterMiddleware {
             if let named, named != realm {
                 throw Refusal(.invalidIdentityToken, "realm is not this service's.", reason: "wrong_audience")
             }
-            return try await open(identityToken: token, applicationID: applicationID, on: connection)
+            let opened = try await open(identityToken: token, applicationID: applicationID, on: connection)
+            Counter(label: "nonces_spent").increment()
+            return opened
         } catch let refusal as Refusal where refusal.code == .invalidIdentityToken {
             throw HeaderFormRefusal(refusal: refusal)
         }

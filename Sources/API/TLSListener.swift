@@ -4,6 +4,7 @@ import HummingbirdHTTP2
 import Identity
 import Logging
 import NIOCore
+import NIOExtras
 import NIOHTTP2
 import NIOHTTPTypes
 import NIOSSL
@@ -17,7 +18,7 @@ import Operations
 struct TLSListenerChannel: ServerChildChannel {
     struct Value: ServerChildChannelValue {
         let negotiated: EventLoopFuture<NIONegotiatedHTTPVersion<HTTP1Channel.Value, HTTP2Channel.Value>>
-        let peer: EventLoopFuture<Digest256?>
+        let peer: EventLoopFuture<Peer>
         let channel: any Channel
     }
 
@@ -28,24 +29,26 @@ struct TLSListenerChannel: ServerChildChannel {
     let onConnect: @Sendable (ClientConnection) async -> Void
     let connections: ConnectionTable
     let limits: RequestPolicy
+    let open: OpenChannels
     private let http1: HTTP1Channel
     private let http2: HTTP2Channel
 
     init(
         sslContext: NIOSSLContext, verifyChain: (@Sendable ([[UInt8]]) -> Bool)?,
         onConnect: @escaping @Sendable (ClientConnection) async -> Void, connections: ConnectionTable,
-        limits: RequestPolicy, responder: @escaping HTTPChannelHandler.Responder
+        limits: RequestPolicy, open: OpenChannels, responder: @escaping HTTPChannelHandler.Responder
     ) {
         self.sslContext = sslContext
         self.verifyChain = verifyChain
         self.onConnect = onConnect
         self.connections = connections
         self.limits = limits
+        self.open = open
         http1 = HTTP1Channel(responder: responder, configuration: Self.configuration(limits, isStream: false))
         http2 = HTTP2Channel(
             responder: responder,
             configuration: HTTP2ChannelConfiguration(
-                idleTimeout: .seconds(limits.idleTimeout), gracefulCloseTimeout: .seconds(5),
+                idleTimeout: .seconds(limits.idleTimeout), gracefulCloseTimeout: .seconds(limits.shutdownTimeout),
                 streamConfiguration: Self.configuration(limits, isStream: true)))
     }
 
@@ -60,8 +63,17 @@ struct TLSListenerChannel: ServerChildChannel {
     }
 
     func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Value> {
-        let peer = channel.eventLoop.makePromise(of: Digest256?.self)
+        open.insert(channel)
+        let peer = channel.eventLoop.makePromise(of: Peer.self)
         return channel.eventLoop.makeCompletedFuture {
+            // Nothing is read before somebody handles the connection: one that is accepted while the listener closes
+            // is handled by nobody, and must not get as far as to send a request.
+            try channel.syncOptions?.setOption(.autoRead, value: false)
+            if let address = channel.remoteAddress?.ipAddress,
+                limits.proxiedNetworks.contains(where: { $0.contains(address) })
+            {
+                try channel.pipeline.syncOperations.addHandler(ProxyHeaderHandler())
+            }
             try channel.pipeline.syncOperations.addHandlers([
                 tlsHandler(),
                 HandshakeHandler(
@@ -71,17 +83,37 @@ struct TLSListenerChannel: ServerChildChannel {
             let negotiation = NIOTypedApplicationProtocolNegotiationHandler<
                 NIONegotiatedHTTPVersion<HTTP1Channel.Value, HTTP2Channel.Value>
             > { result, channel in
-                switch result {
-                case .negotiated("h2"): http2.setup(channel: channel, logger: logger).map { .http2($0) }
-                case .negotiated("http/1.1"), .fallback:
-                    http1.setup(channel: channel, logger: logger).map { .http1_1($0) }
-                case .negotiated:
-                    channel.close().flatMap { channel.eventLoop.makeFailedFuture(ChannelError.eof) }
-                }
+                speak(result, on: channel, logger: logger)
             }
             try channel.pipeline.syncOperations.addHandler(negotiation)
             return Value(
                 negotiated: negotiation.protocolNegotiationResult, peer: peer.futureResult, channel: channel)
+        }
+    }
+
+    /// Sets up the protocol that the handshake chose. Who shook hands while the listener was told to stop is told now.
+    private func speak(
+        _ result: ALPNResult, on channel: any Channel, logger: Logger
+    ) -> EventLoopFuture<NIONegotiatedHTTPVersion<HTTP1Channel.Value, HTTP2Channel.Value>> {
+        let negotiated: EventLoopFuture<NIONegotiatedHTTPVersion<HTTP1Channel.Value, HTTP2Channel.Value>>
+        switch result {
+        case .negotiated("h2"):
+            negotiated = http2.setup(channel: channel, logger: logger).map { .http2($0) }
+        case .negotiated("http/1.1"), .fallback:
+            negotiated = channel.eventLoop.makeCompletedFuture {
+                try channel.pipeline.syncOperations.addHandler(FirstByteHandler())
+            }.flatMap {
+                http1.setup(channel: channel, logger: logger)
+            }.map { .http1_1($0) }
+        case .negotiated:
+            return channel.close().flatMap { channel.eventLoop.makeFailedFuture(ChannelError.eof) }
+        }
+        return negotiated.map { value in
+            let handshake = try? channel.pipeline.syncOperations.handler(type: HandshakeHandler.self)
+            if handshake?.isStopping == true {
+                channel.pipeline.fireUserInboundEventTriggered(ChannelShouldQuiesceEvent())
+            }
+            return value
         }
     }
 
@@ -95,16 +127,17 @@ struct TLSListenerChannel: ServerChildChannel {
 
     func handle(value: Value, logger: Logger) async {
         do {
+            try await value.channel.setOption(.autoRead, value: true).get()
             let protocolChannel = try await value.negotiated.get()
-            let thumbprint = try await value.peer.get()
-            let connection = thumbprint.map { thumbprint in
+            let peer = try await value.peer.get()
+            let connection = peer.thumbprint.map { thumbprint in
                 ClientConnection(id: ConnectionID(UUID()), thumbprint: thumbprint) {
                     value.channel.close(promise: nil)
                 }
             }
             if let connection { connections.insert(connection) }
             defer { if let connection { connections.remove(connection) } }
-            await CurrentConnection.$peerAddress.withValue(value.channel.remoteAddress) {
+            await CurrentConnection.$peerAddress.withValue(peer.address) {
                 await CurrentConnection.$value.withValue(connection) {
                     if let connection { await onConnect(connection) }
                     switch protocolChannel {

@@ -103,6 +103,10 @@ public struct RequestPolicy: Sendable, Equatable {
     public var idleTimeout: TimeInterval = 120
     /// Open connections on one listener; more wait in the kernel's queue.
     public var maximumConnections = 16_384
+    /// How long a stop waits for what is in flight.
+    public var shutdownTimeout: TimeInterval = 20
+    /// Networks whose connections to the public and the client listener begin with a PROXY protocol v2 header.
+    public var proxiedNetworks: [AddressNetwork] = []
 
     public init() {}
 }

@@ -74,6 +74,11 @@ public final class LiveSessions: Sendable {
         table.drop { $0.session.lastUsedAt < moment }
     }
 
-    /// How many sessions this process remembers.
+    /// How many sessions this process remembers, ended ones that were shown since among them.
     public var count: Int { table.count }
+
+    /// How many of them may act at a moment.
+    public func countLive(now: Date, policy: SessionPolicy) -> Int {
+        table.count { $0.session.standing(now: now, policy: policy) == .authenticated }
+    }
 }

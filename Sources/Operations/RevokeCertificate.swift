@@ -43,6 +43,10 @@ public struct RevokeCertificate: Sendable {
             guard try records.revoke(serial: serial, at: transaction.now, reason: reason.rawValue) else {
                 throw Refusal(.conflict, "The certificate is revoked already.", state: "revoked")
             }
+            // Whoever held this certificate's key may have had a renewal made that was not shown yet.
+            for renewal in try records.listUnseenRenewals(of: serial) {
+                _ = try records.revoke(serial: renewal, at: transaction.now, reason: reason.rawValue)
+            }
             let remaining = try records.list(deviceID: certificate.deviceID).contains { $0.revoked == nil }
             if !remaining {
                 try SessionRecords(transaction).end(

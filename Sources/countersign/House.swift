@@ -33,6 +33,8 @@ struct House: Sendable {
     private let ports = Ports()
     private let clientTLS: ListenerTLS
     private let publicTLS: ListenerTLS
+    private let opsTLS: ListenerTLS?
+    private let open = OpenChannels()
 
     init(
         settings: Settings, policy: CurrentPolicy, keys: LoadedKeys, store: any Database, registry: PrometheusRegistry,
@@ -62,32 +64,36 @@ struct House: Sendable {
         let chain = Array(try Data(contentsOf: URL(filePath: keys.serverCertificatePath)))
         let key = Array(try Data(contentsOf: URL(filePath: keys.serverKeyPath)))
         publicTLS = try ListenerTLS(chainPEM: chain, keyPEM: key, clientAuthorities: [])
+        opsTLS = try settings.opsTLS ? ListenerTLS(chainPEM: chain, keyPEM: key, clientAuthorities: []) : nil
         clientTLS = try ListenerTLS(chainPEM: chain, keyPEM: key, clientAuthorities: keys.authority.chain)
     }
 
-    /// Runs until a signal asks to stop; what is in flight is finished.
+    /// Runs until a signal asks to stop; what is in flight is finished, within the policy's bound.
     func run() async throws {
         try await watch.poll()
         addGauges()
-        let stop = try listeners()
-        let services: [any Service] =
-            stop + [
-                Loop(name: "store watch", logger: logger) { [watch, logger] in
-                    await watch.run { logger.error("the change counter cannot be read", metadata: ["cause": "\($0)"]) }
-                },
-                Loop(name: "housekeeping", logger: logger) { [self] in await keepHouse() },
-                Loop(name: "policy reload", logger: logger) { [self] in await reloadPolicies() },
-                Loop(name: "outbox", logger: logger, body: try outboxLoop()),
-            ]
+        let listening = Listening(
+            listeners: try listeners(), open: open, timeout: .seconds(policy[\.requests].shutdownTimeout),
+            logger: logger)
+        // Stopped in reverse order: what keeps the memories true outlives the last request.
+        let services: [any Service] = [
+            Loop(name: "store watch", logger: logger) { [watch, logger] in
+                await watch.run { logger.error("the change counter cannot be read", metadata: ["cause": "\($0)"]) }
+            },
+            Loop(name: "housekeeping", logger: logger) { [self] in await keepHouse() },
+            Loop(name: "policy reload", logger: logger) { [self] in await reloadPolicies() },
+            Loop(name: "outbox", logger: logger, body: try outboxLoop()),
+            listening,
+        ]
         var configuration = ServiceGroupConfiguration(
             services: services.map { .init(service: $0, failureTerminationBehavior: .gracefullyShutdownGroup) },
             gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
-        configuration.maximumGracefulShutdownDuration = .seconds(20)
+        configuration.maximumGracefulShutdownDuration = .seconds(policy[\.requests].shutdownTimeout + 5)
         try await ServiceGroup(configuration: configuration).run()
     }
 
-    private func listeners() throws -> [any Service] {
-        let listeners = Listeners(realm: settings.realm, limits: policy[\.requests], logger: logger)
+    private func listeners() throws -> [Listening.Listener] {
+        let listeners = Listeners(realm: settings.realm, limits: policy[\.requests], open: open, logger: logger)
         let rateLimiting: RateLimiting = settings.limits ? .on : .off
         let ready: @Sendable (Ports.Listener) -> @Sendable (Int) -> Void = { listener in
             { [self] port in
@@ -96,19 +102,22 @@ struct House: Sendable {
         }
         let certificateRoutes = try certificateRoutes(rateLimiting)
         let clientChain = try ClientChain(trusting: keys.authority.chain)
+        let open = listeners.makePublic(
+            at: settings.publicAddress.listener, tls: publicTLS, certificates: certificateRoutes,
+            providers: providerRoutes(), discovery: discoveryRoutes(rateLimiting), onRunning: ready(.publicListener))
+        let client = listeners.makeClient(
+            at: settings.clientAddress.listener, tls: clientTLS,
+            verifyChain: { [surroundings] chain in
+                (try? clientChain.verify(chain, now: surroundings.now())) != nil
+            },
+            connections: connections, judge: judge, certificates: certificateRoutes,
+            sessions: sessionRoutes(rateLimiting), phones: try phoneRoutes(rateLimiting), onRunning: ready(.client))
+        let ops = listeners.makeOps(
+            at: settings.opsAddress.listener, tls: opsTLS, routes: opsRoutes(), onRunning: ready(.ops))
         return [
-            listeners.makePublic(
-                at: settings.publicAddress.listener, tls: publicTLS, certificates: certificateRoutes,
-                providers: providerRoutes(), discovery: discoveryRoutes(rateLimiting), onRunning: ready(.publicListener)
-            ),
-            listeners.makeClient(
-                at: settings.clientAddress.listener, tls: clientTLS,
-                verifyChain: { [surroundings] chain in
-                    (try? clientChain.verify(chain, now: surroundings.now())) != nil
-                },
-                connections: connections, judge: judge, certificates: certificateRoutes,
-                sessions: sessionRoutes(rateLimiting), phones: try phoneRoutes(rateLimiting), onRunning: ready(.client)),
-            listeners.makeOps(at: settings.opsAddress.listener, routes: opsRoutes(), onRunning: ready(.ops)),
+            .init(name: "public", address: settings.publicAddress, service: open),
+            .init(name: "client", address: settings.clientAddress, service: client),
+            .init(name: "ops", address: settings.opsAddress, service: ops),
         ]
     }
 
@@ -183,6 +192,9 @@ struct House: Sendable {
 
     private func addGauges() {
         registry.addGauge("sessions_in_memory") { [sessions] in Double(sessions.count) }
+        registry.addGauge("sessions_live") { [sessions, surroundings, policy] in
+            Double(sessions.countLive(now: surroundings.now(), policy: policy[\.sessions]))
+        }
         registry.addGauge("connections") { [connections] in Double(connections.count) }
     }
 
@@ -248,18 +260,6 @@ private final class Ports: Sendable {
     }
 
     func port(_ listener: Listener) -> Int { taken.withLock { $0[listener] ?? 0 } }
-}
-
-/// A loop that ends with the service.
-private struct Loop: Service {
-    let name: String
-    let logger: Logger
-    let body: @Sendable () async -> Void
-
-    func run() async throws {
-        await cancelWhenGracefulShutdown { await body() }
-        logger.debug("\(name) ended")
-    }
 }
 
 extension ListenAddress {

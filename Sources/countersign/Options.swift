@@ -31,8 +31,11 @@ struct ServeOptions: ParsableArguments {
     var clientListener: String?
 
     @Option(
-        name: .customLong("ops"), help: "The ops listener, loopback only (COUNTERSIGN_OPS; default 127.0.0.1:8442).")
+        name: .customLong("ops"), help: "The ops listener, ADDR:PORT (COUNTERSIGN_OPS; default 127.0.0.1:8442).")
     var opsListener: String?
+
+    @Flag(help: "TLS for the ops listener, which it needs off loopback (COUNTERSIGN_OPS_TLS=on).")
+    var opsTLS = false
 
     @Option(help: "The realm's name (COUNTERSIGN_REALM; default localhost).")
     var realm: String?
@@ -49,8 +52,8 @@ struct ServeOptions: ParsableArguments {
     /// What was given, by the names of ``Settings/Key``.
     var given: [Settings.Key: String?] {
         [
-            .publicListener: publicListener, .clientListener: clientListener, .opsListener: opsListener, .realm: realm,
-            .baseURL: baseURL, .texts: texts, .limits: limits,
+            .publicListener: publicListener, .clientListener: clientListener, .opsListener: opsListener,
+            .opsTLS: opsTLS ? "on" : nil, .realm: realm, .baseURL: baseURL, .texts: texts, .limits: limits,
         ]
     }
 }

@@ -20,12 +20,13 @@ struct PolicyArea {
             fields: [
                 .choice("gate", \.certification.gate),
                 .whole("per_hour_per_address", \.certification.perHourPerAddress, 1...1_000_000),
-                .time("validity", \.certification.validity, 60...(20 * 365 * day)),
+                .time("validity", \.certification.validity, 10...(20 * 365 * day)),
                 .text(
                     "policy_oid", \.certification.policyOID, expected: "an object identifier in dotted form",
                     where: isObjectIdentifier),
                 .text(
-                    "captcha_url", \.certification.captchaURL, expected: "an https URL or \"\"",
+                    "captcha_url", \.certification.captchaURL,
+                    expected: "an https URL, an http URL on loopback, or \"\"",
                     where: { $0.isEmpty || isSecureURL($0) }),
                 .text(
                     "captcha_secret_file", \.certification.captchaSecretFile, expected: "the path of a file or \"\"",
@@ -76,6 +77,8 @@ struct PolicyArea {
                 .time("request_timeout", \.requests.requestTimeout, 1...600),
                 .time("idle_timeout", \.requests.idleTimeout, 1...3600),
                 .whole("maximum_connections", \.requests.maximumConnections, 1...1_000_000),
+                .time("shutdown_timeout", \.requests.shutdownTimeout, 1...600),
+                .networks("proxied_networks", \.requests.proxiedNetworks),
             ])
     }
 
@@ -243,6 +246,7 @@ struct PolicyArea {
 
     private static func isSecureURL(_ text: String) -> Bool {
         guard text.utf8.count <= 1024, let url = URL(string: text) else { return false }
-        return url.scheme == "https" && url.host?.isEmpty == false && url.user == nil
+        guard let host = url.host, !host.isEmpty, url.user == nil else { return false }
+        return url.scheme == "https" || url.scheme == "http" && ["127.0.0.1", "::1", "localhost"].contains(host)
     }
 }

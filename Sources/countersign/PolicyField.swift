@@ -130,6 +130,17 @@ struct PolicyField {
         }
     }
 
+    /// A list of different IP networks.
+    static func networks(_ key: String, _ path: WritableKeyPath<Policy, [AddressNetwork]>) -> PolicyField {
+        let expected = "a list of networks such as 10.0.0.0/8, at most 64, each once,"
+        return PolicyField(key, path, expected: expected) { node in
+            let networks = list(node, upTo: 64) { ($0.scalar?.string).flatMap { AddressNetwork($0) } }
+            return networks.flatMap { Set($0).count == $0.count ? $0 : nil }
+        } write: {
+            .array($0.map { .string($0.description) })
+        }
+    }
+
     /// Reads a time: seconds, or a number with `ms`, `s`, `m`, `h` or `d`; `nil` for anything else.
     static func seconds(_ text: String) -> TimeInterval? {
         let number = text.prefix { $0.isASCII && ($0.isNumber || $0 == ".") }

@@ -32,9 +32,9 @@ struct ServeCommand: AsyncParsableCommand {
         let store = try settings.store.open(clock: { Date() })
         try await store.migrate(Schema.migrations)
         try await HTTPClient.withHTTPClient(
-            configuration: .init(timeout: .init(connect: .seconds(5), read: .seconds(10)))
-        ) {
-            http in
+            configuration: .init(
+                redirectConfiguration: .disallow, timeout: .init(connect: .seconds(5), read: .seconds(10)))
+        ) { http in
             let house = try House(
                 settings: settings, policy: CurrentPolicy(policy), keys: keys, store: store, registry: registry,
                 http: http,

@@ -15,16 +15,17 @@ struct SessionCommand: AsyncParsableCommand {
         @Option(help: "How many.") var limit = 50
 
         func run() async throws {
+            let clocks = try await SessionCommand.clocks(shared)
             let sessions = try await Admin.run(shared) { try await $0.sessions.list(limit: limit) }
             if shared.json {
-                Output.json(.array(sessions.map(SessionCommand.json)))
+                Output.json(.array(sessions.map { SessionCommand.json($0, clocks) }))
             } else {
                 Output.table(
                     [["SESSION", "USER", "DEVICE", "CREATED", "LAST USED", "STATE"]]
                         + sessions.map {
                             [
                                 $0.id.description, $0.userID.description, $0.deviceID.description,
-                                $0.createdAt.rfc3339, $0.lastUsedAt.rfc3339, SessionCommand.standing($0),
+                                $0.createdAt.rfc3339, $0.lastUsedAt.rfc3339, SessionCommand.standing($0, clocks),
                             ]
                         })
             }
@@ -38,7 +39,9 @@ struct SessionCommand: AsyncParsableCommand {
 
         func run() async throws {
             let id: SessionID = try identifier(session, "session")
-            SessionCommand.show(try await Admin.run(shared) { try await $0.sessions.show(id) }, json: shared.json)
+            let clocks = try await SessionCommand.clocks(shared)
+            SessionCommand.show(
+                try await Admin.run(shared) { try await $0.sessions.show(id) }, clocks, json: shared.json)
         }
     }
 
@@ -54,7 +57,7 @@ struct SessionCommand: AsyncParsableCommand {
                 try await admin.sessions.challenge(id)
                 return try await admin.sessions.show(id)
             }
-            SessionCommand.show(changed, json: shared.json)
+            SessionCommand.show(changed, await SessionCommand.clocksOrDefaults(shared), json: shared.json)
         }
     }
 
@@ -69,32 +72,44 @@ struct SessionCommand: AsyncParsableCommand {
                 try await admin.sessions.end(id)
                 return try await admin.sessions.show(id)
             }
-            SessionCommand.show(changed, json: shared.json)
+            SessionCommand.show(changed, await SessionCommand.clocksOrDefaults(shared), json: shared.json)
         }
     }
 
-    /// Judged by the default clocks: the policy in force belongs to the running service.
-    static func standing(_ session: Session) -> String {
-        session.standing(now: Date(), policy: SessionPolicy()).rawValue
+    /// The clocks of the policies on disk, which are the running service's once it has read them.
+    ///
+    /// - Throws: ``CommandFailure`` where a policy is wrong: a state judged by other clocks would mislead.
+    static func clocks(_ shared: SharedOptions) async throws -> SessionPolicy {
+        let settings = try await Settings.resolve(shared: shared)
+        return try PolicyFiles.load(directory: settings.policies, required: settings.policiesNamed).sessions
     }
 
-    static func show(_ session: Session, json: Bool) {
-        if json { return Output.json(self.json(session)) }
+    /// The same for showing what was changed: a wrong policy must not keep an admin from ending a session.
+    static func clocksOrDefaults(_ shared: SharedOptions) async -> SessionPolicy {
+        (try? await clocks(shared)) ?? SessionPolicy()
+    }
+
+    static func standing(_ session: Session, _ clocks: SessionPolicy) -> String {
+        session.standing(now: Date(), policy: clocks).rawValue
+    }
+
+    static func show(_ session: Session, _ clocks: SessionPolicy, json: Bool) {
+        if json { return Output.json(self.json(session, clocks)) }
         Output.table([
             ["session", session.id.description], ["user", session.userID.description],
             ["device", session.deviceID.description], ["app", session.applicationID.description],
             ["created", session.createdAt.rfc3339], ["renewed", session.renewedAt.rfc3339],
-            ["last used", session.lastUsedAt.rfc3339], ["state", standing(session)],
+            ["last used", session.lastUsedAt.rfc3339], ["state", standing(session, clocks)],
         ])
     }
 
-    static func json(_ session: Session) -> JSONValue {
+    static func json(_ session: Session, _ clocks: SessionPolicy) -> JSONValue {
         .members([
             "session_id": .string(session.id.description), "user_id": .string(session.userID.description),
             "device_id": .string(session.deviceID.description), "app_id": .string(session.applicationID.description),
             "provider_id": .string(session.providerID.description),
             "created_at": .string(session.createdAt.rfc3339), "renewed_at": .string(session.renewedAt.rfc3339),
-            "last_used_at": .string(session.lastUsedAt.rfc3339), "state": .string(standing(session)),
+            "last_used_at": .string(session.lastUsedAt.rfc3339), "state": .string(standing(session, clocks)),
         ])
     }
 }

@@ -11,6 +11,7 @@ struct Settings: Sendable, Equatable {
         case publicListener = "public"
         case clientListener = "client"
         case opsListener = "ops"
+        case opsTLS = "ops-tls"
         case baseURL = "base-url"
 
         /// The environment variable.
@@ -27,6 +28,8 @@ struct Settings: Sendable, Equatable {
     let publicAddress: ListenAddress
     let clientAddress: ListenAddress
     let opsAddress: ListenAddress
+    /// Whether the ops listener speaks TLS with the server's certificate.
+    let opsTLS: Bool
     let realm: String
     /// Without a slash at the end; `nil` where the address of the public listener is to be used.
     let baseURL: String?
@@ -119,16 +122,22 @@ struct Settings: Sendable, Equatable {
         else { throw Self.unreadable(.realm, "1 to 255 printable ASCII characters without space, \" and \\") }
         baseURL = try texts[.baseURL].map(Self.webAddress)
         self.texts = try Self.path(texts, .texts, default: Self.textsBeside(store))
-        switch texts[.limits] ?? "on" {
-        case "on": limits = true
-        case "off": limits = false
-        default: throw Self.unreadable(.limits, "on or off")
-        }
-        guard opsAddress.isLoopback else {
-            throw CommandFailure("The ops listener has no TLS and is refused off loopback: \(opsAddress).")
+        limits = try Self.flag(texts, .limits, default: true)
+        opsTLS = try Self.flag(texts, .opsTLS, default: false)
+        guard opsAddress.isLoopback || opsTLS else {
+            throw CommandFailure("The ops listener is refused off loopback without --ops-tls: \(opsAddress).")
         }
         guard limits || isLoopbackOnly else {
             throw CommandFailure("Limits can be off only where all listeners are on loopback.")
+        }
+    }
+
+    private static func flag(_ texts: [Key: String], _ key: Key, default value: Bool) throws(CommandFailure) -> Bool {
+        switch texts[key] {
+        case nil: value
+        case "on": true
+        case "off": false
+        default: throw unreadable(key, "on or off")
         }
     }
 

@@ -52,6 +52,10 @@ struct SettingsTests {
         #expect(try await Self.resolve(["--limits", "off"]).limits == false)
         #expect(try await Self.status(["--limits", "off", "--public", "0.0.0.0:8440"]) == .refused)
         #expect(try await Self.status(["--ops", "[::]:8442"]) == .refused)
+        #expect(try await Self.status(["--ops", "[::]:8442", "--ops-tls"]) == nil)
+        #expect(try await Self.status(["--ops", "[::]:8442"], environment: ["COUNTERSIGN_OPS_TLS": "on"]) == nil)
+        #expect(try await Self.status(["--ops", "[::]:8442"], file: "ops-tls: off\n") == .refused)
+        #expect(try await Self.status(environment: ["COUNTERSIGN_OPS_TLS": "yes"]) == .usage)
         #expect(try await Self.status(["--public", "[::]:8440"]) == nil)
     }
 

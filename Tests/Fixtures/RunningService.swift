@@ -9,7 +9,11 @@ public final class RunningService {
     public private(set) var publicURL = ""
     public private(set) var clientURL = ""
     public private(set) var opsURL = ""
+    private let environment: [String: String]
+    private let arguments: [String]
     private var process: Process?
+    /// The running process; 0 where there is none.
+    public var processIdentifier: Int32 { process?.processIdentifier ?? 0 }
 
     /// What the service did not do in time.
     public struct NotReady: Error, CustomStringConvertible {
@@ -37,8 +41,17 @@ public final class RunningService {
 
     /// Makes keys, a store and a provider, and starts the service.
     ///
-    /// - Parameter policies: files that replace the repository's, by name.
-    public init(policies: [String: String] = [:]) async throws {
+    /// - Parameters:
+    ///   - policies: files that replace the repository's, by name.
+    ///   - environment: variables of the service and its admin commands.
+    ///   - arguments: what `serve` takes besides, in place of free loopback ports and `--limits off`.
+    ///   - prepare: puts files into the service's directory before keys are made.
+    public init(
+        policies: [String: String] = [:], environment: [String: String] = [:], arguments: [String] = [],
+        prepare: (URL) async throws -> Void = { _ in }
+    ) async throws {
+        self.environment = environment
+        self.arguments = arguments
         directory = FileManager.default.temporaryDirectory.appending(path: "countersign-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
         try FileManager.default.copyItem(
@@ -46,7 +59,9 @@ public final class RunningService {
         for (name, text) in policies {
             try text.write(to: path("Policies/\(name)"), atomically: true, encoding: .utf8)
         }
-        _ = try await countersign(["keys", "init"])
+        try await prepare(directory)
+        let keys = try await countersign(["keys", "init"])
+        guard keys.status == 0 else { throw NotReady(description: keys.errors) }
         _ = try await Command.run(
             "openssl",
             [
@@ -77,18 +92,20 @@ public final class RunningService {
         ]
     }
 
-    private var places: [String] {
+    /// The service's own keys, policies and store, but for those that the arguments name.
+    private func places(besides arguments: [String]) -> [String] {
         [
-            "--keys", path("Keys").path, "--policies", path("Policies").path, "--store",
-            "sqlite:\(path("store.db").path)",
-        ]
+            ("--keys", path("Keys").path), ("--policies", path("Policies").path),
+            ("--store", "sqlite:\(path("store.db").path)"),
+        ].flatMap { arguments.contains($0.0) ? [] : [$0.0, $0.1] }
     }
 
-    /// Runs an admin command on the service's keys and store, as another process.
+    /// Runs an admin command, on the service's keys and store unless it names others, as another process.
     public func countersign(
         _ arguments: [String]
     ) async throws -> (status: Int32, output: String, errors: String) {
-        try await Command.run(try Self.product("countersign"), arguments + places)
+        try await Command.run(
+            try Self.product("countersign"), arguments + places(besides: arguments), environment: environment)
     }
 
     /// Starts the service on the same files; the ports are new ones.
@@ -103,8 +120,11 @@ public final class RunningService {
         let process = Process()
         process.executableURL = URL(filePath: try Self.product("countersign"))
         process.arguments =
-            ["serve"] + places + ["--public", "127.0.0.1:0", "--client", "127.0.0.1:0", "--ops", "127.0.0.1:0"]
-            + ["--limits", "off"]
+            ["serve"] + places(besides: arguments) + arguments
+            + [
+                ("--public", "127.0.0.1:0"), ("--client", "127.0.0.1:0"), ("--ops", "127.0.0.1:0"), ("--limits", "off"),
+            ].flatMap { arguments.contains($0.0) ? [] : [$0.0, $0.1] }
+        process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
         process.standardOutput = try FileHandle(forWritingTo: ready)
         process.standardError = log
         try process.run()
@@ -123,9 +143,6 @@ public final class RunningService {
         throw NotReady(description: (try? String(contentsOf: path("log"), encoding: .utf8)) ?? "no log")
     }
 
-    /// The service's process, for measurements; 0 while it is stopped.
-    public var processIdentifier: Int32 { process?.processIdentifier ?? 0 }
-
     /// Asks the service to stop and waits; its exit status, or `nil` where it had to be killed.
     public func stop() -> Int32? {
         guard let process else { return nil }
@@ -137,6 +154,15 @@ public final class RunningService {
         }
         self.process = nil
         return process.terminationStatus
+    }
+
+    /// Waits for an end that somebody else asked for; the exit status, or `nil` where it did not end in time.
+    public func ended(within seconds: Double) -> Int32? {
+        guard let process else { return nil }
+        for _ in 0..<Int(seconds * 20) where process.isRunning { Thread.sleep(forTimeInterval: 0.05) }
+        guard !process.isRunning else { return nil }
+        self.process = nil
+        return process.terminationReason == .exit ? process.terminationStatus : nil
     }
 
     /// Ends the service as a power cut would.

@@ -18,6 +18,9 @@ struct House {
     let judge: JudgePeer
     let nonces: IssueNonce
     let certify: CertifyDevice
+    let renewCertificate: RenewCertificate
+    let revokeCertificate: RevokeCertificate
+    let publish: PublishRevocationList
     let open: OpenSession
     let check: CheckSession
     let resume: ResumeSession
@@ -64,14 +67,18 @@ struct House {
         let key = NonceKey(Secret([UInt8](repeating: 1, count: 32)))
         let verify = VerifyIdentity(
             realm: Self.realm, providers: providers, nonceKey: key, policy: policy, surroundings: surroundings)
+        let authority = try TestAuthority().authority
         let issuing = IssueCertificate(
-            authority: try TestAuthority().authority, baseURL: "https://countersign.example", policy: policy,
+            authority: authority, baseURL: "https://countersign.example", policy: policy,
             surroundings: surroundings)
         judge = JudgePeer(store: store, certificates: certificates, watch: watch, surroundings: surroundings)
         nonces = IssueNonce(key: key, policy: policy, surroundings: surroundings)
         certify = CertifyDevice(
             store: store, issuing: issuing, providers: providers, realm: Self.realm,
             verifyCaptcha: { $0 == "solved" }, policy: policy, rateLimiting: .on, surroundings: surroundings)
+        renewCertificate = RenewCertificate(store: store, issuing: issuing, surroundings: surroundings)
+        revokeCertificate = RevokeCertificate(store: store, watch: watch, surroundings: surroundings)
+        publish = PublishRevocationList(store: store, authority: authority, surroundings: surroundings)
         open = OpenSession(
             store: store, verify: verify, sessions: sessions, policy: policy, rateLimiting: .on,
             surroundings: surroundings)

@@ -1,0 +1,24 @@
+import NIOCore
+import Synchronization
+
+/// Every connection of the listeners, in whatever state it is: what a stop that takes too long has to end.
+public final class OpenChannels: Sendable {
+    private let open = Mutex<[ObjectIdentifier: any Channel]>([:])
+
+    public init() {}
+
+    /// How many there are.
+    public var count: Int { open.withLock { $0.count } }
+
+    /// Closes all of them at once, whatever they still owe.
+    public func closeAll() {
+        let all = open.withLock { Array($0.values) }
+        for channel in all { channel.close(promise: nil) }
+    }
+
+    func insert(_ channel: any Channel) {
+        let key = ObjectIdentifier(channel)
+        open.withLock { $0[key] = channel }
+        channel.closeFuture.whenComplete { [self] _ in open.withLock { $0[key] = nil } }
+    }
+}

@@ -1,0 +1,78 @@
+/// A PROXY protocol header of version 2, by which a proxy in front says whose connection it passes on
+/// (haproxy's proxy-protocol.txt §2.2).
+struct ProxyHeader: Equatable, Sendable {
+    /// Whose connection it is.
+    enum Source: Equatable, Sendable {
+        /// The proxy's own, such as a health check, or one whose address it does not tell: the socket's address counts.
+        case connection
+        /// A client's: 4 or 16 bytes in network order, and the port.
+        case address([UInt8], port: UInt16)
+    }
+
+    /// Why bytes are no such header.
+    enum Defect: Error, Equatable {
+        case signature
+        case version
+        case command
+        case family
+        /// Longer than one segment of any network, or too short for the addresses that it announces.
+        case length
+    }
+
+    /// What was read so far.
+    enum Reading: Equatable {
+        /// More bytes are needed.
+        case incomplete
+        /// A header of so many bytes; what follows is the client's.
+        case complete(ProxyHeader, length: Int)
+    }
+
+    let source: Source
+
+    /// The longest header that is read, bytes: one that fits the smallest segment that IPv6 guarantees (§2.2).
+    static let maximumLength = 536
+    static let fixedLength = 16
+    static let signature: [UInt8] = [0x0D, 0x0A, 0x0D, 0x0A, 0x00, 0x0D, 0x0A, 0x51, 0x55, 0x49, 0x54, 0x0A]
+
+    /// Reads the beginning of a connection. Refuses as early as a byte is wrong; skips what follows the addresses (TLVs).
+    static func read(_ bytes: some Collection<UInt8>) throws(Defect) -> Reading {
+        let start = Array(bytes.prefix(maximumLength))
+        guard signature.starts(with: start.prefix(signature.count)) else { throw .signature }
+        guard start.count > signature.count else { return .incomplete }
+        guard start[12] >> 4 == 2 else { throw .version }
+        let command = start[12] & 0x0F
+        guard command <= 1 else { throw .command }
+        guard start.count >= fixedLength else { return .incomplete }
+        let rest = Int(start[14]) << 8 | Int(start[15])
+        let length = fixedLength + rest
+        guard length <= maximumLength else { throw .length }
+        let needed = try addressLength(family: start[13], isLocal: command == 0)
+        guard rest >= needed else { throw .length }
+        guard start.count >= length else { return .incomplete }
+        let source = command == 0 ? .connection : source(family: start[13], Array(start[fixedLength..<length]))
+        return .complete(ProxyHeader(source: source), length: length)
+    }
+
+    /// How long the addresses of a family and transport are; a receiver discards them with LOCAL.
+    private static func addressLength(family: UInt8, isLocal: Bool) throws(Defect) -> Int {
+        if isLocal { return 0 }
+        return switch family {
+        case 0x00: 0
+        case 0x11, 0x12: 12
+        case 0x21, 0x22: 36
+        case 0x31, 0x32: 216
+        default: throw .family
+        }
+    }
+
+    /// Only a TCP connection has a client's address to count by; of the others §2.2 wants the socket's.
+    private static func source(family: UInt8, _ addresses: [UInt8]) -> Source {
+        switch family {
+        case 0x11:
+            .address(Array(addresses[..<4]), port: UInt16(addresses[8]) << 8 | UInt16(addresses[9]))
+        case 0x21:
+            .address(Array(addresses[..<16]), port: UInt16(addresses[32]) << 8 | UInt16(addresses[33]))
+        default: .connection
+        }
+    }
+}

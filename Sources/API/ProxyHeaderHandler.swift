@@ -1,0 +1,44 @@
+import NIOCore
+
+/// The address that a proxy of ours says its client has.
+struct ProxiedAddress: Sendable {
+    let address: SocketAddress
+}
+
+/// Takes the PROXY header off the beginning of a connection from a network that must send one, ahead of TLS; a
+/// connection that begins with anything else is closed without a word. The handshake's time-out runs meanwhile.
+final class ProxyHeaderHandler: ChannelInboundHandler, RemovableChannelHandler {
+    typealias InboundIn = ByteBuffer
+    typealias InboundOut = ByteBuffer
+
+    private var collected = ByteBuffer()
+    private var isDone = false
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        guard !isDone else { return context.fireChannelRead(data) }
+        var bytes = unwrapInboundIn(data)
+        collected.writeBuffer(&bytes)
+        do throws(ProxyHeader.Defect) {
+            guard case .complete(let header, let length) = try ProxyHeader.read(collected.readableBytesView) else {
+                return
+            }
+            isDone = true
+            collected.moveReaderIndex(forwardBy: length)
+            announce(header, context)
+        } catch {
+            isDone = true
+            collected.clear()
+            context.close(promise: nil)
+        }
+    }
+
+    private func announce(_ header: ProxyHeader, _ context: ChannelHandlerContext) {
+        if case .address(let bytes, let port) = header.source,
+            let address = try? SocketAddress(packedIPAddress: ByteBuffer(bytes: bytes), port: Int(port))
+        {
+            context.fireUserInboundEventTriggered(ProxiedAddress(address: address))
+        }
+        if collected.readableBytes > 0 { context.fireChannelRead(wrapInboundOut(collected)) }
+        context.pipeline.syncOperations.removeHandler(self, promise: nil)
+    }
+}

@@ -1,0 +1,83 @@
+import API
+import Foundation
+import Logging
+import NIOCore
+import ServiceLifecycle
+import UnixSignals
+
+/// The three listeners as one service: they stop together, each after the last answer that it owes.
+///
+/// A stop that takes longer than its bound, or a second signal, closes what is still open.
+struct Listening: Service {
+    /// One of them.
+    struct Listener {
+        let name: String
+        let address: ListenAddress
+        let service: any Service
+    }
+
+    let listeners: [Listener]
+    let open: OpenChannels
+    let timeout: Duration
+    let logger: Logger
+
+    func run() async throws {
+        let (stops, stopping) = AsyncStream<Void>.makeStream()
+        let ending = Task {
+            for await _ in stops { await endWhatStays() }
+        }
+        defer {
+            stopping.finish()
+            ending.cancel()
+        }
+        try await withGracefulShutdownHandler {
+            try await withThrowingTaskGroup { group in
+                for listener in listeners {
+                    group.addTask { try await run(listener) }
+                }
+                // One that fails takes the others with it.
+                while try await group.next() != nil {}
+            }
+        } onGracefulShutdown: {
+            stopping.yield()
+            stopping.finish()
+        }
+    }
+
+    /// - Throws: ``CommandFailure`` where the address cannot be listened on.
+    private func run(_ listener: Listener) async throws {
+        do {
+            try await listener.service.run()
+        } catch let error as IOError {
+            throw CommandFailure(
+                "The \(listener.name) listener cannot listen on \(listener.address): "
+                    + "\(String(cString: strerror(error.errnoCode))).")
+        }
+    }
+
+    private func endWhatStays() async {
+        let signals = await UnixSignalsSequence(trapping: .sigterm, .sigint)
+        let reason = await withTaskGroup(of: String?.self) { group in
+            group.addTask { await signals.first { _ in true } == nil ? nil : "a second signal" }
+            group.addTask { (try? await Task.sleep(for: timeout)) == nil ? nil : "the time limit" }
+            defer { group.cancelAll() }
+            return await group.next() ?? nil
+        }
+        guard let reason else { return }
+        logger.warning(
+            "\(reason) ends the connections that are still open", metadata: ["connections": "\(open.count)"])
+        open.closeAll()
+    }
+}
+
+/// A loop that ends with the service.
+struct Loop: Service {
+    let name: String
+    let logger: Logger
+    let body: @Sendable () async -> Void
+
+    func run() async throws {
+        await cancelWhenGracefulShutdown { await body() }
+        logger.debug("\(name) ended")
+    }
+}

@@ -1,0 +1,102 @@
+import Crypto
+import Fixtures
+import Foundation
+import Identity
+import Testing
+
+/// The admin commands against the store of a running service, by `Vectors/commands.transcript`.
+@Suite("The command line", .serialized)
+struct CommandTests {
+    /// One command of the transcript and what it says.
+    private struct Exchange {
+        /// The line after `$ `.
+        let line: String
+        var expected: [String] = []
+    }
+
+    private static func exchanges() throws -> [Exchange] {
+        let file = RunningService.root.appending(path: "Tests/CountersignTests/Vectors/commands.transcript")
+        var found: [Exchange] = []
+        for line in try String(contentsOf: file, encoding: .utf8).split(separator: "\n") where !line.hasPrefix("#") {
+            if line.hasPrefix("$ ") {
+                found.append(Exchange(line: String(line.dropFirst(2))))
+            } else if !found.isEmpty {
+                found[found.count - 1].expected.append(String(line))
+            }
+        }
+        return found
+    }
+
+    /// Splits at spaces; double quotes hold words together.
+    private static func words(_ line: String) -> [String] {
+        line.split(separator: "\"", omittingEmptySubsequences: false).enumerated().flatMap { index, part in
+            index % 2 == 1 ? [String(part)] : part.split(separator: " ").map(String.init)
+        }
+    }
+
+    private static func mask(_ text: String, _ service: RunningService, serial: String) -> [String] {
+        text.replacing(service.directory.path, with: "{directory}")
+            .replacing(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/, with: "<id>")
+            .replacing(/[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:]{8}Z/, with: "<time>")
+            .replacing(serial, with: "<serial>")
+            .replacing(/[A-Za-z0-9_\-]{43}/, with: "<digest>")
+            .replacing(/[ ]{2,}/, with: "  ")
+            .split(separator: "\n").map(String.init)
+    }
+
+    @Test("says what the transcript holds, to people and to programs, and ends with the contract's codes")
+    func transcript() async throws {
+        let service = try await RunningService()
+        try await expectScript("description.py", service.clientArguments + ["--leave", service.path("left").path])
+        let left = try StrictJSON.parse(try Data(contentsOf: service.path("left/session.json")))
+        let serial = try #require(left["serial"]?.text)
+        var variables = [
+            "directory": service.directory.path, "serial": serial, "session": left["session_id"]?.text ?? "",
+        ]
+        for name in ["second", "third", "fourth"] {
+            try P256.Signing.PrivateKey().publicKey.pemRepresentation.write(
+                to: service.path("\(name).pem"), atomically: true, encoding: .utf8)
+        }
+        for (name, text) in [("Wrong/nonces.yaml", "lifetmie: 5\n"), ("Short/sessions.yaml", "idle_lifetime: 1s\n")] {
+            let file = service.path(name)
+            try FileManager.default.createDirectory(
+                at: file.deletingLastPathComponent(), withIntermediateDirectories: false)
+            try text.write(to: file, atomically: true, encoding: .utf8)
+        }
+        // Older than the short policy's idle time.
+        try await Task.sleep(for: .milliseconds(1100))
+        let exchanges = try Self.exchanges()
+        #expect(exchanges.count > 50)
+        for exchange in exchanges {
+            let parts = exchange.line.components(separatedBy: " -> ")
+            let arguments = Self.words(
+                variables.reduce(parts[0]) { $0.replacing("{\($1.key)}", with: $1.value) })
+            let result = try await service.countersign(arguments)
+            if parts.count == 2 {
+                variables[parts[1]] = try StrictJSON.parse(Array(result.output.utf8))[parts[1]]?.text
+            }
+            let errors = Self.mask(result.errors, service, serial: serial).map { "! " + $0 }
+            let found =
+                Self.mask(result.output, service, serial: serial)
+                + (result.status == 2 ? Array(errors.prefix(1)) : errors)
+                + ["[\(result.status)]"]
+            #expect(found == exchange.expected, "\(exchange.line)")
+        }
+    }
+
+    @Test("tells the policies in force with the line that gives each value, as JSON too")
+    func policies() async throws {
+        let service = try await RunningService(policies: ["nonces.yaml": "# short\nlifetime: 2m\n"])
+        let table = try await service.countersign(["policy", "check"])
+        #expect(table.status == 0)
+        #expect(table.output.hasPrefix("FILE"))
+        let rows = table.output.split(separator: "\n").map { $0.split(separator: " ", omittingEmptySubsequences: true) }
+        #expect(rows.contains(["nonces.yaml", "lifetime", "120", "line", "2"]))
+        #expect(rows.contains(["nonces.yaml", "kept_after_expiry", "900", "default"]))
+        let json = try await service.countersign(["policy", "check", "--json"])
+        let value = try StrictJSON.parse(Array(json.output.utf8))
+        #expect(json.status == 0)
+        #expect(value["valid"] == .bool(true))
+        #expect(value["policy"]?["nonces"]?["lifetime"] == .integer(120))
+    }
+}

@@ -1,0 +1,70 @@
+import Fixtures
+import Foundation
+import Identity
+import Testing
+
+/// What the service says of itself, held against what it does by a signed-in device and a provider.
+@Suite("The description", .serialized)
+struct DescriptionTests {
+    /// What `description.py` leaves behind.
+    private struct SignedIn {
+        let directory: String
+        let sessionToken: String
+        let providerToken: String
+
+        init(_ service: RunningService) async throws {
+            directory = service.path("left").path
+            try await expectScript("description.py", service.clientArguments + ["--leave", directory])
+            let left = try StrictJSON.parse(try Data(contentsOf: URL(filePath: directory + "/session.json")))
+            sessionToken = try #require(left["session_token"]?.text)
+            providerToken = try #require(left["provider_token"]?.text)
+        }
+
+        var certificate: [String] {
+            ["--request-cert", directory + "/certificate.pem", "--request-cert-key", directory + "/key.pem"]
+        }
+    }
+
+    private func fuzz(
+        _ service: RunningService, _ signedIn: SignedIn, _ url: String, paths: String, _ more: [String]
+    ) async throws {
+        let result = try await Command.run(
+            try Command.python("schemathesis"),
+            [
+                "run", signedIn.directory + "/openapi.json", "--url", url, "--tls-verify",
+                service.path("Keys/ca.pem").path, "--checks",
+                "not_a_server_error,status_code_conformance,content_type_conformance,response_schema_conformance",
+                "--max-examples", "10", "--phases", "examples,coverage,fuzzing", "--seed", "8446",
+                "--include-path-regex", paths,
+            ] + more, seconds: 60)
+        #expect(result.status == 0, "\(result.output.suffix(4000))\n\(result.errors)")
+    }
+
+    @Test("says of each answer what its members are, and every answer of a whole sign-in is as it says")
+    func answers() async throws {
+        _ = try await SignedIn(try await RunningService())
+    }
+
+    @Test("is true of a signed-in device on the client listener: no 5xx, no undocumented status or member")
+    func client() async throws {
+        let service = try await RunningService()
+        let signedIn = try await SignedIn(service)
+        let session = ["-H", "Authorization: Layer session-token=\"\(signedIn.sessionToken)\""] + signedIn.certificate
+        try await fuzz(
+            service, signedIn, service.clientURL, paths: "^/(nonces?|sessions.*|certificates/renewal)$",
+            session + ["--exclude-method", "DELETE"])
+        // What ends the session comes last.
+        try await fuzz(
+            service, signedIn, service.clientURL, paths: "^/sessions",
+            session + ["--exclude-method", "GET", "--exclude-method", "POST"])
+    }
+
+    @Test("is true of an authenticated provider on the public listener")
+    func provider() async throws {
+        let service = try await RunningService()
+        let signedIn = try await SignedIn(service)
+        try await fuzz(
+            service, signedIn, service.publicURL, paths: "^/(provider.*|introspect|revoke)$",
+            ["-H", "Authorization: Bearer \(signedIn.providerToken)"])
+    }
+}

@@ -1,0 +1,52 @@
+import Fixtures
+import Foundation
+import Testing
+
+/// How the listeners are reached: through a proxy, over TLS, on an address that is taken.
+@Suite("The listeners", .serialized)
+struct ListenerTests {
+    @Test("count the clients behind a proxy that speaks its protocol, and believe it from nobody else")
+    func proxied() async throws {
+        let service = try await RunningService(
+            policies: [
+                "requests.yaml": "handshake_timeout: 2s\nproxied_networks: [127.0.0.1/32]\n",
+                "certification.yaml": "per_hour_per_address: 2\n",
+            ], arguments: ["--limits", "on"])
+        try await expectScript("proxied.py", service.clientArguments)
+    }
+
+    @Test("for probes speaks TLS with the server's certificate where it is told to, off loopback too")
+    func operations() async throws {
+        let service = try await RunningService(arguments: ["--ops", "0.0.0.0:0", "--ops-tls", "--limits", "on"])
+        let port = try #require(service.opsURL.split(separator: ":").last)
+        let probe = try await Command.run(
+            "openssl",
+            [
+                "s_client", "-connect", "127.0.0.1:\(port)", "-CAfile", service.path("Keys/ca.pem").path,
+                "-verify_return_error", "-verify_ip", "127.0.0.1", "-quiet", "-ign_eof",
+            ], input: Data("GET /readyz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n".utf8))
+        #expect(probe.output.contains("200 OK") && probe.output.contains("\"ready\":true"), "\(probe)")
+        let old = try await Command.run(
+            "openssl", ["s_client", "-connect", "127.0.0.1:\(port)", "-tls1_1", "-cipher", "DEFAULT:@SECLEVEL=0"])
+        #expect(old.status != 0)
+        #expect(service.stop() == 0)
+    }
+
+    @Test("are not opened off loopback for probes without TLS")
+    func unprotected() async throws {
+        let error = await #expect(throws: RunningService.NotReady.self) {
+            _ = try await RunningService(arguments: ["--ops", "0.0.0.0:0"])
+        }
+        #expect(error?.description.contains("--ops-tls") == true)
+    }
+
+    @Test("say which of them cannot have its address, and why")
+    func taken() async throws {
+        let first = try await RunningService()
+        let address = first.clientURL.dropFirst("https://".count)
+        let error = await #expect(throws: RunningService.NotReady.self) {
+            _ = try await RunningService(arguments: ["--client", String(address)])
+        }
+        #expect(error?.description.contains("The client listener cannot listen on \(address)") == true)
+    }
+}

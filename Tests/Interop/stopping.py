@@ -1,0 +1,132 @@
+"""Asks a busy service to stop, and counts the requests that were sent whole and got no answer.
+
+`--mode load`: clients that connect for each request and clients that stay, a request whose body is still on its way.
+`--mode limit`: somebody holds a request for ever; the service ends at its own limit.
+`--mode twice`: the same, with a limit that is far away and a second signal.
+"""
+
+import http.client
+import os
+import signal
+import socket
+import ssl
+import threading
+import time
+import urllib.parse
+
+import options
+from checks import accepted, equal, expect
+from client import Device
+
+WORKERS = 6
+
+
+class Client:
+    """One worker's connection, and what became of its requests."""
+
+    def __init__(self, chosen, device, stays):
+        self.address = urllib.parse.urlsplit(chosen.client)
+        self.context = ssl.create_default_context(cafile=chosen.ca)
+        self.context.load_cert_chain(*device.files)
+        self.stays = stays
+        self.answered = self.cut = self.unavailable = 0
+        self.connection = None
+
+    def connect(self):
+        """A new connection, or an error where nobody listens any more."""
+        self.connection = http.client.HTTPSConnection(
+            self.address.hostname, self.address.port, timeout=20, context=self.context)
+        self.connection.connect()
+        self.connection.auto_open = 0
+
+    def work(self):
+        """Asks until nobody listens."""
+        while True:
+            if self.connection is None:
+                try:
+                    self.connect()
+                except OSError:
+                    return
+            try:
+                self.connection.request("POST", "/nonces", headers={} if self.stays else {"Connection": "close"})
+            except OSError:
+                self.connection = None  # not sent whole
+                continue
+            try:
+                answer = self.connection.getresponse()
+                answer.read()
+            except (OSError, http.client.HTTPException):
+                self.cut += 1
+                self.connection = None
+                continue
+            self.answered += 1
+            self.unavailable += answer.status == 503
+            if not self.stays or answer.headers.get("Connection", "").lower() == "close":
+                self.connection.close()
+                self.connection = None
+            time.sleep(0.002)
+
+
+def half(chosen, device):
+    """A request whose head and first byte of body were sent."""
+    address = urllib.parse.urlsplit(chosen.client)
+    context = ssl.create_default_context(cafile=chosen.ca)
+    context.load_cert_chain(*device.files)
+    tls = context.wrap_socket(
+        socket.create_connection((address.hostname, address.port), timeout=10), server_hostname=address.hostname)
+    tls.sendall(b"POST /sessions HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 24\r\n\r\n{")
+    return tls
+
+
+def load(chosen, device):
+    """The service stops among many requests."""
+    clients = [Client(chosen, device, index % 2 == 0) for index in range(WORKERS)]
+    threads = [threading.Thread(target=client.work) for client in clients]
+    for thread in threads:
+        thread.start()
+    time.sleep(1.5)
+    late = half(chosen, device)
+    time.sleep(0.2)
+    os.kill(chosen.pid, signal.SIGTERM)
+    for thread in threads:
+        thread.join(timeout=20)
+    expect(not any(thread.is_alive() for thread in threads), "a client is still served")
+    time.sleep(1.5)
+    late.sendall(b'"identity_token":"a.b"}')
+    answer = late.recv(65536)
+    expect(answer.startswith(b"HTTP/1.1 422"), f"the late request was answered by {answer[:200]!r}")
+    expect(b"connection: close" in answer.lower(), "the last answer does not say that it is the last")
+    answered = sum(client.answered for client in clients)
+    print(f"{answered} answered, {sum(client.cut for client in clients)} cut")
+    expect(answered > 200, "there was no load")
+    equal(sum(client.cut for client in clients), 0, "the requests without an answer")
+    equal(sum(client.unavailable for client in clients), 0, "the answers 503")
+
+
+def main():
+    parser = options.parser(__doc__)
+    parser.add_argument("--mode", required=True)
+    parser.add_argument("--pid", required=True, type=int)
+    chosen = parser.parse_args()
+    device = Device(chosen.public, chosen.client, chosen.ca, "EC")
+    accepted(device.certify(), 201)
+    if chosen.mode == "load":
+        return load(chosen, device)
+    held = half(chosen, device)
+    time.sleep(0.3)
+    os.kill(chosen.pid, signal.SIGTERM)
+    if chosen.mode == "twice":
+        time.sleep(1.5)
+        os.kill(chosen.pid, 0)  # still there
+        os.kill(chosen.pid, signal.SIGTERM)
+    started = time.monotonic()
+    held.settimeout(10)
+    try:
+        equal(held.recv(1), b"", "what the held request got")
+    except ConnectionError:
+        pass
+    expect(time.monotonic() - started < 5, "the held request was not ended in time")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,193 @@
+import Authority
+import Crypto
+import Fixtures
+import Foundation
+import Identity
+import Operations
+import Testing
+
+@Suite("Renewing a certificate")
+struct RenewalTests {
+    private static let superseded = Refusal(.certificateRevoked, "")
+
+    /// A device whose certificate is due for renewal, with its key.
+    private struct Due {
+        let key: P256.Signing.PrivateKey
+        let device: CertifiedDevice
+        let connection: ClientConnection
+
+        var certificate: DeviceCertificate { device.certificate }
+    }
+
+    private static func csr(_ key: P256.Signing.PrivateKey = P256.Signing.PrivateKey()) throws -> String {
+        try TestAuthority.certificationRequest(commonName: UUID().uuidString, key: key)
+    }
+
+    private func certified(
+        in house: House, key: P256.Signing.PrivateKey = P256.Signing.PrivateKey()
+    ) async throws -> Due {
+        let device = try await house.certify(
+            CertifyDevice.Request(
+                csr: try Self.csr(key), presenceKey: nil, enrolmentToken: nil, captcha: nil, address: "192.0.2.1"))
+        return Due(key: key, device: device, connection: try await house.connect(device.certificate.thumbprint))
+    }
+
+    private func due(in house: House) async throws -> Due {
+        let made = try await certified(in: house)
+        house.clock.advance(made.certificate.renewAfter.timeIntervalSince(house.clock.now))
+        return made
+    }
+
+    private func text(_ opened: OpenedSession) throws -> String { try #require(opened.token).text.reveal() }
+
+    /// The serial numbers on the revocation list, as openssl reads them.
+    private func listed(in house: House) async throws -> String {
+        let scratch = try ScratchDirectory()
+        let file = try scratch.write(try await house.publish(), "list.der")
+        let result = try await Command.run("openssl", ["crl", "-inform", "DER", "-in", file, "-noout", "-text"])
+        #expect(result.status == 0, "\(result.errors)")
+        return result.output.lowercased()
+    }
+
+    @Test("is refused a second before two thirds of its life, and then allowed")
+    func early() async throws {
+        try await House.inhabit { house in
+            let made = try await certified(in: house)
+            await #expect(throws: Refusal(.conflict, "")) {
+                try await house.renewCertificate(csr: nil, on: made.connection)
+            }
+            house.clock.advance(made.certificate.renewAfter.timeIntervalSince(house.clock.now) - 1)
+            await #expect(throws: Refusal(.conflict, "")) {
+                try await house.renewCertificate(csr: nil, on: made.connection)
+            }
+            house.clock.advance(1)
+            let renewed = try await house.renewCertificate(csr: nil, on: made.connection).certificate
+            #expect(renewed.deviceID == made.certificate.deviceID)
+            #expect(renewed.keyHash == made.certificate.keyHash)
+            #expect(renewed.replaces == made.certificate.serial)
+            #expect(renewed.serial != made.certificate.serial)
+            #expect(renewed.notAfter > made.certificate.notAfter)
+        }
+    }
+
+    @Test("with the same key supersedes the old one when the new one is first seen; sessions go on under it")
+    func sameKey() async throws {
+        try await House.inhabit { house in
+            let old = try await due(in: house)
+            let opened = try await house.opened("alice", on: old.connection)
+            let token = try text(opened)
+            let renewed = try await house.renewCertificate(csr: nil, on: old.connection).certificate
+
+            // Issued is not seen: the old one still counts, and the list does not name it.
+            try await house.judge(old.connection)
+            _ = try await house.check(token, on: old.connection)
+            #expect(try await !listed(in: house).contains(old.certificate.serial))
+
+            let connection = try await house.connect(renewed.thumbprint)
+            await #expect(throws: Self.superseded) { try await house.judge(old.connection) }
+            #expect(!house.judge.stillCounts(old.connection))
+            await #expect(throws: Self.superseded) { try await house.connect(old.certificate.thumbprint) }
+            #expect(try await listed(in: house).contains(old.certificate.serial))
+            #expect(try await !listed(in: house).contains(renewed.serial))
+
+            let session = try await house.check(token, on: connection)
+            #expect(session.id == opened.session.id)
+            #expect(session.thumbprint == renewed.thumbprint)
+            let seen = try await house.serve.introspect(token, for: house.registration.provider.id)
+            #expect(seen?.session.thumbprint == renewed.thumbprint)
+        }
+    }
+
+    @Test("with a new key challenges the device's sessions, which their user renews under it")
+    func newKey() async throws {
+        try await House.inhabit { house in
+            let old = try await due(in: house)
+            let opened = try await house.opened("alice", on: old.connection)
+            let token = try text(opened)
+            let renewed = try await house.renewCertificate(csr: try Self.csr(), on: old.connection).certificate
+            #expect(renewed.keyHash != old.certificate.keyHash)
+            let connection = try await house.connect(renewed.thumbprint)
+            await #expect(throws: Refusal(.sessionChallenged, "")) { try await house.check(token, on: connection) }
+            let again = try await house.renew(
+                sessionToken: token, identityToken: try house.identityToken("alice", on: connection), on: connection)
+            #expect(again.session.id == opened.session.id)
+            #expect(again.session.thumbprint == renewed.thumbprint)
+            _ = try await house.check(try text(again), on: connection)
+        }
+    }
+
+    @Test("from a superseded certificate is refused, on a connection that was open all the time too")
+    func fromSuperseded() async throws {
+        try await House.inhabit { house in
+            let old = try await due(in: house)
+            let renewed = try await house.renewCertificate(csr: nil, on: old.connection).certificate
+            _ = try await house.connect(renewed.thumbprint)
+            await #expect(throws: Self.superseded) { try await house.renewCertificate(csr: nil, on: old.connection) }
+            await #expect(throws: Self.superseded) {
+                try await house.renewCertificate(csr: try Self.csr(), on: old.connection)
+            }
+        }
+    }
+
+    @Test("whose answer was lost is done again: the one that nobody saw counts no more")
+    func lostAnswer() async throws {
+        try await House.inhabit { house in
+            let old = try await due(in: house)
+            let lost = try await house.renewCertificate(csr: nil, on: old.connection).certificate
+            let second = try await house.renewCertificate(csr: nil, on: old.connection).certificate
+            await #expect(throws: Self.superseded) { try await house.connect(lost.thumbprint) }
+            _ = try await house.connect(second.thumbprint)
+        }
+    }
+
+    @Test("does not outlive the revocation of what it renews, where nobody has seen it yet")
+    func revokedMeanwhile() async throws {
+        try await House.inhabit { house in
+            let old = try await due(in: house)
+            let opened = try await house.opened("alice", on: old.connection)
+            let renewed = try await house.renewCertificate(csr: try Self.csr(), on: old.connection).certificate
+            try await house.revokeCertificate.revoke(
+                serial: old.certificate.serial, reason: .keyCompromise, actor: "admin test")
+            await #expect(throws: Self.superseded) { try await house.connect(renewed.thumbprint) }
+            let list = try await listed(in: house)
+            #expect(list.contains(old.certificate.serial) && list.contains(renewed.serial))
+            let other = try await house.connectNewDevice()
+            await #expect(throws: Refusal(.sessionDestroyed, "")) {
+                try await house.check(try text(opened), on: other)
+            }
+        }
+    }
+
+    @Test("with another device's key, a revoked key or a weak key is refused by its own reason")
+    func refusedKeys() async throws {
+        try await House.inhabit { house in
+            let other = try await certified(in: house)
+            let gone = try await certified(in: house)
+            try await house.revokeCertificate.revoke(
+                serial: gone.certificate.serial, reason: .keyCompromise, actor: "admin test")
+            let mine = try await due(in: house)
+            let scratch = try ScratchDirectory()
+            let weak = scratch.file("weak.csr")
+            let made = try await Command.run(
+                "openssl",
+                [
+                    "req", "-new", "-newkey", "rsa:1024", "-noenc", "-keyout", scratch.file("weak.key"), "-subj",
+                    "/CN=x", "-out", weak,
+                ])
+            #expect(made.status == 0, "\(made.errors)")
+            for (csr, reason) in [
+                (try Self.csr(other.key), "key_in_use"), (try Self.csr(gone.key), "key_revoked"),
+                (try scratch.text("weak.csr"), "weak_key"), ("nonsense", "malformed"),
+            ] {
+                await #expect(throws: Refusal(.invalidCSR, "", reason: reason), "\(reason)") {
+                    try await house.renewCertificate(csr: csr, on: mine.connection)
+                }
+            }
+            // Nothing was spent by the refusals, and the device's own key is no stranger's to take.
+            _ = try await house.renewCertificate(csr: try Self.csr(mine.key), on: mine.connection)
+            await #expect(throws: Refusal(.invalidCSR, "", reason: "key_in_use")) {
+                try await certified(in: house, key: mine.key)
+            }
+        }
+    }
+}
