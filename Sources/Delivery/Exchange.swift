@@ -45,6 +45,7 @@ struct Exchange: Sendable {
         }
     }
 
+    private static let unconnected: Set<CInt> = [ECONNREFUSED, EHOSTUNREACH, ENETUNREACH, EADDRNOTAVAIL]
     private static let late = "no answer in time; it may have been accepted"
 
     private func ask(_ request: HTTPClientRequest) async -> Answer {
@@ -68,6 +69,8 @@ struct Exchange: Sendable {
         } catch is CancellationError {
             return .failed(reason: "cancelled")
         } catch is NIOConnectionError {
+            return .failed(reason: "no connection")
+        } catch let error as IOError where Self.unconnected.contains(error.errnoCode) {
             return .failed(reason: "no connection")
         } catch is NIOSSLError, is NIOSSLExtraError, is BoringSSLError {
             return .failed(reason: "no TLS connection that can be trusted")

@@ -19,8 +19,9 @@ enum PercentEncoding {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// A form (`application/x-www-form-urlencoded`), its fields in order.
+    /// A form (`application/x-www-form-urlencoded`), its fields in order; there a space is `+`.
     static func form(_ fields: [(name: String, value: String)]) -> [UInt8] {
-        Array(fields.map { "\(encode($0.name))=\(encode($0.value))" }.joined(separator: "&").utf8)
+        let pairs = fields.map { "\(encode($0.name))=\(encode($0.value))" }
+        return Array(pairs.joined(separator: "&").replacing("%20", with: "+").utf8)
     }
 }

@@ -52,7 +52,7 @@ struct SendersTests {
             #expect(throws: DeliveryError.self, "\(index)") { try make(policy) }
         }
         for name in Self.secrets.keys {
-            for text in ["", "a b", "whsec_QUJD", "é"] {
+            for text in ["", "a b", "whsec_QUJD\nx y", "é"] {
                 var secrets = Self.secrets
                 secrets[name] = text
                 #expect(throws: DeliveryError.self, "\(name)") { try make(Self.complete(), secrets) }

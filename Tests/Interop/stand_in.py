@@ -38,7 +38,7 @@ class Handler(BaseHTTPRequestHandler):
     def drip(self, status):
         """Begins an answer and never ends it."""
         self.send_response(status)
-        self.send_header("Content-Length", "100000")
+        self.send_header("Content-Length", "60000")
         self.end_headers()
         self.close_connection = True
         try:
