@@ -72,7 +72,7 @@ let package = Package(
             name: "Delivery", dependencies: ["Identity", crypto, httpClient, nioSSL] + nio, swiftSettings: house),
         .target(
             name: "Operations",
-            dependencies: ["Identity", "Tokens", "Authority", "Delivery", "Database", "Records", crypto],
+            dependencies: ["Identity", "Tokens", "Authority", "Cards", "Delivery", "Database", "Records", crypto],
             swiftSettings: house),
         .target(
             name: "API",

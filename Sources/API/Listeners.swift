@@ -81,7 +81,7 @@ public struct Listeners: Sendable {
     public func makeClient(
         at address: ListenerAddress, tls: ListenerTLS, verifyChain: @escaping @Sendable ([[UInt8]]) -> Bool,
         connections: ConnectionTable, judge: JudgePeer, certificates: CertificateRoutes, sessions: SessionRoutes,
-        phones: PhoneRoutes, onRunning: @escaping @Sendable (Int) -> Void
+        phones: PhoneRoutes, cards: CardRoutes, users: UserRoutes, onRunning: @escaping @Sendable (Int) -> Void
     ) -> any Service {
         let router = Router(context: ClientContext.self)
         router.add(
@@ -91,10 +91,11 @@ public struct Listeners: Sendable {
         router.add(middleware: JudgeCertificate(judge: judge))
         certificates.addClient(to: router)
         sessions.add(to: router)
-        phones.add(
-            to: router,
-            behind: RequireSession(
-                check: sessions.check, open: sessions.open, realm: realm, allowsIdentityToken: true))
+        let behind = RequireSession(
+            check: sessions.check, open: sessions.open, realm: realm, allowsIdentityToken: true)
+        phones.add(to: router, behind: behind)
+        cards.add(to: router, behind: behind)
+        users.add(to: router, behind: behind)
         // A failure is said to the first request, which is judged again.
         let onConnect: @Sendable (ClientConnection) async -> Void = { try? await judge($0) }
         return application(router, at: address, onRunning: onRunning) { responder in

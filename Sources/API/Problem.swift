@@ -68,6 +68,7 @@ struct Problem {
             "request_id": .string(requestID),
             "reason": refusal?.reason.map { .string($0) },
             "state": refusal?.state.map { .string($0) },
+            "checks": refusal.flatMap { $0.checks.isEmpty ? nil : CardCheck.json($0.checks) },
             "required_level": refusal?.requiredLevel.map { .string($0.rawValue) },
             "nonce": nonce.map { .string($0.nonce) },
             "nonce_expires_at": nonce.map { .string($0.expiresAt.rfc3339) },

@@ -35,6 +35,15 @@ struct Members {
         }
     }
 
+    /// A member that must be there and may be `null`.
+    mutating func nullableString(_ name: String) throws(Refusal) -> String? {
+        switch try value(name) {
+        case .null: return nil
+        case .string(let text): return text
+        default: throw Refusal(.malformedRequest, "$.\(name) is not a string or null.")
+        }
+    }
+
     /// Any value.
     mutating func value(_ name: String) throws(Refusal) -> JSONValue {
         guard let value = try take(name) else { throw Refusal(.malformedRequest, "$.\(name) is missing.") }

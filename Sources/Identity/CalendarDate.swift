@@ -52,6 +52,17 @@ public struct CalendarDate: Sendable, Hashable, Comparable, Confidential {
         day.year - year - (day.month * 100 + day.day < month * 100 + self.day ? 1 : 0)
     }
 
+    /// The moment at which the day begins in UTC.
+    public var start: Date {
+        // Days from civil, counted in years that begin in March.
+        let shifted = month > 2 ? year : year - 1
+        let era = shifted / 400
+        let yearOfEra = shifted - era * 400
+        let dayOfYear = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1
+        let dayOfEra = yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear
+        return Date(timeIntervalSince1970: Double((era * 146_097 + dayOfEra - 719_468) * 86_400))
+    }
+
     /// The next day; the last one of year 9999 is its own successor.
     public var next: CalendarDate {
         CalendarDate(year: year, month: month, day: day + 1)

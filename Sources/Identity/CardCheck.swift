@@ -40,12 +40,16 @@ public struct CardCheck: Sendable, Equatable {
         case poBox = "po_box"
         /// The text is written as the standard says.
         case conformance
+        /// The issuer, where it can be asked, says the same.
+        case issuerConfirmation = "issuer_confirmation"
+        /// Nobody else at the provider showed the document, or a card of the person.
+        case uniqueness
 
         /// Whether a card that fails is rejected; a failure of any other check is only reported or sent to review.
         public var isHard: Bool {
             switch self {
             case .unexpired, .dateOrder, .minimumAge, .issuer, .mandatoryElements, .documentNumber, .checkDigits: true
-            case .numberFormat, .postalCode, .name, .poBox, .conformance: false
+            case .numberFormat, .postalCode, .name, .poBox, .conformance, .issuerConfirmation, .uniqueness: false
             }
         }
     }

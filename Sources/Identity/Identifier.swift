@@ -94,6 +94,8 @@ public enum Kind {
     public enum PhoneVerification: Sendable {}
     /// One message that waits to be sent.
     public enum OutboxMessage: Sendable {}
+    /// One identity card as it was shown.
+    public enum IdentityCard: Sendable {}
 }
 
 /// Names a user of one provider.
@@ -114,3 +116,5 @@ public typealias ConnectionID = Identifier<Kind.Connection>
 public typealias PhoneVerificationID = Identifier<Kind.PhoneVerification>
 /// Names one message that waits to be sent.
 public typealias OutboxMessageID = Identifier<Kind.OutboxMessage>
+/// Names one identity card as it was shown, to its holder and to reviewers.
+public typealias IdentityCardID = Identifier<Kind.IdentityCard>

@@ -230,7 +230,7 @@ public struct CardPolicy: Sendable, Equatable {
     /// The soft checks (``CardCheck/Name``) whose failure sends a card to review. By default those that point at another
     /// person's or an invented card; published number formats are too old for that, and most real barcodes depart from
     /// the standard.
-    public var reviewedChecks = ["name", "postal_code"]
+    public var reviewedChecks = ["name", "postal_code", "issuer_confirmation", "uniqueness"]
 
     public init() {}
 }

@@ -12,13 +12,15 @@ public struct Refusal: Error, Sendable {
     public let requiredLevel: Assurance?
     /// Seconds until another try makes sense (`rate_limited`).
     public let retryAfter: Int?
+    /// Every check of a card that was refused (`card_rejected`).
+    public let checks: [CardCheck]
     /// What only the log may hold; never a secret either.
     public let privateDetail: String?
 
     /// Makes a refusal; everything but the code and the sentence is optional.
     public init(
         _ code: Code, _ detail: String, reason: String? = nil, state: String? = nil, requiredLevel: Assurance? = nil,
-        retryAfter: Int? = nil, privateDetail: String? = nil
+        retryAfter: Int? = nil, checks: [CardCheck] = [], privateDetail: String? = nil
     ) {
         self.code = code
         self.detail = detail
@@ -26,6 +28,7 @@ public struct Refusal: Error, Sendable {
         self.state = state
         self.requiredLevel = requiredLevel
         self.retryAfter = retryAfter
+        self.checks = checks
         self.privateDetail = privateDetail
     }
 

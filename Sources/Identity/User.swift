@@ -12,13 +12,19 @@ public struct User: Sendable, Equatable {
     public var assurance: Assurance
     /// When the user was first seen.
     public let createdAt: Date
+    /// A keyed digest of what the provider says of the user; `nil` where it said nothing yet.
+    public let profileIndex: Digest256?
 
     /// Joins the parts.
-    public init(id: UserID, providerID: ProviderID, externalID: String, assurance: Assurance, createdAt: Date) {
+    public init(
+        id: UserID, providerID: ProviderID, externalID: String, assurance: Assurance, createdAt: Date,
+        profileIndex: Digest256? = nil
+    ) {
         self.id = id
         self.providerID = providerID
         self.externalID = externalID
         self.assurance = assurance
         self.createdAt = createdAt
+        self.profileIndex = profileIndex
     }
 }

@@ -91,8 +91,16 @@ public struct CheckPhoneVerification: Sendable {
                 $0, table: PhoneVerificationRecords.table, column: "sealed_push_endpoint",
                 row: entry.challenge.id.description)
         }
-        _ = endpoint
-        return .phone
+        let users = UserRecords(transaction)
+        guard let user = try users.find(session.userID) else { return .none }
+        let losers = try AuthenticatedUserRecords(transaction, keys: keys).phoneProven(
+            user, e164, pushEndpoint: endpoint, at: transaction.now)
+        for loser in losers {
+            try AuditRecords(transaction).append(
+                .phoneReassigned, subject: "user \(loser)", actor: "user \(session.userID)", id: surroundings.newUUID())
+            try ChangeRecords(transaction).announce(.user(loser))
+        }
+        return try users.find(session.userID)?.assurance ?? .phone
     }
 }
 

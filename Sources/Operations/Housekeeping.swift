@@ -23,6 +23,7 @@ public struct Housekeeping: Sendable {
     public func callAsFunction() async throws {
         let now = surroundings.now()
         let kept = policy[\.nonces].keptAfterExpiry
+        let inputKept = policy[\.cards].rawInputKept
         let numbersPeriod = policy[\.phones].numbersPerUserPeriod
         let policy = policy[\.sessions]
         let sessionsKept = policy.absoluteLifetime + policy.renewalWindow + policy.idleLifetime
@@ -36,6 +37,7 @@ public struct Housekeeping: Sendable {
             try PhoneSendRecords(transaction).purge(before: month)
             try PhoneFailureRecords(transaction).purge(before: month)
             try PhoneVerificationRecords(transaction).purge(expiredBefore: now.addingTimeInterval(-86_400))
+            try IdentityCardRecords(transaction).dropInput(before: now.addingTimeInterval(-inputKept))
             try OutboxRecords(transaction).purge(endedBefore: now.addingTimeInterval(-7 * 86_400))
         }
     }

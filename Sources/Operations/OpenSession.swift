@@ -37,6 +37,7 @@ public struct OpenedSession: Sendable {
 /// `CreateSession`: a verified identity token becomes a session of its user on this device and connection.
 public struct OpenSession: Sendable {
     private let store: any Database
+    private let keys: PersonalKeys
     private let verify: VerifyIdentity
     private let sessions: LiveSessions
     private let policy: CurrentPolicy
@@ -45,10 +46,11 @@ public struct OpenSession: Sendable {
 
     /// Opens sessions in a store.
     public init(
-        store: any Database, verify: VerifyIdentity, sessions: LiveSessions, policy: CurrentPolicy,
+        store: any Database, keys: PersonalKeys, verify: VerifyIdentity, sessions: LiveSessions, policy: CurrentPolicy,
         rateLimiting: RateLimiting, surroundings: Surroundings
     ) {
         self.store = store
+        self.keys = keys
         self.verify = verify
         self.sessions = sessions
         self.policy = policy
@@ -84,6 +86,7 @@ public struct OpenSession: Sendable {
             try NonceRecords(transaction).spend(identity.nonce)
             let user = try UserRecords(transaction).findOrCreate(
                 providerID: identity.token.provider, externalID: identity.token.externalID, newID: newUserID, at: now)
+            try identity.profile.keep(for: user, keys: keys, in: transaction)
             let session = Session(
                 id: sessionID, tokenHash: token.hash, userID: user.id, providerID: user.providerID,
                 externalID: user.externalID, applicationID: application.id, deviceID: deviceID,

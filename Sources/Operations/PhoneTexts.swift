@@ -77,7 +77,7 @@ struct PhoneTexts: Sendable {
     private func isOwner(
         _ user: UserID, of indexes: [Digest256], in transaction: any Transaction
     ) throws -> Bool {
-        false
+        try AuthenticatedUserRecords(transaction, keys: keys).isHolder(user, ofNumber: indexes)
     }
 
     private func write(

@@ -10,6 +10,11 @@ public struct VerifiedIdentity: Sendable {
     let known: KnownProvider
     /// Its nonce: issued by this service to this certificate, not yet spent here.
     let nonce: Nonce
+
+    /// What the provider says of the user.
+    var profile: UserProfile {
+        UserProfile(displayName: token.displayName, avatarURL: token.avatarURL)
+    }
 }
 
 /// Everything about an identity token that can be judged without a transaction.

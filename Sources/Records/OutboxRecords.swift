@@ -129,6 +129,11 @@ public struct OutboxRecords {
             """, [.id(id), .time(transaction.now), .bytes([])])
     }
 
+    /// Forgets what was for a user, sent or not.
+    public func erase(_ user: UserID) throws {
+        try transaction.execute("DELETE FROM outbox WHERE user_id = $1", [.id(user)])
+    }
+
     /// Forgets what ended before a moment.
     public func purge(endedBefore moment: Date) throws {
         try transaction.execute("DELETE FROM outbox WHERE ended_at < $1", [.time(moment)])

@@ -25,41 +25,51 @@ extension Schema {
                 CREATE TABLE authenticated_users (
                     user_id TEXT NOT NULL PRIMARY KEY REFERENCES users (id),
                     provider_id TEXT NOT NULL REFERENCES providers (id),
-                    assurance TEXT NOT NULL,
                     suspended TEXT,
-                    phone_number BYTEA,
+                    phone_index BYTEA NOT NULL,
+                    phone_number BYTEA NOT NULL,
                     push_endpoint BYTEA,
                     full_name BYTEA,
                     date_of_birth BYTEA,
                     postal_address BYTEA,
                     document_number BYTEA,
                     jurisdiction BYTEA,
-                    card_expires_on BYTEA,
-                    phone_index BYTEA,
-                    document_index BYTEA,
-                    person_index BYTEA,
-                    index_version BIGINT NOT NULL,
-                    phone_verified_at BIGINT,
+                    phone_verified_at BIGINT NOT NULL,
                     identity_verified_at BIGINT,
-                    created_at BIGINT NOT NULL,
-                    archived_at BIGINT,
-                    erased_at BIGINT,
-                    CHECK ((phone_number IS NULL) = (phone_index IS NULL)),
-                    CHECK ((document_number IS NULL) = (document_index IS NULL)),
-                    CHECK (suspended IS NULL OR assurance = 'none'),
-                    CHECK (erased_at IS NULL OR (phone_number IS NULL AND document_number IS NULL))
+                    archived_at BIGINT
                 )
                 """,
                 """
                 CREATE UNIQUE INDEX authenticated_users_by_phone ON authenticated_users (provider_id, phone_index)
-                WHERE phone_index IS NOT NULL AND suspended IS NULL
+                WHERE suspended IS NULL
                 """,
                 """
-                CREATE UNIQUE INDEX authenticated_users_by_document ON authenticated_users (provider_id, document_index)
-                WHERE document_index IS NOT NULL AND suspended IS NULL
+                CREATE INDEX authenticated_users_by_identity ON authenticated_users (identity_verified_at, user_id)
+                WHERE identity_verified_at IS NOT NULL
                 """,
-                "CREATE INDEX authenticated_users_by_person ON authenticated_users (provider_id, person_index)",
-                "CREATE INDEX authenticated_users_by_index_version ON authenticated_users (index_version, user_id)",
-                "CREATE INDEX authenticated_users_by_identity ON authenticated_users (identity_verified_at, user_id)",
+                """
+                CREATE TABLE identity_cards (
+                    id TEXT NOT NULL PRIMARY KEY,
+                    user_id TEXT NOT NULL REFERENCES users (id),
+                    provider_id TEXT NOT NULL,
+                    status TEXT NOT NULL,
+                    sealed_facts BYTEA NOT NULL,
+                    sealed_input BYTEA,
+                    checks TEXT NOT NULL,
+                    assurance TEXT NOT NULL,
+                    document_index BYTEA,
+                    person_index BYTEA,
+                    submitted_at BIGINT NOT NULL,
+                    decided_at BIGINT,
+                    decided_by TEXT,
+                    sealed_reason BYTEA,
+                    CHECK (status IN ('verified', 'in_review', 'rejected')),
+                    CHECK (sealed_input IS NULL OR status = 'in_review')
+                )
+                """,
+                "CREATE INDEX identity_cards_by_user ON identity_cards (user_id)",
+                "CREATE INDEX identity_cards_by_document ON identity_cards (document_index)",
+                "CREATE INDEX identity_cards_by_person ON identity_cards (person_index)",
+                "CREATE INDEX identity_cards_in_review ON identity_cards (submitted_at) WHERE status = 'in_review'",
             ])
 }

@@ -116,6 +116,13 @@ public struct PhoneVerificationRecords {
             "UPDATE phone_verifications SET sealed_push_endpoint = $2 WHERE id = $1", [.id(id), Value(sealed)])
     }
 
+    /// Forgets a user's.
+    public func erase(_ user: UserID) throws {
+        for table in ["phone_verifications", "phone_failures"] {
+            try transaction.execute("DELETE FROM \(table) WHERE user_id = $1", [.id(user)])
+        }
+    }
+
     /// Forgets those that ended before a moment.
     public func purge(expiredBefore moment: Date) throws {
         try transaction.execute("DELETE FROM phone_verifications WHERE expires_at < $1", [.time(moment)])

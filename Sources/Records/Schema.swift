@@ -87,6 +87,10 @@ public enum Schema {
                     provider_id TEXT NOT NULL REFERENCES providers (id),
                     external_id TEXT NOT NULL,
                     assurance TEXT NOT NULL,
+                    assurance_until BIGINT,
+                    profile_index BYTEA,
+                    display_name BYTEA,
+                    avatar_url BYTEA,
                     created_at BIGINT NOT NULL,
                     UNIQUE (provider_id, external_id)
                 )

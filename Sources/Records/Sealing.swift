@@ -21,6 +21,8 @@ public enum BlindIndexKind: String, Sendable, CaseIterable {
     case document
     /// A person as a document names one: name and date of birth.
     case person
+    /// What a provider says of a user.
+    case profile
 }
 
 /// The keys under which personal data lies, by version; the highest version of each is the current one.

@@ -11,7 +11,7 @@ public struct UserRecords {
         self.transaction = transaction
     }
 
-    private static let columns = "id, provider_id, external_id, assurance, created_at"
+    private static let columns = "id, provider_id, external_id, assurance, assurance_until, created_at, profile_index"
 
     /// The user that a provider calls so, made with the id at hand where there is none yet.
     public func findOrCreate(
@@ -22,7 +22,7 @@ public struct UserRecords {
             id: newID, providerID: providerID, externalID: externalID, assurance: .none, createdAt: time)
         let inserted = try transaction.execute(
             """
-            INSERT INTO users (\(Self.columns)) VALUES ($1, $2, $3, $4, $5)
+            INSERT INTO users (id, provider_id, external_id, assurance, created_at) VALUES ($1, $2, $3, $4, $5)
             ON CONFLICT (provider_id, external_id) DO NOTHING
             """,
             [.id(user.id), .id(providerID), .text(externalID), .text(user.assurance.rawValue), .time(time)])
@@ -36,17 +36,62 @@ public struct UserRecords {
         try transaction.first(
             "SELECT \(Self.columns) FROM users WHERE provider_id = $1 AND external_id = $2",
             [.id(providerID), .text(externalID)]
-        ).map(Self.user)
+        ).map(user)
     }
 
     /// The user with an id.
     public func find(_ id: UserID) throws -> User? {
-        try transaction.first("SELECT \(Self.columns) FROM users WHERE id = $1", [.id(id)]).map(Self.user)
+        try transaction.first("SELECT \(Self.columns) FROM users WHERE id = $1", [.id(id)]).map(user)
     }
 
-    private static func user(_ row: Row) throws -> User {
-        User(
-            id: try row.id(0), providerID: try row.id(1), externalID: try row.text(2), assurance: try row.word(3),
-            createdAt: try row.time(4))
+    /// The newest users.
+    public func list(limit: Int) throws -> [User] {
+        try transaction.query(
+            "SELECT \(Self.columns) FROM users ORDER BY created_at DESC, id LIMIT $1", [.integer(Int64(limit))]
+        ).map(user)
+    }
+
+    /// Sets how far a user is verified.
+    ///
+    /// - Parameter until: when what is above ``Assurance/phone`` lapses, since the card ends that it rests on.
+    public func setAssurance(_ assurance: Assurance, until: Date?, of id: UserID) throws {
+        try transaction.execute(
+            "UPDATE users SET assurance = $2, assurance_until = $3 WHERE id = $1",
+            [.id(id), .text(assurance.rawValue), .time(until)])
+    }
+
+    /// Keeps what a provider says of a user, sealed under the user's key.
+    ///
+    /// - Parameter index: a keyed digest of all of it, by which the next sign-in sees that nothing has changed.
+    public func setProfile(displayName: [UInt8]?, avatarURL: [UInt8]?, index: Digest256, of id: UserID) throws {
+        try transaction.execute(
+            "UPDATE users SET display_name = $2, avatar_url = $3, profile_index = $4 WHERE id = $1",
+            [.id(id), Value(displayName), Value(avatarURL), .bytes(index.bytes)])
+    }
+
+    /// What a provider says of a user, sealed: name and picture.
+    public func profile(of id: UserID) throws -> (displayName: [UInt8]?, avatarURL: [UInt8]?) {
+        guard let row = try transaction.first("SELECT display_name, avatar_url FROM users WHERE id = $1", [.id(id)])
+        else { return (nil, nil) }
+        return (try row.bytesOrNull(0), try row.bytesOrNull(1))
+    }
+
+    /// Forgets level and profile; the row stays, so that the provider's name for the user keeps its meaning.
+    public func erase(_ id: UserID) throws {
+        try transaction.execute(
+            """
+            UPDATE users SET assurance = 'none', assurance_until = NULL, display_name = NULL, avatar_url = NULL,
+                profile_index = NULL
+            WHERE id = $1
+            """, [.id(id)])
+    }
+
+    private func user(_ row: Row) throws -> User {
+        let stored: Assurance = try row.word(3)
+        let hasLapsed = try row.timeOrNull(4).map { $0 <= transaction.now } ?? false
+        return User(
+            id: try row.id(0), providerID: try row.id(1), externalID: try row.text(2),
+            assurance: hasLapsed ? min(stored, .phone) : stored, createdAt: try row.time(5),
+            profileIndex: try row.bytesOrNull(6).flatMap { Digest256($0) })
     }
 }

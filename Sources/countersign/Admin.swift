@@ -9,13 +9,14 @@ import Records
 struct Admin: Sendable {
     let store: any Database
     let actor: String
+    let keysDirectory: String
     let surroundings = Surroundings()
 
     /// Opens and migrates the store of the settings, runs a body, closes the store.
     static func run<Result>(_ options: SharedOptions, _ body: (Admin) async throws -> Result) async throws -> Result {
         let settings = try await Settings.resolve(shared: options)
         let store = try settings.store.open(clock: { Date() })
-        let admin = Admin(store: store, actor: "admin \(NSUserName())")
+        let admin = Admin(store: store, actor: "admin \(NSUserName())", keysDirectory: settings.keys)
         do {
             try await store.migrate(Schema.migrations)
             let result = try await body(admin)
@@ -44,6 +45,17 @@ struct Admin: Sendable {
 
     var providerKeys: ManageProviderKeys {
         ManageProviderKeys(store: store, watch: nil, surroundings: surroundings)
+    }
+
+    /// Commands that read or seal personal data need the keys it lies under.
+    func users() throws -> AdministerUsers {
+        AdministerUsers(
+            store: store, keys: try KeyFiles.personal(in: keysDirectory), surroundings: surroundings, actor: actor)
+    }
+
+    func reviews() throws -> ReviewCards {
+        ReviewCards(
+            store: store, keys: try KeyFiles.personal(in: keysDirectory), surroundings: surroundings, actor: actor)
     }
 
     var certificates: RevokeCertificate {

@@ -9,7 +9,7 @@ struct Countersign: AsyncParsableCommand {
         abstract: "Authenticates devices and their users for providers.",
         subcommands: [
             ServeCommand.self, KeysCommand.self, PolicyCommand.self, ProviderCommand.self, CertificateCommand.self,
-            SessionCommand.self, OutboxCommand.self, TourCommand.self,
+            SessionCommand.self, UserCommand.self, ReviewCommand.self, OutboxCommand.self, TourCommand.self,
         ])
 
     /// Runs the command that the arguments name and ends the process with the contract's exit codes.

@@ -25,9 +25,9 @@ struct House: Sendable {
     let surroundings = Surroundings()
     let outboxSignal = OutboxSignal()
     private let connections = ConnectionTable()
-    private let sessions: LiveSessions
+    let sessions: LiveSessions
     private let certificates: LiveCertificates
-    private let providers: KnownProviders
+    let providers: KnownProviders
     private let watch: StoreWatch
     private let judge: JudgePeer
     private let ports = Ports()
@@ -111,7 +111,8 @@ struct House: Sendable {
                 (try? clientChain.verify(chain, now: surroundings.now())) != nil
             },
             connections: connections, judge: judge, certificates: certificateRoutes,
-            sessions: sessionRoutes(rateLimiting), phones: try phoneRoutes(rateLimiting), onRunning: ready(.client))
+            sessions: sessionRoutes(rateLimiting), phones: try phoneRoutes(rateLimiting),
+            cards: cardRoutes(), users: userRoutes(), onRunning: ready(.client))
         let ops = listeners.makeOps(
             at: settings.opsAddress.listener, tls: opsTLS, routes: opsRoutes(), onRunning: ready(.ops))
         return [
@@ -145,7 +146,8 @@ struct House: Sendable {
         return SessionRoutes(
             issueNonce: IssueNonce(key: nonceKey, policy: policy, surroundings: surroundings),
             open: OpenSession(
-                store: store, verify: verify, sessions: sessions, policy: policy, rateLimiting: rateLimiting,
+                store: store, keys: keys.personal, verify: verify, sessions: sessions, policy: policy,
+                rateLimiting: rateLimiting,
                 surroundings: surroundings),
             check: check,
             resume: ResumeSession(

@@ -1,4 +1,5 @@
 import Authority
+import Crypto
 import Database
 import Fixtures
 import Foundation
@@ -21,6 +22,7 @@ struct House {
     let renewCertificate: RenewCertificate
     let revokeCertificate: RevokeCertificate
     let publish: PublishRevocationList
+    let personalKeys: PersonalKeys
     let open: OpenSession
     let check: CheckSession
     let resume: ResumeSession
@@ -79,8 +81,10 @@ struct House {
         renewCertificate = RenewCertificate(store: store, issuing: issuing, surroundings: surroundings)
         revokeCertificate = RevokeCertificate(store: store, watch: watch, surroundings: surroundings)
         publish = PublishRevocationList(store: store, authority: authority, surroundings: surroundings)
+        personalKeys = try PersonalKeys(
+            wrapping: [1: SymmetricKey(size: .bits256)], index: [1: SymmetricKey(size: .bits256)])
         open = OpenSession(
-            store: store, verify: verify, sessions: sessions, policy: policy, rateLimiting: .on,
+            store: store, keys: personalKeys, verify: verify, sessions: sessions, policy: policy, rateLimiting: .on,
             surroundings: surroundings)
         check = CheckSession(store: store, sessions: sessions, policy: policy, surroundings: surroundings)
         resume = ResumeSession(

@@ -1,4 +1,3 @@
-import Crypto
 import Database
 import Delivery
 import Foundation
@@ -40,8 +39,7 @@ struct PhoneBench {
         self.house = house
         let clock = house.clock
         let surroundings = Surroundings(now: { clock.now })
-        keys = try PersonalKeys(
-            wrapping: [1: SymmetricKey(size: .bits256)], index: [1: SymmetricKey(size: .bits256)])
+        keys = house.personalKeys
         guard let codes = PhoneCodeKeys([1: Secret([UInt8](repeating: 9, count: 32))]) else {
             throw Refusal(.unavailable, "no key")
         }

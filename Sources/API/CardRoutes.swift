@@ -1,0 +1,79 @@
+import Foundation
+import HTTPTypes
+import Hummingbird
+import Identity
+import Metrics
+import Operations
+
+/// Identity cards, on the client listener behind a session.
+public struct CardRoutes: Sendable {
+    let submit: SubmitCard
+    let policy: CurrentPolicy
+
+    /// Holds what the routes ask.
+    public init(submit: SubmitCard, policy: CurrentPolicy) {
+        self.submit = submit
+        self.policy = policy
+    }
+
+    func add(to router: some RouterMethods<ClientContext>, behind session: RequireSession) {
+        let protected = router.group("identity-cards").add(middleware: session)
+        protected.post(use: show)
+        protected.get(":id") { _, context in
+            answer(try await submit.show(try context.parameters.require("id"), to: try context.checkedSession), .ok)
+        }
+    }
+
+    @Sendable private func show(_ request: Request, _ context: ClientContext) async throws -> Response {
+        var members = try await request.members(upTo: policy[\.requests].maximumBody)
+        let aamva = try members.optionalString("aamva")
+        let mrz = try members.optionalString("mrz")
+        try members.finish()
+        let input: CardInput
+        switch (aamva, mrz) {
+        case (let text?, nil): input = .aamva(text)
+        case (nil, let text?): input = .mrz(text)
+        default: throw Refusal(.malformedRequest, "Send one of $.aamva and $.mrz.")
+        }
+        do {
+            let judged = try await submit(input, for: try context.checkedSession)
+            count(judged.status.rawValue)
+            return answer(judged, .created)
+        } catch let refusal as Refusal where refusal.code == .cardRejected {
+            count("rejected")
+            throw refusal
+        }
+    }
+
+    private func count(_ status: String) {
+        Counter(label: "cards", dimensions: [("status", status)]).increment()
+    }
+
+    private func answer(_ judged: JudgedCard, _ status: HTTPResponse.Status) -> Response {
+        let facts = judged.facts
+        return .json(
+            status: status,
+            [
+                "id": .id(judged.id), "status": .string(judged.status.rawValue),
+                "assurance": .string(judged.assurance.rawValue), "checks": CardCheck.json(judged.checks),
+                "card": .object([
+                    "full_name": .string(facts.fullName), "date_of_birth": .string(facts.dateOfBirth.text),
+                    "age": .integer(Int64(judged.age)), "address": facts.address.map(Self.address) ?? .null,
+                    "document_number": .string(facts.lastFour), "jurisdiction": .text(facts.jurisdiction),
+                    "expires_on": .string(facts.expiresOn.text),
+                ]),
+            ])
+    }
+
+    private static func address(_ address: PostalAddress) -> JSONValue {
+        .object([
+            "street": .text(address.street), "city": .text(address.city), "jurisdiction": .text(address.jurisdiction),
+            "postal_code": .text(address.postalCode), "country": .text(address.country),
+        ])
+    }
+}
+
+extension JSONValue {
+    /// A text, or `null`.
+    static func text(_ text: String?) -> JSONValue { text.map { .string($0) } ?? .null }
+}

@@ -1,0 +1,89 @@
+import Database
+import Foundation
+import Identity
+import Records
+
+/// What admins may see and do of users. Every look at personal data is written into the audit log, with who and why.
+public struct AdministerUsers: Sendable {
+    private let store: any Database
+    private let keys: PersonalKeys
+    private let surroundings: Surroundings
+    private let actor: String
+
+    /// Administers a store, in somebody's name.
+    public init(store: any Database, keys: PersonalKeys, surroundings: Surroundings, actor: String) {
+        self.store = store
+        self.keys = keys
+        self.surroundings = surroundings
+        self.actor = actor
+    }
+
+    /// A user without personal data.
+    public struct Line: Sendable {
+        /// The user.
+        public let user: User
+        /// `<provider slug>/<external id>`.
+        public let address: String
+    }
+
+    /// The newest users.
+    public func list(limit: Int) async throws -> [Line] {
+        try await store.look { transaction in
+            try UserRecords(transaction).list(limit: limit).map {
+                Line(user: $0, address: try Self.address(of: $0, in: transaction))
+            }
+        }
+    }
+
+    /// Finds a user by id, or by `<provider slug>/<external id>`.
+    ///
+    /// - Throws: ``Refusal`` `not_found`.
+    public func find(_ name: String) async throws -> Line {
+        try await store.look { try line(name, in: $0) }
+    }
+
+    /// Everything that is held on a user.
+    ///
+    /// - Parameter reason: why the admin looks; kept in the audit log.
+    /// - Throws: ``Refusal`` `not_found`.
+    public func export(_ name: String, reason: String) async throws -> PersonalExport {
+        let auditID = surroundings.newUUID()
+        return try await store.decide { transaction in
+            let line = try line(name, in: transaction)
+            try AuditRecords(transaction).append(
+                .personalDataRead, subject: "user \(line.user.id)", actor: actor, detail: reason, id: auditID)
+            return try PersonalExport.collect(line.user, address: line.address, keys: keys, in: transaction)
+        }
+    }
+
+    /// Erases a user; the id of the audit entry.
+    ///
+    /// - Throws: ``Refusal`` `not_found`.
+    public func erase(_ name: String, reason: String) async throws -> UUID {
+        let receipt = surroundings.newUUID()
+        try await store.decide { transaction in
+            try EraseUser(keys: keys)(
+                try line(name, in: transaction).user.id, actor: actor, reason: reason, auditID: receipt,
+                in: transaction)
+        }
+        return receipt
+    }
+
+    private func line(_ name: String, in transaction: any Transaction) throws -> Line {
+        let users = UserRecords(transaction)
+        var found: User?
+        if let id = UserID(name[...]) {
+            found = try users.find(id)
+        } else if let slash = name.firstIndex(of: "/"), let slug = Slug(String(name[..<slash])),
+            let provider = try ProviderRecords(transaction).find(slug)
+        {
+            found = try users.find(providerID: provider.id, externalID: String(name[name.index(after: slash)...]))
+        }
+        guard let user = found else { throw Refusal(.notFound, "There is no such user.") }
+        return Line(user: user, address: try Self.address(of: user, in: transaction))
+    }
+
+    private static func address(of user: User, in transaction: any Transaction) throws -> String {
+        try ProviderRecords(transaction).find(user.providerID)?.address(of: user.externalID) ?? user.externalID
+    }
+}

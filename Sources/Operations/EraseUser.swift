@@ -1,0 +1,27 @@
+import Database
+import Foundation
+import Identity
+import Records
+
+/// Erasing a person: what is held is deleted, and the key under which it lay is destroyed, so that copies of the store
+/// hold nothing readable either. All in one transaction with the end of the user's sessions.
+struct EraseUser: Sendable {
+    let keys: PersonalKeys
+
+    /// Erases.
+    func callAsFunction(_ user: UserID, actor: String, reason: String?, auditID: UUID, in transaction: any Transaction)
+        throws
+    {
+        let now = transaction.now
+        try AuthenticatedUserRecords(transaction, keys: keys).erase(user)
+        try IdentityCardRecords(transaction).erase(user)
+        try PhoneVerificationRecords(transaction).erase(user)
+        try OutboxRecords(transaction).erase(user)
+        try UserRecords(transaction).erase(user)
+        try DataKeyRecords(transaction, keys: keys).erase(user, at: now)
+        try SessionRecords(transaction).end(.user(user), at: now, reason: "the user was erased")
+        try AuditRecords(transaction).append(
+            .userErased, subject: "user \(user)", actor: actor, detail: reason, id: auditID)
+        try ChangeRecords(transaction).announce(.user(user))
+    }
+}

@@ -1,0 +1,129 @@
+import Database
+import Foundation
+import Identity
+import Records
+
+/// A reviewer's decisions about cards that no rule could judge. Looking at a card is looking at a person: it is
+/// written into the audit log.
+public struct ReviewCards: Sendable {
+    private let store: any Database
+    private let keys: PersonalKeys
+    private let surroundings: Surroundings
+    private let actor: String
+
+    /// Reviews in a store, in somebody's name.
+    public init(store: any Database, keys: PersonalKeys, surroundings: Surroundings, actor: String) {
+        self.store = store
+        self.keys = keys
+        self.surroundings = surroundings
+        self.actor = actor
+    }
+
+    /// A card in review, without what is on it.
+    public struct Waiting: Sendable {
+        /// Its name.
+        public let id: IdentityCardID
+        /// Who showed it.
+        public let userID: UserID
+        /// When.
+        public let submittedAt: Date
+        /// The checks that failed.
+        public let failed: [CardCheck]
+    }
+
+    /// A card as a reviewer sees it.
+    public struct Opened: Sendable {
+        /// The submission.
+        public let entry: IdentityCardRecords.Entry
+        /// `nil` where the user was erased meanwhile.
+        public let facts: CardFacts?
+        /// Every check.
+        public let checks: [CardCheck]
+        /// Why it was decided, once it is.
+        public let reason: String?
+    }
+
+    /// The cards that wait, oldest first.
+    public func list(limit: Int) async throws -> [Waiting] {
+        try await store.look { transaction in
+            try IdentityCardRecords(transaction).listInReview(limit: limit).map { entry in
+                Waiting(
+                    id: entry.id, userID: entry.userID, submittedAt: entry.submittedAt,
+                    failed: CardCheck.list(jsonText: entry.checks).filter { $0.result == .failed })
+            }
+        }
+    }
+
+    /// Opens a card.
+    ///
+    /// - Throws: ``Refusal`` `not_found`.
+    public func show(_ id: IdentityCardID) async throws -> Opened {
+        let auditID = surroundings.newUUID()
+        return try await store.decide { transaction in
+            let entry = try find(id, in: transaction)
+            try AuditRecords(transaction).append(
+                .personalDataRead, subject: "user \(entry.userID)", actor: actor, detail: "card \(id)", id: auditID)
+            let key = try DataKeyRecords(transaction, keys: keys).find(entry.userID)
+            let reason = try IdentityCardRecords(transaction).sealedReason(id).flatMap { sealed in
+                try key?.open(
+                    sealed, table: IdentityCardRecords.table, column: "sealed_reason", row: id.description)
+            }
+            return Opened(
+                entry: entry, facts: try SealedCard.facts(of: entry, keys: keys, in: transaction),
+                checks: CardCheck.list(jsonText: entry.checks), reason: reason)
+        }
+    }
+
+    /// The card counts.
+    ///
+    /// - Throws: ``Refusal`` `not_found`, or `conflict` where it was decided before.
+    public func approve(_ id: IdentityCardID, reason: String) async throws {
+        try await decide(id, .verified, reason, .identityVerified) { entry, transaction in
+            guard let facts = try SealedCard.facts(of: entry, keys: keys, in: transaction) else { return }
+            try AuthenticatedUserRecords(transaction, keys: keys).identityVerified(
+                entry.userID, facts, assurance: entry.assurance, at: transaction.now)
+        }
+    }
+
+    /// The card does not count; the user may show another one.
+    ///
+    /// - Throws: ``Refusal`` `not_found`, or `conflict` where it was decided before.
+    public func reject(_ id: IdentityCardID, reason: String) async throws {
+        try await decide(id, .rejected, reason, .cardRejected) { _, _ in }
+    }
+
+    private func decide(
+        _ id: IdentityCardID, _ status: CardStatus, _ reason: String, _ event: AuditRecords.Event,
+        _ follow: @escaping @Sendable (IdentityCardRecords.Entry, any Transaction) throws -> Void
+    ) async throws {
+        let auditID = surroundings.newUUID()
+        try await store.decide { transaction in
+            let entry = try find(id, in: transaction)
+            guard let key = try DataKeyRecords(transaction, keys: keys).find(entry.userID) else {
+                throw Refusal(.notFound, "The card's user was erased.")
+            }
+            let sealed = try key.seal(
+                reason, table: IdentityCardRecords.table, column: "sealed_reason", row: id.description)
+            guard
+                try IdentityCardRecords(transaction).decide(
+                    id, status, by: actor, sealedReason: sealed, at: transaction.now)
+            else {
+                throw Refusal(
+                    .conflict, "The card is not in review: it is \(entry.status.rawValue).",
+                    state: entry.status.rawValue)
+            }
+            try follow(entry, transaction)
+            try AuditRecords(transaction).append(
+                event, subject: "user \(entry.userID)", actor: actor, detail: "card \(id)", id: auditID)
+        }
+    }
+
+    private func find(
+        _ id: IdentityCardID, in transaction: any Transaction
+    ) throws -> IdentityCardRecords.Entry {
+        guard let entry = try IdentityCardRecords(transaction).find(id) else {
+            throw Refusal(.notFound, "There is no such card.")
+        }
+        return entry
+    }
+}

@@ -1,0 +1,183 @@
+import Database
+import Foundation
+import Identity
+import Records
+
+/// What users may see, change and erase of what is held on them.
+public struct ServeUser: Sendable {
+    private let store: any Database
+    private let keys: PersonalKeys
+    private let providers: KnownProviders
+    private let sessions: LiveSessions
+    private let policy: CurrentPolicy
+    private let surroundings: Surroundings
+
+    /// Serves from a store.
+    public init(
+        store: any Database, keys: PersonalKeys, providers: KnownProviders, sessions: LiveSessions,
+        policy: CurrentPolicy, surroundings: Surroundings
+    ) {
+        self.store = store
+        self.keys = keys
+        self.providers = providers
+        self.sessions = sessions
+        self.policy = policy
+        self.surroundings = surroundings
+    }
+
+    /// A user's own view.
+    public struct Own: Sendable {
+        /// The user.
+        public let user: User
+        /// `<provider slug>/<external id>`.
+        public let address: String
+        /// What was proved; `nil` where nothing was yet.
+        public let proved: AuthenticatedUser?
+        /// The age today.
+        public let age: Int?
+    }
+
+    /// The own row.
+    public func callAsFunction(_ session: Session) async throws -> Own {
+        let address = try await providers.find(session.providerID)?.provider.address(of: session.externalID)
+        let today = CalendarDate(utcDayOf: surroundings.now())
+        return try await store.look { transaction in
+            guard let user = try UserRecords(transaction).find(session.userID) else {
+                throw Refusal(.notFound, "The user is gone.")
+            }
+            let proved = try AuthenticatedUserRecords(transaction, keys: keys).find(user.id)
+            return Own(
+                user: user, address: address ?? session.externalID, proved: proved, age: proved?.age(on: today))
+        }
+    }
+
+    /// Sets where pushes go.
+    ///
+    /// - Throws: ``Refusal`` `malformed_request` for an endpoint of no app that policy names, `conflict` before a phone
+    ///   number is proven.
+    public func setPushEndpoint(_ arn: String?, for session: Session) async throws {
+        let applications = policy[\.phones].pushApplications
+        let endpoint = try arn.map { arn throws(Refusal) in try PushEndpoint(arn, of: applications) }
+        let isSet = try await store.decide {
+            try AuthenticatedUserRecords($0, keys: keys).setPushEndpoint(endpoint?.arn, of: session.userID)
+        }
+        guard isSet else {
+            throw Refusal(
+                .conflict, "Prove a phone number first: POST /phone-verifications.", state: Assurance.none.rawValue)
+        }
+    }
+
+    /// Everything that is held on the user.
+    ///
+    /// - Throws: ``Refusal`` `session_challenged` where the session is older than ten minutes.
+    public func export(for session: Session) async throws -> PersonalExport {
+        try requireFresh(session)
+        let own = try await self(session)
+        let auditID = surroundings.newUUID()
+        return try await store.decide { transaction in
+            try AuditRecords(transaction).append(
+                .personalDataRead, subject: "user \(session.userID)", actor: "user \(session.userID)",
+                detail: "export", id: auditID)
+            return try PersonalExport.collect(own.user, address: own.address, keys: keys, in: transaction)
+        }
+    }
+
+    /// Erases the user: the answer's receipt is the audit entry's id.
+    ///
+    /// - Throws: ``Refusal`` `session_challenged` where the session is older than ten minutes.
+    public func erase(for session: Session) async throws -> UUID {
+        try requireFresh(session)
+        let receipt = surroundings.newUUID()
+        try await store.decide { transaction in
+            try EraseUser(keys: keys)(
+                session.userID, actor: "user \(session.userID)", reason: nil, auditID: receipt, in: transaction)
+        }
+        sessions.drop { $0.userID == session.userID }
+        return receipt
+    }
+
+    /// What cannot be undone, or shows everything, wants a user who proved an identity just now.
+    private func requireFresh(_ session: Session) throws(Refusal) {
+        guard surroundings.now().timeIntervalSince(session.renewedAt) <= 600 else {
+            throw Refusal(
+                .sessionChallenged,
+                "This call wants a session that was created or renewed within the last ten minutes: sign in again.")
+        }
+    }
+}
+
+/// Everything that is held on one user, for the user's own eyes or an admin's.
+public struct PersonalExport: Sendable, Confidential {
+    /// The user.
+    public let user: User
+    /// `<provider slug>/<external id>`.
+    public let address: String
+    /// What the provider says.
+    public let displayName: String?
+    /// Where the provider's picture lies.
+    public let avatarURL: String?
+    /// What was proved.
+    public let proved: AuthenticatedUser?
+    /// The cards that were shown: name, status, submission, checks, what was read.
+    public let cards: [(entry: IdentityCardRecords.Entry, facts: CardFacts?)]
+    /// The sessions that were not ended.
+    public let sessions: [Session]
+
+    static func collect(
+        _ user: User, address: String, keys: PersonalKeys, in transaction: any Transaction
+    ) throws -> PersonalExport {
+        let profile = try UserProfile.find(user.id, keys: keys, in: transaction)
+        return PersonalExport(
+            user: user, address: address, displayName: profile.displayName, avatarURL: profile.avatarURL,
+            proved: try AuthenticatedUserRecords(transaction, keys: keys).find(user.id),
+            cards: try IdentityCardRecords(transaction).list(of: user.id).map {
+                ($0, try SealedCard.facts(of: $0, keys: keys, in: transaction))
+            },
+            sessions: try SessionRecords(transaction).listOpen(.user(user.id)))
+    }
+
+    /// The form in which it is given out.
+    public var json: JSONValue {
+        func text(_ text: String?) -> JSONValue { text.map { .string($0) } ?? .null }
+        func members(_ pairs: KeyValuePairs<String, JSONValue>) -> JSONValue {
+            .object(pairs.map { JSONMember(name: $0.key, value: $0.value) })
+        }
+        return members([
+            "user_id": .string(user.id.description), "address": .string(address),
+            "provider_id": .string(user.providerID.description), "created_at": .string(user.createdAt.rfc3339),
+            "assurance": .string(user.assurance.rawValue), "display_name": text(displayName),
+            "avatar_url": text(avatarURL), "phone_number": text(proved?.phoneNumber),
+            "push_endpoint": text(proved?.pushEndpoint), "full_name": text(proved?.fullName),
+            "date_of_birth": text(proved?.dateOfBirth?.text), "postal_address": text(proved?.postalAddress),
+            "document_number": text(proved?.documentNumber), "jurisdiction": text(proved?.jurisdiction),
+            "phone_verified_at": text(proved?.phoneVerifiedAt.rfc3339),
+            "identity_verified_at": text(proved?.identityVerifiedAt?.rfc3339),
+            "suspended": text(proved?.suspended?.rawValue),
+            "cards": .array(
+                cards.map { card in
+                    members([
+                        "id": .string(card.entry.id.description), "status": .string(card.entry.status.rawValue),
+                        "submitted_at": .string(card.entry.submittedAt.rfc3339),
+                        "checks": .array(
+                            CardCheck.list(jsonText: card.entry.checks).map {
+                                members(["name": .string($0.name.rawValue), "result": .string($0.result.rawValue)])
+                            }),
+                        "full_name": text(card.facts?.fullName),
+                        "date_of_birth": text(card.facts?.dateOfBirth.text),
+                        "address": text(card.facts?.address?.line),
+                        "document_number": text(card.facts?.documentNumber),
+                        "expires_on": text(card.facts?.expiresOn.text),
+                    ])
+                }),
+            "sessions": .array(
+                sessions.map { session in
+                    members([
+                        "id": .string(session.id.description), "device_id": .string(session.deviceID.description),
+                        "app_id": .string(session.applicationID.description),
+                        "created_at": .string(session.createdAt.rfc3339),
+                        "last_used_at": .string(session.lastUsedAt.rfc3339),
+                    ])
+                }),
+        ])
+    }
+}

@@ -1,0 +1,187 @@
+import Cards
+import Database
+import Foundation
+import Identity
+import Records
+
+/// A card as its holder is told about it.
+public struct JudgedCard: Sendable {
+    /// Its name.
+    public let id: IdentityCardID
+    /// What it counts for.
+    public let status: CardStatus
+    /// How far its holder is verified now.
+    public let assurance: Assurance
+    /// Every check.
+    public let checks: [CardCheck]
+    /// What was read.
+    public let facts: CardFacts
+    /// The holder's age on the day of the answer.
+    public let age: Int
+}
+
+/// What an app sends of a card.
+public enum CardInput: Sendable {
+    /// The text of a PDF417 barcode, base64 (standard or url).
+    case aamva(String)
+    /// The lines of a machine readable zone.
+    case mrz(String)
+
+    /// Reads it.
+    ///
+    /// - Throws: ``Refusal`` `malformed_request`, with what keeps it from being read.
+    func read(today: CalendarDate) throws(Refusal) -> ScannedCard {
+        switch self {
+        case .aamva(let text):
+            let standard = text.replacing("-", with: "+").replacing("_", with: "/").filter { !$0.isWhitespace }
+            let padded = standard + String(repeating: "=", count: (4 - standard.utf8.count % 4) % 4)
+            guard let bytes = Data(base64Encoded: padded) else {
+                throw Refusal(.malformedRequest, "$.aamva is not base64.")
+            }
+            return .aamva(try AAMVACard.read(Array(bytes)))
+        case .mrz(let text): return .machineReadable(try MachineReadableZone.read(text, today: today))
+        }
+    }
+
+    var text: String {
+        switch self {
+        case .aamva(let text), .mrz(let text): text
+        }
+    }
+}
+
+/// Judges a card that a user shows: what does not contradict itself lifts the user's level, what a person must look at
+/// waits in review, the rest is refused with the reasons.
+public struct SubmitCard: Sendable {
+    private let store: any Database
+    private let keys: PersonalKeys
+    private let askIssuer: AskIssuer?
+    private let policy: CurrentPolicy
+    private let surroundings: Surroundings
+
+    /// Asks whoever can confirm a card's data; `nil` where nobody is there to ask.
+    public typealias AskIssuer = @Sendable (CardFacts) async -> IssuerConfirmation
+
+    /// Judges cards in a store.
+    public init(
+        store: any Database, keys: PersonalKeys, askIssuer: AskIssuer?, policy: CurrentPolicy,
+        surroundings: Surroundings
+    ) {
+        self.store = store
+        self.keys = keys
+        self.askIssuer = askIssuer
+        self.policy = policy
+        self.surroundings = surroundings
+    }
+
+    /// Judges. The attempt is counted before the card is read.
+    ///
+    /// - Throws: ``Refusal`` `conflict` before a phone number is proven, `rate_limited`, `malformed_request`,
+    ///   `card_rejected` with the checks, `unavailable`.
+    public func callAsFunction(_ input: CardInput, for session: Session) async throws -> JudgedCard {
+        let policy = policy[\.cards]
+        let displayName = try await countAttempt(session, policy)
+        let today = CalendarDate(utcDayOf: surroundings.now())
+        let scanned = try input.read(today: today)
+        let assessment = CardAssessment(scanned, today: today, policy: policy, displayName: displayName)
+        guard assessment.verdict != .rejected, let facts = CardFacts(scanned.identityCard) else {
+            throw Refusal(
+                .cardRejected, "The card does not count: see the checks that failed.", checks: assessment.checks)
+        }
+        var checks = assessment.checks
+        var assurance = Assurance.barcode
+        if let askIssuer {
+            let confirmation = await askIssuer(facts)
+            checks.append(confirmation.check)
+            if confirmation == .confirmed { assurance = .issuerChecked }
+        }
+        return try await keep(facts, input, checks, assurance, of: scanned, for: session)
+    }
+
+    /// What a user may see of an own card later.
+    ///
+    /// - Throws: ``Refusal`` `not_found`.
+    public func show(_ text: String, to session: Session) async throws -> JudgedCard {
+        let today = CalendarDate(utcDayOf: surroundings.now())
+        return try await store.look { transaction in
+            guard let id = IdentityCardID(text[...]), let entry = try IdentityCardRecords(transaction).find(id),
+                entry.userID == session.userID,
+                let facts = try SealedCard.facts(of: entry, keys: keys, in: transaction)
+            else { throw Refusal(.notFound, "You have shown no such card.") }
+            return JudgedCard(
+                id: id, status: entry.status,
+                assurance: try UserRecords(transaction).find(session.userID)?.assurance ?? .none,
+                checks: CardCheck.list(jsonText: entry.checks), facts: facts, age: facts.dateOfBirth.age(on: today))
+        }
+    }
+
+    /// Counts, and gives the name under which the provider knows the user.
+    private func countAttempt(_ session: Session, _ policy: CardPolicy) async throws -> String? {
+        try await store.decide { transaction in
+            guard try UserRecords(transaction).find(session.userID)?.assurance ?? .none >= .phone else {
+                throw Refusal(
+                    .conflict, "Prove a phone number first: POST /phone-verifications.", state: Assurance.none.rawValue)
+            }
+            try RateRecords(transaction).count(
+                "card \(session.userID)", limit: RateLimit(count: policy.submissions, per: policy.submissionsPeriod))
+            return try UserProfile.find(session.userID, keys: keys, in: transaction).displayName
+        }
+    }
+
+    private func keep(
+        _ facts: CardFacts, _ input: CardInput, _ checks: [CardCheck], _ assurance: Assurance, of scanned: ScannedCard,
+        for session: Session
+    ) async throws -> JudgedCard {
+        let id: IdentityCardID = surroundings.newIdentifier()
+        let auditID = surroundings.newUUID()
+        let fingerprint = CardFingerprint(scanned.identityCard)
+        let documents = fingerprint.document.map { keys.blindIndexes($0, .document) } ?? []
+        let persons = fingerprint.person.map { keys.blindIndexes($0, .person) } ?? []
+        let today = CalendarDate(utcDayOf: surroundings.now())
+        let reviewed = policy[\.cards].reviewedChecks
+        return try await store.decide { transaction in
+            let records = IdentityCardRecords(transaction)
+            let others = try records.others(
+                than: session.userID, of: session.providerID, documents: documents, persons: persons)
+            let all = checks + [CardCheck.uniqueness(sameDocument: others.0, samePerson: others.1)]
+            let status: CardStatus =
+                all.contains { $0.result == .failed && reviewed.contains($0.name.rawValue) } ? .inReview : .verified
+            let dataKey = try DataKeyRecords(transaction, keys: keys).findOrCreate(session.userID, at: transaction.now)
+            func seal(_ text: String, _ column: String) throws -> [UInt8] {
+                try dataKey.seal(text, table: IdentityCardRecords.table, column: column, row: id.description)
+            }
+            try records.insert(
+                .init(
+                    id: id, userID: session.userID, providerID: session.providerID, status: status,
+                    sealedFacts: try seal(facts.jsonText, "sealed_facts"),
+                    sealedInput: status == .inReview ? try seal(input.text, "sealed_input") : nil,
+                    checks: CardCheck.jsonText(all), assurance: assurance, documentIndex: documents.first,
+                    personIndex: persons.first,
+                    submittedAt: transaction.now, decidedAt: status == .verified ? transaction.now : nil))
+            let users = AuthenticatedUserRecords(transaction, keys: keys)
+            if status == .verified {
+                try users.identityVerified(session.userID, facts, assurance: assurance, at: transaction.now)
+            }
+            try AuditRecords(transaction).append(
+                status == .verified ? .identityVerified : .cardInReview, subject: "user \(session.userID)",
+                actor: "device \(session.deviceID)", detail: "card \(id)", id: auditID)
+            return JudgedCard(
+                id: id, status: status,
+                assurance: try UserRecords(transaction).find(session.userID)?.assurance ?? .none, checks: all,
+                facts: facts,
+                age: facts.dateOfBirth.age(on: today))
+        }
+    }
+}
+
+/// Opening what is kept of a card.
+enum SealedCard {
+    static func facts(
+        of entry: IdentityCardRecords.Entry, keys: PersonalKeys, in transaction: any Transaction
+    ) throws -> CardFacts? {
+        guard let dataKey = try DataKeyRecords(transaction, keys: keys).find(entry.userID) else { return nil }
+        return CardFacts(
+            jsonText: try dataKey.open(
+                entry.sealedFacts, table: IdentityCardRecords.table, column: "sealed_facts", row: entry.id.description))
+    }
+}

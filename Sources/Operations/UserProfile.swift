@@ -1,0 +1,41 @@
+import Crypto
+import Database
+import Foundation
+import Identity
+import Records
+import Tokens
+
+/// What a provider says of a user in identity tokens: a name to show, and a picture.
+struct UserProfile: Sendable, Equatable, Confidential {
+    let displayName: String?
+    let avatarURL: String?
+
+    /// What a user's provider said last.
+    static func find(_ user: UserID, keys: PersonalKeys, in transaction: any Transaction) throws -> UserProfile {
+        let sealed = try UserRecords(transaction).profile(of: user)
+        guard sealed.displayName != nil || sealed.avatarURL != nil,
+            let key = try DataKeyRecords(transaction, keys: keys).find(user)
+        else { return UserProfile(displayName: nil, avatarURL: nil) }
+        return UserProfile(
+            displayName: try sealed.displayName.map {
+                try key.open($0, table: "users", column: "display_name", row: user.description)
+            },
+            avatarURL: try sealed.avatarURL.map {
+                try key.open($0, table: "users", column: "avatar_url", row: user.description)
+            })
+    }
+
+    /// Keeps it where it is not what is known already: a sign-in that says nothing new writes nothing.
+    func keep(for user: User, keys: PersonalKeys, in transaction: any Transaction) throws {
+        guard displayName != nil || avatarURL != nil else { return }
+        let index = keys.blindIndex("\(user.id)\u{1F}\(displayName ?? "")\u{1F}\(avatarURL ?? "")", .profile)
+        guard user.profileIndex != index else { return }
+        let key = try DataKeyRecords(transaction, keys: keys).findOrCreate(user.id, at: transaction.now)
+        func seal(_ text: String?, _ column: String) throws -> [UInt8]? {
+            try text.map { try key.seal($0, table: "users", column: column, row: user.id.description) }
+        }
+        try UserRecords(transaction).setProfile(
+            displayName: try seal(displayName, "display_name"), avatarURL: try seal(avatarURL, "avatar_url"),
+            index: index, of: user.id)
+    }
+}

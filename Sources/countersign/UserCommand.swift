@@ -1,0 +1,99 @@
+import ArgumentParser
+import Foundation
+import Identity
+import Operations
+
+/// `countersign user …`: who is here, and what is held on them.
+struct UserCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "user", abstract: "Shows, exports and erases users.",
+        subcommands: [List.self, Show.self, Export.self, Erase.self])
+
+    struct List: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "Lists the newest users, without personal data.")
+        @OptionGroup var shared: SharedOptions
+        @Option(help: "How many.") var limit = 50
+
+        func run() async throws {
+            let lines = try await Admin.run(shared) { try await $0.users().list(limit: limit) }
+            if shared.json {
+                Output.json(.array(lines.map(UserCommand.json)))
+            } else {
+                Output.table([["USER", "ADDRESS", "LEVEL", "FIRST SEEN"]] + lines.map(UserCommand.row))
+            }
+        }
+    }
+
+    struct Show: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Shows a user. Personal data only with --reveal, which is written into the audit log.")
+        @OptionGroup var shared: SharedOptions
+        @Argument(help: "The user's id, or <provider slug>/<external id>.") var user: String
+        @Option(help: "Show personal data too, and say why.") var reveal: String?
+
+        func run() async throws {
+            if let reveal {
+                let export = try await Admin.run(shared) { try await $0.users().export(user, reason: reveal) }
+                return UserCommand.show(export.json, json: shared.json)
+            }
+            let line = try await Admin.run(shared) { try await $0.users().find(user) }
+            UserCommand.show(UserCommand.json(line), json: shared.json)
+        }
+    }
+
+    struct Export: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Writes everything that is held on a user as JSON. It is written into the audit log.")
+        @OptionGroup var shared: SharedOptions
+        @Argument(help: "The user's id, or <provider slug>/<external id>.") var user: String
+        @Option(help: "Why; kept in the audit log.") var reason: String
+
+        func run() async throws {
+            Output.json(try await Admin.run(shared) { try await $0.users().export(user, reason: reason) }.json)
+        }
+    }
+
+    struct Erase: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Erases a user: sessions end, data and their key are destroyed. It cannot be undone.")
+        @OptionGroup var shared: SharedOptions
+        @Argument(help: "The user's id, or <provider slug>/<external id>.") var user: String
+        @Option(help: "Why; kept in the audit log.") var reason: String
+        @Flag(help: "Do it; without this, only say whom it would hit.") var yes = false
+
+        func run() async throws {
+            let line = try await Admin.run(shared) { try await $0.users().find(user) }
+            guard yes else {
+                throw CommandFailure("This would erase \(line.address) (\(line.user.id)) for good: add --yes.")
+            }
+            let id = line.user.id.description
+            let receipt = try await Admin.run(shared) { try await $0.users().erase(id, reason: reason) }
+            UserCommand.show(
+                .members([
+                    "user_id": .string(id), "erased": .bool(true), "receipt": .string(receipt.uuidString.lowercased()),
+                ]), json: shared.json)
+        }
+    }
+
+    private static func row(_ line: AdministerUsers.Line) -> [String] {
+        [
+            line.user.id.description, line.address, line.user.assurance.rawValue, line.user.createdAt.rfc3339,
+        ]
+    }
+
+    private static func json(_ line: AdministerUsers.Line) -> JSONValue {
+        .members([
+            "user_id": .string(line.user.id.description), "address": .string(line.address),
+            "provider_id": .string(line.user.providerID.description),
+            "assurance": .string(line.user.assurance.rawValue), "created_at": .string(line.user.createdAt.rfc3339),
+        ])
+    }
+
+    private static func show(_ value: JSONValue, json: Bool) {
+        guard !json, case .object(let members) = value else { return Output.json(value) }
+        Output.table(
+            members.map { member in
+                [member.name.replacing("_", with: " "), member.value.text ?? member.value.jsonText]
+            })
+    }
+}
