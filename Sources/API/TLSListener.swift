@@ -98,7 +98,17 @@ struct TLSListenerChannel: ServerChildChannel {
         let negotiated: EventLoopFuture<NIONegotiatedHTTPVersion<HTTP1Channel.Value, HTTP2Channel.Value>>
         switch result {
         case .negotiated("h2"):
-            negotiated = http2.setup(channel: channel, logger: logger).map { .http2($0) }
+            negotiated = channel.eventLoop.makeCompletedFuture {
+                try channel.pipeline.syncOperations.addHandler(FlushBeforeCloseHandler())
+            }.flatMap {
+                http2.setup(channel: channel, logger: logger)
+            }.flatMapThrowing { value in
+                let operations = channel.pipeline.syncOperations
+                try operations.addHandler(
+                    GoAwayDeadlineHandler(timeout: .milliseconds(Int64(limits.requestTimeout * 1000))),
+                    position: .after(try operations.handler(type: NIOHTTP2Handler.self)))
+                return .http2(value)
+            }
         case .negotiated("http/1.1"), .fallback:
             negotiated = channel.eventLoop.makeCompletedFuture {
                 try channel.pipeline.syncOperations.addHandler(FirstByteHandler())

@@ -45,6 +45,9 @@ public struct CardCheck: Sendable, Equatable {
         /// Nobody else at the provider showed the document, or a card of the person.
         case uniqueness
 
+        /// Those that the card and the policy decide alone: all but what the issuer and the other users' cards say.
+        public static let ofTheCard = allCases.filter { $0 != .issuerConfirmation && $0 != .uniqueness }
+
         /// Whether a card that fails is rejected; a failure of any other check is only reported or sent to review.
         public var isHard: Bool {
             switch self {

@@ -144,9 +144,9 @@ public struct PhonePolicy: Sendable, Equatable {
     /// Texts in an hour to one prefix: the 10,000 numbers that share all but the last four digits.
     public var sendsPerHourPerPrefix = 100
     /// Texts in an hour to one prefix that may stay without a right code; each right code allows one more.
-    public var unverifiedPerHourPerPrefix = 5
+    public var unverifiedPerHourPerPrefix = 10
     /// The same in 24 hours.
-    public var unverifiedPerDayPerPrefix = 10
+    public var unverifiedPerDayPerPrefix = 20
     /// From so many texts in an hour on, a prefix or country must show right codes.
     public var breakerSends = 50
     /// Of how many in a hundred texts, at least.

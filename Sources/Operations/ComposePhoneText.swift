@@ -9,14 +9,14 @@ public struct ComposePhoneText: Sendable {
     private let keys: PersonalKeys
     private let codes: PhoneCodeKeys
     private let policy: CurrentPolicy
-    private let write: @Sendable (_ digits: String, _ number: PhoneNumber) -> String
+    private let write: @Sendable (_ digits: String) -> String?
 
     /// Composes with the service's keys.
     ///
-    /// - Parameter write: the words around a code, for a number of some region.
+    /// - Parameter write: puts the words around a code; `nil` where the words in force cannot hold it.
     public init(
         keys: PersonalKeys, codes: PhoneCodeKeys, policy: CurrentPolicy,
-        write: @escaping @Sendable (_ digits: String, _ number: PhoneNumber) -> String
+        write: @escaping @Sendable (_ digits: String) -> String?
     ) {
         self.keys = keys
         self.codes = codes
@@ -54,12 +54,13 @@ public struct ComposePhoneText: Sendable {
                     version: challenge.keyVersion, verification: id, user: challenge.userID,
                     device: challenge.deviceID, e164: e164, digits: policy.digits)
             else { return .unreadable("the key of the code is not here") }
-            let number = try PhoneNumber(reading: e164)
-            return .message(.text(to: number, body: write(code.digits.reveal(), number)))
+            guard let number = PhoneNumber(canonical: e164) else { return .unreadable("the number cannot be read") }
+            guard let body = write(code.digits.reveal()) else {
+                return .unreadable("the text of the policy cannot hold the code")
+            }
+            return .message(.text(to: number, body: body))
         } catch is SealingFailure {
             return .unreadable("the number cannot be opened")
-        } catch is Refusal {
-            return .unreadable("the number cannot be read")
         }
     }
 }

@@ -26,13 +26,12 @@ public struct DeliverOutbox: Sendable {
     /// How many messages are on their way at once. A process that dies may have sent so many without saying so, and
     /// they are sent again: of 1,000 fewer than 1 %.
     public static let inFlight = 8
-    /// How long a message belongs to who leased it. Longer than any sender takes.
-    static let lease: TimeInterval = 30
     /// The loop looks at least so often, whoever wrote.
     static let interval: TimeInterval = 30
 
     private let store: any Database
     private let compose: ComposePhoneText
+    private let leaseTime: TimeInterval
     private let surroundings: Surroundings
     private let send: @Sendable (Message) async -> DeliveryOutcome
     private let observe: @Sendable (OutboxMessage) -> Void
@@ -40,15 +39,17 @@ public struct DeliverOutbox: Sendable {
     /// Sends what stands in a store.
     ///
     /// - Parameters:
+    ///   - leaseTime: how long a message belongs to who leased it, in seconds: longer than an attempt may take.
     ///   - send: makes one attempt; what became of it is its answer.
     ///   - observe: told of each message after its try, for the metrics.
     public init(
-        store: any Database, compose: ComposePhoneText, surroundings: Surroundings,
+        store: any Database, compose: ComposePhoneText, leaseTime: TimeInterval = 30, surroundings: Surroundings,
         send: @escaping @Sendable (Message) async -> DeliveryOutcome,
         observe: @escaping @Sendable (OutboxMessage) -> Void = { _ in }
     ) {
         self.store = store
         self.compose = compose
+        self.leaseTime = leaseTime
         self.surroundings = surroundings
         self.send = send
         self.observe = observe
@@ -158,7 +159,7 @@ public struct DeliverOutbox: Sendable {
                 }
             }
             guard count > 0 else { return ([], after) }
-            let prepared = try records.lease(lease, limit: count, for: Self.lease).map { message in
+            let prepared = try records.lease(lease, limit: count, for: leaseTime).map { message in
                 Prepared(message: message, content: try compose(message, in: transaction), lease: lease)
             }
             return (prepared, after)

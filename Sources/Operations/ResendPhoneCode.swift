@@ -49,12 +49,13 @@ public struct ResendPhoneCode: Sendable {
             let e164 = try dataKey.open(
                 entry.sealedNumber, table: PhoneVerificationRecords.table, column: "sealed_number",
                 row: id.description)
+            guard let number = PhoneNumber(canonical: e164) else { throw SealingFailure.notAuthentic }
             challenge.resends += 1
             challenge.askedAt = transaction.now
             let decision = try texts.ask(
                 .init(
-                    challenge: challenge, number: try PhoneNumber(reading: e164), sending: challenge.resends,
-                    address: address), dataKey: dataKey, names: names, in: transaction)
+                    challenge: challenge, number: number, sending: challenge.resends, address: address),
+                dataKey: dataKey, names: names, in: transaction)
             if case .send = decision { challenge.isSent = true }
             guard try records.recordResend(challenge) else {
                 throw Refusal(.rateLimited, "The code was sent again at this very moment.", retryAfter: 1)

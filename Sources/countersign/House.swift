@@ -20,6 +20,8 @@ struct House: Sendable {
     let store: any Database
     let registry: PrometheusRegistry
     let http: HTTPClient
+    /// How texts and pushes leave.
+    let carriers: HTTPClient
     let logger: Logger
 
     let surroundings = Surroundings()
@@ -38,7 +40,7 @@ struct House: Sendable {
 
     init(
         settings: Settings, policy: CurrentPolicy, keys: LoadedKeys, store: any Database, registry: PrometheusRegistry,
-        http: HTTPClient, logger: Logger
+        http: HTTPClient, carriers: HTTPClient, logger: Logger
     ) throws {
         self.settings = settings
         self.policy = policy
@@ -46,6 +48,7 @@ struct House: Sendable {
         self.store = store
         self.registry = registry
         self.http = http
+        self.carriers = carriers
         self.logger = logger
         sessions = LiveSessions(store: store)
         certificates = LiveCertificates(store: store)

@@ -1,4 +1,5 @@
 import API
+import Delivery
 import Foundation
 import Identity
 import Logging
@@ -20,20 +21,33 @@ extension House {
             policy: policy)
     }
 
-    /// The loop that sends.
+    /// The loop that sends, by the senders that the policies name at the start.
     ///
-    /// - Throws: ``CommandFailure`` where the sender cannot be used.
+    /// - Throws: ``CommandFailure`` where a sender cannot be used, or the text cannot hold a code.
     func outboxLoop() throws -> @Sendable () async -> Void {
-        guard settings.isLoopbackOnly else {
-            throw CommandFailure("The file sender is refused off loopback.")
+        let rules = policy[\.delivery]
+        let sender: Failover
+        do {
+            sender = try senders(
+                rules,
+                secret: { [settings] file in
+                    try KeyFile(path: "\(settings.keys)/\(file)", isPrivate: true).read()
+                },
+                environment: ProcessInfo.processInfo.environment, texts: settings.texts,
+                isLoopbackOnly: settings.isLoopbackOnly, http: carriers, now: surroundings.now)
+            _ = try VerificationText(rules, realm: settings.realm, digits: policy[\.phones].digits)
+        } catch let error as DeliveryError {
+            throw CommandFailure(error.description)
         }
-        let sender = try FileSender(path: settings.texts)
-        let host = settings.realm
-        let compose = ComposePhoneText(keys: keys.personal, codes: keys.phoneCodes, policy: policy) { digits, _ in
-            FileSender.text(digits: digits, host: host)
+        let compose = ComposePhoneText(keys: keys.personal, codes: keys.phoneCodes, policy: policy) {
+            [policy, settings] digits in
+            try? VerificationText(policy[\.delivery], realm: settings.realm, digits: digits.utf8.count)
+                .body(code: digits)
         }
         let deliver = DeliverOutbox(
-            store: store, compose: compose, surroundings: surroundings, send: { await sender.send($0) },
+            store: store, compose: compose,
+            leaseTime: max(30, rules.attemptTimeout * Double(rules.senders.count) + 10), surroundings: surroundings,
+            send: { await sender.send($0) },
             observe: { message in
                 Counter(
                     label: "outbox_messages",

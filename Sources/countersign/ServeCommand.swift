@@ -3,6 +3,7 @@ import ArgumentParser
 import AsyncHTTPClient
 import Authority
 import Database
+import Delivery
 import Foundation
 import Identity
 import Logging
@@ -35,11 +36,12 @@ struct ServeCommand: AsyncParsableCommand {
             configuration: .init(
                 redirectConfiguration: .disallow, timeout: .init(connect: .seconds(5), read: .seconds(10)))
         ) { http in
-            let house = try House(
-                settings: settings, policy: CurrentPolicy(policy), keys: keys, store: store, registry: registry,
-                http: http,
-                logger: Logger(label: "countersign"))
-            try await house.run()
+            try await HTTPClient.withHTTPClient(configuration: .delivery(policy.delivery)) { carriers in
+                let house = try House(
+                    settings: settings, policy: CurrentPolicy(policy), keys: keys, store: store, registry: registry,
+                    http: http, carriers: carriers, logger: Logger(label: "countersign"))
+                try await house.run()
+            }
         }
         try await store.close()
     }

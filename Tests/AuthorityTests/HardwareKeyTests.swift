@@ -4,7 +4,8 @@ import Foundation
 import Identity
 import Testing
 
-/// Keys in SoftHSM. One test, because a process has one PKCS#11 module and one environment.
+/// Keys in SoftHSM, in a process of their own: a process has one PKCS#11 module and one environment, and changing that
+/// one while other tests read it would be a race.
 @Suite("A key in a hardware module")
 struct HardwareKeyTests {
     private static let module = "/usr/lib/softhsm/libsofthsm2.so"
@@ -40,13 +41,17 @@ struct HardwareKeyTests {
 
     @Test("signs certificates and revocation lists that openssl verifies, from several threads, and asks for its PIN")
     func issuing() async throws {
+        await #expect(processExitsWith: .success) { try await HardwareKeyTests.issue() }
+    }
+
+    private static func issue() async throws {
         let scratch = try ScratchDirectory()
-        try await Self.makeToken(in: scratch)
-        let pinFile = try scratch.write(Self.pin + "\n", "pin")
+        try await makeToken(in: scratch)
+        let pinFile = try scratch.write(pin + "\n", "pin")
 
         // Without a PIN nothing is asked on the terminal, and neither error shows one.
         for query in ["", "&pin-value=000000"] {
-            let error = #expect(throws: AuthorityError.self) { try SigningKey(pkcs11: Self.uri("p256", query)) }
+            let error = #expect(throws: AuthorityError.self) { try SigningKey(pkcs11: uri("p256", query)) }
             guard case .module? = error else {
                 Issue.record("\(String(describing: error))")
                 continue
@@ -54,23 +59,23 @@ struct HardwareKeyTests {
             #expect(error?.description.contains("000000") == false)
         }
         let error = #expect(throws: AuthorityError.self) {
-            try SigningKey(pkcs11: Self.uri("absent"), pin: Secret(Self.pin))
+            try SigningKey(pkcs11: uri("absent"), pin: Secret(pin))
         }
-        #expect(error?.description.contains(Self.pin) == false)
+        #expect(error?.description.contains(pin) == false)
 
         for label in ["p256", "p384", "rsa"] {
-            let key = try SigningKey(pkcs11: Self.uri(label, "&pin-source=file:\(pinFile)"))
+            let key = try SigningKey(pkcs11: uri(label, "&pin-source=file:\(pinFile)"))
             try await verify(key, scratch)
         }
-        try await verify(try SigningKey(pkcs11: Self.uri("p256", "&pin-value=\(Self.pin)")), scratch)
-        let key = try SigningKey(pkcs11: Self.uri("p256"), pin: Secret(Self.pin))
+        try await verify(try SigningKey(pkcs11: uri("p256", "&pin-value=\(pin)")), scratch)
+        let key = try SigningKey(pkcs11: uri("p256"), pin: Secret(pin))
         let software = try TestAuthority()
         #expect(throws: AuthorityError.keyMismatch) {
             try CertificateAuthority(certificatePEM: software.certificatePEM, signingKey: key)
         }
     }
 
-    private func verify(_ key: SigningKey, _ scratch: ScratchDirectory) async throws {
+    private static func verify(_ key: SigningKey, _ scratch: ScratchDirectory) async throws {
         let now = TestAuthority.referenceTime
         let authority = try CertificateAuthority.createRoot(
             commonName: "Hardware CA", signingKey: key, serial: TestAuthority.serial(), now: now)

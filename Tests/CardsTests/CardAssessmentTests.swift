@@ -9,7 +9,7 @@ struct CardAssessmentTests {
     func accepted() throws {
         let assessment = try CardSpecimen.of().assessed()
         #expect(assessment.verdict == .accepted)
-        #expect(assessment.checks.map(\.name) == CardCheck.Name.allCases)
+        #expect(assessment.checks.map(\.name) == CardCheck.Name.ofTheCard)
         #expect(assessment.failed.isEmpty)
         #expect(assessment.result(.checkDigits) == .notApplicable)
         #expect(assessment.checks.allSatisfy { $0.detail.hasSuffix(".") })

@@ -51,7 +51,8 @@ struct DescriptionTests {
         let signedIn = try await SignedIn(service)
         let session = ["-H", "Authorization: Layer session-token=\"\(signedIn.sessionToken)\""] + signedIn.certificate
         try await fuzz(
-            service, signedIn, service.clientURL, paths: "^/(nonces?|sessions.*|certificates/renewal)$",
+            service, signedIn, service.clientURL,
+            paths: "^/(nonces?|sessions.*|phone-verifications.*|certificates/renewal)$",
             session + ["--exclude-method", "DELETE"])
         // What ends the session comes last.
         try await fuzz(

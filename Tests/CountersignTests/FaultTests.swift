@@ -30,6 +30,13 @@ struct FaultTests {
         #expect(service.ended(within: 3) == 0)
     }
 
+    @Test("stops after the last stream of an HTTP/2 connection is answered")
+    func stopDuringStream() async throws {
+        let service = try await RunningService()
+        try await stopping(service, "http2")
+        #expect(service.ended(within: 3) == 0)
+    }
+
     @Test("stops at its time limit where a client holds a request for ever")
     func stopAtLimit() async throws {
         let service = try await RunningService(
@@ -54,8 +61,8 @@ struct FaultTests {
             "requests.yaml": """
             handshake_timeout: 2s
             request_timeout: 2s
-            idle_timeout: 3s
-            maximum_connections: 24
+            idle_timeout: 6s
+            maximum_connections: 32
 
             """
         ])

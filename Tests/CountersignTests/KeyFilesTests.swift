@@ -24,13 +24,13 @@ struct KeyFilesTests {
         let parent = try TemporaryDirectory()
         let keys = parent.path + "/Keys"
         let outcomes = try Self.create(keys)
-        #expect(outcomes.count == 8)
+        #expect(outcomes.count == 10)
         #expect(outcomes.filter { !$0.isNew } == [])
         #expect(try Self.mode(keys) == 0o700)
         for outcome in outcomes {
             #expect(try Self.mode(outcome.path) == (outcome.path.hasSuffix(".pem") ? 0o644 : 0o600))
         }
-        #expect(try FileManager.default.contentsOfDirectory(atPath: keys).count == 8)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: keys).count == 10)
         let loaded = try KeyFiles.load(directory: keys, now: Self.now)
         #expect(loaded.nonceSecret.reveal().count == 32)
         #expect(loaded.phoneCodes.currentVersion == 1)

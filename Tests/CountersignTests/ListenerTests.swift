@@ -17,7 +17,11 @@ struct ListenerTests {
 
     @Test("for probes speaks TLS with the server's certificate where it is told to, off loopback too")
     func operations() async throws {
-        let service = try await RunningService(arguments: ["--ops", "0.0.0.0:0", "--ops-tls", "--limits", "on"])
+        // Off loopback texts do not go into a file.
+        let service = try await RunningService(
+            policies: ["delivery.yaml": "senders: [sns]\n"],
+            environment: ["AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "test"],
+            arguments: ["--ops", "0.0.0.0:0", "--ops-tls", "--limits", "on"])
         let port = try #require(service.opsURL.split(separator: ":").last)
         let probe = try await Command.run(
             "openssl",

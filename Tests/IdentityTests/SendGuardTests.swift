@@ -49,11 +49,11 @@ struct SendGuardTests {
         #expect(decide { $0.spentToday = 99_992 } == send)
         #expect(decide { $0.spentToday = 99_993 } == .withhold(.spendCeiling, stop: nil))
         let few = SendDecision.send(bearsOnCountry: false)
-        #expect(decide { $0.prefixLastHour = Conversion(sends: 4) } == few)
-        #expect(decide { $0.prefixLastHour = Conversion(sends: 5) } == .withhold(.prefixLimit, stop: nil))
-        #expect(decide { $0.prefixLastHour = Conversion(sends: 14, verified: 5) } == few)
-        #expect(decide { $0.prefixLastHour = Conversion(sends: 15, verified: 5) } == .withhold(.prefixLimit, stop: nil))
-        #expect(decide { $0.prefixLastDay = Conversion(sends: 10) } == .withhold(.prefixLimit, stop: nil))
+        #expect(decide { $0.prefixLastHour = Conversion(sends: 9) } == few)
+        #expect(decide { $0.prefixLastHour = Conversion(sends: 10) } == .withhold(.prefixLimit, stop: nil))
+        #expect(decide { $0.prefixLastHour = Conversion(sends: 19, verified: 5) } == few)
+        #expect(decide { $0.prefixLastHour = Conversion(sends: 20, verified: 5) } == .withhold(.prefixLimit, stop: nil))
+        #expect(decide { $0.prefixLastDay = Conversion(sends: 20) } == .withhold(.prefixLimit, stop: nil))
         #expect(
             decide { $0.prefixLastHour = Conversion(sends: 100, verified: 100) } == .withhold(.prefixLimit, stop: nil))
     }

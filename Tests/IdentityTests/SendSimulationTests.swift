@@ -120,7 +120,7 @@ struct SendSimulationTests {
     func day() {
         var generator = SeededGenerator(state: 8446)
         var ledger = SendLedger(policy: PhonePolicy())
-        let rented = (0..<40).map { 310_200 + $0 * 7 }
+        let rented = (0..<20).map { 310_200 + $0 * 7 }
         let peoplesPrefixes = (0..<400).map { 415_300 + $0 * 3 } + rented.prefix(4)
         let people = (0..<1000).map { index in
             Self.number(
@@ -147,7 +147,7 @@ struct SendSimulationTests {
                 let kind = Int.random(in: 0..<100, using: &generator)
                 let block = rented[Int.random(in: 0..<rented.count, using: &generator)]
                 let number = Self.number(
-                    block, Int.random(in: 0..<500, using: &generator), region: kind < 30 ? "LV" : "US",
+                    block, Int.random(in: 0..<1000, using: &generator), region: kind < 30 ? "LV" : "US",
                     kind < 35 ? .premiumRate : .mobile)
                 let user = "hostile \(Int.random(in: 0..<5000, using: &generator))"
                 let address = "hostile \(Int.random(in: 0..<3000, using: &generator))"

@@ -102,6 +102,23 @@ def national_number(world):
 
 
 @step
+def withheld_texts(world):
+    """Toll-free, premium and foreign numbers are answered like any other, also to a repeated start, and get no text."""
+    device = world.device()
+    token = world.log_in(device, world.user())["session_token"]
+    usual = accepted(begin(device, token, new_number()), 202)
+    for number in ("+18002255288", "+19002255288", "+447911123456"):
+        started = accepted(begin(device, token, number), 202)
+        equal(set(started), set(usual), "the members")
+        equal(started["digits"], usual["digits"], "digits")
+        lives = (moment(started["expires_at"]) - moment(usual["expires_at"])).total_seconds()
+        expect(0 <= lives <= 5, f"it ends {lives} s after the usual one")
+        equal(accepted(begin(device, token, number), 202)["id"], started["id"], "the id of a repeated start")
+        refused(check(device, token, started["id"], "000000"), 422, "verification_failed")
+        equal(texts(world.texts, number), [], f"the texts to {number}")
+
+
+@step
 def one_answer_for_failures(world):
     """Wrong, used up, unknown, another user's and another device's code are refused in the same words."""
     device, elsewhere, number, user = world.device(), world.device("second"), new_number(), world.user()

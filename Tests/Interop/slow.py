@@ -1,6 +1,7 @@
 """Slow, half-open and too many: each connection that gets nowhere is ended by its deadline, and the others are served.
 
-The service's policy gives a handshake 2 s, a request 2 s, silence 3 s, and takes at most 24 connections.
+The service's policy gives a handshake 2 s, a request 2 s, silence 6 s (over HTTP/2 and 2 s more to go away), and takes at
+most 32 connections.
 """
 
 import socket
@@ -13,7 +14,7 @@ import options
 from checks import accepted, expect
 from client import Device
 
-LIMIT = 24
+LIMIT = 32
 RESULTS = {}
 
 
@@ -27,26 +28,31 @@ class Slow:
             context = ssl.create_default_context(cafile=chosen.ca)
             if certificate:
                 context.load_cert_chain(*certificate)
-            self.contexts[url] = context
+            self.contexts[url, False] = context
+            context = ssl.create_default_context(cafile=chosen.ca)
+            if certificate:
+                context.load_cert_chain(*certificate)
+            context.set_alpn_protocols(["h2"])
+            self.contexts[url, True] = context
 
     def plain(self, url):
         """A TCP connection."""
         parts = urllib.parse.urlsplit(url)
-        return socket.create_connection((parts.hostname, parts.port), timeout=12)
+        return socket.create_connection((parts.hostname, parts.port), timeout=20)
 
-    def tls(self, url):
+    def tls(self, url, http2=False):
         """A connection after its handshake; the ops listener has none."""
         connection = self.plain(url)
         if url == self.chosen.ops:
             return connection
-        return self.contexts[url].wrap_socket(connection, server_hostname="localhost")
+        return self.contexts[url, http2].wrap_socket(connection, server_hostname="localhost")
 
 
 def seconds_to_end(connection, drip=None, pause=0.2):
     """How long the service keeps a connection; `drip` are bytes to send meanwhile."""
     started = time.monotonic()
-    connection.settimeout(pause if drip else 12)
-    while time.monotonic() - started < 12:
+    connection.settimeout(pause if drip else 20)
+    while time.monotonic() - started < 20:
         try:
             if drip:
                 connection.sendall(drip)
@@ -68,11 +74,16 @@ def measure(name, most, function, *arguments):
         RESULTS[name] = (error, most)
 
 
-def begun(slow, url, data):
+def begun(slow, url, data, http2=False):
     """A connection that has sent something after its handshake."""
-    connection = slow.tls(url)
+    connection = slow.tls(url, http2)
     connection.sendall(data)
     return connection
+
+
+def frame(kind, flags, stream, payload=b""):
+    """An HTTP/2 frame (RFC 9113, section 4.1)."""
+    return len(payload).to_bytes(3, "big") + bytes([kind, flags]) + stream.to_bytes(4, "big") + payload
 
 
 def ways(slow):
@@ -83,7 +94,18 @@ def ways(slow):
         if name != "ops":
             yield f"{name}: no handshake", 3, slow.plain, (url,), None
             yield f"{name}: a slow handshake", 3, slow.plain, (url,), b"\x16"
-        yield f"{name}: nothing after the handshake", 4, slow.tls, (url,), None
+            # HTTP/2: silence, half a preface, a header block that does not end, a body that drips; no ping is answered.
+            preface = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + frame(4, 0, 0)
+            post = preface + frame(1, 4, 1, b"\x83\x84\x87\x01\x01x")
+            yield f"{name}: HTTP/2, nothing", 9, slow.tls, (url, True), None
+            yield f"{name}: HTTP/2, half a preface", 9, begun, (slow, url, preface[:9], True), None
+            yield f"{name}: HTTP/2, a preface alone", 9, begun, (slow, url, preface, True), None
+            yield (f"{name}: HTTP/2, a header without end", 9, begun,
+                   (slow, url, preface + frame(1, 0, 1, b"\x83"), True), None)
+            yield f"{name}: HTTP/2, a body that stops", 11, begun, (slow, url, post, True), None
+            yield f"{name}: HTTP/2, a slow body", 9, begun, (slow, url, post, True), frame(0, 0, 1, b" ")
+            yield f"{name}: HTTP/2, pings", 9, begun, (slow, url, preface, True), frame(6, 0, 0, b"12345678")
+        yield f"{name}: nothing after the handshake", 6.5, slow.tls, (url,), None
         yield f"{name}: a slow header", 3, begun, (slow, url, b"GET / HTTP/1.1\r\nX-Slow: "), b"a"
         yield f"{name}: a header that stops", 3, begun, (slow, url, b"GET / HTTP/1.1\r\nX-Slow"), None
         yield f"{name}: a slow body", 3, begun, (slow, url, head + b"Content-Length: 5000\r\n\r\n{"), b" "

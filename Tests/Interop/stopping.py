@@ -1,6 +1,7 @@
 """Asks a busy service to stop, and counts the requests that were sent whole and got no answer.
 
 `--mode load`: clients that connect for each request and clients that stay, a request whose body is still on its way.
+`--mode http2`: a stream whose body is still on its way, on a connection that is told to go away.
 `--mode limit`: somebody holds a request for ever; the service ends at its own limit.
 `--mode twice`: the same, with a limit that is far away and a second signal.
 """
@@ -14,11 +15,15 @@ import threading
 import time
 import urllib.parse
 
+import h2.config
+import h2.connection
+
 import options
 from checks import accepted, equal, expect
 from client import Device
 
 WORKERS = 6
+DATA, SETTINGS, PING, GOAWAY = 0, 4, 6, 7  # the types of HTTP/2 frames
 
 
 class Client:
@@ -67,15 +72,22 @@ class Client:
             time.sleep(0.002)
 
 
-def half(chosen, device):
-    """A request whose head and first byte of body were sent."""
+def begun(chosen, device, data):
+    """A request of which this was sent."""
     address = urllib.parse.urlsplit(chosen.client)
     context = ssl.create_default_context(cafile=chosen.ca)
     context.load_cert_chain(*device.files)
     tls = context.wrap_socket(
         socket.create_connection((address.hostname, address.port), timeout=10), server_hostname=address.hostname)
-    tls.sendall(b"POST /sessions HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 24\r\n\r\n{")
+    tls.sendall(data)
     return tls
+
+
+def half(chosen, device):
+    """A request whose head and first byte of body were sent."""
+    return begun(
+        chosen, device,
+        b"POST /sessions HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 24\r\n\r\n{")
 
 
 def load(chosen, device):
@@ -86,6 +98,7 @@ def load(chosen, device):
         thread.start()
     time.sleep(1.5)
     late = half(chosen, device)
+    later = begun(chosen, device, b"POST /nonces HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\nX-La")
     time.sleep(0.2)
     os.kill(chosen.pid, signal.SIGTERM)
     for thread in threads:
@@ -96,11 +109,61 @@ def load(chosen, device):
     answer = late.recv(65536)
     expect(answer.startswith(b"HTTP/1.1 422"), f"the late request was answered by {answer[:200]!r}")
     expect(b"connection: close" in answer.lower(), "the last answer does not say that it is the last")
+    # Judged only now, by a view of the store that must still be fresh.
+    later.sendall(b"te: x\r\n\r\n")
+    answer = later.recv(65536)
+    expect(answer.startswith(b"HTTP/1.1 201"), f"the later request was answered by {answer[:300]!r}")
     answered = sum(client.answered for client in clients)
     print(f"{answered} answered, {sum(client.cut for client in clients)} cut")
     expect(answered > 200, "there was no load")
     equal(sum(client.cut for client in clients), 0, "the requests without an answer")
     equal(sum(client.unavailable for client in clients), 0, "the answers 503")
+
+
+def http2(chosen, device):
+    """Everything that the service says on an HTTP/2 connection during a stop; the stream is answered in the end."""
+    address = urllib.parse.urlsplit(chosen.client)
+    context = ssl.create_default_context(cafile=chosen.ca)
+    context.load_cert_chain(*device.files)
+    context.set_alpn_protocols(["h2"])
+    tls = context.wrap_socket(
+        socket.create_connection((address.hostname, address.port), timeout=10), server_hostname=address.hostname)
+    connection = h2.connection.H2Connection(h2.config.H2Configuration(client_side=True))
+    connection.initiate_connection()
+    connection.send_headers(1, [
+        (":method", "POST"), (":path", "/sessions"), (":scheme", "https"), (":authority", address.netloc),
+        ("content-type", "application/json")])
+    connection.send_data(1, b"{")
+    tls.sendall(connection.data_to_send())
+    seen = []
+
+    def frames():
+        """Reads frames (RFC 9113, section 4.1) until the end, and acknowledges settings and pings as they come."""
+        data = b""
+        while chunk := tls.recv(65536):
+            data += chunk
+            while len(data) >= 9 and len(data) >= (end := 9 + int.from_bytes(data[:3], "big")):
+                kind, flags, payload = data[3], data[4], data[9:end]
+                data = data[end:]
+                if kind in (SETTINGS, PING) and not flags & 1:
+                    echo = payload if kind == PING else b""
+                    tls.sendall(len(echo).to_bytes(3, "big") + bytes([kind, 1]) + bytes(4) + echo)
+                seen.append((kind, payload))
+                yield kind, payload
+
+    # From here by hand: a client's state machine takes no more after GOAWAY.
+    received = frames()
+    next(kind for kind, _ in received if kind == SETTINGS)
+    time.sleep(0.3)
+    os.kill(chosen.pid, signal.SIGTERM)
+    next(kind for kind, _ in received if kind == GOAWAY)
+    time.sleep(1)
+    rest = b'"identity_token":"a.b"}'
+    tls.sendall(len(rest).to_bytes(3, "big") + b"\x00\x01" + (1).to_bytes(4, "big") + rest)
+    started = time.monotonic()
+    answer = b"".join(payload for kind, payload in received if kind == DATA)
+    expect(b"invalid_identity_token" in answer, f"the stream was answered by {seen}")
+    expect(time.monotonic() - started < 3, "the connection stays open after its last stream")
 
 
 def main():
@@ -112,6 +175,8 @@ def main():
     accepted(device.certify(), 201)
     if chosen.mode == "load":
         return load(chosen, device)
+    if chosen.mode == "http2":
+        return http2(chosen, device)
     held = half(chosen, device)
     time.sleep(0.3)
     os.kill(chosen.pid, signal.SIGTERM)

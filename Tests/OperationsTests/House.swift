@@ -46,7 +46,8 @@ struct House {
         // Nothing polls here: the view of the store may be as old as the test.
         policy.bans.maximumStaleness = 3600
         let rules = policy
-        try await withStore(migrations: Schema.migrations, clock: { clock.now }) { store in
+        let now: @Sendable () -> Date = { clock.now }
+        try await withStore(migrations: Schema.migrations, clock: now) { store in
             try await body(try await House(store, clock, CurrentPolicy(rules)))
         }
     }

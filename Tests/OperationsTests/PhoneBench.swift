@@ -57,7 +57,7 @@ struct PhoneBench {
         let texts = texts
         deliver = DeliverOutbox(
             store: house.store,
-            compose: ComposePhoneText(keys: keys, codes: codes, policy: house.policy) { digits, _ in digits },
+            compose: ComposePhoneText(keys: keys, codes: codes, policy: house.policy) { $0 },
             surroundings: surroundings, send: { texts.take($0) })
         outbox = AdministerOutbox(store: house.store, surroundings: surroundings, actor: "admin test")
     }

@@ -87,9 +87,11 @@ struct PhoneLimitTests {
         }
     }
 
-    @Test("A prefix gets five texts that stay open, and each right code allows one more")
+    @Test("A prefix gets as many texts that stay open as policy says, and each right code allows one more")
     func prefix() async throws {
-        try await House.inhabit { house in
+        var policy = Policy()
+        policy.phones.unverifiedPerHourPerPrefix = 5
+        try await House.inhabit(policy) { house in
             let bench = try PhoneBench(house)
             var people: [PhoneBench.Person] = []
             for index in 0..<8 { people.append(try await bench.person("user \(index)")) }

@@ -151,6 +151,28 @@ struct PhoneVerificationTests {
         }
     }
 
+    @Test("Numbers of other countries and kinds get no text, and the same answer")
+    func refusedNumbers() async throws {
+        try await House.inhabit { house in
+            let bench = try PhoneBench(house)
+            let alice = try await bench.person("alice")
+            let cases: [(String, WithheldReason)] = [
+                ("+18002255288", .type), ("+19002255288", .type), ("+447911123456", .country),
+                ("+37167216821", .country),
+            ]
+            for (number, reason) in cases {
+                let started = try await bench.begin(number, alice)
+                #expect(started.decision == .withhold(reason, stop: nil), "\(number)")
+                #expect(started.expiresAt == house.clock.now + 300)
+                #expect(started.resendAfter == house.clock.now + 30)
+                #expect(started.digits == 6)
+            }
+            _ = try await bench.deliver()
+            #expect(bench.texts.sent.isEmpty)
+            #expect(try await bench.outbox.list(nil, limit: 10).isEmpty)
+        }
+    }
+
     @Test("A resend sends the same code, keeps the attempts and the end, and needs its wait")
     func resends() async throws {
         try await House.inhabit { house in
