@@ -37,10 +37,12 @@ public struct ProviderRoutes: Sendable {
         }
         router.get("provider/users/:external_id") { request, context in
             let known = try await authenticate(request.bearer)
-            let user = try await serve.user(try externalID(context), of: known.provider.id)
+            let found = try await serve.known(try externalID(context), of: known.provider.id)
+            func over(_ years: Int) -> JSONValue { found.isOver(years).map { .bool($0) } ?? .null }
             return Response.json([
-                "user_id": .id(user.id), "assurance": .string(user.assurance.rawValue),
-                "age_over_18": .null, "age_over_21": .null, "initials": .null, "banned": .bool(false),
+                "user_id": .id(found.user.id), "assurance": .string(found.user.assurance.rawValue),
+                "age_over_18": over(18), "age_over_21": over(21), "initials": .text(found.initials),
+                "banned": .bool(false),
             ])
         }
         router.delete("provider/users/:external_id/sessions") { request, context in

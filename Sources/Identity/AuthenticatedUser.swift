@@ -53,10 +53,18 @@ public struct AuthenticatedUser: Sendable, Confidential {
     /// The holder's age in whole years on a day.
     public func age(on day: CalendarDate) -> Int? { dateOfBirth?.age(on: day) }
 
-    /// The first letters of the first and the last word of the name: all that a stranger is shown of it.
+    /// The first letters of the first and the last name: all that a stranger is shown of them. What stands behind a name
+    /// to tell generations apart is no name.
     public var initials: String? {
-        guard let words = fullName?.split(separator: " "), let first = words.first?.first else { return nil }
+        var words = fullName?.split(separator: " ") ?? []
+        while words.count > 1, let last = words.last, Self.generations.contains(last.uppercased()) { words.removeLast() }
+        guard let first = words.first?.first else { return nil }
         let last = words.count > 1 ? words.last?.first : nil
         return String([first] + (last.map { [$0] } ?? []))
     }
+
+    private static let generations: Set<String> = [
+        "JR", "JR.", "SR", "SR.", "I", "II", "III", "IV", "V", "VI", "VII", "VIII", "IX", "1ST", "2ND", "3RD", "4TH",
+        "5TH", "6TH", "7TH", "8TH", "9TH",
+    ]
 }

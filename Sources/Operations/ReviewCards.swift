@@ -76,12 +76,17 @@ public struct ReviewCards: Sendable {
 
     /// The card counts.
     ///
-    /// - Throws: ``Refusal`` `not_found`, or `conflict` where it was decided before.
+    /// - Throws: ``Refusal`` `not_found`, or `conflict` where it was decided before, or the number is another user's now.
     public func approve(_ id: IdentityCardID, reason: String) async throws {
         try await decide(id, .verified, reason, .identityVerified) { entry, transaction in
-            guard let facts = try SealedCard.facts(of: entry, keys: keys, in: transaction) else { return }
-            try AuthenticatedUserRecords(transaction, keys: keys).identityVerified(
-                entry.userID, facts, assurance: entry.assurance, at: transaction.now)
+            guard let facts = try SealedCard.facts(of: entry, keys: keys, in: transaction),
+                try AuthenticatedUserRecords(transaction, keys: keys).identityVerified(
+                    entry.userID, facts, assurance: entry.assurance, at: transaction.now)
+            else {
+                throw Refusal(
+                    .conflict, "The user no longer holds a proven phone number; only rejection is left.",
+                    state: entry.status.rawValue)
+            }
         }
     }
 

@@ -8,6 +8,7 @@ import Tokens
 public struct ServeProvider: Sendable {
     private let realm: String
     private let store: any Database
+    private let keys: PersonalKeys
     private let sessions: LiveSessions
     private let nonceKey: NonceKey
     private let policy: CurrentPolicy
@@ -15,11 +16,12 @@ public struct ServeProvider: Sendable {
 
     /// Serves from a store.
     public init(
-        realm: String, store: any Database, sessions: LiveSessions, nonceKey: NonceKey, policy: CurrentPolicy,
-        surroundings: Surroundings
+        realm: String, store: any Database, keys: PersonalKeys, sessions: LiveSessions, nonceKey: NonceKey,
+        policy: CurrentPolicy, surroundings: Surroundings
     ) {
         self.realm = realm
         self.store = store
+        self.keys = keys
         self.sessions = sessions
         self.nonceKey = nonceKey
         self.policy = policy
@@ -68,6 +70,30 @@ public struct ServeProvider: Sendable {
             })
         else { throw Refusal(.notFound, "The provider has no such user here.") }
         return user
+    }
+
+    /// What a verified identity lets a provider know of its user: nothing that would name a person.
+    public struct Known: Sendable {
+        /// The user.
+        public let user: User
+        /// Whether the user is of an age; `nil` where no identity is verified.
+        public let isOver: @Sendable (_ years: Int) -> Bool?
+        /// The first letters of first and last name; `nil` where no identity is verified.
+        public let initials: String?
+    }
+
+    /// One of the provider's users, as far as providers may know them. What a card proved is told while the level holds
+    /// that the card gave.
+    ///
+    /// - Throws: ``Refusal`` `not_found`.
+    public func known(_ externalID: String, of provider: ProviderID) async throws -> Known {
+        let user = try await user(externalID, of: provider)
+        let today = CalendarDate(utcDayOf: surroundings.now())
+        let proved =
+            user.assurance >= .barcode
+            ? try await store.look { try AuthenticatedUserRecords($0, keys: keys).find(user.id) } : nil
+        let age = proved?.age(on: today)
+        return Known(user: user, isOver: { years in age.map { $0 >= years } }, initials: proved?.initials)
     }
 
     /// Logs a user out everywhere.

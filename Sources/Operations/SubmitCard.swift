@@ -115,12 +115,14 @@ public struct SubmitCard: Sendable {
         }
     }
 
+    private static let phoneFirst = Refusal(
+        .conflict, "Prove a phone number first: POST /phone-verifications.", state: Assurance.none.rawValue)
+
     /// Counts, and gives the name under which the provider knows the user.
     private func countAttempt(_ session: Session, _ policy: CardPolicy) async throws -> String? {
         try await store.decide { transaction in
             guard try UserRecords(transaction).find(session.userID)?.assurance ?? .none >= .phone else {
-                throw Refusal(
-                    .conflict, "Prove a phone number first: POST /phone-verifications.", state: Assurance.none.rawValue)
+                throw Self.phoneFirst
             }
             try RateRecords(transaction).count(
                 "card \(session.userID)", limit: RateLimit(count: policy.submissions, per: policy.submissionsPeriod))
@@ -160,7 +162,8 @@ public struct SubmitCard: Sendable {
                     submittedAt: transaction.now, decidedAt: status == .verified ? transaction.now : nil))
             let users = AuthenticatedUserRecords(transaction, keys: keys)
             if status == .verified {
-                try users.identityVerified(session.userID, facts, assurance: assurance, at: transaction.now)
+                guard try users.identityVerified(session.userID, facts, assurance: assurance, at: transaction.now)
+                else { throw Self.phoneFirst }
             }
             try AuditRecords(transaction).append(
                 status == .verified ? .identityVerified : .cardInReview, subject: "user \(session.userID)",

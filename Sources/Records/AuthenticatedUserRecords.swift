@@ -108,17 +108,21 @@ public struct AuthenticatedUserRecords {
     }
 
     /// The card is this user's. The level lapses the day after the card's last.
-    public func identityVerified(_ user: UserID, _ facts: CardFacts, assurance: Assurance, at time: Date) throws {
+    ///
+    /// - Returns: whether the user holds a proven number, behind which alone a card counts.
+    public func identityVerified(
+        _ user: UserID, _ facts: CardFacts, assurance: Assurance, at time: Date
+    ) throws -> Bool {
         let key = try DataKeyRecords(transaction, keys: keys).findOrCreate(user, at: time)
         func seal(_ text: String, _ column: String) throws -> Value {
             .bytes(try key.seal(text, table: Self.table, column: column, row: user.description))
         }
         let issuer = [facts.country, facts.jurisdiction].compactMap(\.self).joined(separator: "-")
-        try transaction.execute(
+        let held = try transaction.execute(
             """
             UPDATE authenticated_users SET full_name = $2, date_of_birth = $3, postal_address = $4,
                 document_number = $5, jurisdiction = $6, identity_verified_at = $7, archived_at = NULL
-            WHERE user_id = $1
+            WHERE user_id = $1 AND suspended IS NULL
             """,
             [
                 .id(user), try seal(facts.fullName, "full_name"),
@@ -126,7 +130,9 @@ public struct AuthenticatedUserRecords {
                 try facts.address.map { try seal($0.line, "postal_address") } ?? .null,
                 try seal(facts.documentNumber, "document_number"), try seal(issuer, "jurisdiction"), .time(time),
             ])
+        guard held > 0 else { return false }
         try UserRecords(transaction).setAssurance(assurance, until: facts.expiresOn.next.start, of: user)
+        return true
     }
 
     /// Where pushes go from now on; `nil` nowhere. `false` where the user has proved no number.

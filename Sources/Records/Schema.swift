@@ -130,7 +130,7 @@ public enum Schema {
                     CHECK ((state = 'challenged') = (challenged_at IS NOT NULL) OR state = 'unauthenticated')
                 )
                 """,
-                "CREATE INDEX sessions_by_user ON sessions (user_id)",
+                "CREATE INDEX sessions_by_user ON sessions (user_id, device_id)",
                 "CREATE INDEX sessions_by_device ON sessions (device_id)",
                 """
                 CREATE TABLE rates (

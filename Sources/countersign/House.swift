@@ -170,8 +170,8 @@ struct House: Sendable {
                 surroundings: surroundings),
             keys: ManageProviderKeys(store: store, watch: watch, surroundings: surroundings),
             serve: ServeProvider(
-                realm: settings.realm, store: store, sessions: sessions, nonceKey: NonceKey(keys.nonceSecret),
-                policy: policy, surroundings: surroundings),
+                realm: settings.realm, store: store, keys: keys.personal, sessions: sessions,
+                nonceKey: NonceKey(keys.nonceSecret), policy: policy, surroundings: surroundings),
             policy: policy, realm: settings.realm)
     }
 

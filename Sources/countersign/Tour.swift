@@ -115,6 +115,7 @@ private struct Tour {
             json: ["user_id": .string(try text(session, "user_id")), "session_token": .string(sessionToken)])
 
         try await provePhone(first, sessionToken)
+        try await showCard(first, sessionToken)
 
         try await challenge(id)
         show("An operator challenges the session", "countersign session challenge", "done", nil)
@@ -148,6 +149,20 @@ private struct Tour {
             "The code proves the number", http, .POST,
             "\(clientURL)/phone-verifications/\(try text(started, "id"))/check", json: ["code": .string(code)],
             sessionToken: sessionToken)
+    }
+
+    private mutating func showCard(_ http: HTTPClient, _ sessionToken: String) async throws {
+        let barcode = Base64URL.encode(Array(TourCard().barcode.utf8))
+        let shown = try await exchange(
+            "The user shows a driver's licence", http, .POST, "\(clientURL)/identity-cards",
+            json: ["aamva": .string(barcode)], sessionToken: sessionToken, expecting: .created)
+        let row = try await exchange(
+            "The row in authenticatedUsers is filled", http, .GET, "\(clientURL)/me", sessionToken: sessionToken)
+        let assurance = try text(row, "assurance")
+        show("assurance: \(assurance)", "", "", nil)
+        guard try text(shown, "status") == "verified", assurance == Assurance.barcode.rawValue else {
+            throw CommandFailure("The card lifted nobody: the level is \(assurance).")
+        }
     }
 
     /// Waits for the text as a person would; the code stands behind the last `#`.

@@ -9,8 +9,11 @@ import jsonschema
 import requests
 
 import options
+import specimen
+from cards import me, new_document, submit
 from checks import accepted, equal, expect
 from client import TIMEOUT, Device, https
+from phones import begin, check, new_number, wait_for_texts, wrong
 
 
 class Description:
@@ -56,6 +59,7 @@ def main():
     place = Path(chosen.leave)
     place.mkdir(mode=0o700)
     provider = options.provider(chosen)
+    texts = Path(chosen.provider).parent / "texts.jsonl"
     device = Device(chosen.public, chosen.client, chosen.ca, "EC")
     with https(chosen.ca) as public:
         get = lambda path: public.get(chosen.public + path, timeout=TIMEOUT)
@@ -87,6 +91,23 @@ def main():
     judge("/sessions/current", device.current(token))
     judge("/sessions", device.sessions(token))
     judge("/sessions/resume", device.resume_session(opened["user_id"], token))
+    judge("/me", me(device, token))
+    number = new_number()
+    started = judge("/phone-verifications", begin(device, token, number))
+    [code] = wait_for_texts(texts, number)
+    judge("/phone-verifications/{id}/check", check(device, token, started["id"], wrong(code)))
+    judge("/phone-verifications/{id}/check", check(device, token, started["id"], code))
+    expired = specimen.aamva(number=new_document(), expiry="01012020", issue="01012015")
+    judge("/identity-cards", submit(device, token, aamva=expired))
+    card = judge("/identity-cards", submit(device, token, aamva=specimen.aamva(number=new_document())))
+    judge("/identity-cards/{id}", device.call("GET", f"/identity-cards/{card['id']}", token))
+    judge("/me", me(device, token))
+    judge("/me", device.call("PATCH", "/me", token, json={"push_endpoint": None}))
+    judge("/me/export", device.call("GET", "/me/export", token))
+    judge("/provider/users/{external_id}", provider.user("alice"))
+    erased = device.create_session(provider.identity_token("carol", device.nonce())).json()["session_token"]
+    judge("/me", device.call("DELETE", "/me", erased))
+
     judge("/sessions/renew", device.renew_session(token, provider.identity_token("alice", device.nonce())))
     judge("/certificates/renewal", device.call("POST", "/certificates/renewal", json={}))
     judge("/provider", provider.record())

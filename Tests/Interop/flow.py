@@ -16,6 +16,7 @@ from pathlib import Path
 from cryptography.hazmat.primitives import serialization
 
 import backend
+import cards
 import certification
 import phones
 import sessions
@@ -25,7 +26,7 @@ from client import TIMEOUT, https
 from provider import Provider
 
 # First the devices that the rest uses, last the end of a certificate.
-MODULES = [module.__name__ for module in (certification, transport, sessions, phones, backend)]
+MODULES = [module.__name__ for module in (certification, transport, sessions, phones, cards, backend)]
 LAST = [certification.self_revocation, certification.revocation_list]
 
 

@@ -16,6 +16,9 @@ struct House {
     let policy: CurrentPolicy
     let signer: ProviderSigner
     let registration: AdministerProviders.Registration
+    let sessions: LiveSessions
+    let providers: KnownProviders
+    let keepHouse: Housekeeping
     let judge: JudgePeer
     let nonces: IssueNonce
     let certify: CertifyDevice
@@ -60,9 +63,10 @@ struct House {
         signer = try ProviderSigner(.es256)
         registration = try await AdministerProviders(store: store, surroundings: surroundings, actor: "admin test").add(
             name: "Test", slug: nil, account: nil, avatarHosts: [], key: try signer.verificationKey)
-        let sessions = LiveSessions(store: store)
+        sessions = LiveSessions(store: store)
         let certificates = LiveCertificates(store: store)
-        let providers = KnownProviders(store: store)
+        providers = KnownProviders(store: store)
+        keepHouse = Housekeeping(store: store, sessions: sessions, policy: policy, surroundings: surroundings)
         let watch = StoreWatch(
             store: store, sessions: sessions, certificates: certificates, providers: providers, policy: policy
         ) { _ in }
@@ -94,7 +98,7 @@ struct House {
             store: store, check: check, verify: verify, sessions: sessions, policy: policy, surroundings: surroundings)
         end = EndSession(store: store, check: check, sessions: sessions, policy: policy, surroundings: surroundings)
         serve = ServeProvider(
-            realm: Self.realm, store: store, sessions: sessions, nonceKey: key, policy: policy,
+            realm: Self.realm, store: store, keys: personalKeys, sessions: sessions, nonceKey: key, policy: policy,
             surroundings: surroundings)
     }
 

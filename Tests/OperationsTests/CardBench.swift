@@ -1,0 +1,64 @@
+import Fixtures
+import Foundation
+import Identity
+import Operations
+
+/// Identity cards in a house, behind proven phone numbers.
+struct CardBench {
+    let phones: PhoneBench
+    let submit: SubmitCard
+    let review: ReviewCards
+    let user: ServeUser
+    let admin: AdministerUsers
+
+    var house: House { phones.house }
+
+    init(_ house: House, askIssuer: SubmitCard.AskIssuer? = nil) throws {
+        phones = try PhoneBench(house, rateLimiting: .off)
+        let clock = house.clock
+        let surroundings = Surroundings(now: { clock.now })
+        submit = SubmitCard(
+            store: house.store, keys: house.personalKeys, askIssuer: askIssuer, policy: house.policy,
+            surroundings: surroundings)
+        review = ReviewCards(
+            store: house.store, keys: house.personalKeys, surroundings: surroundings, actor: "admin test")
+        user = ServeUser(
+            store: house.store, keys: house.personalKeys, providers: house.providers, sessions: house.sessions,
+            policy: house.policy, surroundings: surroundings)
+        admin = AdministerUsers(
+            store: house.store, keys: house.personalKeys, surroundings: surroundings, actor: "admin test")
+    }
+
+    /// A user who has proved a number.
+    func withPhone(
+        _ name: String, _ number: String, on connection: ClientConnection? = nil
+    ) async throws -> PhoneBench.Person {
+        let person = try await phones.person(name, on: connection)
+        try await prove(number, person)
+        return person
+    }
+
+    func prove(_ number: String, _ person: PhoneBench.Person) async throws {
+        let id = try await phones.begin(number, person).id
+        guard try await phones.verdict(id, phones.code(id, number, person), person) == .right else {
+            throw Refusal(.verificationFailed, "The right code was refused.")
+        }
+    }
+
+    /// The standard's example, with another name and number for each who shows one.
+    static func specimen(_ number: String = "T64235789", family: String = "SAMPLE") throws -> CardSpecimen {
+        guard var specimen = CardSpecimen("VA") else { throw Refusal(.notFound, "There is no Virginia.") }
+        specimen.number = number
+        specimen.family = family
+        return specimen
+    }
+
+    @discardableResult
+    func show(_ specimen: CardSpecimen, _ person: PhoneBench.Person) async throws -> JudgedCard {
+        try await submit(.aamva(Data(specimen.bytes).base64EncodedString()), for: person.session)
+    }
+
+    func assurance(_ person: PhoneBench.Person) async throws -> Assurance {
+        try await user(person.session).user.assurance
+    }
+}
