@@ -87,11 +87,7 @@ private struct Assembly {
 
     func webhook() throws -> WebhookSender {
         let file = policy.webhookSecretFile
-        let lines = try secret(file).split(whereSeparator: \.isWhitespace)
-        let keys = lines.compactMap { WebhookKey(String($0)) }
-        guard (1...2).contains(lines.count), keys.count == lines.count else {
-            throw DeliveryError.secret(file, expected: "whsec_ and the base64 of 24 to 64 bytes, or two such lines,")
-        }
+        let keys = try WebhookKey.list(try secret(file), file: file)
         return WebhookSender(url: try url("webhook_url", policy.webhookURL), keys: keys, exchange: exchange, now: now)
     }
 

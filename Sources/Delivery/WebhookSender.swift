@@ -29,17 +29,9 @@ public struct WebhookSender: Sender {
     public func send(_ message: Message, id: UUID) async -> DeliveryOutcome {
         let time = now()
         let body = Array(Self.event(message, at: time).jsonText.utf8)
-        let id = "msg_" + id.uuidString.lowercased()
-        let timestamp = String(Int(time.timeIntervalSince1970.rounded(.down)))
-        let headers = [
-            (name: "Content-Type", value: "application/json"), (name: "webhook-id", value: id),
-            (name: "webhook-timestamp", value: timestamp),
-            (
-                name: "webhook-signature",
-                value: keys.map { $0.signature(id: id, timestamp: timestamp, body: body) }.joined(separator: " ")
-            ),
-        ]
-        return Self.outcome(of: await exchange.post(body, to: url, headers: headers), id: id)
+        let headers =
+            [(name: "Content-Type", value: "application/json")] + keys.headers(id: id, at: time, body: body)
+        return Self.outcome(of: await exchange.post(body, to: url, headers: headers), id: WebhookKey.name(of: id))
     }
 
     private static func event(_ message: Message, at time: Date) -> JSONValue {
@@ -87,5 +79,37 @@ public struct WebhookKey: Sendable {
         let signed = Array("\(id).\(timestamp).".utf8) + body
         return "v1,"
             + Data(HMAC<SHA256>.authenticationCode(for: signed, using: key.reveal())).base64EncodedString()
+    }
+}
+
+extension WebhookKey {
+    /// One key, or two while the receiver changes over: the lines of a file.
+    ///
+    /// - Throws: ``DeliveryError/secret(_:expected:)``.
+    static func list(_ text: String, file: String) throws(DeliveryError) -> [WebhookKey] {
+        let lines = text.split(whereSeparator: \.isWhitespace)
+        let keys = lines.compactMap { WebhookKey(String($0)) }
+        guard (1...2).contains(lines.count), keys.count == lines.count else {
+            throw DeliveryError.secret(file, expected: "whsec_ and the base64 of 24 to 64 bytes, or two such lines,")
+        }
+        return keys
+    }
+
+    /// The `webhook-id` of a message, the same at every attempt.
+    static func name(of id: UUID) -> String { "msg_" + id.uuidString.lowercased() }
+}
+
+extension [WebhookKey] {
+    /// The headers by which a receiver knows sender, time and body (Standard Webhooks 1.0.0, "Webhook headers").
+    func headers(id: UUID, at time: Date, body: [UInt8]) -> [(name: String, value: String)] {
+        let id = WebhookKey.name(of: id)
+        let timestamp = String(Int(time.timeIntervalSince1970.rounded(.down)))
+        return [
+            (name: "webhook-id", value: id), (name: "webhook-timestamp", value: timestamp),
+            (
+                name: "webhook-signature",
+                value: map { $0.signature(id: id, timestamp: timestamp, body: body) }.joined(separator: " ")
+            ),
+        ]
     }
 }

@@ -57,7 +57,9 @@ public struct AuthenticatedUser: Sendable, Confidential {
     /// to tell generations apart is no name.
     public var initials: String? {
         var words = fullName?.split(separator: " ") ?? []
-        while words.count > 1, let last = words.last, Self.generations.contains(last.uppercased()) { words.removeLast() }
+        while words.count > 1, let last = words.last, Self.generations.contains(last.uppercased()) {
+            words.removeLast()
+        }
         guard let first = words.first?.first else { return nil }
         let last = words.count > 1 ? words.last?.first : nil
         return String([first] + (last.map { [$0] } ?? []))

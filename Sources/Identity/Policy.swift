@@ -231,6 +231,10 @@ public struct CardPolicy: Sendable, Equatable {
     /// person's or an invented card; published number formats are too old for that, and most real barcodes depart from
     /// the standard.
     public var reviewedChecks = ["name", "postal_code", "issuer_confirmation", "uniqueness"]
+    /// The service that asks a card's issuer; empty where there is none.
+    public var issuerCheckURL = ""
+    public var issuerCheckSecretFile = "issuer-check.secret"
+    public var issuerCheckTimeout: TimeInterval = 5
 
     public init() {}
 }

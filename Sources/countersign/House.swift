@@ -115,7 +115,7 @@ struct House: Sendable {
             },
             connections: connections, judge: judge, certificates: certificateRoutes,
             sessions: sessionRoutes(rateLimiting), phones: try phoneRoutes(rateLimiting),
-            cards: cardRoutes(), users: userRoutes(), onRunning: ready(.client))
+            cards: try cardRoutes(), users: userRoutes(), onRunning: ready(.client))
         let ops = listeners.makeOps(
             at: settings.opsAddress.listener, tls: opsTLS, routes: opsRoutes(), onRunning: ready(.ops))
         return [

@@ -1,14 +1,27 @@
 import API
+import Delivery
 import Foundation
 import Identity
 import Operations
 
 /// The part of the house that knows people: cards, and what users see of themselves.
 extension House {
-    func cardRoutes() -> CardRoutes {
-        CardRoutes(
+    /// - Throws: ``CommandFailure`` where the issuer's service is named and cannot be used.
+    func cardRoutes() throws -> CardRoutes {
+        let issuer: IssuerCheck?
+        do {
+            issuer = try IssuerCheck(
+                policy[\.cards],
+                secret: { try KeyFile(path: "\(settings.keys)/\($0)", isPrivate: true).read() }, http: carriers,
+                now: surroundings.now)
+        } catch let error as DeliveryError {
+            throw CommandFailure(error.description)
+        }
+        var askIssuer: SubmitCard.AskIssuer?
+        if let issuer { askIssuer = { facts in await issuer(facts) } }
+        return CardRoutes(
             submit: SubmitCard(
-                store: store, keys: keys.personal, askIssuer: nil, policy: policy, surroundings: surroundings),
+                store: store, keys: keys.personal, askIssuer: askIssuer, policy: policy, surroundings: surroundings),
             policy: policy)
     }
 

@@ -189,6 +189,11 @@ struct PolicyArea {
                     "reviewed_checks", \.cards.reviewedChecks,
                     expected: "a list from \(softChecks.joined(separator: ", ")), each once,",
                     where: softChecks.contains),
+                .text(
+                    "issuer_check_url", \.cards.issuerCheckURL, expected: serviceURL + " or \"\"",
+                    where: { $0.isEmpty || isServiceURL($0) }),
+                fileName("issuer_check_secret_file", \.cards.issuerCheckSecretFile),
+                .time("issuer_check_timeout", \.cards.issuerCheckTimeout, 0.1...60),
             ])
     }
 

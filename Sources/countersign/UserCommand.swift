@@ -91,9 +91,17 @@ struct UserCommand: AsyncParsableCommand {
 
     private static func show(_ value: JSONValue, json: Bool) {
         guard !json, case .object(let members) = value else { return Output.json(value) }
-        Output.table(
-            members.map { member in
-                [member.name.replacing("_", with: " "), member.value.text ?? member.value.jsonText]
-            })
+        Output.table(members.map { [$0.name.replacing("_", with: " "), text($0.value)] })
+    }
+
+    /// A value for people: of a list, what each is called and how it stands.
+    private static func text(_ value: JSONValue) -> String {
+        switch value {
+        case .null: ""
+        case .array(let values):
+            values.map { [$0["id"]?.text, $0["status"]?.text].compactMap(\.self).joined(separator: " ") }
+                .joined(separator: ", ")
+        default: value.text ?? value.jsonText
+        }
     }
 }

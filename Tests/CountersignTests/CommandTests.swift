@@ -38,7 +38,7 @@ struct CommandTests {
         text.replacing(service.directory.path, with: "{directory}")
             .replacing(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/, with: "<id>")
             .replacing(/[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:]{8}Z/, with: "<time>")
-            .replacing(serial, with: "<serial>")
+            .replacing(serial, with: "<serial>").replacing(/\+1415[0-9]{7}/, with: "<number>")
             .replacing(/[A-Za-z0-9_\-]{43}/, with: "<digest>")
             .replacing(/[ ]{2,}/, with: "  ")
             .split(separator: "\n").map(String.init)
@@ -52,6 +52,7 @@ struct CommandTests {
         let serial = try #require(left["serial"]?.text)
         var variables = [
             "directory": service.directory.path, "serial": serial, "session": left["session_id"]?.text ?? "",
+            "card": left["card_id"]?.text ?? "",
         ]
         for name in ["second", "third", "fourth"] {
             try P256.Signing.PrivateKey().publicKey.pemRepresentation.write(

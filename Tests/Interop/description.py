@@ -10,7 +10,7 @@ import requests
 
 import options
 import specimen
-from cards import me, new_document, submit
+from cards import me, submit
 from checks import accepted, equal, expect
 from client import TIMEOUT, Device, https
 from phones import begin, check, new_number, wait_for_texts, wrong
@@ -97,14 +97,25 @@ def main():
     [code] = wait_for_texts(texts, number)
     judge("/phone-verifications/{id}/check", check(device, token, started["id"], wrong(code)))
     judge("/phone-verifications/{id}/check", check(device, token, started["id"], code))
-    expired = specimen.aamva(number=new_document(), expiry="01012020", issue="01012015")
+    expired = specimen.aamva(expiry="01012020", issue="01012015")
     judge("/identity-cards", submit(device, token, aamva=expired))
-    card = judge("/identity-cards", submit(device, token, aamva=specimen.aamva(number=new_document())))
+    card = judge("/identity-cards", submit(device, token, aamva=specimen.aamva()))
     judge("/identity-cards/{id}", device.call("GET", f"/identity-cards/{card['id']}", token))
     judge("/me", me(device, token))
     judge("/me", device.call("PATCH", "/me", token, json={"push_endpoint": None}))
     judge("/me/export", device.call("GET", "/me/export", token))
     judge("/provider/users/{external_id}", provider.user("alice"))
+
+    # The same card of another user waits for a person.
+    dora = device.create_session(provider.identity_token("dora", device.nonce())).json()["session_token"]
+    number = new_number()
+    started = judge("/phone-verifications", begin(device, dora, number))
+    [code] = wait_for_texts(texts, number)
+    judge("/phone-verifications/{id}/check", check(device, dora, started["id"], code))
+    waiting = judge("/identity-cards", submit(device, dora, aamva=specimen.aamva()))
+    equal(waiting["status"], "in_review", "the status")
+    equal(device.end_session(dora).status_code, 204, "the status")
+
     erased = device.create_session(provider.identity_token("carol", device.nonce())).json()["session_token"]
     judge("/me", device.call("DELETE", "/me", erased))
 
@@ -129,6 +140,7 @@ def main():
         shutil.copy(source, place / name)
     (place / "session.json").write_text(json.dumps({
         "session_token": token, "session_id": opened["session_id"], "serial": certified["serial"],
+        "card_id": waiting["id"],
         "provider_token": provider.provider_token()}))
     accepted(device.current(token))
 

@@ -4,6 +4,7 @@ answers. A second one has a certificate that nobody vouches for.
 
 import base64
 import datetime
+import json
 import os
 import ssl
 import tempfile
@@ -17,6 +18,12 @@ from standardwebhooks.webhooks import Webhook, WebhookVerificationError
 from stand_in import Handler, run, start
 
 SECRETS = ["whsec_" + base64.b64encode(os.urandom(size)).decode() for size in (24, 64)]
+
+
+def matches(**changes):
+    """What an issuer's service says of a card that it knows."""
+    names = ("document_number", "full_name", "date_of_birth", "expires_on")
+    return json.dumps({"matches": dict.fromkeys(names, True) | changes}).encode()
 
 
 class Receiver(Handler):
@@ -43,6 +50,14 @@ class Receiver(Handler):
                 self.drip(200)
             case "/large":
                 self.answer(200, b"x" * 1_000_000)
+            case "/issuer/confirmed":
+                self.answer(200, matches())
+            case "/issuer/contradicted":
+                self.answer(200, matches(date_of_birth=False, eye_colour=False))
+            case "/issuer/partial":
+                self.answer(200, json.dumps({"matches": {"document_number": True}}).encode())
+            case "/issuer/nonsense":
+                self.answer(200, matches(document_number="yes"))
             case "/redirect":
                 self.answer(307, headers=[("Location", "/200")])
             case path:

@@ -41,6 +41,13 @@ struct RenewalTests {
     private func text(_ opened: OpenedSession) throws -> String { try #require(opened.token).text.reveal() }
 
     /// The serial numbers on the revocation list, as openssl reads them.
+    /// A serial as `openssl` writes it: an integer has no leading zero bytes.
+    private static func written(_ serial: String) -> String {
+        var digits = serial.lowercased()[...]
+        while digits.hasPrefix("00") { digits = digits.dropFirst(2) }
+        return String(digits)
+    }
+
     private func listed(in house: House) async throws -> String {
         let scratch = try ScratchDirectory()
         let file = try scratch.write(try await house.publish(), "list.der")
@@ -81,14 +88,14 @@ struct RenewalTests {
             // Issued is not seen: the old one still counts, and the list does not name it.
             try await house.judge(old.connection)
             _ = try await house.check(token, on: old.connection)
-            #expect(try await !listed(in: house).contains(old.certificate.serial))
+            #expect(try await !listed(in: house).contains(Self.written(old.certificate.serial)))
 
             let connection = try await house.connect(renewed.thumbprint)
             await #expect(throws: Self.superseded) { try await house.judge(old.connection) }
             #expect(!house.judge.stillCounts(old.connection))
             await #expect(throws: Self.superseded) { try await house.connect(old.certificate.thumbprint) }
-            #expect(try await listed(in: house).contains(old.certificate.serial))
-            #expect(try await !listed(in: house).contains(renewed.serial))
+            #expect(try await listed(in: house).contains(Self.written(old.certificate.serial)))
+            #expect(try await !listed(in: house).contains(Self.written(renewed.serial)))
 
             let session = try await house.check(token, on: connection)
             #expect(session.id == opened.session.id)

@@ -1,0 +1,86 @@
+import AsyncHTTPClient
+import Foundation
+import Identity
+
+/// Asks a service of the operator's whether a card's issuer knows the card so: a hook for verification services such as
+/// AAMVA's DLDV, which answer by match indicators and never by data.
+///
+/// The question is `POST {"type":"card.check","timestamp","data":{…}}`, signed as Standard Webhooks says; the answer is
+/// `200 {"matches":{"document_number":true,…}}` with one boolean for each member that the issuer compared.
+public struct IssuerCheck: Sendable {
+    private let url: ServiceURL
+    private let keys: [WebhookKey]
+    private let exchange: Exchange
+    private let now: @Sendable () -> Date
+
+    /// What has to match before a card counts as confirmed; what else is answered may only contradict.
+    private static let needed = ["document_number", "full_name", "date_of_birth", "expires_on"]
+
+    /// The hook that the policy names; `nil` where it names none.
+    ///
+    /// - Parameters:
+    ///   - secret: reads a file of `Keys/` by its name.
+    ///   - http: a client made with ``AsyncHTTPClient/HTTPClient/Configuration/delivery(_:)``, which outlives the hook.
+    ///   - now: the time of signatures.
+    /// - Throws: ``DeliveryError``, or what `secret` throws.
+    public init?(
+        _ policy: CardPolicy, secret: (_ file: String) throws -> String, http: HTTPClient,
+        now: @escaping @Sendable () -> Date
+    ) throws {
+        guard !policy.issuerCheckURL.isEmpty else { return nil }
+        guard let url = ServiceURL(policy.issuerCheckURL) else {
+            throw DeliveryError.policy("issuer_check_url", expected: "an https URL, or an http URL on loopback,")
+        }
+        self.url = url
+        keys = try WebhookKey.list(try secret(policy.issuerCheckSecretFile), file: policy.issuerCheckSecretFile)
+        exchange = Exchange(http: http, timeout: policy.issuerCheckTimeout)
+        self.now = now
+    }
+
+    /// Asks. Whatever is no answer, or leaves out what is needed, is ``IssuerConfirmation/unanswered``.
+    public func callAsFunction(_ facts: CardFacts) async -> IssuerConfirmation {
+        let time = now()
+        let body = Array(Self.question(facts, at: time).jsonText.utf8)
+        let headers =
+            [(name: "Content-Type", value: "application/json")] + keys.headers(id: UUID(), at: time, body: body)
+        guard case .answered(200, let answer?) = await exchange.post(body, to: url, headers: headers),
+            let matches = (try? StrictJSON.parse(answer))?["matches"]
+        else { return .unanswered }
+        return Self.verdict(matches)
+    }
+
+    static func verdict(_ matches: JSONValue) -> IssuerConfirmation {
+        guard case .object(let members) = matches else { return .unanswered }
+        var contradicted: [String] = []
+        var confirmed: Set<String> = []
+        for member in members where names.contains(member.name) {
+            switch member.value {
+            case .bool(true): confirmed.insert(member.name)
+            case .bool(false): contradicted.append(member.name)
+            default: return .unanswered
+            }
+        }
+        guard contradicted.isEmpty else { return .contradicted(contradicted) }
+        return confirmed.isSuperset(of: needed) ? .confirmed : .unanswered
+    }
+
+    private static let names = Set(needed + ["postal_address", "postal_code", "jurisdiction"])
+
+    private static func question(_ facts: CardFacts, at time: Date) -> JSONValue {
+        let data: [(String, String?)] = [
+            ("document_number", facts.documentNumber), ("full_name", facts.fullName),
+            ("date_of_birth", facts.dateOfBirth.text), ("expires_on", facts.expiresOn.text),
+            ("jurisdiction", facts.jurisdiction), ("country", facts.country),
+            ("postal_address", facts.address?.line), ("postal_code", facts.address?.postalCode),
+        ]
+        return .object([
+            JSONMember(name: "type", value: .string("card.check")),
+            JSONMember(name: "timestamp", value: .string(time.rfc3339)),
+            JSONMember(
+                name: "data",
+                value: .object(
+                    data.compactMap { name, text in text.map { JSONMember(name: name, value: .string($0)) } })
+            ),
+        ])
+    }
+}
