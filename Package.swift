@@ -120,8 +120,8 @@ let package = Package(
         .executableTarget(
             name: "Benchmarks",
             dependencies: [
-                "Identity", "Tokens", "Database", "Records", "Fixtures", crypto, cryptoExtras, hummingbird, logging,
-                nioSSL, .product(name: "HummingbirdTLS", package: "hummingbird"),
+                "Identity", "Tokens", "Cards", "Database", "Records", "Fixtures", crypto, cryptoExtras, hummingbird,
+                logging, nioSSL, .product(name: "HummingbirdTLS", package: "hummingbird"),
             ] + nio,
             path: "Tests/Benchmarks", exclude: ["handshakes.py"], swiftSettings: house),
         .testTarget(name: "IdentityTests", dependencies: ["Identity", "Fixtures"], swiftSettings: house),

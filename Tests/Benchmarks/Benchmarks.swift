@@ -23,6 +23,7 @@ struct Benchmarks {
         let limits = try await Limits.measure(bare, report)
         try await SignIn(service: service, bare: bare, limits: limits, quick: quick, group: group, report: report).run()
         await bare.stop()
+        try await Verification(service: service, quick: quick, group: group, report: report).run()
         try await Handshakes(service: service, quick: quick, group: group, report: report).run()
         try await Memory(service: service, quick: quick, group: group, report: report).run()
         _ = service.stop()
