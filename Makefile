@@ -1,7 +1,8 @@
 # make run   installs what is missing, builds, starts the service and the sample provider, walks the tour, stays up
 # make test  installs what the tests need and runs everything
 # make bench builds for release and measures; it writes Tests/Benchmarks/RESULTS.md
-.PHONY: run test bench build format lint
+# make fuzz  reads ten million mutated cards
+.PHONY: run test bench fuzz build format lint
 SHELL := /bin/bash
 VENV := $(CURDIR)/.venv
 BUILD_PACKAGES := pkg-config libssl-dev libjwt-dev libsqlite3-dev libpq-dev
@@ -36,6 +37,11 @@ bench:
 	swift build -c release --product countersign
 	swift build -c release --product Benchmarks
 	"$$(swift build -c release --show-bin-path)/Benchmarks"
+
+fuzz:
+	@$(call install,$(BUILD_PACKAGES))
+	swift build -c release --product Benchmarks
+	"$$(swift build -c release --show-bin-path)/Benchmarks" fuzz 10000000
 
 build:
 	swift build

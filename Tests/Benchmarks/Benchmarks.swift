@@ -7,13 +7,18 @@ import NIOCore
 import NIOPosix
 
 /// `make bench`: drives the built service with a load on this machine and writes what it cost beside the machine's own
-/// limits in the same run. `bare KEYS` runs the bare HTTP stack instead; `--quick` takes a tenth of the counts.
+/// limits in the same run. `bare KEYS` runs the bare HTTP stack instead, `fuzz COUNT` mutated cards; `--quick`
+/// takes a tenth of the counts.
 @main
 struct Benchmarks {
     static func main() async throws {
         let arguments = Array(CommandLine.arguments.dropFirst())
         if arguments.first == "bare", arguments.count == 2 {
             return try await BareServer.run(keys: URL(filePath: arguments[1]))
+        }
+        if arguments.first == "fuzz" {
+            let count = arguments.dropFirst().first.flatMap { Int($0) } ?? 10_000_000
+            return try CardFuzz(count: count, seed: UInt64.random(in: 0...UInt64(UInt32.max))).run()
         }
         let quick = arguments.contains("--quick")
         let report = Report()
