@@ -137,6 +137,9 @@ let package = Package(
             dependencies: ["Identity", "Authority", "Fixtures", crypto, cryptoExtras, x509, asn1], swiftSettings: house),
         .testTarget(name: "CardsTests", dependencies: ["Identity", "Cards", "Fixtures"], swiftSettings: house),
         .testTarget(
+            name: "RecordsTests", dependencies: ["Identity", "Database", "Records", "Fixtures", crypto],
+            swiftSettings: house),
+        .testTarget(
             name: "DatabaseTests", dependencies: ["Database", "Fixtures"], swiftSettings: house),
         .testTarget(
             name: "DeliveryTests",
@@ -154,7 +157,8 @@ let package = Package(
         .testTarget(
             name: "CountersignTests",
             dependencies: [
-                "Identity", "Database", "Fixtures", "countersign", "SampleProvider", httpClient, nioSSL, crypto,
+                "Identity", "Database", "Records", "Operations", "Fixtures", "countersign", "SampleProvider",
+                httpClient, nioSSL, crypto,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             exclude: ["Vectors"], swiftSettings: house),

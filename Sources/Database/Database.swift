@@ -33,9 +33,23 @@ public protocol Database: Sendable {
     /// - Throws: `StoreError.unavailable`.
     func check() async throws
 
+    /// Empties the log that the engine keeps beside its tables, so that what was overwritten or deleted before lies in no
+    /// file of the store.
+    ///
+    /// - Returns: `false` where a reader or another process still needs the log; then it is to be asked again later.
+    /// - Throws: `StoreError.unavailable`.
+    @discardableResult
+    func clearLog() async throws -> Bool
+
     /// Finishes what was already asked for, then lets go of the store; every later call throws
     /// `StoreError.unavailable`. Closing twice is harmless.
     func close() async throws
+}
+
+extension Database {
+    /// Nothing is to be done where the log is in the hands of a server of its own.
+    @discardableResult
+    public func clearLog() async throws -> Bool { true }
 }
 
 /// The one conversation with the store that a `read` or `write` body holds; it ends with the body.

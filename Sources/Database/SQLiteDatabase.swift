@@ -62,6 +62,14 @@ public final class SQLiteDatabase: Database {
         _ = try await read { try $0.first("SELECT count(*) FROM sqlite_schema") }
     }
 
+    /// Copies SQLite's write-ahead log into the file and truncates it.
+    ///
+    /// - Throws: `StoreError.unavailable`.
+    @discardableResult
+    public func clearLog() async throws -> Bool {
+        try await writer.clearLog()
+    }
+
     /// Finishes the reads and writes in line, then closes every connection.
     ///
     /// - Throws: `StoreError.unavailable` where SQLite does not let go.

@@ -88,6 +88,25 @@ final class SQLiteWriter: Sendable {
         }
     }
 
+    /// The longest that writers wait while readers hold the log, in milliseconds.
+    private static let logPatience = 100
+
+    /// Copies the write-ahead log into the file and truncates it; `false` where somebody still reads from it.
+    func clearLog() async throws -> Bool {
+        try await withCheckedThrowingContinuation { continuation in
+            queue.asyncWriteWithoutTransaction { connection in
+                continuation.resume(
+                    with: Result {
+                        try connection.requireUnmoved()
+                        let patience = try connection.setting("PRAGMA busy_timeout")
+                        try connection.perform("PRAGMA busy_timeout = \(min(patience, Int64(Self.logPatience)))")
+                        defer { try? connection.perform("PRAGMA busy_timeout = \(patience)") }
+                        return try connection.setting("PRAGMA wal_checkpoint(TRUNCATE)") == 0
+                    })
+            }
+        }
+    }
+
     /// Takes no more writes, finishes those in line and closes the connection.
     func close() throws {
         state.withLock { $0.isClosed = true }

@@ -2,7 +2,7 @@ import Foundation
 import Identity
 
 /// What is sent to a person: a text to a number, or a push to an app's endpoint.
-public enum Message: Sendable, Equatable {
+public enum Message: Sendable, Equatable, Confidential {
     /// An SMS; the body is what the person reads and what an app's autofill understands.
     case text(to: PhoneNumber, body: String)
     /// A push notification to an Amazon SNS platform endpoint, by its ARN; the payload is JSON.

@@ -8,10 +8,10 @@ public struct CardFacts: Sendable, Equatable, Confidential {
     public let fullName: String
     /// The holder's birthday.
     public let dateOfBirth: CalendarDate
-    /// Where the holder lives; `nil` where the card does not say.
-    public let address: PostalAddress?
-    /// The normalised document number.
-    public let documentNumber: String
+    /// Where the holder lives; `nil` where the card does not say, or no more.
+    public private(set) var address: PostalAddress?
+    /// The normalised document number; `nil` where it was dropped after the card was archived.
+    public private(set) var documentNumber: String?
     /// The last characters of the number, which may be shown.
     public let lastFour: String
     /// The issuing state, territory or province.
@@ -57,7 +57,7 @@ public struct CardFacts: Sendable, Equatable, Confidential {
             let source = value["source"]?.text.flatMap(IdentityCard.Source.init),
             let kind = value["kind"]?.text.flatMap(IdentityCard.Kind.init), let fullName = value["full_name"]?.text,
             let dateOfBirth = value["date_of_birth"]?.text.flatMap({ CalendarDate($0) }),
-            let documentNumber = value["document_number"]?.text, let lastFour = value["last_four"]?.text,
+            let lastFour = value["last_four"]?.text,
             let expiresOn = value["expires_on"]?.text.flatMap({ CalendarDate($0) })
         else { return nil }
         let address = PostalAddress(
@@ -69,10 +69,18 @@ public struct CardFacts: Sendable, Equatable, Confidential {
         self.fullName = fullName
         self.dateOfBirth = dateOfBirth
         self.address = address == PostalAddress() ? nil : address
-        self.documentNumber = documentNumber
+        documentNumber = value["document_number"]?.text
         self.lastFour = lastFour
         jurisdiction = value["jurisdiction"]?.text
         country = value["country"]?.text
         self.expiresOn = expiresOn
+    }
+
+    /// The same without some of it.
+    public func without(_ dropped: Set<ArchivedDatum>) -> CardFacts {
+        var facts = self
+        if dropped.contains(.postalAddress) { facts.address = nil }
+        if dropped.contains(.documentNumber) { facts.documentNumber = nil }
+        return facts
     }
 }

@@ -1,7 +1,7 @@
 /// A telephone number as the ITU writes it, with what its numbering plan tells (ITU-T E.164).
 ///
 /// Read once, at the edge; everything behind it works on the canonical form.
-public struct PhoneNumber: Hashable, Sendable, CustomStringConvertible {
+public struct PhoneNumber: Hashable, Sendable, Confidential {
     /// `+`, the country calling code and the national number: `+14155552671`.
     public let e164: String
     /// The country calling code: 1 for North America.

@@ -235,6 +235,8 @@ public struct CardPolicy: Sendable, Equatable {
     public var issuerCheckURL = ""
     public var issuerCheckSecretFile = "issuer-check.secret"
     public var issuerCheckTimeout: TimeInterval = 5
+    /// What is dropped from the rows of an archive that was asked to purge.
+    public var purge = [ArchivedDatum.postalAddress, .documentNumber]
 
     public init() {}
 }

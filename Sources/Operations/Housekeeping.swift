@@ -40,5 +40,7 @@ public struct Housekeeping: Sendable {
             try IdentityCardRecords(transaction).dropInput(before: now.addingTimeInterval(-inputKept))
             try OutboxRecords(transaction).purge(endedBefore: now.addingTimeInterval(-7 * 86_400))
         }
+        // What was erased since the last round is to be gone from the log as well, data keys above all.
+        try await store.clearLog()
     }
 }

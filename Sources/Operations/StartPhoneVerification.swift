@@ -56,7 +56,7 @@ public struct StartPhoneVerification: Sendable {
     }
 
     /// What a device asks for.
-    public struct Request: Sendable {
+    public struct Request: Sendable, Confidential {
         /// E.164, or a national form with ``region``.
         public let phoneNumber: String
         /// Where a national form is at home, ISO 3166-1 alpha-2.

@@ -21,7 +21,7 @@ public struct JudgedCard: Sendable {
 }
 
 /// What an app sends of a card.
-public enum CardInput: Sendable {
+public enum CardInput: Sendable, Confidential {
     /// The text of a PDF417 barcode, base64 (standard or url).
     case aamva(String)
     /// The lines of a machine readable zone.

@@ -38,6 +38,9 @@ public struct AuditRecords {
         case outboxMessageDied = "outbox_message_died"
         case outboxMessageRetried = "outbox_message_retried"
         case outboxMessageDropped = "outbox_message_dropped"
+        case wrappingKeyRotated = "wrapping_key_rotated"
+        case wrappingKeysRemoved = "wrapping_keys_removed"
+        case usersArchived = "users_archived"
     }
 
     /// Appends an entry.

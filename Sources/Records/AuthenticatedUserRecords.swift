@@ -128,7 +128,8 @@ public struct AuthenticatedUserRecords {
                 .id(user), try seal(facts.fullName, "full_name"),
                 try seal(facts.dateOfBirth.text, "date_of_birth"),
                 try facts.address.map { try seal($0.line, "postal_address") } ?? .null,
-                try seal(facts.documentNumber, "document_number"), try seal(issuer, "jurisdiction"), .time(time),
+                try facts.documentNumber.map { try seal($0, "document_number") } ?? .null,
+                try seal(issuer, "jurisdiction"), .time(time),
             ])
         guard held > 0 else { return false }
         try UserRecords(transaction).setAssurance(assurance, until: facts.expiresOn.next.start, of: user)
@@ -148,19 +149,5 @@ public struct AuthenticatedUserRecords {
     /// Forgets a user's row.
     public func erase(_ user: UserID) throws {
         try transaction.execute("DELETE FROM authenticated_users WHERE user_id = $1", [.id(user)])
-    }
-
-    /// The users with a verified identity from a moment on, in the order of verification, behind a mark.
-    public func listVerified(
-        since moment: Date, after mark: (at: Date, user: UserID)?, limit: Int
-    ) throws -> [(at: Date, user: UserID)] {
-        let from = mark?.at ?? moment
-        return try transaction.query(
-            """
-            SELECT identity_verified_at, user_id FROM authenticated_users
-            WHERE identity_verified_at >= $1 AND (identity_verified_at > $1 OR user_id > $2)
-            ORDER BY identity_verified_at, user_id LIMIT $3
-            """, [.time(from), .text(mark?.user.description ?? ""), .integer(Int64(limit))]
-        ).map { (try $0.time(0), try $0.id(1)) }
     }
 }

@@ -32,7 +32,7 @@ public struct DataKeyRecords {
     public func findOrCreate(_ user: UserID, at time: Date) throws -> DataKey {
         if let key = try find(user) { return key }
         let key = DataKey.generate()
-        let version = keys.currentWrappingVersion
+        let version = try versionForNewKeys()
         let wrapped = try key.wrapped(
             under: try keys.wrappingKey(version), version: version, row: user.description)
         try transaction.execute(
@@ -65,23 +65,63 @@ public struct DataKeyRecords {
         try transaction.first("SELECT erased_at FROM data_keys WHERE user_id = $1", [.id(user)])?.timeOrNull(0)
     }
 
-    /// Wraps some of the data keys that lie under another version of the wrapping key under the current one.
+    /// The version of the wrapping key that is in force: new data keys lie under it or a newer one.
+    public func versionInForce() throws -> Int {
+        Int(try transaction.first("SELECT max(version) FROM wrapping_versions")?.integerOrNull(0) ?? 1)
+    }
+
+    /// Puts a version in force: from now on no node wraps a new data key under an older one, whatever keys it has read,
+    /// so that an older one under which nothing lies can be taken away. `false` where it was in force already.
+    public func putInForce(_ version: Int, at time: Date) throws -> Bool {
+        try transaction.execute(
+            """
+            INSERT INTO wrapping_versions (version, in_force_at) VALUES ($1, $2) ON CONFLICT (version) DO NOTHING
+            """,
+            [Value(version), .time(time)]) > 0
+    }
+
+    /// What became of some data keys that were to be wrapped anew.
+    public struct Rewrapping: Sendable {
+        /// How many lie under the current version now.
+        public let wrapped: Int
+        /// How many could not be opened, and stay as they are: their wrapping key is lost, or the row is damaged.
+        public let unreadable: Int
+        /// Behind which data key to go on; `nil` where none is left.
+        public let mark: Mark?
+    }
+
+    /// A place in the order in which data keys are wrapped anew.
+    public struct Mark: Sendable {
+        let version: Int64
+        let user: String
+    }
+
+    /// Wraps some of the data keys that lie under an older version of the wrapping key under the current one.
     ///
-    /// - Parameter limit: how many at most: it bounds how long other writers wait.
-    /// - Returns: how many were wrapped anew; fewer than `limit` when none is left.
-    public func rewrap(limit: Int) throws -> Int {
+    /// - Parameters:
+    ///   - mark: where the call before this one ended; `nil` for the first.
+    ///   - limit: how many at most: it bounds how long other writers wait.
+    public func rewrap(after mark: Mark?, limit: Int) throws -> Rewrapping {
         let current = keys.currentWrappingVersion
         let wrappingKey = try keys.wrappingKey(current)
         let rows = try transaction.query(
             """
             SELECT user_id, wrapped, wrapping_version FROM data_keys
-            WHERE wrapping_version < $1 ORDER BY wrapping_version, user_id LIMIT $2
+            WHERE (wrapping_version, user_id) > ($2, $3) AND wrapping_version < $1
+            ORDER BY wrapping_version, user_id LIMIT $4
             """,
-            [Value(current), Value(limit)])
+            [Value(current), .integer(mark?.version ?? 0), .text(mark?.user ?? ""), Value(limit)])
+        var unreadable = 0
         for row in rows {
             let user: UserID = try row.id(0)
             let version = try row.integer(2)
-            let key = try open(try row.bytes(1), version: version, of: user)
+            let key: DataKey
+            do {
+                key = try open(try row.bytes(1), version: version, of: user)
+            } catch is SealingFailure {
+                unreadable += 1
+                continue
+            }
             try transaction.execute(
                 "UPDATE data_keys SET wrapped = $2, wrapping_version = $3 WHERE user_id = $1 AND wrapping_version = $4",
                 [
@@ -90,7 +130,9 @@ public struct DataKeyRecords {
                     Value(current), .integer(version),
                 ])
         }
-        return rows.count
+        let last = try rows.last.map { Mark(version: try $0.integer(2), user: try $0.text(0)) }
+        return Rewrapping(
+            wrapped: rows.count - unreadable, unreadable: unreadable, mark: rows.count < limit ? nil : last)
     }
 
     /// How many data keys lie under each version of the wrapping key.
@@ -102,6 +144,15 @@ public struct DataKeyRecords {
             """)
         return Dictionary(
             try rows.map { (Int(try $0.integer(0)), Int(try $0.integer(1))) }, uniquingKeysWith: { first, _ in first })
+    }
+
+    /// A node whose keys are older than what is in force reads them again before it wraps anything new.
+    private func versionForNewKeys() throws -> Int {
+        let inForce = try versionInForce()
+        if keys.currentWrappingVersion < inForce { try keys.reload() }
+        let current = keys.currentWrappingVersion
+        guard current >= inForce else { throw SealingFailure.unknownVersion(inForce) }
+        return current
     }
 
     private func open(_ wrapped: [UInt8], version: Int64, of user: UserID) throws -> DataKey {

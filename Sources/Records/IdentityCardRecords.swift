@@ -138,6 +138,11 @@ public struct IdentityCardRecords {
             """, [.id(id), .text(status.rawValue), .time(time), .text(actor), .bytes(sealedReason)]) > 0
     }
 
+    /// Puts other facts in the place of a card's, sealed.
+    public func replaceFacts(_ id: IdentityCardID, sealed: [UInt8]) throws {
+        try transaction.execute("UPDATE identity_cards SET sealed_facts = $2 WHERE id = $1", [.id(id), .bytes(sealed)])
+    }
+
     /// Why it was decided so, sealed.
     public func sealedReason(_ id: IdentityCardID) throws -> [UInt8]? {
         try transaction.first("SELECT sealed_reason FROM identity_cards WHERE id = $1", [.id(id)])?.bytesOrNull(0)

@@ -72,4 +72,17 @@ extension Schema {
                 "CREATE INDEX identity_cards_by_person ON identity_cards (person_index)",
                 "CREATE INDEX identity_cards_in_review ON identity_cards (submitted_at) WHERE status = 'in_review'",
             ])
+
+    /// Since when each version of the wrapping key is in force: new data keys lie under no older one.
+    static let wrappingVersions =
+        Migration(
+            identifier: 9, name: "versions of the wrapping key in force",
+            statements: [
+                """
+                CREATE TABLE wrapping_versions (
+                    version BIGINT NOT NULL PRIMARY KEY,
+                    in_force_at BIGINT NOT NULL
+                )
+                """
+            ])
 }

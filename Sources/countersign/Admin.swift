@@ -53,6 +53,11 @@ struct Admin: Sendable {
             store: store, keys: try KeyFiles.personal(in: keysDirectory), surroundings: surroundings, actor: actor)
     }
 
+    func archive() throws -> ArchiveUsers {
+        ArchiveUsers(
+            store: store, keys: try KeyFiles.personal(in: keysDirectory), surroundings: surroundings, actor: actor)
+    }
+
     func reviews() throws -> ReviewCards {
         ReviewCards(
             store: store, keys: try KeyFiles.personal(in: keysDirectory), surroundings: surroundings, actor: actor)

@@ -226,7 +226,7 @@ struct House: Sendable {
         }
     }
 
-    /// SIGHUP puts the policies on disk in force; one that cannot be read leaves the present one.
+    /// SIGHUP puts the policies on disk in force, and the keys of personal data; what cannot be read leaves the present.
     private func reloadPolicies() async {
         for await _ in await UnixSignalsSequence(trapping: .sighup) {
             do {
@@ -235,6 +235,12 @@ struct House: Sendable {
                 logger.info("the policies were reloaded")
             } catch {
                 logger.error("the policies were not reloaded", metadata: ["cause": "\(error)"])
+            }
+            do {
+                try keys.personal.reload()
+                logger.info("the keys of personal data were reloaded")
+            } catch {
+                logger.error("the keys of personal data were not reloaded", metadata: ["cause": "\(error)"])
             }
         }
     }

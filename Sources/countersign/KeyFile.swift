@@ -47,22 +47,71 @@ struct KeyFile: Sendable {
     ///
     /// - Throws: ``CommandFailure``.
     func create(_ content: String) throws(CommandFailure) {
-        let draft = path + ".\(UInt64.random(in: 1...UInt64.max)).new"
+        let draft = try writeDraft(content)
+        defer { unlink(draft) }
+        guard link(draft, path) == 0 else { throw CommandFailure("\(path) cannot be created: \(Self.reason()).") }
+    }
+
+    /// Puts other content in the file's place at once: whoever reads it, and whoever finds it after a power cut, has the
+    /// old content or the new, whole.
+    ///
+    /// - Throws: ``CommandFailure``.
+    func replace(_ content: String) throws(CommandFailure) {
+        let draft = try writeDraft(content)
+        guard rename(draft, path) == 0 else {
+            let reason = Self.reason()
+            unlink(draft)
+            throw CommandFailure("\(path) cannot be replaced: \(reason).")
+        }
+        try synchronizeDirectory()
+    }
+
+    /// Makes the file's name durable, which it is once its directory is.
+    ///
+    /// - Throws: ``CommandFailure``.
+    func synchronizeDirectory() throws(CommandFailure) {
+        let descriptor = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        defer { if descriptor >= 0 { close(descriptor) } }
+        guard descriptor >= 0, fsync(descriptor) == 0 else {
+            throw CommandFailure("\(directory) cannot be synchronized: \(Self.reason()).")
+        }
+    }
+
+    /// Removes what a process left that died while it wrote this file; only for who alone writes it.
+    func removeDrafts() {
+        let name = String(path.split(separator: "/").last ?? "")
+        for left in (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []
+        where left.hasPrefix(name + ".") && left.hasSuffix(Self.draftSuffix) {
+            unlink(directory + "/" + left)
+        }
+    }
+
+    private static let draftSuffix = ".new"
+
+    private var directory: String {
+        path.lastIndex(of: "/").map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
+    }
+
+    /// Writes the content to a file of a random name beside this one, durably, and gives its path.
+    private func writeDraft(_ content: String) throws(CommandFailure) -> String {
+        let draft = path + ".\(UInt64.random(in: 1...UInt64.max))" + Self.draftSuffix
         let mode: mode_t = isPrivate ? 0o600 : 0o644
         let descriptor = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode)
         guard descriptor >= 0 else { throw CommandFailure("\(path) cannot be created: \(Self.reason()).") }
-        defer { unlink(draft) }
         let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
         do {
             try handle.write(contentsOf: Data(content.utf8))
             try handle.synchronize()
         } catch {
+            unlink(draft)
             throw CommandFailure("\(path) cannot be written.")
         }
         // The mode of `open` is cut by the umask.
-        guard fchmod(descriptor, mode) == 0, link(draft, path) == 0 else {
+        guard fchmod(descriptor, mode) == 0 else {
+            unlink(draft)
             throw CommandFailure("\(path) cannot be created: \(Self.reason()).")
         }
+        return draft
     }
 
     private static func reason() -> String { String(cString: strerror(errno)) }

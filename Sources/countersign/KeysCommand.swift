@@ -5,7 +5,7 @@ import Identity
 /// `countersign keys`.
 struct KeysCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "keys", abstract: "Looks after the service's own keys.", subcommands: [Init.self])
+        commandName: "keys", abstract: "Looks after the service's own keys.", subcommands: [Init.self, Rotate.self])
 
     /// `countersign keys init`.
     struct Init: AsyncParsableCommand {

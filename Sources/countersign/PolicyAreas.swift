@@ -194,6 +194,7 @@ struct PolicyArea {
                     where: { $0.isEmpty || isServiceURL($0) }),
                 fileName("issuer_check_secret_file", \.cards.issuerCheckSecretFile),
                 .time("issuer_check_timeout", \.cards.issuerCheckTimeout, 0.1...60),
+                .choices("purge", \.cards.purge),
             ])
     }
 

@@ -100,7 +100,7 @@ struct ReviewCommand: AsyncParsableCommand {
         if let facts = opened.facts {
             rows += [
                 ["name", facts.fullName], ["born", facts.dateOfBirth.text], ["address", facts.address?.line ?? "none"],
-                ["number", facts.documentNumber],
+                ["number", facts.documentNumber ?? "…\(facts.lastFour)"],
                 ["issuer", [facts.jurisdiction, facts.country].compactMap(\.self).joined(separator: ", ")],
                 ["expires", facts.expiresOn.text],
             ]

@@ -6,8 +6,8 @@ import Operations
 /// `countersign user …`: who is here, and what is held on them.
 struct UserCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "user", abstract: "Shows, exports and erases users.",
-        subcommands: [List.self, Show.self, Export.self, Erase.self])
+        commandName: "user", abstract: "Shows, exports, archives and erases users.",
+        subcommands: [List.self, Show.self, Export.self, Archive.self, Erase.self])
 
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(abstract: "Lists the newest users, without personal data.")

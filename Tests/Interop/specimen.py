@@ -15,9 +15,14 @@ SAMPLE = {
 }
 
 
+def day(value):
+    """A date of year, month and day as cards of the US write it; any other value as it is."""
+    return f"{value[1]:02}{value[2]:02}{value[0]:04}" if isinstance(value, tuple) else value
+
+
 def barcode(**changes):
     """The text of a Virginian driver's licence; `changes` are named as in NAMES, `None` leaves an element out."""
-    elements = SAMPLE | {NAMES[name]: value for name, value in changes.items()}
+    elements = SAMPLE | {NAMES[name]: day(value) for name, value in changes.items()}
     primary = "DL" + "\n".join(name + value for name, value in elements.items() if value is not None) + "\r"
     jurisdictional = "ZVZVA01\r"
     begins = len("@\n\x1e\rANSI 636000100002") + 20

@@ -1,3 +1,4 @@
+import Database
 import Fixtures
 import Foundation
 import Identity
@@ -46,10 +47,13 @@ struct CardBench {
     }
 
     /// The standard's example, with another name and number for each who shows one.
-    static func specimen(_ number: String = "T64235789", family: String = "SAMPLE") throws -> CardSpecimen {
+    static func specimen(
+        _ number: String = "T64235789", family: String = "SAMPLE", given: String = "MICHAEL"
+    ) throws -> CardSpecimen {
         guard var specimen = CardSpecimen("VA") else { throw Refusal(.notFound, "There is no Virginia.") }
         specimen.number = number
         specimen.family = family
+        specimen.given = given
         return specimen
     }
 
@@ -60,5 +64,19 @@ struct CardBench {
 
     func assurance(_ person: PhoneBench.Person) async throws -> Assurance {
         try await user(person.session).user.assurance
+    }
+
+    /// Every column of every row of the store that holds bytes, by its table.
+    func sealedValues() async throws -> [(table: String, bytes: [UInt8])] {
+        try await house.store.read { transaction in
+            let tables = try transaction.query("SELECT name FROM sqlite_schema WHERE type = 'table'").map {
+                try $0.text(0)
+            }
+            return try tables.flatMap { table in
+                try transaction.query("SELECT * FROM \(table)").flatMap(\.values).compactMap { value in
+                    if case .bytes(let bytes) = value { (table, bytes) } else { nil }
+                }
+            }
+        }
     }
 }

@@ -1,0 +1,98 @@
+import Database
+import Foundation
+import Identity
+import Records
+
+/// Brings every data key under the newest version of the wrapping key, in small transactions beside a running service.
+///
+/// Only the wrapping of data keys changes; what they seal stays as it is. At any moment every data key lies under a
+/// version that the keys hold, so that a run that is cut short leaves nothing closed and the next one goes on.
+public struct RotateWrappingKey: Sendable {
+    private let store: any Database
+    private let keys: PersonalKeys
+    private let surroundings: Surroundings
+    private let actor: String
+
+    /// Rotates in a store, in somebody's name, to the highest version that the keys hold.
+    public init(store: any Database, keys: PersonalKeys, surroundings: Surroundings, actor: String) {
+        self.store = store
+        self.keys = keys
+        self.surroundings = surroundings
+        self.actor = actor
+    }
+
+    /// How far the newest version has come.
+    public struct Standing: Sendable, Equatable {
+        /// The newest version among the keys.
+        public let version: Int
+        /// Whether new data keys lie under it on every node.
+        public let isInForce: Bool
+        /// How many data keys still lie under older versions.
+        public let remaining: Int
+
+        /// Whether nothing is left to do for it, so that a further version may follow.
+        public var isFinished: Bool { isInForce && remaining == 0 }
+    }
+
+    /// How far the newest version has come.
+    public func standing() async throws -> Standing {
+        try await store.look { transaction in
+            let records = DataKeyRecords(transaction, keys: keys)
+            let version = keys.currentWrappingVersion
+            return Standing(
+                version: version, isInForce: try records.versionInForce() >= version,
+                remaining: try records.countByVersion().filter { $0.key < version }.values.reduce(0, +))
+        }
+    }
+
+    /// Puts the newest version in force: nodes that do not know it yet read their keys again before they make a data key.
+    public func putInForce() async throws {
+        let auditID = surroundings.newUUID()
+        try await store.decide { transaction in
+            let version = keys.currentWrappingVersion
+            guard try DataKeyRecords(transaction, keys: keys).putInForce(version, at: transaction.now) else { return }
+            try AuditRecords(transaction).append(
+                .wrappingKeyRotated, subject: "wrapping key \(version)", actor: actor, id: auditID)
+        }
+    }
+
+    /// Wraps all data keys anew that lie under older versions.
+    ///
+    /// - Parameters:
+    ///   - batch: how many in one transaction.
+    ///   - progress: told after each transaction how many were wrapped so far.
+    /// - Returns: how many were wrapped, and how many could not be opened and stay as they are.
+    public func rewrap(
+        batch: Int = 200, progress: (Int) -> Void = { _ in }
+    ) async throws -> (wrapped: Int, unreadable: Int) {
+        var (wrapped, unreadable) = (0, 0)
+        var mark: DataKeyRecords.Mark?
+        repeat {
+            let from = mark
+            let step = try await store.decide {
+                try DataKeyRecords($0, keys: keys).rewrap(after: from, limit: batch)
+            }
+            wrapped += step.wrapped
+            unreadable += step.unreadable
+            mark = step.mark
+            progress(wrapped)
+        } while mark != nil
+        return (wrapped, unreadable)
+    }
+
+    /// The versions among some under which nothing lies and nothing new will: they may be taken away for good.
+    public func takeLeave(of versions: Set<Int>) async throws -> Set<Int> {
+        let auditID = surroundings.newUUID()
+        return try await store.decide { transaction in
+            let records = DataKeyRecords(transaction, keys: keys)
+            let inForce = try records.versionInForce()
+            let unused = versions.filter { $0 < inForce }.subtracting(try records.countByVersion().keys)
+            guard !unused.isEmpty else { return [] }
+            let names = unused.sorted().map(String.init).joined(separator: ", ")
+            try AuditRecords(transaction).append(
+                .wrappingKeysRemoved, subject: "wrapping key \(inForce)", actor: actor, detail: "versions \(names)",
+                id: auditID)
+            return unused
+        }
+    }
+}

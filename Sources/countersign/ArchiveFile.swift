@@ -1,0 +1,44 @@
+import Foundation
+import Glibc
+
+/// A file that appears under its name only when it is whole and durable, for its owner alone.
+struct ArchiveFile {
+    private let path: String
+    private let draft: String
+    private let handle: FileHandle
+
+    /// Begins it beside its final place.
+    ///
+    /// - Throws: ``CommandFailure``, also where something is under the name already.
+    init(path: String) throws(CommandFailure) {
+        guard !KeyFile(path: path, isPrivate: true).exists else {
+            throw CommandFailure("\(path) is there already, and is not replaced: choose another name.")
+        }
+        self.path = path
+        draft = path + ".\(UInt64.random(in: 1...UInt64.max)).part"
+        let descriptor = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else {
+            throw CommandFailure("\(path) cannot be written: \(String(cString: strerror(errno))).")
+        }
+        handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+    }
+
+    /// Adds bytes.
+    func write(_ bytes: [UInt8]) throws(CommandFailure) {
+        do { try handle.write(contentsOf: Data(bytes)) } catch { throw CommandFailure("\(path) cannot be written.") }
+    }
+
+    /// Makes it durable under its name.
+    func finish() throws(CommandFailure) {
+        do { try handle.synchronize() } catch { throw CommandFailure("\(path) cannot be made durable.") }
+        guard rename(draft, path) == 0 else {
+            throw CommandFailure("\(path) cannot be written: \(String(cString: strerror(errno))).")
+        }
+        try KeyFile(path: path, isPrivate: true).synchronizeDirectory()
+    }
+
+    /// Takes back what was written, where it will not be finished.
+    func discard() {
+        unlink(draft)
+    }
+}

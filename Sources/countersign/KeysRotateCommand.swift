@@ -1,0 +1,127 @@
+import ArgumentParser
+import Foundation
+import Identity
+import Operations
+import Records
+
+extension KeysCommand {
+    /// `countersign keys rotate`.
+    struct Rotate: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "rotate",
+            abstract: "Adds a version to wrapping.key and wraps all data keys under it, while the service runs.",
+            discussion: """
+                A rotation that was cut short is finished before another version is added. Where nodes have the keys on \
+                disks of their own: --stage, copy wrapping.key to all of them, then the same without --stage.
+                """)
+
+        @OptionGroup var options: SharedOptions
+
+        @Flag(help: "Add the version and stop, so that the file can be copied to other nodes first.")
+        var stage = false
+
+        @Flag(help: "Add none; remove the versions that nothing lies under.")
+        var prune = false
+
+        func validate() throws {
+            guard !stage || !prune else { throw ValidationError("--stage and --prune exclude each other.") }
+        }
+
+        func run() async throws {
+            let report = try await Admin.run(options) { admin in
+                try await WrappingKeyRotation(admin).run(stage: stage, prune: prune)
+            }
+            if report.unreadable > 0 {
+                Output.note(
+                    "\(report.unreadable) data keys could not be opened and stay as they are; their versions are kept.")
+            }
+            guard !options.json else { return Output.json(report.json) }
+            Output.table(report.rows)
+        }
+    }
+}
+
+/// A rotation step by step. The file comes first and is durable before anything lies under the new version, and an old
+/// version leaves it last, when nothing can lie under it any more: wherever it is cut short, every data key opens.
+struct WrappingKeyRotation {
+    private let admin: Admin
+
+    init(_ admin: Admin) { self.admin = admin }
+
+    /// What was done.
+    struct Report: Equatable {
+        /// The newest version.
+        var version: Int
+        /// Whether this run made it.
+        var added = false
+        /// How many data keys were wrapped anew.
+        var rewrapped = 0
+        /// How many could not be opened.
+        var unreadable = 0
+        /// The versions that were removed.
+        var removed: Set<Int> = []
+        /// The versions that are in the file now.
+        var kept: Set<Int> = []
+
+        /// `{"version", "added", "rewrapped", "unreadable", "removed": [VERSION], "kept": [VERSION]}`.
+        var json: JSONValue {
+            func list(_ versions: Set<Int>) -> JSONValue { .array(versions.sorted().map { .integer(Int64($0)) }) }
+            return .members([
+                "version": .integer(Int64(version)), "added": .bool(added), "rewrapped": .integer(Int64(rewrapped)),
+                "unreadable": .integer(Int64(unreadable)), "removed": list(removed), "kept": list(kept),
+            ])
+        }
+
+        var rows: [[String]] {
+            func list(_ versions: Set<Int>) -> String { versions.sorted().map(String.init).joined(separator: ", ") }
+            return [
+                ["version", "\(version), \(added ? "added" : "there before")"], ["wrapped anew", "\(rewrapped)"],
+                ["removed", removed.isEmpty ? "none" : list(removed)], ["kept", list(kept)],
+            ]
+        }
+    }
+
+    /// Rotates, or goes on where a rotation was cut short.
+    func run(stage: Bool, prune: Bool) async throws -> Report {
+        let file = try WrappingKeyFile(directory: admin.keysDirectory)
+        let keys = try KeyFiles.personal(in: admin.keysDirectory)
+        let rotation = RotateWrappingKey(
+            store: admin.store, keys: keys, surroundings: admin.surroundings, actor: admin.actor)
+        var report = Report(version: keys.currentWrappingVersion)
+        if !prune, try await rotation.standing().isFinished {
+            try file.add(admin.surroundings.randomBytes(32))
+            try keys.reload()
+            report.version = keys.currentWrappingVersion
+            report.added = true
+        }
+        if !stage {
+            try await rotation.putInForce()
+            let progress = Progress(total: try await rotation.standing().remaining)
+            (report.rewrapped, report.unreadable) = try await rotation.rewrap { progress.tell($0) }
+        }
+        if prune {
+            report.removed = try await rotation.takeLeave(of: try file.versions())
+            if !report.removed.isEmpty { try file.remove(report.removed) }
+        }
+        report.kept = try file.versions()
+        return report
+    }
+
+    /// Says once a second how far it is, from the first second on.
+    private final class Progress {
+        private let total: Int
+        private let clock = ContinuousClock()
+        private var next: ContinuousClock.Instant
+
+        init(total: Int) {
+            self.total = total
+            next = clock.now + .seconds(1)
+        }
+
+        func tell(_ count: Int) {
+            guard clock.now >= next else { return }
+            next = clock.now + .seconds(1)
+            Output.note("\(count) of \(total) data keys are wrapped anew")
+        }
+    }
+}

@@ -1,0 +1,53 @@
+import Foundation
+import Glibc
+import Identity
+
+/// The file of the wrapping keys, changed as a whole and by one process at a time.
+final class WrappingKeyFile: Sendable {
+    private let directory: String
+    /// The directory, locked until this goes; a process that dies lets go of it.
+    private let lock: Int32
+
+    /// Takes the file for itself, and clears away what a process left behind that died while it wrote.
+    ///
+    /// - Throws: ``CommandFailure`` where another process has it.
+    init(directory: String) throws(CommandFailure) {
+        self.directory = directory
+        let descriptor = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw KeyFiles.missing(KeyFiles.path(.wrappingSecrets, directory)) }
+        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+            close(descriptor)
+            throw CommandFailure("Another command changes the keys in \(directory): run this again when it is done.")
+        }
+        lock = descriptor
+        KeyFiles.file(.wrappingSecrets, in: directory).removeDrafts()
+    }
+
+    deinit {
+        close(lock)
+    }
+
+    /// Adds the version behind the highest one.
+    func add(_ randomBytes: [UInt8]) throws(CommandFailure) {
+        var lines = try secrets().map { ($0.key, $0.value.reveal()) }
+        lines.append(((lines.map(\.0).max() ?? 0) + 1, randomBytes))
+        try write(lines)
+    }
+
+    /// The versions in it.
+    func versions() throws(CommandFailure) -> Set<Int> { Set(try secrets().keys) }
+
+    /// Takes versions away for good.
+    func remove(_ versions: Set<Int>) throws(CommandFailure) {
+        try write(try secrets().filter { !versions.contains($0.key) }.map { ($0.key, $0.value.reveal()) })
+    }
+
+    private func secrets() throws(CommandFailure) -> [Int: Secret<[UInt8]>] {
+        try KeyFiles.secrets(.wrappingSecrets, in: directory)
+    }
+
+    private func write(_ lines: [(version: Int, bytes: [UInt8])]) throws(CommandFailure) {
+        let text = lines.sorted { $0.version < $1.version }.map { KeyFiles.line(version: $0.version, $0.bytes) }
+        try KeyFiles.file(.wrappingSecrets, in: directory).replace(text.joined())
+    }
+}

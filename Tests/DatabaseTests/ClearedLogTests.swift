@@ -1,0 +1,75 @@
+import Database
+import Fixtures
+import Foundation
+import Testing
+
+/// What was deleted is to be in no file, SQLite's write-ahead log included.
+@Suite struct ClearedLogTests {
+    private static let secret = Array("a wrapped data key that was destroyed".utf8)
+
+    /// Runs a body over a store that was given a secret and then told to forget it.
+    private static func withForgottenSecret(
+        _ body: (SQLiteDatabase, _ isInFiles: () throws -> Bool) async throws -> Void
+    ) async throws {
+        try await withTemporaryDirectory { directory in
+            let path = directory.appendingPathComponent("store.db").path
+            let store = try SQLiteDatabase(path: path, clock: { Date(timeIntervalSince1970: 0) })
+            try await store.write { transaction in
+                try transaction.execute("CREATE TABLE secrets (id BIGINT PRIMARY KEY, value BYTEA)")
+                try transaction.execute("INSERT INTO secrets VALUES (1, $1)", [.bytes(secret)])
+            }
+            try await store.write { try $0.execute("UPDATE secrets SET value = NULL") }
+            try await body(store) {
+                try ["", "-wal"].contains { suffix in
+                    let data = try Data(contentsOf: URL(fileURLWithPath: path + suffix))
+                    return data.firstRange(of: Data(secret)) != nil
+                }
+            }
+            try await store.close()
+        }
+    }
+
+    @Test("What was deleted lies in the log until that is cleared, and in no file after it")
+    func cleared() async throws {
+        try await Self.withForgottenSecret { store, isInFiles in
+            #expect(try isInFiles())
+            #expect(try await store.clearLog())
+            #expect(try !isInFiles())
+            // The store goes on, and clearing an empty log is nothing.
+            #expect(try await store.clearLog())
+            try await store.write { try $0.execute("INSERT INTO secrets VALUES (2, NULL)") }
+            #expect(try await store.read { try $0.query("SELECT id FROM secrets").count } == 2)
+        }
+    }
+
+    @Test("While a reader needs the log it stays, without an error, and the next time it goes")
+    func held() async throws {
+        try await Self.withForgottenSecret { store, isInFiles in
+            let (started, starting) = AsyncStream<Void>.makeStream()
+            let gate = DispatchSemaphore(value: 0)
+            async let read: Int = store.read { transaction in
+                let count = try transaction.query("SELECT id FROM secrets").count
+                starting.finish()
+                gate.wait()
+                return count
+            }
+            for await _ in started {}
+            let isCleared = try await store.clearLog()
+            #expect(!isCleared)
+            #expect(try isInFiles())
+            gate.signal()
+            let count = try await read
+            #expect(count == 1)
+            #expect(try await store.clearLog())
+            #expect(try !isInFiles())
+        }
+    }
+
+    @Test("A closed store says so")
+    func closed() async throws {
+        try await Self.withForgottenSecret { store, _ in
+            try await store.close()
+            await #expect(throws: StoreError.unavailable(reason: "")) { try await store.clearLog() }
+        }
+    }
+}
