@@ -124,7 +124,7 @@ let package = Package(
                 logging, nioSSL, .product(name: "HummingbirdTLS", package: "hummingbird"),
             ] + nio,
             path: "Tests/Benchmarks", exclude: ["handshakes.py"], swiftSettings: house),
-        .testTarget(name: "IdentityTests", dependencies: ["Identity", "Fixtures"], swiftSettings: house),
+        .testTarget(name: "IdentityTests", dependencies: ["Identity", "Fixtures", crypto], swiftSettings: house),
         .testTarget(
             name: "TokensTests",
             dependencies: [

@@ -58,6 +58,14 @@ extension Database {
         }
     }
 
+    /// The migrations that the store has not seen yet; it is left as it is.
+    ///
+    /// - Throws: `StoreError.migration` where history and build do not belong together.
+    public func pendingMigrations(of migrations: [Migration]) async throws -> [Migration] {
+        guard try await currentMigration() > 0 else { return migrations }
+        return try await read { try pending(of: migrations, in: $0) }
+    }
+
     /// The identifier of the last applied migration, 0 for a store without any.
     ///
     /// - Throws: `StoreError.unavailable`.

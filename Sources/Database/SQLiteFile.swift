@@ -45,7 +45,8 @@ struct SQLiteFile {
         try connect(readOnly: true) { _ in }
     }
 
-    private func connect(readOnly: Bool, _ finish: (GRDB.Database) throws -> Void) throws -> DatabaseQueue {
+    /// Opens a connection with the settings that all share.
+    func connect(readOnly: Bool, _ finish: (GRDB.Database) throws -> Void) throws -> DatabaseQueue {
         var configuration = Configuration()
         configuration.readonly = readOnly
         configuration.foreignKeysEnabled = true

@@ -69,11 +69,13 @@ public struct NonceKey: Sendable {
     private let codeKey: SymmetricKey
     private let tagKey: SymmetricKey
 
-    /// Derives the two keys in use (HKDF, RFC 5869) from the secret in `Keys/nonce.key`.
-    public init(_ secret: Secret<[UInt8]>) {
+    /// Derives the two keys in use (HKDF, RFC 5869) from the secret in `Keys/nonce.key`, salted with the store's
+    /// generation of nonces: what was issued before a restore is not recognized after it.
+    public init(_ secret: Secret<[UInt8]>, generation: String = "") {
         let input = SymmetricKey(data: secret.reveal())
         func derive(_ label: String) -> SymmetricKey {
-            HKDF<SHA256>.deriveKey(inputKeyMaterial: input, info: Data(label.utf8), outputByteCount: 32)
+            HKDF<SHA256>.deriveKey(
+                inputKeyMaterial: input, salt: Data(generation.utf8), info: Data(label.utf8), outputByteCount: 32)
         }
         codeKey = derive("countersign nonce code")
         tagKey = derive("countersign nonce device")

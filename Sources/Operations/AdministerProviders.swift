@@ -53,7 +53,8 @@ public struct AdministerProviders: Sendable {
             }
             try ProviderRecords(transaction).insert(application, at: now)
             try AuditRecords(transaction).append(
-                .providerAdded, subject: "provider \(provider.id)", actor: actor, id: auditID)
+                .providerAdded, subject: "provider \(provider.id)", actor: actor,
+                detail: "key \(keyID) app \(application.id)", id: auditID)
             try ChangeRecords(transaction).announce(.provider(provider.id))
         }
         return Registration(provider: provider, keyID: keyID, applicationID: application.id)
@@ -62,7 +63,7 @@ public struct AdministerProviders: Sendable {
     /// Disables a provider: its tokens, keys and sessions count no more.
     ///
     /// - Returns: how many sessions ended.
-    public func disable(_ name: String) async throws -> Int {
+    public func disable(_ name: String, reason: AuditReason? = nil) async throws -> Int {
         let auditID = surroundings.newUUID()
         return try await store.decide { transaction in
             let provider = try Self.find(name, in: transaction)
@@ -70,7 +71,8 @@ public struct AdministerProviders: Sendable {
             let ended = try SessionRecords(transaction).end(
                 .provider(provider.id), at: transaction.now, reason: "provider disabled")
             try AuditRecords(transaction).append(
-                .providerDisabled, subject: "provider \(provider.id)", actor: actor, id: auditID)
+                .providerDisabled, subject: "provider \(provider.id)", actor: actor, detail: "\(ended) sessions ended",
+                reason: reason, id: auditID)
             try ChangeRecords(transaction).announce(.provider(provider.id))
             return ended
         }
@@ -97,7 +99,7 @@ public struct AdministerProviders: Sendable {
             let application = Application(id: id, providerID: provider.id, name: name)
             try ProviderRecords(transaction).insert(application, at: transaction.now)
             try AuditRecords(transaction).append(
-                .applicationAdded, subject: "app \(id)", actor: actor, id: auditID)
+                .applicationAdded, subject: "app \(id)", actor: actor, detail: "provider \(provider.id)", id: auditID)
             try ChangeRecords(transaction).announce(.provider(provider.id))
             return application
         }

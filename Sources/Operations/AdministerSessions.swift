@@ -31,15 +31,15 @@ public struct AdministerSessions: Sendable {
     }
 
     /// Challenges a session: its user must prove who they are again.
-    public func challenge(_ id: SessionID) async throws {
-        try await change(id, .sessionChallenged, event: .challenge) { records, session, now in
+    public func challenge(_ id: SessionID, reason: AuditReason? = nil) async throws {
+        try await change(id, .sessionChallenged, event: .challenge, reason) { records, session, now in
             try records.challenge(.session(session.id), at: now)
         }
     }
 
     /// Ends a session.
-    public func end(_ id: SessionID) async throws {
-        try await change(id, .sessionEnded, event: .destroy) { records, session, now in
+    public func end(_ id: SessionID, reason: AuditReason? = nil) async throws {
+        try await change(id, .sessionEnded, event: .destroy, reason) { records, session, now in
             try records.end(.session(session.id), at: now, reason: "ended by an admin")
         }
     }
@@ -59,7 +59,7 @@ public struct AdministerSessions: Sendable {
 
     private func change(
         _ id: SessionID, _ audit: AuditRecords.Event, event: SessionState.Event,
-        _ act: @escaping @Sendable (SessionRecords, Session, Date) throws -> Int
+        _ reason: AuditReason?, _ act: @escaping @Sendable (SessionRecords, Session, Date) throws -> Int
     ) async throws {
         let auditID = surroundings.newUUID()
         try await store.decide { transaction in
@@ -72,7 +72,8 @@ public struct AdministerSessions: Sendable {
             else {
                 throw Refusal(.conflict, "The session is \(session.state.rawValue).", state: session.state.rawValue)
             }
-            try AuditRecords(transaction).append(audit, subject: "session \(id)", actor: actor, id: auditID)
+            try AuditRecords(transaction).append(
+                audit, subject: "session \(id)", actor: actor, reason: reason, id: auditID)
             try ChangeRecords(transaction).announce(.session(session.tokenHash))
         }
     }

@@ -46,12 +46,12 @@ public struct AdministerUsers: Sendable {
     ///
     /// - Parameter reason: why the admin looks; kept in the audit log.
     /// - Throws: ``Refusal`` `not_found`.
-    public func export(_ name: String, reason: String) async throws -> PersonalExport {
+    public func export(_ name: String, reason: AuditReason) async throws -> PersonalExport {
         let auditID = surroundings.newUUID()
         return try await store.decide { transaction in
             let line = try line(name, in: transaction)
             try AuditRecords(transaction).append(
-                .personalDataRead, subject: "user \(line.user.id)", actor: actor, detail: reason, id: auditID)
+                .personalDataRead, subject: "user \(line.user.id)", actor: actor, reason: reason, id: auditID)
             return try PersonalExport.collect(line.user, address: line.address, keys: keys, in: transaction)
         }
     }
@@ -59,7 +59,7 @@ public struct AdministerUsers: Sendable {
     /// Erases a user; the id of the audit entry.
     ///
     /// - Throws: ``Refusal`` `not_found`.
-    public func erase(_ name: String, reason: String) async throws -> UUID {
+    public func erase(_ name: String, reason: AuditReason) async throws -> UUID {
         let receipt = surroundings.newUUID()
         try await store.decide { transaction in
             try EraseUser(keys: keys)(
@@ -67,6 +67,21 @@ public struct AdministerUsers: Sendable {
                 in: transaction)
         }
         return receipt
+    }
+
+    /// Challenges every session of a user: they must prove who they are again. How many there were.
+    ///
+    /// - Throws: ``Refusal`` `not_found`.
+    public func challenge(_ name: String, reason: AuditReason?) async throws -> Int {
+        let auditID = surroundings.newUUID()
+        return try await store.decide { transaction in
+            let user = try line(name, in: transaction).user.id
+            let challenged = try SessionRecords(transaction).challenge(.user(user), at: transaction.now)
+            try AuditRecords(transaction).append(
+                .sessionChallenged, subject: "user \(user)", actor: actor, reason: reason, id: auditID)
+            try ChangeRecords(transaction).announce(.user(user))
+            return challenged
+        }
     }
 
     private func line(_ name: String, in transaction: any Transaction) throws -> Line {

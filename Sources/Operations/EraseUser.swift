@@ -9,7 +9,9 @@ struct EraseUser: Sendable {
     let keys: PersonalKeys
 
     /// Erases.
-    func callAsFunction(_ user: UserID, actor: String, reason: String?, auditID: UUID, in transaction: any Transaction)
+    func callAsFunction(
+        _ user: UserID, actor: String, reason: AuditReason, auditID: UUID, in transaction: any Transaction
+    )
         throws
     {
         let now = transaction.now
@@ -21,7 +23,7 @@ struct EraseUser: Sendable {
         try DataKeyRecords(transaction, keys: keys).erase(user, at: now)
         try SessionRecords(transaction).end(.user(user), at: now, reason: "the user was erased")
         try AuditRecords(transaction).append(
-            .userErased, subject: "user \(user)", actor: actor, detail: reason, id: auditID)
+            .userErased, subject: "user \(user)", actor: actor, reason: reason, id: auditID)
         try ChangeRecords(transaction).announce(.user(user))
     }
 }

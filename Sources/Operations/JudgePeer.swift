@@ -61,7 +61,7 @@ public struct JudgePeer: Sendable {
             }
             try AuditRecords(transaction).append(
                 .certificateSuperseded, subject: "certificate \(oldSerial)", actor: "device \(certificate.deviceID)",
-                detail: "by \(certificate.serial)", id: auditID)
+                detail: "by \(certificate.serial)", reason: "superseded", id: auditID)
             try ChangeRecords(transaction).announce(.device(certificate.deviceID))
         }
         try await watch.apply(.device(certificate.deviceID))

@@ -75,7 +75,9 @@ public struct ManageProviderKeys: Sendable {
     ///   another's keys, those that an admin added (unless it signs with such a one), nor its last one.
     @discardableResult
     public func revoke(
-        _ id: ProviderKeyID, endingSessions: Bool, requester: (provider: ProviderID, key: ProviderKeyID)?, actor: String
+        _ id: ProviderKeyID, endingSessions: Bool, requester: (provider: ProviderID, key: ProviderKeyID)?,
+        actor: String,
+        reason: AuditReason? = nil
     ) async throws -> Int {
         let auditID = surroundings.newUUID()
         let (provider, ended) = try await store.decide { transaction -> (ProviderID, Int) in
@@ -101,7 +103,8 @@ public struct ManageProviderKeys: Sendable {
                 ? try SessionRecords(transaction).end(
                     .providerKey(id), at: transaction.now, reason: "provider key revoked") : 0
             try AuditRecords(transaction).append(
-                .providerKeyRevoked, subject: "key \(id)", actor: actor, detail: "\(ended) sessions ended", id: auditID)
+                .providerKeyRevoked, subject: "key \(id)", actor: actor, detail: "\(ended) sessions ended",
+                reason: reason, id: auditID)
             try ChangeRecords(transaction).announce(.provider(key.providerID))
             return (key.providerID, ended)
         }

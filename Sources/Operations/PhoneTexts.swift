@@ -68,7 +68,7 @@ struct PhoneTexts: Sendable {
             let subject = stop == .country ? request.number.region : SendGuard.prefix(of: request.number)
             try AuditRecords(transaction).append(
                 .phoneSendsStopped, subject: "\(stop.rawValue) \(subject)", actor: "service",
-                detail: "too few texts were verified", id: names.audit)
+                reason: "too_few_verified", id: names.audit)
         case .withhold(_, nil): break
         }
         return decision

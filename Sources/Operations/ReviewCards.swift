@@ -62,7 +62,8 @@ public struct ReviewCards: Sendable {
         return try await store.decide { transaction in
             let entry = try find(id, in: transaction)
             try AuditRecords(transaction).append(
-                .personalDataRead, subject: "user \(entry.userID)", actor: actor, detail: "card \(id)", id: auditID)
+                .personalDataRead, subject: "user \(entry.userID)", actor: actor, detail: "card \(id)",
+                reason: "card_review", id: auditID)
             let key = try DataKeyRecords(transaction, keys: keys).find(entry.userID)
             let reason = try IdentityCardRecords(transaction).sealedReason(id).flatMap { sealed in
                 try key?.open(

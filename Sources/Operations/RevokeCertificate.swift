@@ -45,7 +45,13 @@ public struct RevokeCertificate: Sendable {
             }
             // Whoever held this certificate's key may have had a renewal made that was not shown yet.
             for renewal in try records.listUnseenRenewals(of: serial) {
-                _ = try records.revoke(serial: renewal, at: transaction.now, reason: reason.rawValue)
+                guard try records.revoke(serial: renewal, at: transaction.now, reason: reason.rawValue) else {
+                    continue
+                }
+                try AuditRecords(transaction).append(
+                    .certificateRevoked, subject: "certificate \(renewal)", actor: actor,
+                    detail: "renewal of \(serial)",
+                    reason: AuditReason(reason.rawValue), id: surroundings.newUUID())
             }
             let remaining = try records.list(deviceID: certificate.deviceID).contains { $0.revoked == nil }
             if !remaining {
@@ -53,8 +59,8 @@ public struct RevokeCertificate: Sendable {
                     .device(certificate.deviceID), at: transaction.now, reason: "certificate revoked")
             }
             try AuditRecords(transaction).append(
-                .certificateRevoked, subject: "certificate \(serial)", actor: actor, detail: reason.rawValue,
-                id: auditID)
+                .certificateRevoked, subject: "certificate \(serial)", actor: actor,
+                reason: AuditReason(reason.rawValue), id: auditID)
             try ChangeRecords(transaction).announce(.device(certificate.deviceID))
             return certificate
         }

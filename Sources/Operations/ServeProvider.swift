@@ -52,9 +52,14 @@ public struct ServeProvider: Sendable {
     /// Ends a session by its token (RFC 7009); a token that is unknown or another's is no error.
     public func revoke(_ token: String, for provider: ProviderID) async throws {
         guard let session = try await own(token, of: provider) else { return }
+        let auditID = surroundings.newUUID()
         try await store.decide { transaction in
-            try SessionRecords(transaction).end(
+            let ended = try SessionRecords(transaction).end(
                 .session(session.id), at: transaction.now, reason: "ended by its provider")
+            guard ended > 0 else { return }
+            try AuditRecords(transaction).append(
+                .sessionEnded, subject: "session \(session.id)", actor: "provider \(provider)",
+                reason: "provider_logout", id: auditID)
             try ChangeRecords(transaction).announce(.session(session.tokenHash))
         }
         sessions.drop(session.tokenHash)
@@ -99,8 +104,14 @@ public struct ServeProvider: Sendable {
     /// Logs a user out everywhere.
     public func endSessions(of externalID: String, at provider: ProviderID) async throws {
         let user = try await user(externalID, of: provider)
+        let auditID = surroundings.newUUID()
         try await store.decide { transaction in
-            try SessionRecords(transaction).end(.user(user.id), at: transaction.now, reason: "ended by its provider")
+            let ended = try SessionRecords(transaction).end(
+                .user(user.id), at: transaction.now, reason: "ended by its provider")
+            guard ended > 0 else { return }
+            try AuditRecords(transaction).append(
+                .sessionEnded, subject: "user \(user.id)", actor: "provider \(provider)",
+                detail: "\(ended) sessions ended", reason: "provider_logout", id: auditID)
             try ChangeRecords(transaction).announce(.user(user.id))
         }
         sessions.drop { $0.userID == user.id }

@@ -77,7 +77,7 @@ public struct ServeUser: Sendable {
         return try await store.decide { transaction in
             try AuditRecords(transaction).append(
                 .personalDataRead, subject: "user \(session.userID)", actor: "user \(session.userID)",
-                detail: "export", id: auditID)
+                detail: "export", reason: "user_request", id: auditID)
             return try PersonalExport.collect(own.user, address: own.address, keys: keys, in: transaction)
         }
     }
@@ -90,7 +90,8 @@ public struct ServeUser: Sendable {
         let receipt = surroundings.newUUID()
         try await store.decide { transaction in
             try EraseUser(keys: keys)(
-                session.userID, actor: "user \(session.userID)", reason: nil, auditID: receipt, in: transaction)
+                session.userID, actor: "user \(session.userID)", reason: "user_request", auditID: receipt,
+                in: transaction)
         }
         sessions.drop { $0.userID == session.userID }
         return receipt

@@ -41,19 +41,27 @@ public struct AuditRecords {
         case wrappingKeyRotated = "wrapping_key_rotated"
         case wrappingKeysRemoved = "wrapping_keys_removed"
         case usersArchived = "users_archived"
+        case storeRestored = "store_restored"
     }
 
-    /// Appends an entry.
+    /// Appends an entry. It gets its place in the chain within a second of the commit: see ``AuditChainRecords``.
     ///
     /// - Parameters:
     ///   - subject: an id, never a name, number or address.
-    ///   - actor: `device <id>`, `provider <id>`, `admin <operating system user>` or `service`.
-    public func append(_ event: Event, subject: String, actor: String, detail: String? = nil, id: UUID) throws {
+    ///   - actor: `device <id>`, `provider <id>`, `user <id>`, `admin <operating system user>` or `service`.
+    ///   - detail: further ids, never a name, number or address either.
+    ///   - reason: why, where that is not in the event.
+    public func append(
+        _ event: Event, subject: String, actor: String, detail: String? = nil, reason: AuditReason? = nil, id: UUID
+    ) throws {
         try transaction.execute(
-            "INSERT INTO audit_entries (id, at, event, subject, actor, detail) VALUES ($1, $2, $3, $4, $5, $6)",
+            """
+            INSERT INTO audit_entries (id, at, event, subject, actor, detail, reason)
+            VALUES ($1, $2, $3, $4, $5, $6, $7)
+            """,
             [
                 .text(Identifier<AuditRecords>(id).description), .time(transaction.now), .text(event.rawValue),
-                .text(subject), .text(actor), .optional(detail),
+                .text(subject), .text(actor), .optional(detail), .optional(reason?.text),
             ])
     }
 }

@@ -22,6 +22,37 @@ public struct DeviceRecords {
             """, [.id(id), .optional(userAgent), .optional(presenceKey), .time(time)]) > 0
     }
 
+    /// A device as admins see it.
+    public struct Line: Sendable {
+        /// Its name.
+        public let id: DeviceID
+        /// When it was certified first.
+        public let createdAt: Date
+        /// What it said of its software, where it did.
+        public let userAgent: String?
+        /// Its certificates that were not revoked and have not run out.
+        public let certificates: Int
+        /// Its sessions that were not ended; the clock may have ended some.
+        public let sessions: Int
+    }
+
+    /// The newest devices.
+    public func list(limit: Int) throws -> [Line] {
+        try transaction.query(
+            """
+            SELECT id, created_at, user_agent,
+                (SELECT COUNT(*) FROM certificates
+                 WHERE device_id = devices.id AND revoked_at IS NULL AND not_after > $1),
+                (SELECT COUNT(*) FROM sessions WHERE device_id = devices.id AND state <> 'unauthenticated')
+            FROM devices ORDER BY created_at DESC, id LIMIT $2
+            """, [.time(transaction.now), Value(limit)]
+        ).map {
+            Line(
+                id: try $0.id(0), createdAt: try $0.time(1), userAgent: try $0.textOrNull(2),
+                certificates: Int(try $0.integer(3)), sessions: Int(try $0.integer(4)))
+        }
+    }
+
     /// The SubjectPublicKeyInfo PEM of a device's presence key; `nil` where it registered none.
     public func presenceKey(of id: DeviceID) throws -> String? {
         try transaction.first("SELECT presence_key FROM devices WHERE id = $1", [.id(id)])?.textOrNull(0)

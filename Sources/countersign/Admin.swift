@@ -68,6 +68,16 @@ struct Admin: Sendable {
     }
 }
 
+/// Reads a reason that an admin typed.
+func auditReason(_ text: String, _ option: String = "--reason") throws(CommandFailure) -> AuditReason {
+    guard let reason = AuditReason(text) else {
+        throw CommandFailure(
+            "\(option) takes a code or a ticket's number such as user_request or ticket:4711, without spaces and without "
+                + "personal data: the audit log keeps it for ever.", exitCode: .usage)
+    }
+    return reason
+}
+
 /// Reads an identifier that an admin typed.
 func identifier<Kind>(_ text: String, _ what: String) throws(CommandFailure) -> Identifier<Kind> {
     guard let id = Identifier<Kind>(text[...]) else {

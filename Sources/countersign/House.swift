@@ -17,6 +17,8 @@ struct House: Sendable {
     let settings: Settings
     let policy: CurrentPolicy
     let keys: LoadedKeys
+    /// Made of the nonce secret and the generation that the store is in.
+    let nonceKey: NonceKey
     let store: any Database
     let registry: PrometheusRegistry
     let http: HTTPClient
@@ -39,12 +41,13 @@ struct House: Sendable {
     private let open = OpenChannels()
 
     init(
-        settings: Settings, policy: CurrentPolicy, keys: LoadedKeys, store: any Database, registry: PrometheusRegistry,
-        http: HTTPClient, carriers: HTTPClient, logger: Logger
+        settings: Settings, policy: CurrentPolicy, keys: LoadedKeys, nonceKey: NonceKey, store: any Database,
+        registry: PrometheusRegistry, http: HTTPClient, carriers: HTTPClient, logger: Logger
     ) throws {
         self.settings = settings
         self.policy = policy
         self.keys = keys
+        self.nonceKey = nonceKey
         self.store = store
         self.registry = registry
         self.http = http
@@ -86,6 +89,7 @@ struct House: Sendable {
             Loop(name: "housekeeping", logger: logger) { [self] in await keepHouse() },
             Loop(name: "policy reload", logger: logger) { [self] in await reloadPolicies() },
             Loop(name: "outbox", logger: logger, body: try outboxLoop()),
+            Loop(name: "audit sealer", logger: logger, body: auditLoop()),
             listening,
         ]
         var configuration = ServiceGroupConfiguration(
@@ -142,7 +146,6 @@ struct House: Sendable {
     }
 
     private func sessionRoutes(_ rateLimiting: RateLimiting) -> SessionRoutes {
-        let nonceKey = NonceKey(keys.nonceSecret)
         let verify = VerifyIdentity(
             realm: settings.realm, providers: providers, nonceKey: nonceKey, policy: policy, surroundings: surroundings)
         let check = CheckSession(store: store, sessions: sessions, policy: policy, surroundings: surroundings)
@@ -171,7 +174,7 @@ struct House: Sendable {
             keys: ManageProviderKeys(store: store, watch: watch, surroundings: surroundings),
             serve: ServeProvider(
                 realm: settings.realm, store: store, keys: keys.personal, sessions: sessions,
-                nonceKey: NonceKey(keys.nonceSecret), policy: policy, surroundings: surroundings),
+                nonceKey: nonceKey, policy: policy, surroundings: surroundings),
             policy: policy, realm: settings.realm)
     }
 

@@ -11,7 +11,7 @@ extension House {
     func phoneRoutes(_ rateLimiting: RateLimiting) throws -> PhoneRoutes {
         PhoneRoutes(
             start: StartPhoneVerification(
-                store: store, keys: keys.personal, codes: keys.phoneCodes, nonceKey: NonceKey(keys.nonceSecret),
+                store: store, keys: keys.personal, codes: keys.phoneCodes, nonceKey: nonceKey,
                 outbox: outboxSignal, policy: policy, rateLimiting: rateLimiting, surroundings: surroundings),
             check: CheckPhoneVerification(
                 store: store, keys: keys.personal, codes: keys.phoneCodes, policy: policy, surroundings: surroundings),

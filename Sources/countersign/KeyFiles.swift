@@ -48,9 +48,11 @@ enum KeyFiles {
         case wrappingSecrets = "wrapping.key"
         case blindIndexSecrets = "blind-index.key"
         case serviceKey = "service.key"
+        /// The public halves of service keys that were in use before.
+        case retiredServiceKeys = "service-retired.pem"
 
         /// A `pkcs11:` URI may hold a PIN.
-        var isPrivate: Bool { self != .authorityCertificate && self != .serverCertificate }
+        var isPrivate: Bool { ![.authorityCertificate, .serverCertificate, .retiredServiceKeys].contains(self) }
     }
 
     /// A file of the directory.
@@ -167,8 +169,7 @@ enum KeyFiles {
         return Secret(bytes)
     }
 
-    private static func serviceKey(_ pem: String, _ directory: String) throws(CommandFailure) -> P256.Signing.PrivateKey
-    {
+    static func serviceKey(_ pem: String, _ directory: String) throws(CommandFailure) -> P256.Signing.PrivateKey {
         let path = path(.serviceKey, directory)
         guard let key = try? P256.Signing.PrivateKey(pemRepresentation: pem) else {
             throw CommandFailure("\(path) is not a P-256 key in PEM; run `rm \(path) && \(initCommand(directory))`.")

@@ -75,9 +75,11 @@ struct ProviderCommand: AsyncParsableCommand {
             abstract: "Refuses a provider's tokens, keys and sessions from now on.")
         @OptionGroup var shared: SharedOptions
         @Argument(help: "Its slug or id.") var provider: String
+        @Option(help: "Why: a code or a ticket's number, kept in the audit log.") var reason: String?
 
         func run() async throws {
-            let ended = try await Admin.run(shared) { try await $0.providers.disable(provider) }
+            let reason = try reason.map { text throws(CommandFailure) in try auditReason(text) }
+            let ended = try await Admin.run(shared) { try await $0.providers.disable(provider, reason: reason) }
             if shared.json {
                 Output.json(.members(["disabled": .string(provider), "sessions_ended": .integer(Int64(ended))]))
             } else {
@@ -167,11 +169,14 @@ struct KeyCommand: AsyncParsableCommand {
         @OptionGroup var shared: SharedOptions
         @Argument(help: "The key's id.") var key: String
         @Flag(help: "End every session that the key opened or renewed.") var endSessions = false
+        @Option(help: "Why: a code or a ticket's number, kept in the audit log.") var reason: String?
 
         func run() async throws {
             let id: ProviderKeyID = try identifier(key, "key")
+            let reason = try reason.map { text throws(CommandFailure) in try auditReason(text) }
             let ended = try await Admin.run(shared) {
-                try await $0.providerKeys.revoke(id, endingSessions: endSessions, requester: nil, actor: $0.actor)
+                try await $0.providerKeys.revoke(
+                    id, endingSessions: endSessions, requester: nil, actor: $0.actor, reason: reason)
             }
             if shared.json {
                 Output.json(.members(["revoked": .string(key), "sessions_ended": .integer(Int64(ended))]))

@@ -32,14 +32,16 @@ struct ServeCommand: AsyncParsableCommand {
         MetricsSystem.bootstrap(registry)
         let store = try settings.store.open(clock: { Date() })
         try await store.migrate(Schema.migrations)
+        let generation = try await store.read { try RestoreRecords($0).nonceGeneration() }
+        let nonceKey = NonceKey(keys.nonceSecret, generation: generation)
         try await HTTPClient.withHTTPClient(
             configuration: .init(
                 redirectConfiguration: .disallow, timeout: .init(connect: .seconds(5), read: .seconds(10)))
         ) { http in
             try await HTTPClient.withHTTPClient(configuration: .delivery(policy.delivery)) { carriers in
                 let house = try House(
-                    settings: settings, policy: CurrentPolicy(policy), keys: keys, store: store, registry: registry,
-                    http: http, carriers: carriers, logger: Logger(label: "countersign"))
+                    settings: settings, policy: CurrentPolicy(policy), keys: keys, nonceKey: nonceKey, store: store,
+                    registry: registry, http: http, carriers: carriers, logger: Logger(label: "countersign"))
                 try await house.run()
             }
         }

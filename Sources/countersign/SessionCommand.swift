@@ -50,11 +50,13 @@ struct SessionCommand: AsyncParsableCommand {
             abstract: "Challenges a session: its user must prove who they are again.")
         @OptionGroup var shared: SharedOptions
         @Argument(help: "Its id.") var session: String
+        @Option(help: "Why: a code or a ticket's number, kept in the audit log.") var reason: String?
 
         func run() async throws {
             let id: SessionID = try identifier(session, "session")
+            let reason = try reason.map { text throws(CommandFailure) in try auditReason(text) }
             let changed = try await Admin.run(shared) { admin in
-                try await admin.sessions.challenge(id)
+                try await admin.sessions.challenge(id, reason: reason)
                 return try await admin.sessions.show(id)
             }
             SessionCommand.show(changed, await SessionCommand.clocksOrDefaults(shared), json: shared.json)
@@ -65,11 +67,13 @@ struct SessionCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(abstract: "Ends a session.")
         @OptionGroup var shared: SharedOptions
         @Argument(help: "Its id.") var session: String
+        @Option(help: "Why: a code or a ticket's number, kept in the audit log.") var reason: String?
 
         func run() async throws {
             let id: SessionID = try identifier(session, "session")
+            let reason = try reason.map { text throws(CommandFailure) in try auditReason(text) }
             let changed = try await Admin.run(shared) { admin in
-                try await admin.sessions.end(id)
+                try await admin.sessions.end(id, reason: reason)
                 return try await admin.sessions.show(id)
             }
             SessionCommand.show(changed, await SessionCommand.clocksOrDefaults(shared), json: shared.json)

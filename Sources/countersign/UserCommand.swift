@@ -6,8 +6,8 @@ import Operations
 /// `countersign user …`: who is here, and what is held on them.
 struct UserCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "user", abstract: "Shows, exports, archives and erases users.",
-        subcommands: [List.self, Show.self, Export.self, Archive.self, Erase.self])
+        commandName: "user", abstract: "Shows, exports, archives, challenges and erases users.",
+        subcommands: [List.self, Show.self, Export.self, Archive.self, Challenge.self, Erase.self])
 
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(abstract: "Lists the newest users, without personal data.")
@@ -29,11 +29,12 @@ struct UserCommand: AsyncParsableCommand {
             abstract: "Shows a user. Personal data only with --reveal, which is written into the audit log.")
         @OptionGroup var shared: SharedOptions
         @Argument(help: "The user's id, or <provider slug>/<external id>.") var user: String
-        @Option(help: "Show personal data too, and say why.") var reveal: String?
+        @Option(help: "Show personal data too, and say why by a code or a ticket's number.") var reveal: String?
 
         func run() async throws {
             if let reveal {
-                let export = try await Admin.run(shared) { try await $0.users().export(user, reason: reveal) }
+                let reason = try auditReason(reveal, "--reveal")
+                let export = try await Admin.run(shared) { try await $0.users().export(user, reason: reason) }
                 return UserCommand.show(export.json, json: shared.json)
             }
             let line = try await Admin.run(shared) { try await $0.users().find(user) }
@@ -46,10 +47,30 @@ struct UserCommand: AsyncParsableCommand {
             abstract: "Writes everything that is held on a user as JSON. It is written into the audit log.")
         @OptionGroup var shared: SharedOptions
         @Argument(help: "The user's id, or <provider slug>/<external id>.") var user: String
-        @Option(help: "Why; kept in the audit log.") var reason: String
+        @Option(help: "Why: a code or a ticket's number, kept in the audit log.") var reason: String
 
         func run() async throws {
+            let reason = try auditReason(reason)
             Output.json(try await Admin.run(shared) { try await $0.users().export(user, reason: reason) }.json)
+        }
+    }
+
+    struct Challenge: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Challenges every session of a user: they must prove who they are again.")
+        @OptionGroup var shared: SharedOptions
+        @Argument(help: "The user's id, or <provider slug>/<external id>.") var user: String
+        @Option(help: "Why: a code or a ticket's number, kept in the audit log.") var reason: String?
+
+        func run() async throws {
+            let reason = try reason.map { text throws(CommandFailure) in try auditReason(text) }
+            let (id, challenged) = try await Admin.run(shared) { admin in
+                let id = try await admin.users().find(user).user.id.description
+                return (id, try await admin.users().challenge(id, reason: reason))
+            }
+            UserCommand.show(
+                .members(["user_id": .string(id), "sessions_challenged": .integer(Int64(challenged))]),
+                json: shared.json)
         }
     }
 
@@ -58,10 +79,11 @@ struct UserCommand: AsyncParsableCommand {
             abstract: "Erases a user: sessions end, data and their key are destroyed. It cannot be undone.")
         @OptionGroup var shared: SharedOptions
         @Argument(help: "The user's id, or <provider slug>/<external id>.") var user: String
-        @Option(help: "Why; kept in the audit log.") var reason: String
+        @Option(help: "Why: a code or a ticket's number, kept in the audit log.") var reason: String
         @Flag(help: "Do it; without this, only say whom it would hit.") var yes = false
 
         func run() async throws {
+            let reason = try auditReason(reason)
             let line = try await Admin.run(shared) { try await $0.users().find(user) }
             guard yes else {
                 throw CommandFailure("This would erase \(line.address) (\(line.user.id)) for good: add --yes.")

@@ -183,8 +183,8 @@ def verified(chosen, provider, admin, hunt, texts):
     export = json.dumps(accepted(person.call("GET", "/me/export")))
     expect(FIRST["street"] in export and "flamingo" in export, "the export lacks data")
     admin.run("user", "show", person.user_id)
-    expect(FIRST["number"] in json.dumps(admin.run("user", "show", person.user_id, "--reveal", "a question")), "show")
-    admin.run("user", "export", person.user_id, "--reason", "a question")
+    expect(FIRST["number"] in json.dumps(admin.run("user", "show", person.user_id, "--reveal", "ticket:1")), "show")
+    admin.run("user", "export", person.user_id, "--reason", "ticket:1")
     return person
 
 
@@ -222,7 +222,7 @@ def archived(chosen, admin, people, refused_card):
         own = accepted(person.call("GET", "/me"))
         equal((own["postal_address"], own["document_number"]), (None, None), "what was purged")
         equal((own["full_name"], own["assurance"]), (line["full_name"], "barcode"), "what stays")
-        export = json.dumps(admin.run("user", "export", person.user_id, "--reason", "a question"))
+        export = json.dumps(admin.run("user", "export", person.user_id, "--reason", "ticket:1"))
         equal(card["street"] in export, person in refused_card, "whether the export holds the address")
     equal(lines, {}, "further lines")
     admin.refuse(*common, "--output", output)
@@ -312,7 +312,7 @@ def main():
     # The second user has a card in review left, which nothing is dropped from.
     archived(chosen, admin, (first, second), {second})
     accepted(first.call("DELETE", "/me"), 202)
-    admin.run("user", "erase", second.user_id, "--reason", "asked for", "--yes")
+    admin.run("user", "erase", second.user_id, "--reason", "user_request", "--yes")
     search_process(chosen, hunt, admin)
     stop(chosen)
     search_directory(chosen, hunt)

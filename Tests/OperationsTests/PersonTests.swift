@@ -95,17 +95,17 @@ struct PersonTests {
             for name in [alice.session.userID.description, address] {
                 #expect(try await bench.admin.find(name).user.id == alice.session.userID)
             }
-            let held = try await bench.admin.export(address, reason: "request 7")
+            let held = try await bench.admin.export(address, reason: "request-7")
             #expect(held.proved?.phoneNumber == "+14155552671")
             await #expect(throws: Refusal(.notFound, "")) { try await bench.admin.find("nobody/alice") }
-            _ = try await bench.admin.erase(address, reason: "request 8")
-            #expect(try await bench.admin.export(address, reason: "request 9").proved == nil)
+            _ = try await bench.admin.erase(address, reason: "request-8")
+            #expect(try await bench.admin.export(address, reason: "request-9").proved == nil)
             let audited = try await house.store.read { transaction in
-                try transaction.query("SELECT event, detail FROM audit_entries WHERE actor = 'admin test'").map {
+                try transaction.query("SELECT event, reason FROM audit_entries WHERE actor = 'admin test'").map {
                     "\(try $0.text(0)) \(try $0.textOrNull(1) ?? "")"
                 }
             }
-            for entry in ["personal_data_read request 7", "user_erased request 8", "personal_data_read request 9"] {
+            for entry in ["personal_data_read request-7", "user_erased request-8", "personal_data_read request-9"] {
                 #expect(audited.contains(entry))
             }
         }

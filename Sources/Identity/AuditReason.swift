@@ -1,0 +1,39 @@
+/// Why something was done, as the audit log keeps it for ever: a code or the number of a ticket, such as `user_request`
+/// or `ticket:4711`.
+///
+/// It has no spaces and no long runs of digits: a sentence, which would sooner or later name a person, and a telephone
+/// or document number do not fit in. What has to be said of a person is said where it is sealed and can be erased.
+public struct AuditReason: Sendable, Equatable, ExpressibleByStringLiteral {
+    /// The code.
+    public let text: String
+
+    /// The longest code, in characters.
+    public static let maximumLength = 64
+    /// The longest run of digits.
+    static let maximumDigits = 6
+
+    /// Reads 1 to 64 ASCII letters, digits and `- _ . : / #`, at most six digits in a row; `nil` for anything else.
+    public init?(_ text: String) {
+        var digits = 0
+        for byte in text.utf8 {
+            switch byte {
+            case UInt8(ascii: "0")...UInt8(ascii: "9"):
+                digits += 1
+                guard digits <= Self.maximumDigits else { return nil }
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "_"), UInt8(ascii: ":"), UInt8(ascii: "#"):
+                digits = 0
+            // What people put between the digits of a number does not break the run.
+            case UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "/"): break
+            default: return nil
+            }
+        }
+        guard (1...Self.maximumLength).contains(text.utf8.count) else { return nil }
+        self.text = text
+    }
+
+    /// A code that stands in the source.
+    public init(stringLiteral text: StaticString) {
+        self.text = text.description
+    }
+}

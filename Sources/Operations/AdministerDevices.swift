@@ -1,0 +1,53 @@
+import Authority
+import Database
+import Foundation
+import Identity
+import Records
+
+/// What admins see of devices, and do to them, from the command line.
+public struct AdministerDevices: Sendable {
+    private let store: any Database
+    private let surroundings: Surroundings
+    private let actor: String
+
+    /// Works on a store in an admin's name.
+    public init(store: any Database, surroundings: Surroundings, actor: String) {
+        self.store = store
+        self.surroundings = surroundings
+        self.actor = actor
+    }
+
+    /// The newest devices, with how many certificates and sessions each has.
+    public func list(limit: Int) async throws -> [DeviceRecords.Line] {
+        try await store.look { try DeviceRecords($0).list(limit: limit) }
+    }
+
+    /// Takes everything from a device: each of its certificates is revoked, its sessions end. It must certify anew, with
+    /// another key.
+    ///
+    /// - Returns: the serial numbers, and how many sessions ended.
+    /// - Throws: ``Refusal`` `not_found`, or `conflict` where it has no certificate that counts.
+    public func revoke(
+        _ id: DeviceID, reason: RevocationReason
+    ) async throws -> (serials: [String], sessionsEnded: Int) {
+        try await store.decide { transaction in
+            let records = CertificateRecords(transaction)
+            let certificates = try records.list(deviceID: id)
+            guard !certificates.isEmpty else { throw Refusal(.notFound, "There is no device \(id).") }
+            let counting = certificates.filter { $0.revoked == nil }
+            guard !counting.isEmpty else {
+                throw Refusal(.conflict, "Every certificate of the device is revoked already.", state: "revoked")
+            }
+            for certificate in counting {
+                _ = try records.revoke(serial: certificate.serial, at: transaction.now, reason: reason.rawValue)
+                try AuditRecords(transaction).append(
+                    .certificateRevoked, subject: "certificate \(certificate.serial)", actor: actor,
+                    detail: "device \(id)", reason: AuditReason(reason.rawValue), id: surroundings.newUUID())
+            }
+            let ended = try SessionRecords(transaction).end(
+                .device(id), at: transaction.now, reason: "device revoked")
+            try ChangeRecords(transaction).announce(.device(id))
+            return (counting.map(\.serial), ended)
+        }
+    }
+}

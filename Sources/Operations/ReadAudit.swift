@@ -1,0 +1,122 @@
+import Crypto
+import Database
+import Foundation
+import Identity
+import Records
+
+/// Reads the audit log: its end for people, all of it for someone else who verifies it.
+public struct ReadAudit: Sendable {
+    private let store: any Database
+
+    /// Reads the log of a store.
+    public init(store: any Database) {
+        self.store = store
+    }
+
+    /// An entry as it is shown; without a number until it is chained.
+    public struct Line: Sendable {
+        /// Its number and digest.
+        public let place: (sequence: Int64, digest: Digest256)?
+        /// The act.
+        public let entry: AuditEntry
+    }
+
+    /// The last entries, those that wait for their place at the end.
+    public func tail(_ count: Int, unchained: Bool) async throws -> [Line] {
+        try await store.look { transaction in
+            let records = AuditChainRecords(transaction)
+            let waiting = unchained ? try records.unchainedLatest(limit: count) : []
+            let head = try records.head().chain.sequence
+            let from = head - Int64(max(0, count - waiting.count))
+            return try Self.lines(records.links(after: from, through: head, limit: count))
+                + waiting.map { Line(place: nil, entry: $0) }
+        }
+    }
+
+    /// The entries that were chained behind a number, at most 500.
+    public func next(after sequence: Int64) async throws -> [Line] {
+        try await store.look { transaction in
+            try Self.lines(AuditChainRecords(transaction).links(after: sequence, through: .max, limit: 500))
+        }
+    }
+
+    /// A number that moves whenever something was committed; as cheap as ``Database/Database/changeStamp()``.
+    public func changeStamp() throws -> Int64 {
+        try store.changeStamp()
+    }
+
+    /// Everything that is chained, as lines of JSON: the format, then each entry, and behind the last entry that it
+    /// covers each checkpoint.
+    ///
+    /// - Parameters:
+    ///   - keys: the service's public keys as JSON Web Keys, for the first line.
+    ///   - write: takes a number of whole lines; a page of the log at a time is in memory.
+    ///   - progress: told after each page how many entries were written, of how many.
+    public func export(
+        keys: JSONValue, write: ([UInt8]) throws -> Void, progress: (Int64, Int64) -> Void = { _, _ in }
+    ) async throws {
+        let last = try await store.look { try AuditChainRecords($0).head().chain.sequence }
+        try write(
+            Self.text([.members(["format": .string("countersign-audit"), "version": .integer(1), "keys": keys])]))
+        var position: Int64 = 0
+        while position < last {
+            let after = position
+            let (links, checkpoints) = try await store.look { transaction in
+                let records = AuditChainRecords(transaction)
+                let links = try records.links(after: after, through: last, limit: 500)
+                return (links, try records.checkpoints(after: after, through: links.last?.sequence ?? after))
+            }
+            guard let end = links.last?.sequence else { break }
+            var waiting = checkpoints[...]
+            var values: [JSONValue] = []
+            for (sequence, link) in links {
+                // A damaged entry leaves a gap, which whoever verifies finds.
+                if let link { values.append(Self.json(link.entry, place: (sequence, link.digest))) }
+                while let next = waiting.first, next.sequence <= sequence {
+                    values.append(.members(["checkpoint": .string(next.token)]))
+                    waiting.removeFirst()
+                }
+            }
+            try write(Self.text(values))
+            position = end
+            progress(position, last)
+        }
+    }
+
+    /// An entry as it is given out.
+    public static func json(_ entry: AuditEntry, place: (sequence: Int64, digest: Digest256)?) -> JSONValue {
+        func text(_ text: String?) -> JSONValue { text.map { .string($0) } ?? .null }
+        return .members([
+            "sequence": place.map { .integer($0.sequence) } ?? .null, "id": .string(entry.id),
+            "at": .string(entry.at.rfc3339), "at_ms": .integer(entry.milliseconds), "event": .string(entry.event),
+            "subject": .string(entry.subject), "actor": .string(entry.actor), "detail": text(entry.detail),
+            "reason": text(entry.reason), "digest": text(place?.digest.base64URL),
+        ])
+    }
+
+    private static func lines(_ links: [(sequence: Int64, link: AuditLink?)]) -> [Line] {
+        links.compactMap { $0.link }.map { Line(place: ($0.sequence, $0.digest), entry: $0.entry) }
+    }
+
+    private static func text(_ values: [JSONValue]) -> [UInt8] {
+        var bytes: [UInt8] = []
+        for value in values {
+            value.appendJSON(to: &bytes)
+            bytes.append(UInt8(ascii: "\n"))
+        }
+        return bytes
+    }
+}
+
+extension JSONValue {
+    static func members(_ pairs: KeyValuePairs<String, JSONValue>) -> JSONValue {
+        .object(pairs.map { JSONMember(name: $0.key, value: $0.value) })
+    }
+}
+
+extension AuditEntry {
+    /// When, for people; what no calendar can write is written as its nearest end.
+    public var at: Date {
+        Date(timeIntervalSince1970: Double(min(max(milliseconds, -62_135_596_800_000), 253_402_300_799_000)) / 1000)
+    }
+}

@@ -1,0 +1,175 @@
+import Authority
+import Database
+import Foundation
+import Identity
+import Records
+
+/// Makes a copy of a store fit to take the place of the present one: what the copy would bring back to life stays dead.
+///
+/// All sessions end, nonces begin a new generation, unsent messages are dropped. Of the store that is replaced, where it
+/// can still be read, what was taken from people or devices since the copy is taken again: erasures, revocations of
+/// certificates and provider keys, disabled providers, spent one-time tokens, and the number of the revocation list.
+public struct RestoreStore: Sendable {
+    private let restored: any Database
+    private let replaced: (any Database)?
+    private let keys: PersonalKeys
+    private let surroundings: Surroundings
+    private let actor: String
+
+    /// Works on a copy that nobody uses yet.
+    ///
+    /// - Parameter replaced: the store whose place it takes; `nil` where that is lost.
+    public init(
+        restored: any Database, replaced: (any Database)?, keys: PersonalKeys, surroundings: Surroundings,
+        actor: String
+    ) {
+        self.restored = restored
+        self.replaced = replaced
+        self.keys = keys
+        self.surroundings = surroundings
+        self.actor = actor
+    }
+
+    /// What was done to the copy.
+    public struct Report: Sendable, Equatable {
+        /// Sessions that were ended.
+        public var sessionsEnded = 0
+        /// Messages that were dropped.
+        public var messagesDropped = 0
+        /// Users who were erased again.
+        public var erased = 0
+        /// Certificates that were revoked again.
+        public var certificatesRevoked = 0
+        /// Provider keys that were retired or revoked again.
+        public var providerKeysEnded = 0
+        /// Providers that were disabled again.
+        public var providersDisabled = 0
+
+        /// Nothing was done yet.
+        public init() {}
+    }
+
+    /// Does it, in one transaction.
+    ///
+    /// - Throws: ``Refusal`` `unavailable`.
+    public func callAsFunction(reason: AuditReason?) async throws -> Report {
+        let losses = try await replaced?.look { try Losses(of: $0) }
+        let (generation, auditID) = (surroundings.newUUID(), surroundings.newUUID())
+        return try await restored.decide { transaction in
+            let records = RestoreRecords(transaction)
+            var report = Report()
+            report.sessionsEnded = try records.endAllSessions()
+            report.messagesDropped = try records.dropUnsentMessages()
+            try records.endPhoneVerifications()
+            try records.beginNonceGeneration(generation)
+            let head = try AuditChainRecords(transaction).head().chain
+            var detail = "copy ends at audit entry \(head.sequence)"
+            if let losses {
+                try replay(losses, in: transaction, &report)
+                detail += ", replaced store at \(losses.audit.sequence) with digest \(losses.audit.digest.base64URL)"
+            }
+            try AuditRecords(transaction).append(
+                .storeRestored, subject: "store", actor: actor, detail: detail, reason: reason, id: auditID)
+            return report
+        }
+    }
+
+    /// What was taken from people and devices, as the replaced store knows it.
+    private struct Losses: Sendable {
+        let erasures: [(user: UserID, entry: String?)]
+        let revoked: [(certificate: DeviceCertificate, subjectPublicKeyInfo: [UInt8])]
+        let list: RevocationListRecords.Published?
+        let providerKeys: [(id: ProviderKeyID, retiredAt: Date?, revokedAt: Date?)]
+        let disabled: [Provider]
+        let spent: [(identifier: String, expiresAt: Date)]
+        let audit: AuditChain
+
+        init(of transaction: any Transaction) throws {
+            let records = RestoreRecords(transaction)
+            erasures = try records.erasures()
+            let certificates = CertificateRecords(transaction)
+            revoked = try certificates.listRevoked(now: transaction.now).map {
+                ($0, try certificates.subjectPublicKeyInfo(serial: $0.serial) ?? [])
+            }
+            list = try RevocationListRecords(transaction).current()
+            providerKeys = try records.endedProviderKeys()
+            disabled = try ProviderRecords(transaction).list().filter { $0.disabledAt != nil }
+            spent = try records.spentIdentifiers()
+            audit = try AuditChainRecords(transaction).head().chain
+        }
+    }
+
+    private func replay(_ losses: Losses, in transaction: any Transaction, _ report: inout Report) throws {
+        let records = RestoreRecords(transaction)
+        let audit = AuditRecords(transaction)
+        report.erased = try erase(losses.erasures, in: transaction)
+        for (certificate, key) in losses.revoked {
+            guard let revoked = certificate.revoked,
+                try revoke(certificate, revoked, subjectPublicKeyInfo: key, in: transaction)
+            else { continue }
+            report.certificatesRevoked += 1
+            try audit.append(
+                .certificateRevoked, subject: "certificate \(certificate.serial)", actor: actor,
+                detail: "again after a restore", reason: AuditReason(revoked.reason), id: surroundings.newUUID())
+        }
+        for key in losses.providerKeys {
+            guard try records.end(key.id, retiredAt: key.retiredAt, revokedAt: key.revokedAt) else { continue }
+            report.providerKeysEnded += 1
+            try audit.append(
+                key.revokedAt == nil ? .providerKeyRetired : .providerKeyRevoked, subject: "key \(key.id)",
+                actor: actor, detail: "again after a restore", id: surroundings.newUUID())
+        }
+        let providers = ProviderRecords(transaction)
+        for provider in losses.disabled {
+            guard let present = try providers.find(provider.id), present.disabledAt == nil else { continue }
+            try providers.setDisabled(provider.id, at: provider.disabledAt)
+            report.providersDisabled += 1
+            try audit.append(
+                .providerDisabled, subject: "provider \(provider.id)", actor: actor,
+                detail: "again after a restore", id: surroundings.newUUID())
+        }
+        for (identifier, expiry) in losses.spent { try records.spend(identifier, until: expiry) }
+        // A revocation list's number never falls (RFC 5280 §5.2.3).
+        let lists = RevocationListRecords(transaction)
+        if let list = losses.list, list.number > (try lists.current()?.number ?? 0) {
+            try lists.publish(list, nextUpdate: list.thisUpdate)
+        }
+    }
+
+    /// Revokes a certificate again. One that was issued since the copy is written down with its revocation: it belongs on
+    /// the revocation list, and its key stays refused.
+    private func revoke(
+        _ certificate: DeviceCertificate, _ revoked: DeviceCertificate.Revocation, subjectPublicKeyInfo: [UInt8],
+        in transaction: any Transaction
+    ) throws -> Bool {
+        let records = CertificateRecords(transaction)
+        guard try records.find(serial: certificate.serial) == nil else {
+            return try records.revoke(serial: certificate.serial, at: revoked.at, reason: revoked.reason)
+        }
+        _ = try DeviceRecords(transaction).insert(
+            certificate.deviceID, userAgent: nil, presenceKey: nil, at: certificate.issuedAt)
+        try records.insert(certificate, subjectPublicKeyInfo: subjectPublicKeyInfo)
+        return true
+    }
+
+    /// Erases those who were erased since the copy: everything that the copy has of them goes again.
+    private func erase(
+        _ erasures: [(user: UserID, entry: String?)], in transaction: any Transaction
+    ) throws -> Int {
+        let records = RestoreRecords(transaction)
+        let users = UserRecords(transaction)
+        var done: Set<UserID> = []
+        for (user, entry) in erasures where !done.contains(user) {
+            guard try users.find(user) != nil else { continue }
+            if let entry {
+                if try records.hasAuditEntry(entry) { continue }
+            } else if try DataKeyRecords(transaction, keys: keys).erasedAt(user) != nil {
+                continue
+            }
+            try EraseUser(keys: keys)(
+                user, actor: actor, reason: "erased_before_restore", auditID: surroundings.newUUID(), in: transaction)
+            done.insert(user)
+        }
+        return done.count
+    }
+}

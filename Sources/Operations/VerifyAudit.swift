@@ -1,0 +1,124 @@
+import Crypto
+import Database
+import Foundation
+import Identity
+import Records
+
+/// Walks the whole audit log and finds that an entry or checkpoint was changed, taken out, put in, moved or cut off.
+///
+/// It holds a page of the log at a time, however long the log is.
+public struct VerifyAudit: Sendable {
+    /// How many entries are read at once.
+    static let page = 500
+
+    private let store: any Database
+    private let keys: [String: P256.Signing.PublicKey]
+
+    /// Verifies the log of a store.
+    ///
+    /// - Parameter keys: the service's public keys, present and past, by thumbprint (RFC 7638).
+    public init(store: any Database, keys: [String: P256.Signing.PublicKey]) {
+        self.store = store
+        self.keys = keys
+    }
+
+    /// What was found.
+    public struct Report: Sendable, Equatable {
+        /// The entries that hold.
+        public var entries: Int64 = 0
+        /// The checkpoints that hold.
+        public var checkpoints = 0
+        /// The last entry that a checkpoint covers: from the next one on, only the chain itself speaks for the log.
+        public var signed: Int64 = 0
+        /// The digest of the last entry that holds.
+        public var digest = AuditChain.origin
+        /// The entries that have no place in the chain yet.
+        public var unchained = 0
+        /// The first thing that is wrong; `nil` where nothing is.
+        public var defect: AuditDefect?
+    }
+
+    /// Verifies.
+    ///
+    /// - Parameters:
+    ///   - witness: a checkpoint that was kept elsewhere and must be part of this log.
+    ///   - progress: told after each page how many entries hold, of how many.
+    /// - Throws: ``Refusal`` `unavailable`; what is wrong with the log is in the report.
+    public func callAsFunction(
+        witness: AuditCheckpoint? = nil, progress: (Int64, Int64) -> Void = { _, _ in }
+    ) async throws -> Report {
+        let start = try await store.look { transaction in
+            let records = AuditChainRecords(transaction)
+            let head = try? records.head().chain
+            return Start(
+                head: head, stray: try records.countStray(behind: head?.sequence ?? 0),
+                lastCheckpoint: try records.lastCheckpoint(), unchained: try records.countUnchained())
+        }
+        var report = Report(unchained: start.unchained)
+        var chain = AuditChain()
+        let last = start.head?.sequence ?? 0
+        while report.defect == nil, chain.sequence < last {
+            let page = try await read(after: chain.sequence, through: last)
+            do throws(AuditDefect) {
+                guard !page.links.isEmpty else { throw .truncated(after: chain.sequence, signed: last) }
+                try walk(page, &chain, witness: witness, report: &report)
+            } catch {
+                report.defect = error
+            }
+            progress(chain.sequence, last)
+        }
+        report.defect = report.defect ?? Self.end(of: chain, start, witness: witness)
+        (report.entries, report.signed, report.digest) = (chain.sequence, chain.signed, chain.digest)
+        return report
+    }
+
+    /// What the log says of itself before it is walked; what is written meanwhile is a later verification's business.
+    private struct Start: Sendable {
+        let head: AuditChain?
+        let stray: Int
+        let lastCheckpoint: Int64
+        let unchained: Int
+    }
+
+    private struct Page: Sendable {
+        let links: [(sequence: Int64, link: AuditLink?)]
+        let checkpoints: [(sequence: Int64, token: String)]
+    }
+
+    private func read(after: Int64, through: Int64) async throws -> Page {
+        try await store.look { transaction in
+            let records = AuditChainRecords(transaction)
+            let links = try records.links(after: after, through: through, limit: Self.page)
+            return Page(
+                links: links, checkpoints: try records.checkpoints(after: after, through: links.last?.sequence ?? after)
+            )
+        }
+    }
+
+    private func walk(
+        _ page: Page, _ chain: inout AuditChain, witness: AuditCheckpoint?, report: inout Report
+    ) throws(AuditDefect) {
+        var checkpoints = page.checkpoints[...]
+        for (sequence, link) in page.links {
+            guard let link else {
+                throw sequence == chain.sequence + 1 ? .altered(sequence) : .missing(chain.sequence + 1)
+            }
+            try chain.accept(link)
+            if let witness, witness.sequence == chain.sequence { try chain.witness(witness) }
+            while let next = checkpoints.first, next.sequence <= chain.sequence {
+                try chain.accept(checkpoint: next.token, filed: next.sequence, keys: keys)
+                report.checkpoints += 1
+                checkpoints.removeFirst()
+            }
+        }
+    }
+
+    /// What only the end of the log shows: whether it goes as far as was signed, and as its head says.
+    private static func end(of chain: AuditChain, _ start: Start, witness: AuditCheckpoint?) -> AuditDefect? {
+        let signed = max(start.lastCheckpoint, start.head?.signed ?? 0, witness?.sequence ?? 0)
+        if signed > chain.sequence { return .truncated(after: chain.sequence, signed: signed) }
+        guard let head = start.head else { return .head(chain.sequence) }
+        if chain.signed != head.signed { return .checkpointMissing(head.signed) }
+        return chain == head && start.stray == 0 ? nil : .head(head.sequence)
+    }
+}

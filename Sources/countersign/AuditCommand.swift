@@ -1,0 +1,143 @@
+import ArgumentParser
+import Foundation
+import Identity
+import Operations
+
+/// `countersign audit …`: what was done by whom, and whether the log of it still holds.
+struct AuditCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "audit", abstract: "Shows, verifies and exports the audit log.",
+        subcommands: [Tail.self, Verify.self, Export.self])
+
+    struct Tail: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Shows the newest entries; those that are not chained yet have no number.")
+        @OptionGroup var shared: SharedOptions
+        @Flag(help: "Go on with each entry as it is chained, until interrupted; with --json one value a line.")
+        var follow = false
+        @Option(help: "How many.") var limit = 20
+
+        func validate() throws {
+            guard (0...10_000).contains(limit) else { throw ValidationError("--limit takes 0 to 10000.") }
+        }
+
+        func run() async throws {
+            try await Admin.run(shared) { admin in
+                let read = ReadAudit(store: admin.store)
+                var stamp = try read.changeStamp()
+                let lines = try await read.tail(max(1, limit), unchained: !follow)
+                if !follow { return AuditCommand.show(lines.suffix(limit), json: shared.json) }
+                AuditCommand.follow(lines.suffix(limit), json: shared.json)
+                var last = lines.last?.place?.sequence ?? 0
+                while !Task.isCancelled {
+                    let more = try await read.next(after: last)
+                    AuditCommand.follow(more[...], json: shared.json)
+                    last = more.last?.place?.sequence ?? last
+                    guard more.isEmpty else { continue }
+                    repeat { try await Task.sleep(for: .milliseconds(200)) } while try read.changeStamp() == stamp
+                    stamp = try read.changeStamp()
+                }
+            }
+        }
+    }
+
+    struct Verify: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Walks the whole log: exit code 1 where an entry was changed, removed, moved or cut off.")
+        @OptionGroup var shared: SharedOptions
+        @Option(help: "A checkpoint that was kept elsewhere, such as in an export or the service's log.")
+        var checkpoint: String?
+
+        func run() async throws {
+            let settings = try await Settings.resolve(shared: shared)
+            let keys = try KeyFiles.auditKeys(in: settings.keys)
+            let witness = try checkpoint.map { token throws(CommandFailure) in
+                do throws(AuditCheckpoint.Fault) {
+                    return try AuditCheckpoint(token: token, keys: keys)
+                } catch {
+                    throw CommandFailure("--checkpoint is not signed by a service key in \(settings.keys).")
+                }
+            }
+            let progress = Progress("verifying entries")
+            let report = try await Admin.run(shared) { admin in
+                try await VerifyAudit(store: admin.store, keys: keys)(witness: witness) { progress.report($0, of: $1) }
+            }
+            progress.end()
+            AuditCommand.show(report, json: shared.json)
+            if let defect = report.defect { throw CommandFailure("The audit log does not hold: \(defect).") }
+        }
+    }
+
+    struct Export: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Writes everything that is chained as lines of JSON, so that someone else can verify it.")
+        @OptionGroup var shared: SharedOptions
+
+        func run() async throws {
+            let settings = try await Settings.resolve(shared: shared)
+            let keys = try KeyFiles.auditKeys(in: settings.keys).sorted { $0.key < $1.key }.map {
+                WebKey.json($0.value)
+            }
+            let progress = Progress("exporting entries")
+            try await Admin.run(shared) { admin in
+                try await ReadAudit(store: admin.store).export(
+                    keys: .array(keys), write: { try Output.bytes($0) }, progress: { progress.report($0, of: $1) })
+            }
+            progress.end()
+        }
+    }
+
+    private static func show(_ lines: ArraySlice<ReadAudit.Line>, json: Bool) {
+        if json { return Output.json(.array(lines.map { ReadAudit.json($0.entry, place: $0.place) })) }
+        Output.table(
+            [["ENTRY", "AT", "EVENT", "SUBJECT", "ACTOR", "REASON", "DETAIL"]]
+                + lines.map {
+                    [
+                        $0.place.map { String($0.sequence) } ?? "-", $0.entry.at.rfc3339, $0.entry.event,
+                        $0.entry.subject, $0.entry.actor, $0.entry.reason ?? "-", $0.entry.detail ?? "-",
+                    ]
+                })
+    }
+
+    /// Lines as they come cannot be set in columns.
+    private static func follow(_ lines: ArraySlice<ReadAudit.Line>, json: Bool) {
+        for line in lines {
+            if json {
+                Output.json(ReadAudit.json(line.entry, place: line.place))
+            } else {
+                let entry = line.entry
+                Output.table([
+                    [
+                        [
+                            line.place.map { String($0.sequence) } ?? "-", entry.at.rfc3339, entry.event, entry.subject,
+                            "by", entry.actor, entry.reason ?? "", entry.detail ?? "",
+                        ].filter { !$0.isEmpty }.joined(separator: " ")
+                    ]
+                ])
+            }
+        }
+    }
+
+    static func show(_ report: VerifyAudit.Report, json: Bool) {
+        if json {
+            return Output.json(
+                .members([
+                    "valid": .bool(report.defect == nil), "entries": .integer(report.entries),
+                    "checkpoints": .integer(Int64(report.checkpoints)), "signed_through": .integer(report.signed),
+                    "digest": .string(report.digest.base64URL), "unchained": .integer(Int64(report.unchained)),
+                    "defect": report.defect.map {
+                        .members(["entry": .integer($0.sequence), "detail": .string($0.description)])
+                    } ?? .null,
+                ]))
+        }
+        Output.table([
+            ["entries that hold", String(report.entries)], ["checkpoints", String(report.checkpoints)],
+            ["signed through entry", String(report.signed)], ["digest", report.digest.base64URL],
+            ["not chained yet", String(report.unchained)],
+            [
+                "verdict",
+                Terminal.verdict(report.defect == nil ? "holds" : "does not hold", good: report.defect == nil),
+            ],
+        ])
+    }
+}

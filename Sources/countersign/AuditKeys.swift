@@ -1,0 +1,24 @@
+import Crypto
+import Foundation
+import Identity
+
+/// The public keys that the audit log's checkpoints are verified with: the present service key's, and those of the past.
+extension KeyFiles {
+    /// The keys by thumbprint (RFC 7638).
+    ///
+    /// - Throws: ``CommandFailure`` where the service key is not there or a file cannot be read.
+    static func auditKeys(in directory: String) throws(CommandFailure) -> [String: P256.Signing.PublicKey] {
+        let present = try serviceKey(try file(.serviceKey, in: directory).read(), directory).publicKey
+        var keys = [WebKey.identifier(of: present): present]
+        let retired = file(.retiredServiceKeys, in: directory)
+        guard retired.exists else { return keys }
+        let end = "-----END PUBLIC KEY-----"
+        for part in try retired.read().components(separatedBy: end).dropLast() {
+            guard let key = try? P256.Signing.PublicKey(pemRepresentation: part + end) else {
+                throw CommandFailure("\(retired.path) does not hold P-256 public keys in PEM.")
+            }
+            keys[WebKey.identifier(of: key)] = key
+        }
+        return keys
+    }
+}

@@ -1,0 +1,97 @@
+import ArgumentParser
+import Authority
+import Foundation
+import Identity
+import Operations
+import Records
+
+/// `countersign device …`: the devices that were certified.
+struct DeviceCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "device", abstract: "Shows devices and revokes all that they have.",
+        subcommands: [List.self, Revoke.self])
+
+    struct List: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "Lists the newest devices.")
+        @OptionGroup var shared: SharedOptions
+        @Option(help: "How many.") var limit = 50
+
+        func run() async throws {
+            let devices = try await Admin.run(shared) { try await $0.devices.list(limit: limit) }
+            if shared.json {
+                Output.json(
+                    .array(
+                        devices.map {
+                            .members([
+                                "device_id": .string($0.id.description), "certified_at": .string($0.createdAt.rfc3339),
+                                "user_agent": $0.userAgent.map { .string($0) } ?? .null,
+                                "valid_certificates": .integer(Int64($0.certificates)),
+                                "open_sessions": .integer(Int64($0.sessions)),
+                            ])
+                        }))
+            } else {
+                Output.table(
+                    [["DEVICE", "CERTIFIED", "VALID CERTIFICATES", "OPEN SESSIONS"]]
+                        + devices.map {
+                            [$0.id.description, $0.createdAt.rfc3339, String($0.certificates), String($0.sessions)]
+                        })
+            }
+        }
+    }
+
+    struct Revoke: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Revokes every certificate of a device: its sessions end, its connections close.")
+        @OptionGroup var shared: SharedOptions
+        @Argument(help: "Its id.") var device: String
+        @Option(help: "keyCompromise, cessationOfOperation, affiliationChanged, …") var reason = "keyCompromise"
+
+        func run() async throws {
+            let id: DeviceID = try identifier(device, "device")
+            guard let reason = RevocationReason(rawValue: reason) else {
+                let words = RevocationReason.allCases.map(\.rawValue).joined(separator: ", ")
+                throw CommandFailure("--reason is one of \(words).", exitCode: .usage)
+            }
+            let (revoked, isListed) = try await Admin.run(shared) { admin in
+                (try await admin.devices.revoke(id, reason: reason), await admin.publishRevocations())
+            }
+            if !isListed {
+                Output.note(
+                    "The revocation list is made anew when it is fetched next: the authority's key is not at hand here."
+                )
+            }
+            if shared.json {
+                Output.json(
+                    .members([
+                        "device_id": .string(id.description), "revoked": .array(revoked.serials.map { .string($0) }),
+                        "sessions_ended": .integer(Int64(revoked.sessionsEnded)), "crl_rebuilt": .bool(isListed),
+                    ]))
+            } else {
+                Output.table([
+                    ["device", id.description], ["certificates revoked", String(revoked.serials.count)],
+                    ["sessions ended", String(revoked.sessionsEnded)],
+                ])
+            }
+        }
+    }
+}
+
+extension Admin {
+    var devices: AdministerDevices {
+        AdministerDevices(store: store, surroundings: surroundings, actor: actor)
+    }
+
+    /// Makes the revocation list anew, where the authority's key is at hand: `false` where it is not. The revocation
+    /// itself has been done, and the service rebuilds the list too.
+    func publishRevocations() async -> Bool {
+        do {
+            let key = try KeyFiles.signingKeyOfAuthority(in: keysDirectory)
+            let pem = try KeyFiles.file(.authorityCertificate, in: keysDirectory).read()
+            let authority = try KeyFiles.authority(pem, key, in: keysDirectory)
+            _ = try await PublishRevocationList(store: store, authority: authority, surroundings: surroundings)()
+            return true
+        } catch {
+            return false
+        }
+    }
+}

@@ -1,0 +1,85 @@
+import ArgumentParser
+import Database
+import Foundation
+import Identity
+import Operations
+import Records
+
+/// `countersign status`: what is live.
+struct StatusCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "status", abstract: "Shows what is live: sessions, users, certificates, outbox, audit log, store.")
+    @OptionGroup var shared: SharedOptions
+
+    func run() async throws {
+        let settings = try await Settings.resolve(shared: shared)
+        let clocks = try await SessionCommand.clocks(shared)
+        let (summary, version) = try await Admin.run(shared) { admin in
+            (
+                try await ReportStatus(store: admin.store, policy: clocks)(),
+                try await admin.store.currentMigration()
+            )
+        }
+        let bytes = try settings.store.file.map { try SQLiteUpkeep(path: $0).size() }
+        if shared.json {
+            Output.json(Self.json(summary, bytes: bytes, version: version))
+        } else {
+            Output.table(Self.rows(summary, bytes: bytes, version: version))
+        }
+    }
+
+    private static let levels = Assurance.allCases
+
+    private static func rows(_ summary: ReportStatus.Summary, bytes: Int64?, version: Int) -> [[String]] {
+        func list(_ parts: [(String, Int)]) -> String { parts.map { "\($0.1) \($0.0)" }.joined(separator: ", ") }
+        let signed = summary.signedAt.map { "entry \(summary.audit.signed) at \($0.rfc3339)" } ?? "none"
+        return [
+            [
+                "sessions",
+                list([("authenticated", summary.sessions.authenticated), ("challenged", summary.sessions.challenged)]),
+            ],
+            ["users", list(levels.map { ($0.rawValue, summary.users[$0] ?? 0) })],
+            ["devices", String(summary.devices)],
+            [
+                "certificates",
+                list([
+                    ("valid", summary.certificates.valid), ("revoked", summary.certificates.revoked),
+                    ("expired", summary.certificates.expired),
+                ]),
+            ],
+            ["providers", list([("enabled", summary.providers.enabled), ("disabled", summary.providers.disabled)])],
+            ["outbox", list(summary.outbox.map { ($0.state.rawValue, $0.count) })],
+            ["audit log", "\(summary.audit.sequence) chained, \(summary.unchained) not yet"],
+            ["last checkpoint", signed],
+            ["store", bytes.map { "\(($0 + 1023) / 1024) KiB" } ?? "-"],
+            ["schema version", String(version)],
+        ]
+    }
+
+    private static func json(_ summary: ReportStatus.Summary, bytes: Int64?, version: Int) -> JSONValue {
+        func counts(_ parts: [(String, Int)]) -> JSONValue {
+            .object(parts.map { JSONMember(name: $0.0, value: .integer(Int64($0.1))) })
+        }
+        return .members([
+            "sessions": counts([
+                ("authenticated", summary.sessions.authenticated), ("challenged", summary.sessions.challenged),
+            ]),
+            "users": counts(levels.map { ($0.rawValue, summary.users[$0] ?? 0) }),
+            "devices": .integer(Int64(summary.devices)),
+            "certificates": counts([
+                ("valid", summary.certificates.valid), ("revoked", summary.certificates.revoked),
+                ("expired", summary.certificates.expired),
+            ]),
+            "providers": counts([("enabled", summary.providers.enabled), ("disabled", summary.providers.disabled)]),
+            "outbox": counts(summary.outbox.map { ($0.state.rawValue, $0.count) }),
+            "audit": .members([
+                "entries": .integer(summary.audit.sequence), "unchained": .integer(Int64(summary.unchained)),
+                "signed_through": .integer(summary.audit.signed),
+                "last_checkpoint_at": summary.signedAt.map { .string($0.rfc3339) } ?? .null,
+            ]),
+            "store": .members([
+                "bytes": bytes.map { .integer($0) } ?? .null, "schema_version": .integer(Int64(version)),
+            ]),
+        ])
+    }
+}

@@ -1,0 +1,92 @@
+import Foundation
+import Glibc
+import Synchronization
+
+/// The terminal that a command was typed at, where it was typed at one.
+enum Terminal {
+    /// How many characters fit on a line of standard output; `nil` where it is no terminal.
+    static let width: Int? = {
+        guard isatty(STDOUT_FILENO) == 1 else { return nil }
+        // struct winsize: rows, columns, and two sizes in pixels.
+        var size: [UInt16] = [0, 0, 0, 0]
+        guard ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0, size[1] > 0 else { return 80 }
+        return Int(size[1])
+    }()
+
+    /// Whether standard output shows colours: a terminal does, unless `NO_COLOR` is set (no-color.org) or it is dumb.
+    static let hasColour: Bool = {
+        let environment = ProcessInfo.processInfo.environment
+        return width != nil && environment["NO_COLOR", default: ""].isEmpty && environment["TERM"] != "dumb"
+    }()
+
+    /// A text in bold, where there are colours.
+    static func bold(_ text: String) -> String {
+        hasColour ? "\u{1B}[1m\(text)\u{1B}[0m" : text
+    }
+
+    /// A text in green or red, where there are colours.
+    static func verdict(_ text: String, good: Bool) -> String {
+        hasColour ? "\u{1B}[\(good ? 32 : 31)m\(text)\u{1B}[0m" : text
+    }
+}
+
+/// Tells a person at a terminal how far a command is that takes longer than a second; nobody else.
+final class Progress: Sendable {
+    private let what: String
+    private let isShown: Bool
+    private let clock = ContinuousClock()
+    private let started: ContinuousClock.Instant
+    private let told: Mutex<ContinuousClock.Instant?>
+
+    /// Begins to count.
+    ///
+    /// - Parameter what: what is done, such as `verifying entries`.
+    init(_ what: String) {
+        self.what = what
+        isShown = isatty(STDERR_FILENO) == 1
+        started = clock.now
+        told = Mutex(nil)
+    }
+
+    /// So much of all is done; told a few times a second.
+    func report(_ done: some BinaryInteger, of all: some BinaryInteger) {
+        guard isShown else { return }
+        let now = clock.now
+        guard now - started > .seconds(1) else { return }
+        let isDue = told.withLock { last in
+            if let last, now - last < .milliseconds(250) { return false }
+            last = now
+            return true
+        }
+        guard isDue else { return }
+        let share = all > 0 ? Int(Double(done) / Double(all) * 100) : 0
+        write("\r\(what): \(done) of \(all) (\(share) %)\u{1B}[K")
+    }
+
+    /// Tells only how long it takes, of what cannot be counted, until the body ends.
+    func during<Result>(_ body: () throws -> Result) rethrows -> Result {
+        let telling = Task { [self] in
+            while isShown, !Task.isCancelled {
+                try? await Task.sleep(for: .milliseconds(500))
+                let elapsed = clock.now - started
+                guard elapsed > .seconds(1), !Task.isCancelled else { continue }
+                told.withLock { $0 = clock.now }
+                write("\r\(what): \(elapsed.components.seconds) s\u{1B}[K")
+            }
+        }
+        defer {
+            telling.cancel()
+            end()
+        }
+        return try body()
+    }
+
+    /// Takes the line away again.
+    func end() {
+        if told.withLock({ $0 != nil }) { write("\r\u{1B}[K") }
+    }
+
+    private func write(_ text: String) {
+        FileHandle.standardError.write(Data(text.utf8))
+    }
+}

@@ -1,0 +1,55 @@
+"""Admin commands at a terminal of 60 columns: no line is longer, and the heading or verdict is coloured; NO_COLOR is kept."""
+
+import argparse
+import fcntl
+import os
+import pty
+import re
+import struct
+import subprocess
+import termios
+from pathlib import Path
+
+COLUMNS = 60
+ESCAPE = re.compile("\x1b\\[[0-9;]*[mK]")
+
+
+def at_terminal(command, **variables):
+    """What a command writes to a terminal."""
+    master, slave = pty.openpty()
+    fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, COLUMNS, 0, 0))
+    environment = {**os.environ, "TERM": "xterm", "NO_COLOR": "", **variables}
+    process = subprocess.Popen(command, stdin=slave, stdout=slave, stderr=slave, env=environment)
+    os.close(slave)
+    output = b""
+    while True:
+        try:
+            part = os.read(master, 65536)
+        except OSError:
+            break
+        if not part:
+            break
+        output += part
+    assert process.wait(timeout=60) == 0, output
+    return output.decode()
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--countersign", required=True)
+    parser.add_argument("--directory", required=True)
+    chosen = parser.parse_args()
+    place = Path(chosen.directory)
+    places = ["--keys", str(place / "Keys"), "--store", f"sqlite:{place / 'store.db'}"]
+    for words in (["status"], ["audit", "tail"], ["audit", "verify"], ["provider", "list"], ["device", "list"]):
+        shown = at_terminal([chosen.countersign, *words, *places])
+        plain = ESCAPE.sub("", shown)
+        long = [line for line in plain.splitlines() if len(line) > COLUMNS]
+        assert plain.strip() and not long, (words, long)
+        without = at_terminal([chosen.countersign, *words, *places], NO_COLOR="1")
+        assert "\x1b" not in without, words
+    assert "\x1b[32m" in at_terminal([chosen.countersign, "audit", "verify", *places])
+
+
+if __name__ == "__main__":
+    main()

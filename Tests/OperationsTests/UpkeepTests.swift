@@ -1,0 +1,270 @@
+import Authority
+import Crypto
+import Database
+import Fixtures
+import Foundation
+import Identity
+import Operations
+import Records
+import Testing
+
+/// What admins do to devices and to the store as a whole.
+@Suite("Upkeep")
+struct UpkeepTests {
+    private func text(_ opened: OpenedSession) throws -> String { try #require(opened.token).text.reveal() }
+
+    private func events(_ store: any Database) async throws -> [[String]] {
+        try await store.read { transaction in
+            try transaction.query("SELECT event, actor, reason, subject FROM audit_entries ORDER BY at, event, subject")
+                .map { row in
+                    [try row.text(0), try row.text(1), try row.textOrNull(2) ?? "-", try row.text(3)]
+                }
+        }
+    }
+
+    @Test("Revoking a device takes its certificates and sessions, is audited by certificate, and says so on the list")
+    func device() async throws {
+        try await House.inhabit { house in
+            let connection = try await house.connectNewDevice()
+            let session = try await house.opened("alice", on: connection)
+            let device = session.session.deviceID
+            let other = try await house.connectNewDevice()
+            let devices = AdministerDevices(
+                store: house.store, surroundings: Surroundings(now: { house.clock.now }), actor: "admin test")
+            #expect(try await devices.list(limit: 9).map(\.certificates) == [1, 1])
+            let revoked = try await devices.revoke(device, reason: .keyCompromise)
+            #expect(revoked.serials.count == 1)
+            #expect(revoked.sessionsEnded == 1)
+            let line = try #require(try await devices.list(limit: 9).first { $0.id == device })
+            #expect((line.certificates, line.sessions) == (0, 0))
+            await #expect(throws: Refusal(.conflict, "")) { try await devices.revoke(device, reason: .keyCompromise) }
+            await #expect(throws: Refusal(.notFound, "")) {
+                try await devices.revoke(DeviceID(UUID()), reason: .keyCompromise)
+            }
+            let entry = ["certificate_revoked", "admin test", "keyCompromise", "certificate \(revoked.serials[0])"]
+            #expect(try await events(house.store).contains(entry))
+            // The other device goes on.
+            _ = try await house.opened("bob", on: other)
+        }
+    }
+
+    @Test("Challenging a user challenges every session of that user and no other's")
+    func challenge() async throws {
+        try await House.inhabit { house in
+            let connection = try await house.connectNewDevice()
+            let alice = try await house.opened("alice", on: connection)
+            _ = try await house.opened("alice", on: connection)
+            let bob = try await house.opened("bob", on: connection)
+            let users = AdministerUsers(
+                store: house.store, keys: house.personalKeys, surroundings: Surroundings(now: { house.clock.now }),
+                actor: "admin test")
+            #expect(try await users.challenge("test/alice", reason: "ticket:5") == 2)
+            let standing = try await house.store.read { transaction in
+                try [alice, bob].map { try SessionRecords(transaction).find($0.session.id)?.state }
+            }
+            #expect(standing == [.challenged, .authenticated])
+            let entry = ["session_challenged", "admin test", "ticket:5", "user \(alice.session.userID)"]
+            #expect(try await events(house.store).contains(entry))
+            await #expect(throws: Refusal(.notFound, "")) { try await users.challenge("test/nobody", reason: nil) }
+        }
+    }
+
+    @Test("The counts of sessions are those of their standing, whatever the clock says")
+    func status() async throws {
+        try await House.inhabit { house in
+            let connection = try await house.connectNewDevice()
+            let policy = SessionPolicy()
+            for number in 0..<12 {
+                _ = try await house.opened("user \(number)", on: connection)
+                house.clock.advance(3700)
+                if number % 3 == 0 {
+                    try await house.store.write { transaction in
+                        try transaction.execute(
+                            "UPDATE sessions SET last_used_at = $1 WHERE state = 'authenticated' AND renewed_at > $2",
+                            [
+                                .integer(transaction.now.milliseconds),
+                                .integer(transaction.now.milliseconds - Int64(policy.absoluteLifetime * 1000)),
+                            ])
+                    }
+                }
+                if number % 4 == 1 {
+                    try await house.store.write { transaction in
+                        for session in try SessionRecords(transaction).listOpen(limit: 2) {
+                            try SessionRecords(transaction).challenge(.session(session.id), at: transaction.now)
+                        }
+                    }
+                }
+                house.clock.advance(Double(number) * 1800)
+                let now = house.clock.now
+                let summary = try await ReportStatus(store: house.store, policy: policy)()
+                let standings = try await house.store.read { try SessionRecords($0).listOpen(limit: 100) }
+                    .map { $0.standing(now: now, policy: policy) }
+                #expect(summary.sessions.authenticated == standings.count { $0 == .authenticated })
+                #expect(summary.sessions.challenged == standings.count { $0 == .challenged })
+                #expect(summary.users[.none] == number + 1)
+                #expect(summary.certificates.valid + summary.certificates.expired == 1)
+            }
+        }
+    }
+
+    @Test("A nonce of another generation is not recognized")
+    func generations() throws {
+        let secret = Secret([UInt8](repeating: 1, count: 32))
+        let (old, new) = (NonceKey(secret), NonceKey(secret, generation: "2"))
+        let nonce = Nonce.issue(
+            randomBytes: [UInt8](repeating: 7, count: 16), expiresAt: Date(timeIntervalSince1970: 1_800_000_000),
+            thumbprint: Digest256.of("certificate"), key: old)
+        #expect(Nonce(issuedHere: nonce, key: old) != nil)
+        #expect(Nonce(issuedHere: nonce, key: NonceKey(secret, generation: "")) != nil)
+        #expect(Nonce(issuedHere: nonce, key: new) == nil)
+    }
+
+    @Test("A restored copy has no session, nonce or message, and misses nothing that was taken since")
+    func restore() async throws {
+        try await House.inhabit { house in
+            try await withTemporaryDirectory { directory in
+                let connection = try await house.connectNewDevice()
+                let gone = try await house.opened("gone", on: connection)
+                let stolen = try await house.connectNewDevice()
+                _ = try await house.opened("alice", on: stolen)
+                let path = try #require(
+                    try await house.store.read {
+                        try $0.first("SELECT file FROM pragma_database_list WHERE name = 'main'")?.text(0)
+                    })
+                let copy = directory.appending(path: "copy.db").path
+                try SQLiteUpkeep(path: path).backup(to: copy)
+                #expect(try SQLiteUpkeep(path: copy).inspect() == [])
+                #expect(
+                    try FileManager.default.attributesOfItem(atPath: copy)[.posixPermissions] as? Int == 0o600)
+
+                let surroundings = Surroundings(now: { house.clock.now })
+                let users = AdministerUsers(
+                    store: house.store, keys: house.personalKeys, surroundings: surroundings, actor: "admin test")
+                _ = try await users.erase(gone.session.userID.description, reason: "user_request")
+                try await house.revokeCertificate.own(of: stolen)
+                // One that the copy does not even know.
+                let later = try await house.connectNewDevice()
+                try await house.revokeCertificate.own(of: later)
+                _ = try await house.publish()
+                let providers = AdministerProviders(
+                    store: house.store, surroundings: surroundings, actor: "admin test")
+                _ = try await providers.disable("test", reason: "ticket:1")
+
+                let clock = house.clock
+                let restored = try SQLiteDatabase(path: copy, clock: { clock.now })
+                let restore = RestoreStore(
+                    restored: restored, replaced: house.store, keys: house.personalKeys, surroundings: surroundings,
+                    actor: "admin test")
+                let report = try await restore(reason: "ticket:2")
+                #expect(
+                    report
+                        == expected {
+                            $0.sessionsEnded = 2
+                            $0.erased = 1
+                            $0.certificatesRevoked = 2
+                            $0.providersDisabled = 1
+                        })
+                let generation = try await restored.read { try RestoreRecords($0).nonceGeneration() }
+                #expect(!generation.isEmpty)
+                #expect(try await restored.read { try SessionRecords($0).listOpen(limit: 9) }.isEmpty)
+                let known = try await restored.read { try CertificateRecords($0).find(thumbprint: later.thumbprint) }
+                #expect(known?.revoked?.reason == "cessationOfOperation")
+                let list = try await restored.read { try RevocationListRecords($0).current() }
+                #expect(list?.number == 1)
+                let kept = try await events(restored)
+                #expect(kept.contains { $0[0] == "store_restored" && $0[2] == "ticket:2" })
+                #expect(kept.contains { $0[0] == "user_erased" && $0[2] == "erased_before_restore" })
+                // Once more: what was replayed stands, and the generation is another.
+                let again = try await restore(reason: nil)
+                #expect((again.sessionsEnded, again.certificatesRevoked, again.providersDisabled) == (0, 0, 0))
+                #expect(try await restored.read { try RestoreRecords($0).nonceGeneration() } != generation)
+                try await restored.close()
+            }
+        }
+    }
+
+    private func expected(_ change: (inout RestoreStore.Report) -> Void) -> RestoreStore.Report {
+        var report = RestoreStore.Report()
+        change(&report)
+        return report
+    }
+
+    @Test("A store that is in use is not replaced; one that is not is replaced in one step and kept")
+    func replacing() async throws {
+        try await withTemporaryDirectory { directory in
+            func path(_ name: String) -> String { directory.appending(path: name).path }
+            let clock: @Sendable () -> Date = { Date(timeIntervalSince1970: 1_800_000_000) }
+            let store = try SQLiteDatabase(path: path("store.db"), clock: clock)
+            try await store.migrate(Schema.migrations)
+            let upkeep = try SQLiteUpkeep(path: path("store.db"), busyTimeout: 0.1)
+            try upkeep.backup(to: path("copy.db"))
+            #expect(throws: StoreError.unavailable(reason: "")) { try upkeep.backup(to: path("copy.db")) }
+            #expect(throws: StoreError.unavailable(reason: "")) { try upkeep.requireUnused() }
+            #expect(throws: StoreError.unavailable(reason: "")) {
+                try upkeep.replace(by: path("copy.db"), keeping: path("kept.db"))
+            }
+            // The refusal has broken nothing.
+            try await store.write { try $0.execute("INSERT INTO rates (key, arrival) VALUES ('a', 1)") }
+            try await store.close()
+            try upkeep.requireUnused()
+            try upkeep.replace(by: path("copy.db"), keeping: path("kept.db"))
+            let names = try FileManager.default.contentsOfDirectory(atPath: directory.path).sorted()
+            #expect(names == ["kept.db", "store.db"])
+            for (name, count) in [("store.db", 0), ("kept.db", 1)] {
+                let opened = try SQLiteDatabase(path: path(name), clock: clock)
+                let rows = try await opened.read { try $0.query("SELECT * FROM rates") }
+                #expect(rows.count == count)
+                try await opened.close()
+            }
+            #expect(throws: StoreError.unavailable(reason: "")) { try SQLiteUpkeep(path: path("nowhere.db")) }
+        }
+    }
+
+    @Test("A backup under writers is a moment of the store: whole, and not before it was asked for")
+    func online() async throws {
+        try await withTemporaryDirectory { directory in
+            func path(_ name: String) -> String { directory.appending(path: name).path }
+            let clock: @Sendable () -> Date = { Date(timeIntervalSince1970: 1_800_000_000) }
+            let store = try SQLiteDatabase(path: path("store.db"), clock: clock)
+            try await store.migrate(Schema.migrations)
+            // Two rows that only ever change together, beside enough others to make the copy take several steps.
+            try await store.write { transaction in
+                for number in 0..<20_000 {
+                    try transaction.execute(
+                        "INSERT INTO rates (key, arrival) VALUES ($1, 0)",
+                        [.text("\(number) \(String(repeating: "x", count: 200))")])
+                }
+                try transaction.execute("INSERT INTO rates (key, arrival) VALUES ('left', 0)")
+                try transaction.execute("INSERT INTO rates (key, arrival) VALUES ('right', 0)")
+            }
+            let writer = Task {
+                var count = 0
+                while !Task.isCancelled {
+                    try await store.write { transaction in
+                        for key in ["left", "right"] {
+                            try transaction.execute(
+                                "UPDATE rates SET arrival = arrival + 1 WHERE key = $1", [.text(key)])
+                        }
+                    }
+                    count += 1
+                }
+                return count
+            }
+            for round in 0..<3 {
+                try SQLiteUpkeep(path: path("store.db")).backup(to: path("copy\(round).db"))
+                let upkeep = try SQLiteUpkeep(path: path("copy\(round).db"))
+                #expect(try upkeep.inspect() == [])
+                let copy = try SQLiteDatabase(path: upkeep.path, clock: clock)
+                let rows = try await copy.read { transaction in
+                    try transaction.query("SELECT arrival FROM rates WHERE key IN ('left', 'right')")
+                }
+                #expect(rows.count == 2)
+                #expect(rows.first == rows.last)
+                try await copy.close()
+            }
+            writer.cancel()
+            #expect(try await writer.value > 0)
+            try await store.close()
+        }
+    }
+}
