@@ -81,7 +81,8 @@ public struct Listeners: Sendable {
     public func makeClient(
         at address: ListenerAddress, tls: ListenerTLS, verifyChain: @escaping @Sendable ([[UInt8]]) -> Bool,
         connections: ConnectionTable, judge: JudgePeer, certificates: CertificateRoutes, sessions: SessionRoutes,
-        phones: PhoneRoutes, cards: CardRoutes, users: UserRoutes, onRunning: @escaping @Sendable (Int) -> Void
+        phones: PhoneRoutes, cards: CardRoutes, users: UserRoutes, authorizations: AuthorizationRoutes,
+        onRunning: @escaping @Sendable (Int) -> Void
     ) -> any Service {
         let router = Router(context: ClientContext.self)
         router.add(
@@ -96,6 +97,7 @@ public struct Listeners: Sendable {
         phones.add(to: router, behind: behind)
         cards.add(to: router, behind: behind)
         users.add(to: router, behind: behind)
+        authorizations.add(to: router, behind: behind)
         // A failure is said to the first request, which is judged again.
         let onConnect: @Sendable (ClientConnection) async -> Void = { try? await judge($0) }
         return application(router, at: address, onRunning: onRunning) { responder in

@@ -96,6 +96,8 @@ public enum Kind {
     public enum OutboxMessage: Sendable {}
     /// One identity card as it was shown.
     public enum IdentityCard: Sendable {}
+    /// One user's wish to message another.
+    public enum Authorization: Sendable {}
 }
 
 /// Names a user of one provider.
@@ -118,3 +120,5 @@ public typealias PhoneVerificationID = Identifier<Kind.PhoneVerification>
 public typealias OutboxMessageID = Identifier<Kind.OutboxMessage>
 /// Names one identity card as it was shown, to its holder and to reviewers.
 public typealias IdentityCardID = Identifier<Kind.IdentityCard>
+/// Names one user's wish to message another; made by the asking app.
+public typealias AuthorizationID = Identifier<Kind.Authorization>

@@ -4,6 +4,20 @@ import Foundation
 public enum OutboxKind: String, Sendable, CaseIterable {
     /// A text with the code of a phone verification; the subject is the verification's id, the payload the number.
     case phoneCode = "phone_code"
+    /// A push about an authorization between users; the subject is the authorization's id and the type of its row, and
+    /// there is no payload: what it says is read when it is sent.
+    case authorization = "authorization_push"
+
+    /// Whether somebody waits for it with the app in hand: such messages go first.
+    public var isUrgent: Bool { self == .phoneCode }
+
+    /// How often it is tried.
+    public var retryRule: RetryRule {
+        switch self {
+        case .phoneCode: .outbox
+        case .authorization: .push
+        }
+    }
 }
 
 /// What became of a message.
@@ -73,6 +87,8 @@ public struct OutboxMessage: Sendable, Equatable {
         case sent
         /// Not needed any more.
         case overtaken(String)
+        /// The app that it was for is gone from its device.
+        case endpointGone
         /// Never to be accepted.
         case refused(String)
         /// Perhaps to be accepted later.
@@ -87,6 +103,8 @@ public struct OutboxMessage: Sendable, Equatable {
             (message.state, message.reason) = (.sent, nil)
         case .overtaken(let reason):
             (message.state, message.reason) = (.expired, reason)
+        case .endpointGone:
+            (message.state, message.reason) = (.expired, "the endpoint is gone")
         case .refused(let reason):
             (message.state, message.reason) = (.dead, reason)
         case .unavailable(let reason):

@@ -14,6 +14,9 @@ public struct RetryRule: Sendable, Equatable {
     /// Five tries, 2, 6, 18 and 54 seconds apart; a minute is the ceiling.
     public static let outbox = RetryRule(tries: 5, firstWait: 2, longestWait: 60, factor: 3)
 
+    /// For a day: 2, 6, 18 and then every 30 seconds, as long as the carrier is away.
+    public static let push = RetryRule(tries: 2_880, firstWait: 2, longestWait: 30, factor: 3)
+
     /// Joins the parts.
     public init(tries: Int, firstWait: TimeInterval, longestWait: TimeInterval, factor: Double) {
         self.tries = tries

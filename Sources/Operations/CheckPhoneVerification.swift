@@ -95,6 +95,10 @@ public struct CheckPhoneVerification: Sendable {
         guard let user = try users.find(session.userID) else { return .none }
         let losers = try AuthenticatedUserRecords(transaction, keys: keys).phoneProven(
             user, e164, pushEndpoint: endpoint, at: transaction.now)
+        if endpoint != nil {
+            try PushAuthorizations(keys: keys, policy: policy, surroundings: surroundings).queueUnsent(
+                to: user.id, in: transaction)
+        }
         for loser in losers {
             try AuditRecords(transaction).append(
                 .phoneReassigned, subject: "user \(loser)", actor: "user \(session.userID)", id: surroundings.newUUID())

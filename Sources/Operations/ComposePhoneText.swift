@@ -24,18 +24,9 @@ public struct ComposePhoneText: Sendable {
         self.write = write
     }
 
-    /// What there is to send.
-    enum Content: Sendable {
-        case message(Message)
-        /// Nothing any more, and why.
-        case overtaken(String)
-        /// Something that this node cannot read now, such as under a key that it does not have yet.
-        case unreadable(String)
-    }
-
     /// Reads what a message of the outbox is about. One whose verification is over, or whose user was erased, has
     /// nothing to say any more.
-    func callAsFunction(_ message: OutboxMessage, in transaction: any Transaction) throws -> Content {
+    func callAsFunction(_ message: OutboxMessage, in transaction: any Transaction) throws -> OutboxContent {
         let policy = policy[\.phones]
         guard let id = PhoneVerificationID(message.subject[...]),
             let entry = try PhoneVerificationRecords(transaction).find(id)

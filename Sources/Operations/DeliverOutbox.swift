@@ -31,6 +31,7 @@ public struct DeliverOutbox: Sendable {
 
     private let store: any Database
     private let compose: ComposePhoneText
+    private let pushes: PushAuthorizations
     private let leaseTime: TimeInterval
     private let surroundings: Surroundings
     private let send: @Sendable (Message) async -> DeliveryOutcome
@@ -43,12 +44,14 @@ public struct DeliverOutbox: Sendable {
     ///   - send: makes one attempt; what became of it is its answer.
     ///   - observe: told of each message after its try, for the metrics.
     public init(
-        store: any Database, compose: ComposePhoneText, leaseTime: TimeInterval = 30, surroundings: Surroundings,
+        store: any Database, compose: ComposePhoneText, pushes: PushAuthorizations, leaseTime: TimeInterval = 30,
+        surroundings: Surroundings,
         send: @escaping @Sendable (Message) async -> DeliveryOutcome,
         observe: @escaping @Sendable (OutboxMessage) -> Void = { _ in }
     ) {
         self.store = store
         self.compose = compose
+        self.pushes = pushes
         self.leaseTime = leaseTime
         self.surroundings = surroundings
         self.send = send
@@ -58,7 +61,7 @@ public struct DeliverOutbox: Sendable {
     /// A message that was leased, with what to send or the reason why there is nothing.
     private struct Prepared: Sendable {
         let message: OutboxMessage
-        let content: ComposePhoneText.Content
+        let content: OutboxContent
         let lease: String
     }
 
@@ -150,8 +153,14 @@ public struct DeliverOutbox: Sendable {
             let records = OutboxRecords(transaction)
             var after: OutboxMessage?
             if let (prepared, result) = settled {
-                let message = prepared.message.after(result, now: transaction.now, rule: .outbox)
-                if try records.settle(message, lease: prepared.lease) { after = message }
+                let message = prepared.message.after(
+                    result, now: transaction.now, rule: prepared.message.kind.retryRule)
+                if try records.settle(message, lease: prepared.lease) {
+                    after = message
+                    if message.kind == .authorization {
+                        try pushes.settle(message, prepared.content, result, in: transaction)
+                    }
+                }
                 if after?.state == .dead {
                     try AuditRecords(transaction).append(
                         .outboxMessageDied, subject: "message \(message.id)", actor: "service",
@@ -160,7 +169,7 @@ public struct DeliverOutbox: Sendable {
             }
             guard count > 0 else { return ([], after) }
             let prepared = try records.lease(lease, limit: count, for: leaseTime).map { message in
-                Prepared(message: message, content: try compose(message, in: transaction), lease: lease)
+                Prepared(message: message, content: try content(of: message, in: transaction), lease: lease)
             }
             return (prepared, after)
         }
@@ -168,9 +177,18 @@ public struct DeliverOutbox: Sendable {
         return prepared
     }
 
+    private func content(of message: OutboxMessage, in transaction: any Transaction) throws -> OutboxContent {
+        switch message.kind {
+        case .phoneCode: try compose(message, in: transaction)
+        case .authorization: try pushes.content(of: message, in: transaction)
+        }
+    }
+
     private func attempt(_ prepared: Prepared) async -> OutboxMessage.Result {
         // A process that died on each of the tries may have sent the last of them: to try again is no better.
-        guard prepared.message.tries <= RetryRule.outbox.tries else { return .refused("its tries were cut short") }
+        guard prepared.message.tries <= prepared.message.kind.retryRule.tries else {
+            return .refused("its tries were cut short")
+        }
         switch prepared.content {
         case .overtaken(let reason): return .overtaken(reason)
         case .unreadable(let reason): return .unavailable(reason)
@@ -180,7 +198,7 @@ public struct DeliverOutbox: Sendable {
             case .sent: return .sent
             case .refused(let reason): return .refused(reason)
             case .unavailable(let reason): return .unavailable(reason)
-            case .endpointGone: return .refused("the endpoint is gone")
+            case .endpointGone: return .endpointGone
             }
         }
     }

@@ -19,6 +19,8 @@ struct EraseUser: Sendable {
         try IdentityCardRecords(transaction).erase(user)
         try PhoneVerificationRecords(transaction).erase(user)
         try OutboxRecords(transaction).erase(user)
+        try AuthorizationRecords(transaction).erase(user, at: now)
+        try BlockRecords(transaction).erase(user)
         try UserRecords(transaction).erase(user)
         try DataKeyRecords(transaction, keys: keys).erase(user, at: now)
         try SessionRecords(transaction).end(.user(user), at: now, reason: "the user was erased")

@@ -4,7 +4,7 @@ import Identity
 import Records
 
 /// Forgets what no longer matters: spent nonces beyond their age, ended sessions, old limits and changes, what was
-/// counted of texts, and messages that ended a week ago.
+/// counted of texts, and messages that ended a week ago. Writes down which authorizations nobody answered in time.
 public struct Housekeeping: Sendable {
     private let store: any Database
     private let sessions: LiveSessions
@@ -38,6 +38,7 @@ public struct Housekeeping: Sendable {
             try PhoneFailureRecords(transaction).purge(before: month)
             try PhoneVerificationRecords(transaction).purge(expiredBefore: now.addingTimeInterval(-86_400))
             try IdentityCardRecords(transaction).dropInput(before: now.addingTimeInterval(-inputKept))
+            try AuthorizationRecords(transaction).expire(limit: 1000)
             try OutboxRecords(transaction).purge(endedBefore: now.addingTimeInterval(-7 * 86_400))
         }
         // What was erased since the last round is to be gone from the log as well, data keys above all.

@@ -58,8 +58,12 @@ public struct ServeUser: Sendable {
     public func setPushEndpoint(_ arn: String?, for session: Session) async throws {
         let applications = policy[\.phones].pushApplications
         let endpoint = try arn.map { arn throws(Refusal) in try PushEndpoint(arn, of: applications) }
-        let isSet = try await store.decide {
-            try AuthenticatedUserRecords($0, keys: keys).setPushEndpoint(endpoint?.arn, of: session.userID)
+        let pushes = PushAuthorizations(keys: keys, policy: policy, surroundings: surroundings)
+        let isSet = try await store.decide { transaction in
+            let isSet = try AuthenticatedUserRecords(transaction, keys: keys).setPushEndpoint(
+                endpoint?.arn, of: session.userID)
+            if isSet, endpoint != nil { try pushes.queueUnsent(to: session.userID, in: transaction) }
+            return isSet
         }
         guard isSet else {
             throw Refusal(
@@ -123,18 +127,31 @@ public struct PersonalExport: Sendable, Confidential {
     public let cards: [(entry: IdentityCardRecords.Entry, facts: CardFacts?)]
     /// The sessions that were not ended.
     public let sessions: [Session]
+    /// What the user asked of others, in the user's words, and was asked by others.
+    let authorizations: [AuthorizationEntry]
+    /// Whom the user blocks.
+    public let blocked: [UserID]
+
+    typealias AuthorizationEntry = (Authorization, AuthorizationBox, words: SealedRequest?)
 
     static func collect(
         _ user: User, address: String, keys: PersonalKeys, in transaction: any Transaction
     ) throws -> PersonalExport {
         let profile = try UserProfile.find(user.id, keys: keys, in: transaction)
+        let authorizations = try AuthorizationBox.allCases.flatMap { box in
+            try AuthorizationRecords(transaction).list(of: user.id, box: box, state: nil, limit: 10_000).map {
+                ($0, box, box == .outgoing ? try .open($0, of: user.id, keys: keys, in: transaction) : nil)
+                    as AuthorizationEntry
+            }
+        }
         return PersonalExport(
             user: user, address: address, displayName: profile.displayName, avatarURL: profile.avatarURL,
             proved: try AuthenticatedUserRecords(transaction, keys: keys).find(user.id),
             cards: try IdentityCardRecords(transaction).list(of: user.id).map {
                 ($0, try SealedCard.facts(of: $0, keys: keys, in: transaction))
             },
-            sessions: try SessionRecords(transaction).listOpen(.user(user.id)))
+            sessions: try SessionRecords(transaction).listOpen(.user(user.id)), authorizations: authorizations,
+            blocked: try BlockRecords(transaction).list(of: user.id))
     }
 
     /// The form in which it is given out.
@@ -179,6 +196,16 @@ public struct PersonalExport: Sendable, Confidential {
                         "last_used_at": .string(session.lastUsedAt.rfc3339),
                     ])
                 }),
+            "authorizations": .array(
+                authorizations.map { authorization, box, words in
+                    members([
+                        "id": .string(authorization.id.description), "box": .string(box.rawValue),
+                        "state": .string(authorization.state.rawValue), "to": text(words?.to),
+                        "event_id": text(words?.eventID), "grant": text(authorization.grant),
+                        "created_at": .string(authorization.createdAt.rfc3339),
+                    ])
+                }),
+            "blocked": .array(blocked.map { .string($0.description) }),
         ])
     }
 }

@@ -146,6 +146,19 @@ public struct AuthenticatedUserRecords {
             "UPDATE authenticated_users SET push_endpoint = $2 WHERE user_id = $1", [.id(user), Value(sealed)]) > 0
     }
 
+    /// Whether pushes go anywhere; said without opening the address.
+    public func hasPushEndpoint(_ user: UserID) throws -> Bool {
+        try transaction.first(
+            "SELECT 1 FROM authenticated_users WHERE user_id = $1 AND push_endpoint IS NOT NULL", [.id(user)]) != nil
+    }
+
+    /// Pushes go nowhere from now on, if they still went to an endpoint that is gone; `false` where the user has
+    /// registered another one since.
+    public func dropPushEndpoint(_ endpoint: String, of user: UserID) throws -> Bool {
+        guard try find(user)?.pushEndpoint == endpoint else { return false }
+        return try setPushEndpoint(nil, of: user)
+    }
+
     /// Forgets a user's row.
     public func erase(_ user: UserID) throws {
         try transaction.execute("DELETE FROM authenticated_users WHERE user_id = $1", [.id(user)])

@@ -21,10 +21,16 @@ public struct OutboxRecords {
         id, kind, subject, user_id, deduplication_key, payload, created_at, expires_at, due_at, tries, state, reason
         """
     /// Kinds that a newer build writes are left to it.
-    private static let kinds = OutboxKind.allCases.map { "'\($0.rawValue)'" }.joined(separator: ", ")
-    private static let isFree = """
-        state = 'waiting' AND due_at <= $1 AND (leased_until IS NULL OR leased_until <= $1) AND kind IN (\(kinds))
-        """
+    private static let kinds = names(of: OutboxKind.allCases)
+    /// Texts that a person waits for are not held up by a carrier that hangs over pushes.
+    private static let turns = [
+        names(of: OutboxKind.allCases.filter(\.isUrgent)), names(of: OutboxKind.allCases.filter { !$0.isUrgent }),
+    ]
+    private static let isFree = "state = 'waiting' AND due_at <= $1 AND (leased_until IS NULL OR leased_until <= $1)"
+
+    private static func names(of kinds: [OutboxKind]) -> String {
+        kinds.map { "'\($0.rawValue)'" }.joined(separator: ", ")
+    }
 
     /// Writes a message; `false` where the same one was written before.
     public func insert(_ message: OutboxMessage) throws -> Bool {
@@ -41,22 +47,28 @@ public struct OutboxRecords {
             ]) > 0
     }
 
-    /// Leases the messages that are due longest, and counts a try for each. The ones past their time end before that.
+    /// Leases the messages that are due longest, urgent kinds first, and counts a try for each. The ones past their time
+    /// end before that.
     public func lease(_ lease: String, limit: Int, for seconds: TimeInterval) throws -> [OutboxMessage] {
         let now = Value.time(transaction.now)
         try transaction.execute(
             """
             UPDATE outbox SET state = 'expired', ended_at = $1, reason = 'past its time', payload = $2
-            WHERE \(Self.isFree) AND expires_at <= $1
+            WHERE \(Self.isFree) AND expires_at <= $1 AND kind IN (\(Self.kinds))
             """, [now, .bytes([])])
-        return try transaction.query(
-            """
-            UPDATE outbox SET lease = $2, leased_until = $3, tries = tries + 1
-            WHERE id IN (SELECT id FROM outbox WHERE \(Self.isFree) ORDER BY due_at, id LIMIT $4) AND \(Self.isFree)
-            RETURNING \(Self.columns)
-            """,
-            [now, .text(lease), .time(transaction.now.addingTimeInterval(seconds)), Value(limit)]
-        ).map(Self.message)
+        var leased: [OutboxMessage] = []
+        for kinds in Self.turns where leased.count < limit {
+            leased += try transaction.query(
+                """
+                UPDATE outbox SET lease = $2, leased_until = $3, tries = tries + 1
+                WHERE \(Self.isFree) AND id IN (
+                    SELECT id FROM outbox WHERE \(Self.isFree) AND kind IN (\(kinds)) ORDER BY due_at, id LIMIT $4)
+                RETURNING \(Self.columns)
+                """,
+                [now, .text(lease), .time(transaction.now.addingTimeInterval(seconds)), Value(limit - leased.count)]
+            ).map(Self.message)
+        }
+        return leased
     }
 
     /// Writes what a try came to, if the lease still holds; `false` where it ran out and another has it.

@@ -23,6 +23,8 @@ public enum BlindIndexKind: String, Sendable, CaseIterable {
     case person
     /// What a provider says of a user.
     case profile
+    /// Whom a user asked for an authorization.
+    case authorizationTarget = "authorization_target"
 }
 
 /// The keys under which personal data lies, by version; the highest version of each is the current one.

@@ -119,7 +119,8 @@ struct House: Sendable {
             },
             connections: connections, judge: judge, certificates: certificateRoutes,
             sessions: sessionRoutes(rateLimiting), phones: try phoneRoutes(rateLimiting),
-            cards: try cardRoutes(), users: userRoutes(), onRunning: ready(.client))
+            cards: try cardRoutes(), users: userRoutes(), authorizations: authorizationRoutes(rateLimiting),
+            onRunning: ready(.client))
         let ops = listeners.makeOps(
             at: settings.opsAddress.listener, tls: opsTLS, routes: opsRoutes(), onRunning: ready(.ops))
         return [

@@ -32,4 +32,15 @@ extension House {
                 surroundings: surroundings),
             policy: policy)
     }
+
+    func authorizationRoutes(_ rateLimiting: RateLimiting) -> AuthorizationRoutes {
+        AuthorizationRoutes(
+            ask: AskAuthorization(
+                store: store, keys: keys.personal, providers: providers, outbox: outboxSignal, policy: policy,
+                rateLimiting: rateLimiting, surroundings: surroundings),
+            answer: AnswerAuthorization(
+                store: store, keys: keys.personal, outbox: outboxSignal, policy: policy, surroundings: surroundings),
+            read: ReadAuthorizations(store: store, keys: keys.personal, policy: policy),
+            block: BlockUser(store: store), policy: policy)
+    }
 }

@@ -46,6 +46,7 @@ extension House {
         }
         let deliver = DeliverOutbox(
             store: store, compose: compose,
+            pushes: PushAuthorizations(keys: keys.personal, policy: policy, surroundings: surroundings),
             leaseTime: max(30, rules.attemptTimeout * Double(rules.senders.count) + 10), surroundings: surroundings,
             send: { await sender.send($0) },
             observe: { message in

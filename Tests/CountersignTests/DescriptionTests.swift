@@ -52,7 +52,8 @@ struct DescriptionTests {
         let session = ["-H", "Authorization: Layer session-token=\"\(signedIn.sessionToken)\""] + signedIn.certificate
         try await fuzz(
             service, signedIn, service.clientURL,
-            paths: "^/(nonces?|sessions.*|phone-verifications.*|identity-cards.*|me(/.*)?|certificates/renewal)$",
+            paths: "^/(nonces?|sessions.*|phone-verifications.*|identity-cards.*|me(/.*)?|certificates/renewal"
+                + "|authorizations.*|blocks.*)$",
             session + ["--exclude-method", "DELETE"])
         // What ends the session comes last.
         try await fuzz(

@@ -41,7 +41,8 @@ class Service:
             ],
             stdout=subprocess.PIPE, stderr=log)
         ready = json.loads(self.process.stdout.readline())
-        self.client, self.ops = "https://" + ready["client"], "http://" + ready["ops"]
+        self.public, self.client = "https://" + ready["public"], "https://" + ready["client"]
+        self.ops = "http://" + ready["ops"]
 
     def kill(self):
         """Ends it as a power cut would."""

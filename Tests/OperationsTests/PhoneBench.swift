@@ -58,6 +58,7 @@ struct PhoneBench {
         deliver = DeliverOutbox(
             store: house.store,
             compose: ComposePhoneText(keys: keys, codes: codes, policy: house.policy) { $0 },
+            pushes: PushAuthorizations(keys: keys, policy: house.policy, surroundings: surroundings),
             surroundings: surroundings, send: { texts.take($0) })
         outbox = AdministerOutbox(store: house.store, surroundings: surroundings, actor: "admin test")
     }

@@ -1,0 +1,113 @@
+import Foundation
+import HTTPTypes
+import Hummingbird
+import Identity
+import Metrics
+import Operations
+
+/// Authorizations to message between users, and blocks, on the client listener behind a session.
+public struct AuthorizationRoutes: Sendable {
+    let ask: AskAuthorization
+    let answer: AnswerAuthorization
+    let read: ReadAuthorizations
+    let block: BlockUser
+    let policy: CurrentPolicy
+
+    /// Holds what the routes ask.
+    public init(
+        ask: AskAuthorization, answer: AnswerAuthorization, read: ReadAuthorizations, block: BlockUser,
+        policy: CurrentPolicy
+    ) {
+        self.ask = ask
+        self.answer = answer
+        self.read = read
+        self.block = block
+        self.policy = policy
+    }
+
+    func add(to router: some RouterMethods<ClientContext>, behind session: RequireSession) {
+        let protected = router.group("authorizations").add(middleware: session)
+        protected.post(use: request)
+        protected.get(use: list)
+        protected.get(":id") { _, context in
+            reply(try await read.show(try context.parameters.require("id"), to: try context.checkedSession))
+        }
+        protected.post(":id/approval") { _, context in
+            try await counted(
+                answer.approve(try context.parameters.require("id"), for: try context.checkedSession))
+        }
+        protected.post(":id/rejection") { _, context in
+            try await counted(answer.reject(try context.parameters.require("id"), for: try context.checkedSession))
+        }
+        protected.post(":id/cancellation") { _, context in
+            try await counted(answer.cancel(try context.parameters.require("id"), for: try context.checkedSession))
+        }
+        let blocks = router.group("blocks").add(middleware: session)
+        blocks.put(":id") { _, context in
+            try await block(try context.parameters.require("id"), for: try context.checkedSession)
+            return Response(status: .noContent)
+        }
+        blocks.delete(":id") { _, context in
+            try await block.end(try context.parameters.require("id"), for: try context.checkedSession)
+            return Response(status: .noContent)
+        }
+    }
+
+    @Sendable private func request(_ request: Request, _ context: ClientContext) async throws -> Response {
+        var members = try await request.members(upTo: policy[\.requests].maximumBody)
+        let wanted = try AskAuthorization.Request(
+            id: try members.string("id"), to: try members.string("to"),
+            eventID: try members.optionalString("event_id"))
+        try members.finish()
+        let id = try await ask(wanted, for: try context.checkedSession)
+        count(.request)
+        // Also where the same was asked before and more has become of it since: the same call, the same answer.
+        return .json(
+            status: .created, ["id": .id(id), "state": .string(AuthorizationState.request.rawValue)])
+    }
+
+    @Sendable private func list(_ request: Request, _ context: ClientContext) async throws -> Response {
+        let query = request.uri.queryParameters
+        let filter = try ReadAuthorizations.Filter(
+            box: query["box"].map(String.init), state: query["state"].map(String.init),
+            cursor: query["cursor"].map(String.init))
+        let page = try await read(filter, for: try context.checkedSession)
+        return .json([
+            "authorizations": .array(page.views.map(Self.row)), "cursor": .text(page.cursor),
+        ])
+    }
+
+    private func counted(_ view: AuthorizationView) -> Response {
+        count(view.authorization.state)
+        return reply(view)
+    }
+
+    private func reply(_ view: AuthorizationView) -> Response {
+        var response = Response(status: .ok)
+        response.setJSON(Self.row(view), type: "application/json")
+        response.headers[.cacheControl] = "no-store"
+        return response
+    }
+
+    private func count(_ state: AuthorizationState) {
+        Counter(label: "authorizations", dimensions: [("state", state.rawValue)]).increment()
+    }
+
+    private static func row(_ view: AuthorizationView) -> JSONValue {
+        let authorization = view.authorization
+        return .object([
+            "id": .id(authorization.id), "box": .string(view.box.rawValue),
+            "state": .string(authorization.state.rawValue), "created_at": .string(authorization.createdAt.rfc3339),
+            "expires_at": authorization.state == .request ? .string(authorization.expiresAt.rfc3339) : .null,
+            "changed_at": .string(authorization.changedAt.rfc3339), "to": .text(view.to),
+            "event_id": .text(view.eventID), "grant": .text(view.grant),
+            "partner": view.partner.map { partner in
+                .object([
+                    "initials": .text(partner.initials), "age": partner.age.map { .integer(Int64($0)) } ?? .null,
+                    "picture_url": .text(partner.pictureURL), "assurance": .string(partner.assurance.rawValue),
+                    "push_endpoint": .text(partner.pushEndpoint),
+                ])
+            } ?? .null,
+        ])
+    }
+}

@@ -1,0 +1,78 @@
+import Database
+import Foundation
+import Identity
+import Records
+
+/// The asked person agrees or declines, and either side takes back what it may.
+public struct AnswerAuthorization: Sendable {
+    private let store: any Database
+    private let keys: PersonalKeys
+    private let pushes: PushAuthorizations
+    private let outbox: OutboxSignal
+    private let policy: CurrentPolicy
+
+    /// Answers in a store.
+    ///
+    /// - Parameter outbox: rung when there may be somebody to tell.
+    public init(
+        store: any Database, keys: PersonalKeys, outbox: OutboxSignal, policy: CurrentPolicy,
+        surroundings: Surroundings
+    ) {
+        self.store = store
+        self.keys = keys
+        self.outbox = outbox
+        self.policy = policy
+        pushes = PushAuthorizations(keys: keys, policy: policy, surroundings: surroundings)
+    }
+
+    /// The asked person agrees: both may message each other from now on. Both must be verified at this moment.
+    ///
+    /// - Throws: ``Refusal`` `not_found` for what this user was not asked, `not_verified` for either side, `conflict`
+    ///   with the state that forbids it, `gone` after its time, `unavailable`.
+    public func approve(_ text: String, for session: Session) async throws -> AuthorizationView {
+        try await move(text, session) { $0 == .incoming ? .approve : nil }
+    }
+
+    /// The asked person declines.
+    ///
+    /// - Throws: ``Refusal`` `not_found`, `conflict`, `gone`, `unavailable`.
+    public func reject(_ text: String, for session: Session) async throws -> AuthorizationView {
+        try await move(text, session) { $0 == .incoming ? .reject : nil }
+    }
+
+    /// The asker takes a request back, or either side a permission.
+    ///
+    /// - Throws: ``Refusal`` `not_found`, `conflict`, `gone`, `unavailable`.
+    public func cancel(_ text: String, for session: Session) async throws -> AuthorizationView {
+        try await move(text, session) { $0 == .incoming ? .cancelByAccepter : .cancelByAsker }
+    }
+
+    private func move(
+        _ text: String, _ session: Session,
+        _ event: @escaping @Sendable (AuthorizationBox) -> AuthorizationState.Event?
+    ) async throws -> AuthorizationView {
+        let view = try await store.decide { transaction -> AuthorizationView in
+            let records = AuthorizationRecords(transaction)
+            guard let id = AuthorizationID(text[...]), let found = try records.find(id),
+                let box = found.box(of: session.userID), let event = event(box)
+            else { throw ReadAuthorizations.unknown }
+            let parties = AuthorizationParties(policy, in: transaction)
+            guard let moved = try found.after(event, now: transaction.now) else {
+                return try AuthorizationView(found, box, parties: parties, keys: keys)
+            }
+            if event == .approve {
+                try parties.requireCaller(session.userID)
+                try parties.requirePartner(found.askerID)
+            }
+            guard try records.move(moved, from: found.state) else {
+                let state = try records.find(id)?.state(now: transaction.now)
+                throw Refusal(
+                    .conflict, "The authorization changed at this very moment.", state: (state ?? .cancelled).rawValue)
+            }
+            try pushes.queue(AuthorizationRow(of: moved), of: moved, in: transaction)
+            return try AuthorizationView(moved, box, parties: parties, keys: keys)
+        }
+        outbox.ring()
+        return view
+    }
+}

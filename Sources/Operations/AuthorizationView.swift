@@ -1,0 +1,77 @@
+import Database
+import Foundation
+import Identity
+import Records
+
+/// What one side of an authorization is shown of the other: no name, no number, no birthday.
+public struct AuthorizationPartner: Sendable, Confidential {
+    /// The first letters of the name on the card; `nil` where no card was shown, or its level has lapsed.
+    public let initials: String?
+    /// The age today by the card.
+    public let age: Int?
+    /// The picture that the provider gave.
+    public let pictureURL: String?
+    /// How far the person is verified.
+    public let assurance: Assurance
+    /// Where pushes to the person go; only for who may message the person.
+    public let pushEndpoint: String?
+
+    /// Looks a person up; what a card proved is told while the level holds that the card gave.
+    static func find(
+        _ user: UserID, keys: PersonalKeys, in transaction: any Transaction
+    ) throws -> AuthorizationPartner? {
+        guard let found = try UserRecords(transaction).find(user) else { return nil }
+        let proved = try AuthenticatedUserRecords(transaction, keys: keys).find(user)
+        let card = found.assurance >= .barcode ? proved : nil
+        return AuthorizationPartner(
+            initials: card?.initials, age: card?.age(on: CalendarDate(utcDayOf: transaction.now)),
+            pictureURL: try UserProfile.find(user, keys: keys, in: transaction).avatarURL,
+            assurance: found.assurance, pushEndpoint: proved?.pushEndpoint)
+    }
+}
+
+/// An authorization as one of its sides sees it.
+public struct AuthorizationView: Sendable {
+    /// The authorization with its state as the clock has it.
+    public let authorization: Authorization
+    /// The side.
+    public let box: AuthorizationBox
+    /// Whom the asker named, in the asker's words; `nil` for the other side.
+    public let to: String?
+    /// The event, as the asker named it; `nil` for the other side.
+    public let eventID: String?
+    /// The other side: for who was asked while the request is open, and for both once it is approved.
+    public let partner: AuthorizationPartner?
+    /// `<asker> -> <accepter>` while the two may message each other.
+    public let grant: String?
+
+    /// Looks at an authorization through one side's eyes. The other side is shown, and the permission given out, only
+    /// while both are verified.
+    init(
+        _ authorization: Authorization, _ box: AuthorizationBox, parties: AuthorizationParties, keys: PersonalKeys
+    ) throws {
+        let transaction = parties.transaction
+        var shown = authorization
+        shown.state = authorization.state(now: transaction.now)
+        self.authorization = shown
+        self.box = box
+        let (ownID, partnerID) =
+            box == .outgoing ? (shown.askerID, shown.accepterID) : (shown.accepterID, shown.askerID)
+        let isShown = shown.state == .approval || (shown.state == .request && box == .incoming)
+        let mayShow = try isShown && parties.mayTakePart(ownID) && parties.mayTakePart(partnerID)
+        let found =
+            try mayShow ? partnerID.flatMap { try AuthorizationPartner.find($0, keys: keys, in: transaction) } : nil
+        partner = found.map { found in
+            AuthorizationPartner(
+                initials: found.initials, age: found.age, pictureURL: found.pictureURL, assurance: found.assurance,
+                pushEndpoint: shown.state == .approval ? found.pushEndpoint : nil)
+        }
+        grant = found == nil ? nil : shown.grant
+        var words: SealedRequest?
+        if box == .outgoing, let askerID = shown.askerID {
+            words = try SealedRequest.open(shown, of: askerID, keys: keys, in: transaction)
+        }
+        to = words?.to
+        eventID = words?.eventID
+    }
+}

@@ -1,0 +1,61 @@
+import Database
+import Foundation
+import Identity
+import Records
+
+/// A user wants to hear nothing of another: whose requests are answered like any other and never delivered.
+public struct BlockUser: Sendable {
+    private let store: any Database
+
+    /// Blocks in a store.
+    public init(store: any Database) {
+        self.store = store
+    }
+
+    /// Blocks. What the two may do or asked of each other ends: permissions and the blocker's own requests are taken
+    /// back, the other one's requests disappear from the blocker's view and go on in the asker's.
+    ///
+    /// Somebody who does not exist is blocked like anybody else.
+    ///
+    /// - Throws: ``Refusal`` `malformed_request` for oneself, `not_found` for what is no user id or another provider's
+    ///   user, `unavailable`.
+    public func callAsFunction(_ text: String, for session: Session) async throws {
+        try await store.decide { transaction in
+            guard let other = try find(text, session, in: transaction) else { return }
+            let now = transaction.now
+            let (me, records) = (session.userID, AuthorizationRecords(transaction))
+            try BlockRecords(transaction).insert(me, blocks: other.id, at: now)
+            try records.hideRequests(askedBy: other.id, from: me)
+            for (authorizations, event) in [
+                (try records.permissions(askedBy: me, of: other.id), AuthorizationState.Event.cancelByAsker),
+                (try records.requests(askedBy: me, of: other.id), .cancelByAsker),
+                (try records.permissions(askedBy: other.id, of: me), .cancelByAccepter),
+            ] {
+                for authorization in authorizations where authorization.state(now: now).isOpen {
+                    guard let moved = try authorization.after(event, now: now) else { continue }
+                    _ = try records.move(moved, from: authorization.state)
+                }
+            }
+        }
+    }
+
+    /// Takes a block back; what ended by it stays ended.
+    ///
+    /// - Throws: ``Refusal`` `not_found` for what is no user id or another provider's user, `unavailable`.
+    public func end(_ text: String, for session: Session) async throws {
+        try await store.decide { transaction in
+            guard let other = try find(text, session, in: transaction) else { return }
+            try BlockRecords(transaction).delete(session.userID, blocks: other.id)
+        }
+    }
+
+    private func find(_ text: String, _ session: Session, in transaction: any Transaction) throws -> User? {
+        guard let id = UserID(text[...]) else { throw Refusal(.notFound, "The path does not end in a user's id.") }
+        guard id != session.userID else { throw Refusal(.malformedRequest, "You cannot block yourself.") }
+        guard let user = try UserRecords(transaction).find(id) else { return nil }
+        guard user.providerID == session.providerID else {
+            throw Refusal(.notFound, "Your provider has no such user.")
+        }
+        return user
+    }
+}

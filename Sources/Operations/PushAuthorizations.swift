@@ -1,0 +1,135 @@
+import Database
+import Delivery
+import Foundation
+import Identity
+import Records
+
+/// Tells the asked person of a request and the asker of the answer, by a push, exactly as the rows say: a row that is
+/// not marked as sent is told, once its person has an endpoint, and marked when the push was handed over.
+public struct PushAuthorizations: Sendable {
+    private let keys: PersonalKeys
+    private let policy: CurrentPolicy
+    private let surroundings: Surroundings
+
+    /// Writes and puts together pushes under the service's keys.
+    public init(keys: PersonalKeys, policy: CurrentPolicy, surroundings: Surroundings) {
+        self.keys = keys
+        self.policy = policy
+        self.surroundings = surroundings
+    }
+
+    /// Writes the message for a row; nothing where nobody is to be told, or not reachable yet.
+    func queue(_ row: AuthorizationRow, of authorization: Authorization, in transaction: any Transaction) throws {
+        guard let recipient = row.recipientID, row.isSent == false,
+            try AuthenticatedUserRecords(transaction, keys: keys).hasPushEndpoint(recipient)
+        else { return }
+        let id: OutboxMessageID = surroundings.newIdentifier()
+        guard try AuthorizationRowRecords(transaction).queue(row, as: id) else { return }
+        let now = transaction.now
+        let end =
+            row.type == .request
+            ? authorization.expiresAt : now.addingTimeInterval(policy[\.authorizations].requestLifetime)
+        _ = try OutboxRecords(transaction).insert(
+            OutboxMessage(
+                id: id, kind: .authorization, subject: "\(row.authorizationID) \(row.type.rawValue)",
+                userID: recipient, deduplicationKey: "\(OutboxKind.authorization.rawValue) \(id)", payload: [],
+                createdAt: now, expiresAt: end, dueAt: now))
+    }
+
+    /// A user can be reached, perhaps for the first time: what was not told yet is told now.
+    func queueUnsent(to user: UserID, in transaction: any Transaction) throws {
+        let records = AuthorizationRecords(transaction)
+        for row in try AuthorizationRowRecords(transaction).unsent(to: user, limit: 100) {
+            guard let authorization = try records.find(row.authorizationID),
+                authorization.state(now: transaction.now) == row.type
+            else { continue }
+            try queue(row, of: authorization, in: transaction)
+        }
+    }
+
+    /// What a message says, read at the moment when it is sent. A row whose authorization has gone on says nothing any
+    /// more, nor does one between people of whom one is no longer verified.
+    func content(of message: OutboxMessage, in transaction: any Transaction) throws -> OutboxContent {
+        guard let row = try AuthorizationRowRecords(transaction).find(queuedAs: message.id),
+            let authorization = try AuthorizationRecords(transaction).find(row.authorizationID)
+        else { return .overtaken("the row is gone") }
+        let state = authorization.state(now: transaction.now)
+        guard state == row.type, row.recipientID == message.userID else {
+            return .overtaken("the authorization is \(state.rawValue)")
+        }
+        let parties = AuthorizationParties(policy, in: transaction)
+        guard try parties.mayTakePart(authorization.askerID), try parties.mayTakePart(authorization.accepterID) else {
+            return .overtaken("somebody is not verified")
+        }
+        do {
+            let recipient = try AuthorizationPartner.find(message.userID, keys: keys, in: transaction)
+            guard let endpoint = recipient?.pushEndpoint else { return .overtaken("there is no endpoint") }
+            let other = row.type == .request ? authorization.askerID : authorization.accepterID
+            let partner = try other.flatMap { try AuthorizationPartner.find($0, keys: keys, in: transaction) }
+            guard let partner else { return .overtaken("the user was erased") }
+            guard let payload = AuthorizationPush(row, partner).payload else {
+                return .overtaken("the push is too long")
+            }
+            return .message(.push(endpoint: endpoint, payload: payload))
+        } catch is SealingFailure {
+            return .unreadable("the endpoint cannot be opened")
+        }
+    }
+
+    /// Writes what became of a message into the rows: sent, or free to be told by another one. An endpoint that is gone
+    /// is taken from the user's row, unless the user has registered another since.
+    func settle(
+        _ message: OutboxMessage, _ content: OutboxContent, _ result: OutboxMessage.Result,
+        in transaction: any Transaction
+    ) throws {
+        let rows = AuthorizationRowRecords(transaction)
+        switch message.state {
+        case .sent: try rows.markSent(message.id)
+        case .expired: try rows.release(message.id)
+        case .waiting, .dead, .dropped: return
+        }
+        guard result == .endpointGone, case .message(.push(let endpoint, _)) = content else { return }
+        let users = AuthenticatedUserRecords(transaction, keys: keys)
+        if try !users.dropPushEndpoint(endpoint, of: message.userID) {
+            try queueUnsent(to: message.userID, in: transaction)
+        }
+    }
+}
+
+/// The words and data of one push: enough to open the page, and never a name, a number or a birthday.
+struct AuthorizationPush {
+    private let row: AuthorizationRow
+    private let partner: AuthorizationPartner
+
+    /// Speaks of a row, and of the person on the other side of it.
+    init(_ row: AuthorizationRow, _ partner: AuthorizationPartner) {
+        self.row = row
+        self.partner = partner
+    }
+
+    /// What SNS is given; without the picture where its address would not fit.
+    var payload: String? {
+        notification(withPicture: true).payload ?? notification(withPicture: false).payload
+    }
+
+    private func notification(withPicture: Bool) -> PushNotification {
+        let person = [partner.initials, partner.age.map(String.init)].compactMap(\.self).joined(separator: ", ")
+        let somebody = person.isEmpty ? "Somebody" : person
+        var data = [(name: "authorization_id", value: row.authorizationID.description)]
+        data.append((name: "type", value: row.type.rawValue))
+        let (title, body): (String, String)
+        switch row.type {
+        case .request: (title, body) = ("A request to message", "\(somebody) asks to message with you.")
+        case .approval: (title, body) = ("Your request was accepted", "\(somebody) agreed to message with you.")
+        default:
+            // Who declines shows nothing of themselves.
+            return PushNotification(title: "Your request was declined", body: "You may ask somebody else.", data: data)
+        }
+        if let initials = partner.initials { data.append((name: "initials", value: initials)) }
+        if let age = partner.age { data.append((name: "age", value: String(age))) }
+        if withPicture, let picture = partner.pictureURL { data.append((name: "picture_url", value: picture)) }
+        data.append((name: "verified", value: partner.assurance >= .barcode ? "true" : "false"))
+        data.append((name: "assurance", value: partner.assurance.rawValue))
+        return PushNotification(title: title, body: body, data: data)
+    }
+}

@@ -1,0 +1,121 @@
+import Database
+import Foundation
+import Identity
+import Records
+
+/// A user's authorizations, from which an app that was installed anew rebuilds what it knew.
+public struct ReadAuthorizations: Sendable {
+    /// How many one page holds.
+    public static let pageSize = 50
+
+    private let store: any Database
+    private let keys: PersonalKeys
+    private let policy: CurrentPolicy
+
+    /// Reads from a store.
+    public init(store: any Database, keys: PersonalKeys, policy: CurrentPolicy) {
+        self.store = store
+        self.keys = keys
+        self.policy = policy
+    }
+
+    static let unknown = Refusal(.notFound, "There is no such authorization of yours.")
+
+    /// What a user wants to see.
+    public struct Filter: Sendable {
+        let boxes: [AuthorizationBox]
+        let state: AuthorizationState?
+        let mark: (at: Date, id: AuthorizationID)?
+
+        /// Reads a filter; what is `nil` filters nothing.
+        ///
+        /// - Throws: ``Refusal`` `malformed_request`.
+        public init(box: String?, state: String?, cursor: String?) throws(Refusal) {
+            boxes = try Self.word(box, "box").map { [$0] } ?? AuthorizationBox.allCases
+            self.state = try Self.word(state, "state")
+            mark = try cursor.map { cursor throws(Refusal) in
+                guard let mark = Self.mark(cursor) else {
+                    throw Refusal(.malformedRequest, "cursor is not one that an earlier page gave.")
+                }
+                return mark
+            }
+        }
+
+        private static func word<Word: RawRepresentable & CaseIterable>(
+            _ text: String?, _ name: String
+        ) throws(Refusal) -> Word? where Word.RawValue == String {
+            guard let text else { return nil }
+            guard let word = Word(rawValue: text) else {
+                let words = Word.allCases.map(\.rawValue).joined(separator: ", ")
+                throw Refusal(.malformedRequest, "\(name) is one of \(words).")
+            }
+            return word
+        }
+
+        /// A cursor is the place of the last row of a page: nothing that its reader does not know.
+        static func cursor(behind last: Authorization) -> String {
+            Base64URL.encode(Array("\(last.createdAt.milliseconds) \(last.id)".utf8))
+        }
+
+        private static func mark(_ cursor: String) -> (at: Date, id: AuthorizationID)? {
+            guard cursor.utf8.count <= 128, let bytes = Base64URL.decode(cursor) else { return nil }
+            let parts = String(decoding: bytes, as: UTF8.self).split(separator: " ")
+            guard parts.count == 2, let time = Int64(parts[0]), abs(time) < 1 << 52, let id = AuthorizationID(parts[1])
+            else { return nil }
+            return (Date(milliseconds: time), id)
+        }
+    }
+
+    /// One page of a list.
+    public struct Page: Sendable {
+        /// Newest first.
+        public let views: [AuthorizationView]
+        /// What the next page is asked for with; `nil` behind the last one.
+        public let cursor: String?
+    }
+
+    /// Lists.
+    ///
+    /// - Throws: ``Refusal`` `not_verified`, `unavailable`.
+    public func callAsFunction(_ filter: Filter, for session: Session) async throws -> Page {
+        try await store.look { transaction in
+            let parties = AuthorizationParties(policy, in: transaction)
+            try parties.requireCaller(session.userID)
+            let records = AuthorizationRecords(transaction)
+            let found = try filter.boxes.flatMap { box in
+                try records.list(
+                    of: session.userID, box: box, state: filter.state, after: filter.mark, limit: Self.pageSize + 1
+                ).map { (authorization: $0, box: box) }
+            }.sorted {
+                ($1.authorization.createdAt, $0.authorization.id.description)
+                    < ($0.authorization.createdAt, $1.authorization.id.description)
+            }
+            let page = found.prefix(Self.pageSize)
+            return Page(
+                views: try page.map {
+                    try AuthorizationView($0.authorization, $0.box, parties: parties, keys: keys)
+                },
+                cursor: found.count > page.count ? page.last.map { Filter.cursor(behind: $0.authorization) } : nil)
+        }
+    }
+
+    /// Shows one. Where a side is to be shown the other, both must be verified at this moment.
+    ///
+    /// - Throws: ``Refusal`` `not_found`, `not_verified` for either side, `unavailable`.
+    public func show(_ text: String, to session: Session) async throws -> AuthorizationView {
+        try await store.look { transaction in
+            let parties = AuthorizationParties(policy, in: transaction)
+            try parties.requireCaller(session.userID)
+            guard let id = AuthorizationID(text[...]), let found = try AuthorizationRecords(transaction).find(id),
+                let box = found.box(of: session.userID)
+            else { throw Self.unknown }
+            switch (found.state(now: transaction.now), box) {
+            case (.request, .incoming): try parties.requirePartner(found.askerID)
+            case (.approval, .incoming): try parties.requirePartner(found.askerID)
+            case (.approval, .outgoing): try parties.requirePartner(found.accepterID)
+            default: break
+            }
+            return try AuthorizationView(found, box, parties: parties, keys: keys)
+        }
+    }
+}

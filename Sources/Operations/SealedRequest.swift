@@ -1,0 +1,34 @@
+import Database
+import Identity
+import Records
+
+/// What the asking app wrote of a request, sealed under the asker's key.
+struct SealedRequest: Sendable, Equatable, Confidential {
+    let to: String
+    let eventID: String?
+
+    /// Opens it; `nil` where the asker's key is gone.
+    static func open(
+        _ authorization: Authorization, of asker: UserID, keys: PersonalKeys, in transaction: any Transaction
+    ) throws -> SealedRequest? {
+        guard let key = try DataKeyRecords(transaction, keys: keys).find(asker), let sealedTo = authorization.sealedTo
+        else { return nil }
+        func open(_ sealed: [UInt8], _ column: String) throws -> String {
+            try key.open(sealed, table: AuthorizationRecords.table, column: column, row: authorization.id.description)
+        }
+        return SealedRequest(
+            to: try open(sealedTo, "sealed_to"),
+            eventID: try authorization.sealedEvent.map { try open($0, "sealed_event") })
+    }
+
+    /// Seals it for a row.
+    func seal(
+        _ id: AuthorizationID, of asker: UserID, keys: PersonalKeys, in transaction: any Transaction
+    ) throws -> (to: [UInt8], event: [UInt8]?) {
+        let key = try DataKeyRecords(transaction, keys: keys).findOrCreate(asker, at: transaction.now)
+        func seal(_ text: String, _ column: String) throws -> [UInt8] {
+            try key.seal(text, table: AuthorizationRecords.table, column: column, row: id.description)
+        }
+        return (try seal(to, "sealed_to"), try eventID.map { try seal($0, "sealed_event") })
+    }
+}

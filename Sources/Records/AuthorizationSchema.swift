@@ -1,0 +1,64 @@
+import Database
+
+extension Schema {
+    /// Authorizations between users with the rows that tell their story, and blocks.
+    static let authorizations = Migration(
+        identifier: 6, name: "authorizations between users, and blocks",
+        statements: [
+            """
+            CREATE TABLE authorizations (
+                id TEXT NOT NULL PRIMARY KEY,
+                provider_id TEXT NOT NULL REFERENCES providers (id),
+                asker_id TEXT REFERENCES users (id),
+                accepter_id TEXT REFERENCES users (id),
+                target BYTEA NOT NULL,
+                is_delivered INTEGER NOT NULL,
+                state TEXT NOT NULL,
+                created_at BIGINT NOT NULL,
+                expires_at BIGINT NOT NULL,
+                changed_at BIGINT NOT NULL,
+                sealed_to BYTEA,
+                sealed_event BYTEA,
+                CHECK (state IN ('REQUEST', 'APPROVAL', 'REJECTED', 'CANCELLED', 'EXPIRED', 'BANNED')),
+                CHECK (is_delivered = 0 OR accepter_id IS NOT NULL),
+                CHECK (state <> 'APPROVAL' OR (asker_id IS NOT NULL AND is_delivered = 1))
+            )
+            """,
+            """
+            CREATE UNIQUE INDEX authorizations_open ON authorizations (asker_id, target)
+            WHERE state IN ('REQUEST', 'APPROVAL')
+            """,
+            "CREATE INDEX authorizations_by_asker ON authorizations (asker_id, created_at, id)",
+            "CREATE INDEX authorizations_by_accepter ON authorizations (accepter_id, created_at, id)",
+            "CREATE INDEX authorizations_unanswered ON authorizations (expires_at) WHERE state = 'REQUEST'",
+            """
+            CREATE TABLE authorization_rows (
+                authorization_id TEXT NOT NULL REFERENCES authorizations (id) ON DELETE CASCADE,
+                type TEXT NOT NULL,
+                at BIGINT NOT NULL,
+                recipient_id TEXT,
+                sent INTEGER,
+                message_id TEXT,
+                PRIMARY KEY (authorization_id, type),
+                CHECK ((recipient_id IS NULL) = (sent IS NULL))
+            )
+            """,
+            """
+            CREATE INDEX authorization_rows_unsent ON authorization_rows (recipient_id, at)
+            WHERE sent = 0 AND message_id IS NULL
+            """,
+            """
+            CREATE INDEX authorization_rows_by_message ON authorization_rows (message_id)
+            WHERE message_id IS NOT NULL
+            """,
+            """
+            CREATE TABLE blocks (
+                blocker_id TEXT NOT NULL REFERENCES users (id),
+                blocked_id TEXT NOT NULL REFERENCES users (id),
+                created_at BIGINT NOT NULL,
+                PRIMARY KEY (blocker_id, blocked_id)
+            )
+            """,
+            "CREATE INDEX outbox_waiting_by_kind ON outbox (kind, due_at) WHERE state = 'waiting'",
+        ])
+}

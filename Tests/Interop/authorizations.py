@@ -1,0 +1,214 @@
+"""Two users who ask each other for permission to message, from their cards to the pushes, with SNS as moto plays it.
+
+    python3 authorizations.py … --countersign FILE --directory DIRECTORY
+
+`--directory` holds `Keys`, `Policies` and `store.db`; moto and the service are started and stopped here.
+"""
+
+import json
+import random
+import subprocess
+import sys
+import time
+import uuid
+from pathlib import Path
+
+import requests
+
+import options
+import specimen
+from checks import accepted, equal, expect, refused
+from client import TIMEOUT, Device, https
+from description import Description
+from phone import Service
+from phones import begin, check, code_of, new_number
+
+WAIT = 15  # seconds that a text or a push may take
+
+
+class Carrier:
+    """moto's SNS, with a platform application and endpoints."""
+
+    def __init__(self):
+        self.process = subprocess.Popen(
+            [sys.executable, Path(__file__).with_name("sns_service.py")], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self.ready = json.loads(self.process.stdout.readline())
+        self.url = f"http://127.0.0.1:{self.ready['ports'][0]}"
+        self.application = self.ready["live"].rsplit("/", 1)[0].replace(":endpoint/", ":app/")
+
+    def stop(self):
+        """Ends it by the end of its input."""
+        self.process.stdin.close()
+        self.process.wait(timeout=30)
+
+    def seen(self):
+        """What moto keeps of texts and endpoints."""
+        return requests.get(self.url + "/moto-api/data.json", timeout=TIMEOUT).json()["sns"]
+
+    def code(self, number):
+        """The code that was texted to a number."""
+        return wait_for(lambda: [
+            code_of({"text": text["message"]}) for text in self.seen()["SMS"] if text["phone_number"] == number])[0]
+
+    def pushes(self, count):
+        """What the live endpoint got, once there are so many: what the app reads, and the whole text."""
+        def found():
+            texts = [
+                message for endpoint in self.seen()["PlatformEndpoint"] if endpoint["arn"] == self.ready["live"]
+                for message in endpoint["messages"].values()]
+            return texts if len(texts) >= count else []
+
+        texts = [text if isinstance(text, str) else json.dumps(text) for text in wait_for(found)]
+        equal(len(texts), count, "the number of pushes")
+        return [(json.loads(json.loads(text)["APNS"]), text) for text in texts]
+
+
+def wait_for(look):
+    """What a look gives, as soon as it gives anything."""
+    deadline = time.monotonic() + WAIT
+    while not (found := look()) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    expect(found, f"nothing in {WAIT} s")
+    return found
+
+
+def write(path, text):
+    """A file that only this account may read."""
+    path.write_text(text)
+    path.chmod(0o600)
+
+
+class Person:
+    """A user on a device, verified by a phone and a card."""
+
+    def __init__(self, chosen, provider, carrier, name, endpoint):
+        self.name, self.number = f"{name}-{uuid.uuid4()}", new_number()
+        self.device = Device(chosen.public, chosen.client, chosen.ca, "EC")
+        accepted(self.device.certify(), 201)
+        session = accepted(
+            self.device.create_session(provider.identity_token(self.name, self.device.nonce())), 201)
+        self.token, self.user_id, self.address = session["session_token"], session["user_id"], session["address"]
+        refused(self.call("GET", "/authorizations"), 403, "not_verified", "caller")
+        started = accepted(begin(self.device, self.token, self.number, push_endpoint=endpoint), 202)
+        accepted(check(self.device, self.token, started["id"], carrier.code(self.number)))
+        family = "".join(random.choice("BCDFGHJKLMNPQRSTVWXZ") for _ in range(10))
+        card = accepted(self.call("POST", "/identity-cards", json={
+            "aamva": specimen.aamva(number=f"T{random.randint(0, 99_999_999):08}", family=family)}), 201)
+        equal(card["assurance"], "barcode", "the level")
+        self.secrets = [self.number, self.number[2:], family, family.title(), "1986", self.name, self.user_id]
+
+    def call(self, method, path, **arguments):
+        """A request in the person's session."""
+        return self.device.call(method, path, self.token, **arguments)
+
+    def ask(self, name, to, **members):
+        """`POST /authorizations`."""
+        return self.call("POST", "/authorizations", json={"id": name, "to": to, **members})
+
+
+def walk(chosen, provider, carrier):
+    """From the cards to a permission, to its end."""
+    with https(chosen.ca) as public:
+        judge = Description(public.get(chosen.public + "/openapi.json", timeout=TIMEOUT).json()).judge
+    alice = Person(chosen, provider, carrier, "alice", carrier.ready["disabled"])
+    bob = Person(chosen, provider, carrier, "bob", carrier.ready["live"])
+    one, path = str(uuid.uuid4()), "/authorizations/{id}"
+
+    # Asked, told, and the same answer again.
+    for _ in range(2):
+        answer = judge("/authorizations", alice.ask(one, bob.address, event_id="event 7"))
+        equal(answer, {"id": one, "state": "REQUEST"}, "the answer")
+    body = refused(alice.ask(one, bob.user_id), 409, "conflict")
+    equal(body["state"], "REQUEST", "state")
+    refused(bob.ask(one, alice.address), 404, "not_found")
+    refused(alice.ask("x", bob.address), 400, "malformed_request")
+    refused(alice.ask(str(uuid.uuid4()), "elsewhere/bob"), 404, "not_found")
+    [(data, text)] = carrier.pushes(1)
+    equal((data["authorization_id"], data["type"]), (one, "REQUEST"), "the push")
+    equal((data["initials"][0], data["verified"], data["assurance"]), ("M", "true", "barcode"), "the push")
+    expect(not [secret for secret in alice.secrets + bob.secrets if secret in text], f"the push tells too much: {text}")
+
+    # What the asked person sees.
+    shown = bob.call("GET", f"/authorizations/{one}")
+    seen = judge(path, shown)
+    equal((seen["box"], seen["state"], seen["to"], seen["event_id"], seen["grant"]),
+          ("in", "REQUEST", None, None, None), "the request")
+    equal(seen["partner"], {
+        "initials": data["initials"], "age": int(data["age"]), "picture_url": None, "assurance": "barcode",
+        "push_endpoint": None}, "what is shown of the asker")
+    expect(not [secret for secret in alice.secrets if secret in shown.text], "the asker is shown too much of")
+
+    # Nobody can tell an unknown user from one who does not answer.
+    nobody = str(uuid.uuid4())
+    equal(judge("/authorizations", alice.ask(nobody, f"{provider.slug}/nobody")), {"id": nobody, "state": "REQUEST"},
+          "the answer")
+    page = judge("/authorizations", alice.call("GET", "/authorizations?box=out"))
+    mine = {row["id"]: row for row in page["authorizations"]}
+    alike = [{name: value for name, value in mine[name].items() if name in ("box", "state", "grant", "partner")}
+             for name in (one, nobody)]
+    equal(alike[0], alike[1], "the two requests")
+
+    # Approved; the push to an endpoint that is gone takes the endpoint away.
+    refused(alice.call("POST", f"/authorizations/{one}/approval"), 404, "not_found")
+    for _ in range(2):
+        approved = judge("/authorizations/{id}/approval", bob.call("POST", f"/authorizations/{one}/approval"))
+        equal((approved["state"], approved["grant"]), ("APPROVAL", f"{alice.user_id} -> {bob.user_id}"), "the approval")
+    judge("/authorizations/{id}/rejection", bob.call("POST", f"/authorizations/{one}/rejection"))
+    wait_for(lambda: accepted(alice.call("GET", "/me"))["push_endpoint"] is None)
+    accepted(alice.call("PATCH", "/me", json={"push_endpoint": carrier.ready["live"]}))
+    accepted(alice.ask(str(uuid.uuid4()), f"{provider.slug}/nobody else"), 201)  # rings the outbox's bell
+    pushes = carrier.pushes(2)
+    data, text = next(push for push in pushes if push[0]["type"] == "APPROVAL")
+    equal(data["authorization_id"], one, "the push")
+    expect(not [secret for secret in alice.secrets + bob.secrets if secret in text], f"the push tells too much: {text}")
+
+    # A reinstalled app rebuilds its file.
+    for person, partner, box in ((alice, carrier.ready["live"], "out"), (bob, carrier.ready["live"], "in")):
+        page = judge("/authorizations", person.call("GET", "/authorizations?state=APPROVAL"))
+        [row] = page["authorizations"]
+        equal((row["id"], row["box"], row["grant"], row["partner"]["push_endpoint"], page["cursor"]),
+              (one, box, f"{alice.user_id} -> {bob.user_id}", partner, None), "the row")
+    refused(alice.call("GET", "/authorizations?state=approved"), 400, "malformed_request")
+
+    # Either side ends it; a block is quiet.
+    judge("/authorizations/{id}/cancellation", bob.call("POST", f"/authorizations/{one}/cancellation"))
+    equal(accepted(alice.call("GET", f"/authorizations/{one}"))["state"], "CANCELLED", "the state")
+    equal(bob.call("PUT", f"/blocks/{alice.user_id}").status_code, 204, "the status")
+    two = str(uuid.uuid4())
+    equal(accepted(alice.ask(two, bob.address), 201), {"id": two, "state": "REQUEST"}, "the answer")
+    refused(bob.call("GET", f"/authorizations/{two}"), 404, "not_found")
+    equal(bob.call("DELETE", f"/blocks/{alice.user_id}").status_code, 204, "the status")
+    refused(bob.call("GET", f"/authorizations/{two}"), 404, "not_found")
+    export = accepted(alice.call("GET", "/me/export"))
+    expect({one, two, nobody} <= {row["id"] for row in export["authorizations"]}, "the export lacks authorizations")
+    carrier.pushes(2)
+
+
+def main():
+    parser = options.parser(__doc__)
+    parser.add_argument("--countersign", required=True)
+    parser.add_argument("--directory", required=True)
+    chosen = parser.parse_args()
+    directory, carrier = Path(chosen.directory), Carrier()
+    try:
+        identifier, secret = carrier.ready["key"]
+        write(
+            directory / "Keys" / "aws",
+            f"[default]\naws_access_key_id={identifier}\naws_secret_access_key={secret}\n")
+        (directory / "Policies" / "delivery.yaml").write_text(
+            f"senders: [sns]\nattempt_timeout: 30s\nsns_region: {carrier.ready['region']}\n"
+            f"sns_endpoint: {carrier.url}\nsns_credentials_file: aws\n")
+        (directory / "Policies" / "phones.yaml").write_text(f"push_applications: ['{carrier.application}']\n")
+        service = Service(chosen)
+        try:
+            chosen.public, chosen.client, chosen.ops = service.public, service.client, service.ops
+            walk(chosen, options.provider(chosen), carrier)
+        finally:
+            service.stop()
+    finally:
+        carrier.stop()
+    print("asked, told, approved, told, rebuilt, ended")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,229 @@
+import Crypto
+import Database
+import Delivery
+import Fixtures
+import Foundation
+import Identity
+import Operations
+import Records
+import Synchronization
+
+/// Authorizations over a store: two providers, verified people made in one step, and the pushes that came out.
+struct AuthorizationBench {
+    let store: any Database
+    let clock: House.Clock
+    let keys: PersonalKeys
+    let policy: CurrentPolicy
+    let ask: AskAuthorization
+    let answer: AnswerAuthorization
+    let read: ReadAuthorizations
+    let block: BlockUser
+    let serve: ServeUser
+    let deliver: DeliverOutbox
+    let keepHouse: Housekeeping
+    let pushes = Pushes()
+    private let numbers = Numbers()
+
+    /// The last digits of telephone numbers, each once.
+    private final class Numbers: Sendable {
+        private let last = Mutex(1000)
+
+        func next() -> Int {
+            last.withLock { last in
+                last += 1
+                return last
+            }
+        }
+    }
+
+    static let application = "arn:aws:sns:us-east-1:123456789012:app/GCM/test"
+    /// The birthday, the name and the number's beginning of everybody here: what no push and no answer may hold.
+    static let secrets = ["1986-06-06", "SAMPLE", "MICHAEL", "+1415555"]
+
+    /// What the push sender was given, and what it answers.
+    final class Pushes: Sendable {
+        private let state = Mutex(
+            (sent: [(endpoint: String, payload: String)](), outcome: DeliveryOutcome.sent(reference: "")))
+
+        var sent: [(endpoint: String, payload: String)] { state.withLock { $0.sent } }
+
+        /// The endpoints' last parts, in the order of sending.
+        var endpoints: [String] { sent.map { String($0.endpoint.split(separator: "/").last ?? "") } }
+
+        func answer(_ outcome: DeliveryOutcome) { state.withLock { $0.outcome = outcome } }
+
+        func take(_ message: Message) -> DeliveryOutcome {
+            state.withLock { state in
+                guard case .push(let endpoint, let payload) = message else { return .refused(reason: "no push") }
+                state.sent.append((endpoint, payload))
+                return state.outcome
+            }
+        }
+
+        /// What the app reads of the last push.
+        func data() throws -> JSONValue {
+            let payload = try StrictJSON.parse((sent.last?.payload ?? "").utf8)
+            return try StrictJSON.parse((payload["APNS"]?.text ?? "").utf8)
+        }
+    }
+
+    /// Builds the bench over a fresh store and runs a body on it.
+    static func inhabit(
+        _ change: (inout Policy) -> Void = { _ in }, rateLimiting: RateLimiting = .off,
+        _ body: (AuthorizationBench) async throws -> Void
+    ) async throws {
+        let clock = House.Clock()
+        var policy = Policy()
+        policy.phones.pushApplications = [application]
+        change(&policy)
+        let rules = policy
+        let now: @Sendable () -> Date = { clock.now }
+        try await withStore(migrations: Schema.migrations, clock: now) { store in
+            try await body(
+                try await AuthorizationBench(store, clock, CurrentPolicy(rules), rateLimiting))
+        }
+    }
+
+    init(
+        _ store: any Database, _ clock: House.Clock, _ policy: CurrentPolicy, _ rateLimiting: RateLimiting,
+        keys: PersonalKeys? = nil
+    ) async throws {
+        self.store = store
+        self.clock = clock
+        self.policy = policy
+        let surroundings = Surroundings(now: { clock.now })
+        let keys =
+            try keys
+            ?? PersonalKeys(wrapping: [1: SymmetricKey(size: .bits256)], index: [1: SymmetricKey(size: .bits256)])
+        self.keys = keys
+        let providers = KnownProviders(store: store)
+        let sessions = LiveSessions(store: store)
+        let signal = OutboxSignal()
+        ask = AskAuthorization(
+            store: store, keys: keys, providers: providers, outbox: signal, policy: policy,
+            rateLimiting: rateLimiting, surroundings: surroundings)
+        answer = AnswerAuthorization(
+            store: store, keys: keys, outbox: signal, policy: policy, surroundings: surroundings)
+        read = ReadAuthorizations(store: store, keys: keys, policy: policy)
+        block = BlockUser(store: store)
+        serve = ServeUser(
+            store: store, keys: keys, providers: providers, sessions: sessions, policy: policy,
+            surroundings: surroundings)
+        keepHouse = Housekeeping(store: store, sessions: sessions, policy: policy, surroundings: surroundings)
+        guard let codes = PhoneCodeKeys([1: Secret([UInt8](repeating: 9, count: 32))]) else {
+            throw Refusal(.unavailable, "no key")
+        }
+        let pushes = pushes
+        deliver = DeliverOutbox(
+            store: store, compose: ComposePhoneText(keys: keys, codes: codes, policy: policy) { $0 },
+            pushes: PushAuthorizations(keys: keys, policy: policy, surroundings: surroundings),
+            surroundings: surroundings, send: { pushes.take($0) })
+    }
+
+    /// A user at a level, with an endpoint that ends in the user's name.
+    func person(
+        _ name: String, level: Assurance = .barcode, hasEndpoint: Bool = true, at slug: String = "test"
+    ) async throws -> Session {
+        let (keys, now) = (keys, clock.now)
+        let number = "+1415555\(numbers.next())"
+        let picture = "https://pictures.example/\(name).png"
+        let endpoint = hasEndpoint ? Self.endpoint(name) : nil
+        let user = try await store.write { transaction -> User in
+            let providers = ProviderRecords(transaction)
+            guard let slug = Slug(slug) else { throw Refusal(.malformedRequest, "no slug") }
+            let provider =
+                try providers.find(slug)
+                ?? Provider(
+                    id: ProviderID(UUID()), slug: slug, name: slug.text, account: nil, avatarHosts: [],
+                    createdAt: now, disabledAt: nil)
+            _ = try providers.insert(provider)
+            let users = UserRecords(transaction)
+            let user = try users.findOrCreate(
+                providerID: provider.id, externalID: name, newID: UserID(UUID()), at: now)
+            guard level > .none else { return user }
+            let proved = AuthenticatedUserRecords(transaction, keys: keys)
+            _ = try proved.phoneProven(user, number, pushEndpoint: endpoint, at: now)
+            let key = try DataKeyRecords(transaction, keys: keys).findOrCreate(user.id, at: now)
+            try users.setProfile(
+                displayName: nil,
+                avatarURL: try key.seal(picture, table: "users", column: "avatar_url", row: user.id.description),
+                index: Digest256.of(picture), of: user.id)
+            if level > .phone, let facts = Self.facts {
+                _ = try proved.identityVerified(user.id, facts, assurance: level, at: now)
+            }
+            return user
+        }
+        return Session(
+            id: SessionID(UUID()), tokenHash: Digest256.of(name), userID: user.id, providerID: user.providerID,
+            externalID: name, applicationID: ApplicationID(UUID()), deviceID: DeviceID(UUID()),
+            thumbprint: Digest256.of("device"), providerKeyID: ProviderKeyID(UUID()), state: .authenticated,
+            createdAt: now, renewedAt: now, lastUsedAt: now, challengedAt: nil)
+    }
+
+    static func endpoint(_ name: String) -> String {
+        application.replacing(":app/", with: ":endpoint/") + "/" + name
+    }
+
+    private static let facts = CardFacts(
+        jsonText: """
+            {"source":"aamva","kind":"licence","full_name":"MICHAEL JOHN SAMPLE","date_of_birth":"1986-06-06",\
+            "document_number":"T64235789","last_four":"5789","jurisdiction":"VA","country":"USA",\
+            "expires_on":"2099-12-10"}
+            """)
+
+    /// Asks, and gives the id.
+    @discardableResult
+    func request(
+        _ asker: Session, _ to: String, id: String = UUID().uuidString, event: String? = nil
+    ) async throws -> String {
+        try await ask(try .init(id: id, to: to, eventID: event), for: asker).description
+    }
+
+    /// Asks by user id.
+    @discardableResult
+    func request(_ asker: Session, _ other: Session) async throws -> String {
+        try await request(asker, other.userID.description)
+    }
+
+    /// The rows of an authorization.
+    func rows(_ id: String) async throws -> [AuthorizationRow] {
+        let id = AuthorizationID(id[...]) ?? AuthorizationID(UUID())
+        return try await store.read { try AuthorizationRowRecords($0).list(of: id) }
+    }
+
+    /// What a user lists.
+    func list(_ session: Session, _ box: String? = nil, _ state: String? = nil) async throws -> [AuthorizationView] {
+        try await read(try .init(box: box, state: state, cursor: nil), for: session).views
+    }
+
+    /// Sets a user's level.
+    func setLevel(_ level: Assurance, of session: Session) async throws {
+        let user = session.userID
+        try await store.write { try UserRecords($0).setAssurance(level, until: nil, of: user) }
+    }
+
+    /// What the ban of a user does here.
+    @discardableResult
+    func ban(_ session: Session) async throws -> Int {
+        let user = session.userID
+        return try await store.write { transaction in
+            try AuthorizationRecords(transaction).withdraw(allOf: user, because: .banned, at: transaction.now)
+        }
+    }
+
+    /// How many authorizations of a user are open.
+    func countOpen(_ session: Session) async throws -> Int {
+        let user = session.userID
+        return try await store.read { try AuthorizationRecords($0).countOpen(of: user) }
+    }
+
+    /// The state that a refusal names, whatever its code.
+    func state<Answer: Sendable>(of act: () async throws -> Answer) async -> String? {
+        do {
+            _ = try await act()
+            return nil
+        } catch {
+            return (error as? Refusal)?.state
+        }
+    }
+}

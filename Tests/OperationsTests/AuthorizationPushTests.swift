@@ -1,0 +1,173 @@
+import Database
+import Delivery
+import Fixtures
+import Foundation
+import Identity
+import Operations
+import Records
+import Testing
+
+@Suite("Pushes about authorizations")
+struct AuthorizationPushTests {
+    private static func sentMarks(_ bench: AuthorizationBench, _ id: String) async throws -> [Bool?] {
+        try await bench.rows(id).map(\.isSent)
+    }
+
+    @Test("tell the asked person of the request and the asker of the answer, once each, and mark the rows")
+    func marks() async throws {
+        try await AuthorizationBench.inhabit { bench in
+            let (alice, bob) = (try await bench.person("alice"), try await bench.person("bob"))
+            let id = try await bench.request(alice, bob)
+            #expect(try await Self.sentMarks(bench, id) == [false])
+            #expect(try await bench.deliver() == nil)
+            #expect(try await Self.sentMarks(bench, id) == [true])
+            #expect(bench.pushes.endpoints == ["bob"])
+            let request = try bench.pushes.data()
+            #expect(request["authorization_id"]?.text == id)
+            #expect(request["type"]?.text == "REQUEST")
+            #expect(request["initials"]?.text == "MS")
+            #expect(request["age"]?.text == "40")
+            #expect(request["picture_url"]?.text == "https://pictures.example/alice.png")
+            #expect((request["verified"]?.text, request["assurance"]?.text) == ("true", "barcode"))
+            _ = try await bench.answer.approve(id, for: bob)
+            #expect(try await Self.sentMarks(bench, id) == [true, false])
+            for _ in 0..<2 { _ = try await bench.deliver() }
+            #expect(try await Self.sentMarks(bench, id) == [true, true])
+            #expect(bench.pushes.endpoints == ["bob", "alice"])
+            let approval = try bench.pushes.data()
+            #expect((approval["authorization_id"]?.text, approval["type"]?.text) == (id, "APPROVAL"))
+            #expect(approval["picture_url"]?.text == "https://pictures.example/bob.png")
+            for (_, payload) in bench.pushes.sent {
+                for secret in AuthorizationBench.secrets { #expect(!payload.contains(secret)) }
+                for session in [alice, bob] { #expect(!payload.contains(session.userID.description)) }
+            }
+        }
+    }
+
+    @Test("tell the asker of a rejection and nothing of who declined")
+    func rejection() async throws {
+        try await AuthorizationBench.inhabit { bench in
+            let (alice, bob) = (try await bench.person("alice"), try await bench.person("bob"))
+            let id = try await bench.request(alice, bob)
+            _ = try await bench.answer.reject(id, for: bob)
+            _ = try await bench.deliver()
+            #expect(bench.pushes.endpoints == ["alice"])
+            let data = try bench.pushes.data()
+            #expect((data["authorization_id"]?.text, data["type"]?.text) == (id, "REJECTED"))
+            for name in ["initials", "age", "picture_url", "verified", "assurance"] { #expect(data[name] == nil) }
+            #expect(try await Self.sentMarks(bench, id) == [false, true])
+        }
+    }
+
+    @Test("go to nobody without an endpoint, and out as soon as there is one")
+    func withoutEndpoint() async throws {
+        try await AuthorizationBench.inhabit { bench in
+            let alice = try await bench.person("alice")
+            let bob = try await bench.person("bob", hasEndpoint: false)
+            let id = try await bench.request(alice, bob)
+            let second = try await bench.request(try await bench.person("carol"), bob)
+            #expect(try await bench.deliver() == nil)
+            _ = try await bench.answer.cancel(second, for: try await bench.person("carol"))
+            try await bench.serve.setPushEndpoint(AuthorizationBench.endpoint("new"), for: bob)
+            _ = try await bench.deliver()
+            #expect(bench.pushes.endpoints == ["new"])
+            #expect(try await Self.sentMarks(bench, id) == [true])
+            #expect(try await Self.sentMarks(bench, second) == [false, nil])
+            try await bench.serve.setPushEndpoint(AuthorizationBench.endpoint("newer"), for: bob)
+            _ = try await bench.deliver()
+            #expect(bench.pushes.sent.count == 1)
+        }
+    }
+
+    @Test("drop an endpoint that is gone from the user's row, and tell again when there is another")
+    func endpointGone() async throws {
+        try await AuthorizationBench.inhabit { bench in
+            let (alice, bob) = (try await bench.person("alice"), try await bench.person("bob"))
+            let id = try await bench.request(alice, bob)
+            bench.pushes.answer(.endpointGone)
+            #expect(try await bench.deliver() == nil)
+            #expect(try await bench.serve(bob).proved?.pushEndpoint == nil)
+            #expect(try await bench.serve(alice).proved?.pushEndpoint != nil)
+            #expect(try await Self.sentMarks(bench, id) == [false])
+            #expect(try await bench.store.read { try OutboxRecords($0).list(.expired, limit: 9) }.count == 1)
+            bench.pushes.answer(.sent(reference: "1"))
+            try await bench.serve.setPushEndpoint(AuthorizationBench.endpoint("new"), for: bob)
+            _ = try await bench.deliver()
+            #expect(bench.pushes.endpoints == ["bob", "new"])
+            #expect(try await Self.sentMarks(bench, id) == [true])
+        }
+    }
+
+    @Test("keep an endpoint that was registered while the old one turned out to be gone")
+    func endpointReplaced() async throws {
+        try await AuthorizationBench.inhabit { bench in
+            let bob = try await bench.person("bob")
+            let (keys, user) = (bench.keys, bob.userID)
+            try await bench.serve.setPushEndpoint(AuthorizationBench.endpoint("new"), for: bob)
+            let dropped = try await bench.store.write { transaction in
+                try AuthenticatedUserRecords(transaction, keys: keys).dropPushEndpoint(
+                    AuthorizationBench.endpoint("bob"), of: user)
+            }
+            #expect(!dropped)
+            #expect(try await bench.serve(bob).proved?.pushEndpoint == AuthorizationBench.endpoint("new"))
+        }
+    }
+
+    @Test("say nothing that is no longer so: taken back, blocked, withdrawn by a ban, expired, no longer verified")
+    func overtaken() async throws {
+        try await AuthorizationBench.inhabit { bench in
+            let bob = try await bench.person("bob")
+            let ends: [(String, (Session, String) async throws -> Void)] = [
+                ("cancelled", { _ = try await bench.answer.cancel($1, for: $0) }),
+                ("blocked", { asker, _ in try await bench.block(asker.userID.description, for: bob) }),
+                ("banned", { asker, _ in try await bench.ban(asker) }),
+                ("unverified", { asker, _ in try await bench.setLevel(.phone, of: asker) }),
+                ("erased", { asker, _ in _ = try await bench.serve.erase(for: asker) }),
+                ("expired", { _, _ in bench.clock.advance(14 * 86_400) }),
+            ]
+            for (name, end) in ends {
+                let asker = try await bench.person(name)
+                let id = try await bench.request(asker, bob)
+                try await end(asker, id)
+                _ = try await bench.deliver()
+                #expect(bench.pushes.sent.isEmpty, "\(name)")
+            }
+        }
+    }
+
+    @Test("are tried every 30 seconds for a day while the carrier is away")
+    func carrierAway() async throws {
+        try await AuthorizationBench.inhabit { bench in
+            let (alice, bob) = (try await bench.person("alice"), try await bench.person("bob"))
+            let id = try await bench.request(alice, bob)
+            bench.pushes.answer(.unavailable(reason: "down"))
+            for wait in [2.0, 6, 18, 30, 30, 30] {
+                #expect(try await bench.deliver() == bench.clock.now + wait)
+                bench.clock.advance(wait)
+            }
+            bench.pushes.answer(.sent(reference: "1"))
+            #expect(try await bench.deliver() == nil)
+            #expect(bench.pushes.sent.count == 7)
+            #expect(try await Self.sentMarks(bench, id) == [true])
+        }
+    }
+
+    @Test("wait behind the texts that somebody waits for")
+    func behindTexts() async throws {
+        try await AuthorizationBench.inhabit { bench in
+            let bob = try await bench.person("bob")
+            for index in 0..<10 { try await bench.request(try await bench.person("asker \(index)"), bob) }
+            let (user, now) = (bob.userID, bench.clock.now)
+            let leased = try await bench.store.write { transaction in
+                let records = OutboxRecords(transaction)
+                _ = try records.insert(
+                    OutboxMessage(
+                        id: OutboxMessageID(UUID()), kind: .phoneCode, subject: "text", userID: user,
+                        deduplicationKey: "text", payload: [], createdAt: now, expiresAt: now + 300, dueAt: now))
+                return try records.lease("test", limit: 8, for: 30)
+            }
+            #expect(leased.count == 8)
+            #expect(leased.first?.kind == .phoneCode)
+        }
+    }
+}
