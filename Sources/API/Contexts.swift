@@ -25,6 +25,8 @@ public struct ClientContext: RequestContext {
     let addressKey: String
     /// The session behind a protected request, once it is checked.
     var session: Session?
+    /// The user whose export token was shown, where the path takes one.
+    var exportUser: UserID?
 
     public init(source: ApplicationRequestContextSource) {
         coreContext = .init(source: source)

@@ -1,6 +1,7 @@
 import Identity
 
-/// What `Authorization: Layer …` says: nothing, a session's token, or an identity token that shall create a session.
+/// What `Authorization: Layer …` says: nothing, a session's token, an identity token that shall create a session, or an
+/// export token.
 ///
 /// RFC 9110 §11.4: a scheme and parameters in any order, here with single or double quotes or bare. Other schemes are
 /// no business of this service and read as nothing.
@@ -8,6 +9,8 @@ public enum LayerAuthorization: Sendable, Equatable {
     case none
     case session(String)
     case identity(token: String, applicationID: String?, realm: String?)
+    /// What a banned user was given to see and erase the own data.
+    case export(String)
 
     /// The longest field that is read, bytes.
     public static let maximumLength = 12 * 1024
@@ -30,18 +33,17 @@ public enum LayerAuthorization: Sendable, Equatable {
             return
         }
         let parameters = try Self.parameters(field.utf8.dropFirst(scheme.utf8.count))
-        let session = parameters["session-token"]
-        let identity = parameters["identity-token"]
-        switch (session, identity) {
-        case (.some, .some): throw Refusal(.malformedRequest, "Authorization holds two kinds of token at once.")
-        case (let token?, nil): self = .session(token)
-        case (nil, let token?):
+        switch (parameters["session-token"], parameters["identity-token"], parameters["export-token"]) {
+        case (let token?, nil, nil): self = .session(token)
+        case (nil, let token?, nil):
             self = .identity(token: token, applicationID: parameters["app-id"], realm: parameters["realm"])
-        case (nil, nil): self = .none
+        case (nil, nil, let token?): self = .export(token)
+        case (nil, nil, nil): self = .none
+        default: throw Refusal(.malformedRequest, "Authorization holds two kinds of token at once.")
         }
     }
 
-    private static let names: Set = ["realm", "session-token", "identity-token", "app-id", "nonce"]
+    private static let names: Set = ["realm", "session-token", "identity-token", "export-token", "app-id", "nonce"]
 
     private static func parameters(_ bytes: Substring.UTF8View) throws(Refusal) -> [String: String] {
         var found: [String: String] = [:]

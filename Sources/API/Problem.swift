@@ -69,6 +69,8 @@ struct Problem {
             "reason": refusal?.reason.map { .string($0) },
             "state": refusal?.state.map { .string($0) },
             "checks": refusal.flatMap { $0.checks.isEmpty ? nil : CardCheck.json($0.checks) },
+            "until": refusal?.until.map { .string($0.rfc3339) },
+            "export_token": refusal?.exportToken.map { .string($0.reveal()) },
             "required_level": refusal?.requiredLevel.map { .string($0.rawValue) },
             "nonce": nonce.map { .string($0.nonce) },
             "nonce_expires_at": nonce.map { .string($0.expiresAt.rfc3339) },

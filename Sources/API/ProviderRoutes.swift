@@ -42,7 +42,7 @@ public struct ProviderRoutes: Sendable {
             return Response.json([
                 "user_id": .id(found.user.id), "assurance": .string(found.user.assurance.rawValue),
                 "age_over_18": over(18), "age_over_21": over(21), "initials": .text(found.initials),
-                "banned": .bool(false),
+                "banned": .bool(try await serve.isBanned(found.user)),
             ])
         }
         router.delete("provider/users/:external_id/sessions") { request, context in

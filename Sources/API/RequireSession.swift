@@ -32,6 +32,8 @@ struct RequireSession: RouterMiddleware {
         switch try LayerAuthorization(request.headers[.authorization]) {
         case .none:
             throw Refusal(.sessionRequired, "Send Authorization: Layer with a session token, or create a session.")
+        case .export:
+            throw Refusal(.sessionRequired, "An export token opens GET /me/export and DELETE /me alone.")
         case .session(let token):
             context.session = try await check(token, on: connection)
             return try await next(request, context)

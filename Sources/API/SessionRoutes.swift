@@ -129,7 +129,8 @@ public struct SessionRoutes: Sendable {
         case .identity:
             throw Refusal(
                 .malformedRequest, "Send the session's token in Authorization: this path takes no identity token.")
-        case .none: throw Refusal(.sessionRequired, "Send Authorization: Layer session-token=\"…\".")
+        case .none, .export:
+            throw Refusal(.sessionRequired, "Send Authorization: Layer session-token=\"…\".")
         }
     }
 

@@ -26,14 +26,22 @@ public struct UserRoutes: Sendable {
             try await serve.setPushEndpoint(endpoint, for: session)
             return answer(try await serve(session))
         }
-        protected.get("export") { _, context in
+        let own = router.group("me").add(middleware: AdmitExportToken(serve: serve, session: session))
+        own.get("export") { _, context in
             var response = Response(status: .ok)
-            response.setJSON(try await serve.export(for: try context.checkedSession).json, type: "application/json")
+            let export =
+                if let user = context.exportUser { try await serve.export(of: user) } else {
+                    try await serve.export(for: try context.checkedSession)
+                }
+            response.setJSON(export.json, type: "application/json")
             response.headers[.cacheControl] = "no-store"
             return response
         }
-        protected.delete { _, context in
-            let receipt = try await serve.erase(for: try context.checkedSession)
+        own.delete { _, context in
+            let receipt =
+                if let user = context.exportUser { try await serve.erase(user) } else {
+                    try await serve.erase(for: try context.checkedSession)
+                }
             return Response.json(status: .accepted, ["receipt": .string(receipt.uuidString.lowercased())])
         }
     }
@@ -50,5 +58,22 @@ public struct UserRoutes: Sendable {
             "identity_verified_at": .text(proved?.identityVerifiedAt?.rfc3339),
             "suspended": .text(proved?.suspended?.rawValue),
         ])
+    }
+}
+
+/// Lets an export token pass where a session would, and everything else to what looks for a session.
+struct AdmitExportToken: RouterMiddleware {
+    let serve: ServeUser
+    let session: RequireSession
+
+    func handle(
+        _ request: Request, context: ClientContext, next: (Request, ClientContext) async throws -> Response
+    ) async throws -> Response {
+        guard case .export(let token) = try LayerAuthorization(request.headers[.authorization]) else {
+            return try await session.handle(request, context: context, next: next)
+        }
+        var context = context
+        context.exportUser = try serve.holder(of: token, on: try context.connection)
+        return try await next(request, context)
     }
 }

@@ -98,6 +98,8 @@ public enum Kind {
     public enum IdentityCard: Sendable {}
     /// One user's wish to message another.
     public enum Authorization: Sendable {}
+    /// One ban.
+    public enum Ban: Sendable {}
 }
 
 /// Names a user of one provider.
@@ -122,3 +124,5 @@ public typealias OutboxMessageID = Identifier<Kind.OutboxMessage>
 public typealias IdentityCardID = Identifier<Kind.IdentityCard>
 /// Names one user's wish to message another; made by the asking app.
 public typealias AuthorizationID = Identifier<Kind.Authorization>
+/// Names one ban, to admins.
+public typealias BanID = Identifier<Kind.Ban>

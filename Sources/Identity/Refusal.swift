@@ -1,3 +1,5 @@
+import Foundation
+
 /// Why the service says no. Thrown everywhere, turned into an answer in one place (`API/Problem`), compared by code.
 public struct Refusal: Error, Sendable {
     /// The contract's word, what programs look at.
@@ -14,13 +16,18 @@ public struct Refusal: Error, Sendable {
     public let retryAfter: Int?
     /// Every check of a card that was refused (`card_rejected`).
     public let checks: [CardCheck]
+    /// When what refuses ends by itself (`user_banned`); `nil` where it does not.
+    public let until: Date?
+    /// What opens the export and the erasure of the own data to a banned user (`user_banned`).
+    public let exportToken: Secret<String>?
     /// What only the log may hold; never a secret either.
     public let privateDetail: String?
 
     /// Makes a refusal; everything but the code and the sentence is optional.
     public init(
         _ code: Code, _ detail: String, reason: String? = nil, state: String? = nil, requiredLevel: Assurance? = nil,
-        retryAfter: Int? = nil, checks: [CardCheck] = [], privateDetail: String? = nil
+        retryAfter: Int? = nil, checks: [CardCheck] = [], until: Date? = nil,
+        exportToken: Secret<String>? = nil, privateDetail: String? = nil
     ) {
         self.code = code
         self.detail = detail
@@ -29,6 +36,8 @@ public struct Refusal: Error, Sendable {
         self.requiredLevel = requiredLevel
         self.retryAfter = retryAfter
         self.checks = checks
+        self.until = until
+        self.exportToken = exportToken
         self.privateDetail = privateDetail
     }
 

@@ -39,7 +39,7 @@ public struct AdministerUsers: Sendable {
     ///
     /// - Throws: ``Refusal`` `not_found`.
     public func find(_ name: String) async throws -> Line {
-        try await store.look { try line(name, in: $0) }
+        try await store.look { try Self.line(name, in: $0) }
     }
 
     /// Everything that is held on a user.
@@ -49,7 +49,7 @@ public struct AdministerUsers: Sendable {
     public func export(_ name: String, reason: AuditReason) async throws -> PersonalExport {
         let auditID = surroundings.newUUID()
         return try await store.decide { transaction in
-            let line = try line(name, in: transaction)
+            let line = try Self.line(name, in: transaction)
             try AuditRecords(transaction).append(
                 .personalDataRead, subject: "user \(line.user.id)", actor: actor, reason: reason, id: auditID)
             return try PersonalExport.collect(line.user, address: line.address, keys: keys, in: transaction)
@@ -63,7 +63,7 @@ public struct AdministerUsers: Sendable {
         let receipt = surroundings.newUUID()
         try await store.decide { transaction in
             try EraseUser(keys: keys)(
-                try line(name, in: transaction).user.id, actor: actor, reason: reason, auditID: receipt,
+                try Self.line(name, in: transaction).user.id, actor: actor, reason: reason, auditID: receipt,
                 in: transaction)
         }
         return receipt
@@ -75,7 +75,7 @@ public struct AdministerUsers: Sendable {
     public func challenge(_ name: String, reason: AuditReason?) async throws -> Int {
         let auditID = surroundings.newUUID()
         return try await store.decide { transaction in
-            let user = try line(name, in: transaction).user.id
+            let user = try Self.line(name, in: transaction).user.id
             let challenged = try SessionRecords(transaction).challenge(.user(user), at: transaction.now)
             try AuditRecords(transaction).append(
                 .sessionChallenged, subject: "user \(user)", actor: actor, reason: reason, id: auditID)
@@ -84,7 +84,10 @@ public struct AdministerUsers: Sendable {
         }
     }
 
-    private func line(_ name: String, in transaction: any Transaction) throws -> Line {
+    /// The user whom an admin names.
+    ///
+    /// - Throws: ``Refusal`` `not_found`.
+    static func line(_ name: String, in transaction: any Transaction) throws -> Line {
         let users = UserRecords(transaction)
         var found: User?
         if let id = UserID(name[...]) {
@@ -95,7 +98,7 @@ public struct AdministerUsers: Sendable {
             found = try users.find(providerID: provider.id, externalID: String(name[name.index(after: slash)...]))
         }
         guard let user = found else { throw Refusal(.notFound, "There is no such user.") }
-        return Line(user: user, address: try Self.address(of: user, in: transaction))
+        return Line(user: user, address: try address(of: user, in: transaction))
     }
 
     private static func address(of user: User, in transaction: any Transaction) throws -> String {

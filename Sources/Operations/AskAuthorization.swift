@@ -70,7 +70,8 @@ public struct AskAuthorization: Sendable {
             }
             let asked = try find(request.to, of: session, in: transaction)
             try requireWithinLimit(session.userID, in: transaction)
-            if let asked, try !parties.mayTakePart(asked.id) {
+            // That the other one is banned is not to be seen either.
+            if let asked, try parties.ban(of: asked.id) == nil, try !parties.isVerified(asked.id) {
                 try countRefused(session.userID, in: transaction)
                 return parties.partnerIsNotVerified
             }
@@ -151,7 +152,11 @@ public struct AskAuthorization: Sendable {
         {
             try earlier.requireAskableAgain(now: now, policy: policy)
         }
-        let isBlocked = try asked.map { try BlockRecords(transaction).holds($0.id, blocks: session.userID) } ?? true
+        let parties = AuthorizationParties(self.policy, in: transaction)
+        let isBlocked =
+            try asked.map {
+                try BlockRecords(transaction).holds($0.id, blocks: session.userID) || parties.ban(of: $0.id) != nil
+            } ?? true
         let sealed = try SealedRequest(to: request.to.text, eventID: request.eventID).seal(
             request.id, of: session.userID, keys: keys, in: transaction)
         let authorization = Authorization(

@@ -13,17 +13,28 @@ struct AuthorizationParties {
         self.transaction = transaction
     }
 
-    /// Whether a user may take part at this moment.
+    /// Whether a user may take part at this moment: verified, and not banned.
     func mayTakePart(_ user: UserID?) throws -> Bool {
-        guard let user, let found = try UserRecords(transaction).find(user) else { return false }
-        return found.assurance >= required
+        guard let user, try isVerified(user) else { return false }
+        return try ban(of: user) == nil
+    }
+
+    /// Whether a user has the level.
+    func isVerified(_ user: UserID) throws -> Bool {
+        try UserRecords(transaction).find(user).map { $0.assurance >= required } ?? false
+    }
+
+    /// What keeps a user from messaging; `nil` where nothing does.
+    func ban(of user: UserID) throws -> BanHold? {
+        BanHold.ruling(try BanRecords(transaction).holdsInForce(on: user), on: .messaging, at: transaction.now)
     }
 
     /// Refuses a caller who may not take part.
     ///
-    /// - Throws: ``Refusal`` `not_verified` with the level that is needed.
+    /// - Throws: ``Refusal`` `user_banned`, or `not_verified` with the level that is needed.
     func requireCaller(_ user: UserID) throws {
-        guard try mayTakePart(user) else {
+        if let hold = try ban(of: user) { throw RefuseBanned.messagingRefusal(hold) }
+        guard try isVerified(user) else {
             throw Refusal(
                 .notVerified, "You need the level \(required.rawValue) for this: show a card first.",
                 reason: "caller", requiredLevel: required)

@@ -77,10 +77,14 @@ public struct CertifyDevice: Sendable {
             try await store.decide { try RateRecords($0).count("certify \(request.address)", limit: limit) }
         }
         let parsed = try RequestedCertificate(request.csr)
-        if let presenceKey = request.presenceKey { try Self.requirePublicKey(presenceKey) }
+        let presenceKey = try request.presenceKey.map { pem throws(Refusal) in try Self.publicKey(pem) }
         let enrolment = try await pass(rules.gate, request)
         let wished = parsed.wishedDeviceID
         let isFree = try await store.look { transaction in
+            if let wished { try issuing.requireUnbanned(.device(wished), in: transaction) }
+            if let hash = presenceKey.flatMap({ Digest256($0.thumbprint) }) {
+                try issuing.requireUnbanned(.deviceKey(hash), in: transaction)
+            }
             try issuing.requireUnusedKey(parsed.key, in: transaction)
             return try wished.map { try CertificateRecords(transaction).list(deviceID: $0).isEmpty } ?? false
         }
@@ -107,9 +111,9 @@ public struct CertifyDevice: Sendable {
         return issued
     }
 
-    private static func requirePublicKey(_ pem: String) throws(Refusal) {
+    private static func publicKey(_ pem: String) throws(Refusal) -> VerificationKey {
         do throws(Refusal) {
-            _ = try VerificationKey(pem: pem)
+            return try VerificationKey(pem: pem)
         } catch {
             throw Refusal(.malformedRequest, "$.presence_key: \(error.detail)")
         }

@@ -30,6 +30,8 @@ public struct CheckPhoneVerification: Sendable {
         public let verdict: PhoneChallenge.CheckVerdict
         /// How far the user is verified now.
         public let assurance: Assurance
+        /// Whether the number is banned, which only who has shown the right code is told.
+        public let isBanned: Bool
     }
 
     /// Checks. The attempt is counted before the code is compared, and stays counted whatever comes of it: both are one
@@ -40,6 +42,7 @@ public struct CheckPhoneVerification: Sendable {
         let policy = policy[\.phones]
         let id = PhoneVerificationID(text[...]) ?? surroundings.newIdentifier()
         let (verifiedAudit, frozenAudit) = (surroundings.newUUID(), surroundings.newUUID())
+        let bans = BlindSubjects(keys: keys)
         return try await store.decide { transaction -> Outcome in
             let entry = try PhoneVerificationRecords(transaction).countCheck(
                 id, userID: session.userID, deviceID: session.deviceID)
@@ -69,15 +72,21 @@ public struct CheckPhoneVerification: Sendable {
             }
             try failures.save(streak, userID: session.userID, numberIndex: index)
             guard verdict == .right, let entry, let dataKey, let e164 else {
-                return Outcome(verdict: verdict, assurance: .none)
+                return Outcome(verdict: verdict, assurance: .none, isBanned: false)
             }
             try PhoneSendRecords(transaction).recordVerified(id)
             try PhoneVerificationRecords(transaction).recordVerified(id, at: transaction.now)
+            if let hold = try bans.ruling(on: { bans.phone(e164) }, .phone, in: transaction) {
+                try AuditRecords(transaction).append(
+                    .banEvaded, subject: "user \(session.userID)", actor: "device \(session.deviceID)",
+                    detail: "ban \(hold.ban.id), phone", id: verifiedAudit)
+                return Outcome(verdict: .right, assurance: .none, isBanned: true)
+            }
             let assurance = try prove(entry, e164: e164, dataKey: dataKey, for: session, in: transaction)
             try AuditRecords(transaction).append(
                 .phoneVerified, subject: "user \(session.userID)", actor: "device \(session.deviceID)",
                 id: verifiedAudit)
-            return Outcome(verdict: .right, assurance: assurance)
+            return Outcome(verdict: .right, assurance: assurance, isBanned: false)
         }
     }
 
@@ -109,12 +118,16 @@ public struct CheckPhoneVerification: Sendable {
 }
 
 extension CheckPhoneVerification.Outcome {
-    /// Refuses whatever is not right, in one and the same way.
+    /// Refuses whatever is not right, in one and the same way, and after a right code a banned number. Why that is
+    /// banned is nobody's business who may have got the number since.
     ///
-    /// - Throws: ``Refusal`` `verification_failed`.
+    /// - Throws: ``Refusal`` `verification_failed` or `user_banned`.
     public func requireRight() throws(Refusal) {
         guard verdict == .right else {
             throw Refusal(.verificationFailed, "The code is not the right one, or the verification is over.")
+        }
+        guard !isBanned else {
+            throw Refusal(.userBanned, "This number is banned: it proves nobody's identity here.")
         }
     }
 }

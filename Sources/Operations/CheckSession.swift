@@ -30,7 +30,7 @@ public struct CheckSession: Sendable {
             guard policy.attach == .implicit else {
                 throw Refusal(.sessionNotAttached, "Resume the session on this connection first.")
             }
-            connection.attach(session.id)
+            connection.attach(session)
         }
         if live.touch(now: now, policy: policy) { try await recordUse(session.id, at: now) }
         return session

@@ -13,7 +13,7 @@ public final class ClientConnection: Sendable {
     /// Ends the connection from the server's side, at once; called from anywhere, any number of times.
     public let close: @Sendable () -> Void
 
-    private let attached = Mutex<Set<SessionID>>([])
+    private let attached = Mutex<[SessionID: UserID]>([:])
     private let judged = Mutex<LiveCertificate?>(nil)
 
     /// Whether its present request ends it: then its answer is waited for, and nobody else closes it.
@@ -33,12 +33,17 @@ public final class ClientConnection: Sendable {
     }
 
     /// Attaches a session.
-    func attach(_ session: SessionID) {
-        attached.withLock { _ = $0.insert(session) }
+    func attach(_ session: Session) {
+        attached.withLock { $0[session.id] = session.userID }
     }
 
     /// Whether a session was created or resumed here.
     func isAttached(_ session: SessionID) -> Bool {
-        attached.withLock { $0.contains(session) }
+        attached.withLock { $0[session] != nil }
+    }
+
+    /// Whether sessions of some users were attached here, and nobody else's.
+    public func isUsedOnly(by users: Set<UserID>) -> Bool {
+        attached.withLock { !$0.isEmpty && $0.values.allSatisfy(users.contains) }
     }
 }

@@ -4,7 +4,8 @@ import Identity
 import Records
 
 /// Erasing a person: what is held is deleted, and the key under which it lay is destroyed, so that copies of the store
-/// hold nothing readable either. All in one transaction with the end of the user's sessions.
+/// hold nothing readable either. All in one transaction with the end of the user's sessions. Of bans, what those in force
+/// look for stays until they are over.
 struct EraseUser: Sendable {
     let keys: PersonalKeys
 
@@ -15,6 +16,7 @@ struct EraseUser: Sendable {
         throws
     {
         let now = transaction.now
+        try BanUpkeep(transaction).erase(try BlindSubjects(keys: keys).person(user, in: transaction))
         try AuthenticatedUserRecords(transaction, keys: keys).erase(user)
         try IdentityCardRecords(transaction).erase(user)
         try PhoneVerificationRecords(transaction).erase(user)

@@ -39,6 +39,7 @@ public struct Housekeeping: Sendable {
             try PhoneVerificationRecords(transaction).purge(expiredBefore: now.addingTimeInterval(-86_400))
             try IdentityCardRecords(transaction).dropInput(before: now.addingTimeInterval(-inputKept))
             try AuthorizationRecords(transaction).expire(limit: 1000)
+            try BanUpkeep(transaction).purge()
             try OutboxRecords(transaction).purge(endedBefore: now.addingTimeInterval(-7 * 86_400))
         }
         // What was erased since the last round is to be gone from the log as well, data keys above all.

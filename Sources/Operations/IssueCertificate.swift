@@ -29,6 +29,7 @@ public struct IssueCertificate: Sendable {
     /// Refuses a key that another certificate carries or carried; `device` may use its own again.
     func requireUnusedKey(_ key: DevicePublicKey, by device: DeviceID? = nil, in transaction: any Transaction) throws {
         guard let hash = Digest256(key.keyHash) else { return }
+        try requireUnbanned(.deviceKey(hash), in: transaction)
         for certificate in try CertificateRecords(transaction).list(keyHash: hash) {
             if let revoked = certificate.revoked, revoked.reason != RevocationReason.superseded.rawValue {
                 throw Refusal(.invalidCSR, "This key was revoked: make a new one.", reason: "key_revoked")
@@ -36,6 +37,14 @@ public struct IssueCertificate: Sendable {
             guard certificate.deviceID == device else {
                 throw Refusal(.invalidCSR, "This key is certified already: make a new one.", reason: "key_in_use")
             }
+        }
+    }
+
+    /// Refuses what a banned device has used, its name or a key, as if it were revoked.
+    func requireUnbanned(_ subject: BanHold.Subject, in transaction: any Transaction) throws {
+        let holds = try BanRecords(transaction).holds(on: [subject])
+        guard BanHold.ruling(holds, on: .all, at: transaction.now) == nil else {
+            throw Refusal(.invalidCSR, "This key or device is banned.", reason: "key_revoked")
         }
     }
 

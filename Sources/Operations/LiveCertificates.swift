@@ -7,25 +7,40 @@ import Synchronization
 /// A certificate in this process's memory. Connections hold on to it, so that judging a request is a look at it and no
 /// look-up; a change replaces what it says.
 public final class LiveCertificate: Sendable {
-    private let value: Mutex<DeviceCertificate>
+    /// What the store says: the certificate, and the bans of its device.
+    struct Judged: Sendable {
+        let certificate: DeviceCertificate
+        let holds: [BanHold]
+
+        init(_ certificate: DeviceCertificate, in transaction: any Transaction) throws {
+            self.certificate = certificate
+            holds = try BanRecords(transaction).holds(on: [.device(certificate.deviceID)])
+        }
+    }
+
+    private let value: Mutex<Judged>
     private let creations = Mutex<Date?>(nil)
 
-    init(_ certificate: DeviceCertificate) {
-        value = Mutex(certificate)
+    init(_ judged: Judged) {
+        value = Mutex(judged)
     }
 
     /// What is known at this moment.
     var certificate: DeviceCertificate {
-        value.withLock { $0 }
+        value.withLock { $0.certificate }
     }
 
-    func replace(with certificate: DeviceCertificate) {
-        value.withLock { $0 = certificate }
+    func replace(with judged: Judged) {
+        value.withLock { $0 = judged }
     }
 
     /// Refuses a certificate that does not count at a moment.
     func judge(now: Date) throws(Refusal) {
-        try certificate.judge(now: now)
+        let judged = value.withLock { $0 }
+        try judged.certificate.judge(now: now)
+        if !judged.holds.isEmpty, let hold = BanHold.ruling(judged.holds, on: .all, at: now) {
+            throw RefuseBanned.refusal(of: hold)
+        }
     }
 
     /// Counts the creation of a session against a limit.
@@ -56,14 +71,31 @@ public final class LiveCertificates: Sendable {
     /// The certificate with a thumbprint; `nil` where the issuance table has none.
     func find(_ thumbprint: Digest256) async throws -> LiveCertificate? {
         if let known = table.known(thumbprint) { return known }
-        return try await table.find(thumbprint) {
-            try await store.look { try CertificateRecords($0).find(thumbprint: thumbprint) }.map(LiveCertificate.init)
+        // Whoever holds one must hold the one that changes reach.
+        for _ in 0..<16 {
+            let found = try await table.find(thumbprint) {
+                try await store.look { transaction in
+                    try CertificateRecords(transaction).find(thumbprint: thumbprint).map {
+                        LiveCertificate(try LiveCertificate.Judged($0, in: transaction))
+                    }
+                }
+            }
+            guard let found else { return nil }
+            if table.known(thumbprint) === found { return found }
         }
+        throw Refusal(
+            .unavailable, "Too much is changing at this moment; nothing was changed. Try again.", retryAfter: 1)
     }
 
-    /// Reads a device's certificates anew into what connections hold, and forgets the rest of them.
-    func refresh(deviceID: DeviceID) async throws {
-        let present = try await store.look { try CertificateRecords($0).list(deviceID: deviceID) }
-        for certificate in present { table.known(certificate.thumbprint)?.replace(with: certificate) }
+    /// Reads the certificates and bans of devices anew into what connections hold.
+    func refresh(_ devices: Set<DeviceID>) async throws {
+        // One that is being read for the first time may be from before the change.
+        table.invalidateLoads()
+        let present = try await store.look { transaction in
+            try devices.flatMap { try CertificateRecords(transaction).list(deviceID: $0) }.map {
+                try LiveCertificate.Judged($0, in: transaction)
+            }
+        }
+        for judged in present { table.known(judged.certificate.thumbprint)?.replace(with: judged) }
     }
 }

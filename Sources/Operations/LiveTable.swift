@@ -44,6 +44,11 @@ final class LiveTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         }
     }
 
+    /// Makes loads that are under way be done again, for something outside the table has changed.
+    func invalidateLoads() {
+        state.withLock { $0.epoch &+= 1 }
+    }
+
     /// Forgets one value.
     func drop(_ key: Key) {
         state.withLock { state in

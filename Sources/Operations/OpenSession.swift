@@ -39,6 +39,7 @@ public struct OpenSession: Sendable {
     private let store: any Database
     private let keys: PersonalKeys
     private let verify: VerifyIdentity
+    private let bans: RefuseBanned
     private let sessions: LiveSessions
     private let policy: CurrentPolicy
     private let rateLimiting: RateLimiting
@@ -46,23 +47,26 @@ public struct OpenSession: Sendable {
 
     /// Opens sessions in a store.
     public init(
-        store: any Database, keys: PersonalKeys, verify: VerifyIdentity, sessions: LiveSessions, policy: CurrentPolicy,
-        rateLimiting: RateLimiting, surroundings: Surroundings
+        store: any Database, keys: PersonalKeys, verify: VerifyIdentity, bans: RefuseBanned, sessions: LiveSessions,
+        policy: CurrentPolicy, rateLimiting: RateLimiting, surroundings: Surroundings
     ) {
         self.store = store
         self.keys = keys
         self.verify = verify
+        self.bans = bans
         self.sessions = sessions
         self.policy = policy
         self.rateLimiting = rateLimiting
         self.surroundings = surroundings
     }
 
+    private typealias Opened = (session: Session, assurance: Assurance, ended: [Digest256])
+
     /// Opens a session on a judged connection.
     ///
     /// - Parameter applicationID: may be `nil` where the provider has one app.
     /// - Throws: ``Refusal`` `invalid_identity_token`, `malformed_request`, `rate_limited`, `certificate_revoked`,
-    ///   `unavailable`.
+    ///   `user_banned`, `unavailable`.
     public func callAsFunction(
         identityToken: String, applicationID: String?, on connection: ClientConnection
     ) async throws -> OpenedSession {
@@ -80,12 +84,16 @@ public struct OpenSession: Sendable {
         let deviceID = device.certificate.deviceID
         let epoch = sessions.epoch
 
-        let (session, assurance, ended) = try await store.decide { transaction -> (Session, Assurance, [Digest256]) in
+        let admission = try await store.decide { transaction -> RefuseBanned.Admission<Opened> in
             let now = transaction.now
             try Self.requireStanding(identity, thumbprint: connection.thumbprint, in: transaction)
             try NonceRecords(transaction).spend(identity.nonce)
             let user = try UserRecords(transaction).findOrCreate(
                 providerID: identity.token.provider, externalID: identity.token.externalID, newID: newUserID, at: now)
+            // The nonce stays spent: the refusal is thrown outside.
+            if let hold = try RefuseBanned.ruling(on: user.id, in: transaction) {
+                return .banned(user.id, hold, at: now)
+            }
             try identity.profile.keep(for: user, keys: keys, in: transaction)
             let session = Session(
                 id: sessionID, tokenHash: token.hash, userID: user.id, providerID: user.providerID,
@@ -94,12 +102,13 @@ public struct OpenSession: Sendable {
                 createdAt: now, renewedAt: now, lastUsedAt: now, challengedAt: nil)
             let ended = try Self.endOldest(before: session, policy: policy, in: transaction)
             try SessionRecords(transaction).insert(session)
-            return (session, user.assurance, ended)
+            return .admitted((session, user.assurance, ended))
         }
+        let (session, assurance, ended) = try bans.requireAdmitted(admission, on: connection)
         // Another process may have ended the session already: then it is not remembered but read at its first use.
         sessions.remember(session, since: epoch)
         for hash in ended { sessions.drop(hash) }
-        connection.attach(session.id)
+        connection.attach(session)
         return OpenedSession(
             session: session, token: token, address: identity.known.provider.address(of: session.externalID),
             assurance: assurance, now: session.createdAt, policy: policy)
@@ -119,6 +128,7 @@ public struct OpenSession: Sendable {
             throw Refusal(.certificateRevoked, "This service did not issue the certificate: certify the device anew.")
         }
         try certificate.judge(now: transaction.now)
+        try RefuseBanned.requireUnbanned(certificate.deviceID, in: transaction)
     }
 
     /// Ends the oldest sessions of the user on the device beyond what the policy allows; the hashes of their tokens.

@@ -45,6 +45,7 @@ public struct RenewCertificate: Sendable {
             guard let now = try records.find(serial: present.serial), now.revoked == nil else {
                 throw Refusal(.certificateRevoked, "This certificate was revoked or superseded.")
             }
+            try RefuseBanned.requireUnbanned(present.deviceID, in: transaction)
             try issuing.requireUnusedKey(key, by: present.deviceID, in: transaction)
             // A renewal whose answer was lost is never shown: it must not lie about as a second way in.
             for serial in try records.listUnseenRenewals(of: present.serial) {

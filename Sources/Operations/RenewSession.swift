@@ -9,18 +9,20 @@ public struct RenewSession: Sendable {
     private let store: any Database
     private let check: CheckSession
     private let verify: VerifyIdentity
+    private let bans: RefuseBanned
     private let sessions: LiveSessions
     private let policy: CurrentPolicy
     private let surroundings: Surroundings
 
     /// Renews sessions of a store.
     public init(
-        store: any Database, check: CheckSession, verify: VerifyIdentity, sessions: LiveSessions, policy: CurrentPolicy,
-        surroundings: Surroundings
+        store: any Database, check: CheckSession, verify: VerifyIdentity, bans: RefuseBanned, sessions: LiveSessions,
+        policy: CurrentPolicy, surroundings: Surroundings
     ) {
         self.store = store
         self.check = check
         self.verify = verify
+        self.bans = bans
         self.sessions = sessions
         self.policy = policy
         self.surroundings = surroundings
@@ -29,7 +31,7 @@ public struct RenewSession: Sendable {
     /// Renews.
     ///
     /// - Throws: ``Refusal`` `conflict` where the session is not challenged or the token is another user's; the session
-    ///   codes; `invalid_identity_token`.
+    ///   codes; `invalid_identity_token`; `user_banned`.
     public func callAsFunction(
         sessionToken: String, identityToken: String, on connection: ClientConnection
     ) async throws -> OpenedSession {
@@ -46,10 +48,13 @@ public struct RenewSession: Sendable {
         }
         let token = SessionToken(randomBytes: surroundings.randomBytes(32))
         let epoch = sessions.epoch
-        let (session, assurance) = try await store.decide { transaction -> (Session, Assurance) in
+        let admission = try await store.decide { transaction -> RefuseBanned.Admission<(Session, Assurance)> in
             try OpenSession.requireStanding(identity, thumbprint: connection.thumbprint, in: transaction)
             try NonceRecords(transaction).spend(identity.nonce)
             let now = transaction.now
+            if let hold = try RefuseBanned.ruling(on: old.userID, in: transaction) {
+                return .banned(old.userID, hold, at: now)
+            }
             var session = old
             session.tokenHash = token.hash
             session.providerKeyID = identity.token.keyID
@@ -61,11 +66,12 @@ public struct RenewSession: Sendable {
                 throw Refusal(.sessionDestroyed, "The session was ended or renewed meanwhile.")
             }
             try ChangeRecords(transaction).announce(.session(old.tokenHash))
-            return (session, try UserRecords(transaction).find(session.userID)?.assurance ?? .none)
+            return .admitted((session, try UserRecords(transaction).find(session.userID)?.assurance ?? .none))
         }
+        let (session, assurance) = try bans.requireAdmitted(admission, on: connection)
         sessions.remember(session, since: epoch)
         sessions.drop(old.tokenHash)
-        connection.attach(session.id)
+        connection.attach(session)
         return OpenedSession(
             session: session, token: token, address: identity.known.provider.address(of: session.externalID),
             assurance: assurance, now: session.renewedAt, policy: policy)

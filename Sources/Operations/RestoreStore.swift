@@ -7,7 +7,7 @@ import Records
 /// Makes a copy of a store fit to take the place of the present one: what the copy would bring back to life stays dead.
 ///
 /// All sessions end, nonces begin a new generation, unsent messages are dropped. Of the store that is replaced, where it
-/// can still be read, what was taken from people or devices since the copy is taken again: erasures, revocations of
+/// can still be read, what was taken from people or devices since the copy is taken again: erasures, bans, revocations of
 /// certificates and provider keys, disabled providers, spent one-time tokens, and the number of the revocation list.
 public struct RestoreStore: Sendable {
     private let restored: any Database
@@ -38,6 +38,8 @@ public struct RestoreStore: Sendable {
         public var messagesDropped = 0
         /// Users who were erased again.
         public var erased = 0
+        /// Bans that were made or lifted again.
+        public var bans = 0
         /// Certificates that were revoked again.
         public var certificatesRevoked = 0
         /// Provider keys that were retired or revoked again.
@@ -53,7 +55,7 @@ public struct RestoreStore: Sendable {
     ///
     /// - Throws: ``Refusal`` `unavailable`.
     public func callAsFunction(reason: AuditReason?) async throws -> Report {
-        let losses = try await replaced?.look { try Losses(of: $0) }
+        let losses = try await replaced?.look { try Losses(of: $0, keys: keys) }
         let (generation, auditID) = (surroundings.newUUID(), surroundings.newUUID())
         return try await restored.decide { transaction in
             let records = RestoreRecords(transaction)
@@ -82,9 +84,10 @@ public struct RestoreStore: Sendable {
         let providerKeys: [(id: ProviderKeyID, retiredAt: Date?, revokedAt: Date?)]
         let disabled: [Provider]
         let spent: [(identifier: String, expiresAt: Date)]
+        let bans: [(ban: Ban, holds: [BanHold], notes: [BanUpkeep.Note: String])]
         let audit: AuditChain
 
-        init(of transaction: any Transaction) throws {
+        init(of transaction: any Transaction, keys: PersonalKeys) throws {
             let records = RestoreRecords(transaction)
             erasures = try records.erasures()
             let certificates = CertificateRecords(transaction)
@@ -95,6 +98,12 @@ public struct RestoreStore: Sendable {
             providerKeys = try records.endedProviderKeys()
             disabled = try ProviderRecords(transaction).list().filter { $0.disabledAt != nil }
             spent = try records.spentIdentifiers()
+            let notes = BanUpkeep(transaction)
+            bans = try BanRecords(transaction).list(isActive: false, limit: .max).map { ban in
+                var texts: [BanUpkeep.Note: String] = [:]
+                for note in BanUpkeep.Note.allCases { texts[note] = try notes.note(note, of: ban.id, keys: keys) }
+                return (ban, try BanRecords(transaction).holds(of: ban.id), texts)
+            }
             audit = try AuditChainRecords(transaction).head().chain
         }
     }
@@ -102,6 +111,7 @@ public struct RestoreStore: Sendable {
     private func replay(_ losses: Losses, in transaction: any Transaction, _ report: inout Report) throws {
         let records = RestoreRecords(transaction)
         let audit = AuditRecords(transaction)
+        report.bans = try ban(losses, in: transaction)
         report.erased = try erase(losses.erasures, in: transaction)
         for (certificate, key) in losses.revoked {
             guard let revoked = certificate.revoked,
@@ -150,6 +160,29 @@ public struct RestoreStore: Sendable {
             certificate.deviceID, userAgent: nil, presenceKey: nil, at: certificate.issuedAt)
         try records.insert(certificate, subjectPublicKeyInfo: subjectPublicKeyInfo)
         return true
+    }
+
+    /// Bans who was banned since the copy, and lifts what was lifted since.
+    private func ban(_ losses: Losses, in transaction: any Transaction) throws -> Int {
+        let records = BanRecords(transaction)
+        let upkeep = BanUpkeep(transaction)
+        var count = 0
+        for (ban, holds, notes) in losses.bans {
+            let present = try records.find(ban.id)
+            guard present == nil || present?.lifted == nil && ban.lifted != nil else { continue }
+            if present == nil {
+                try records.insert(ban)
+                for hold in holds { try records.insert(hold) }
+            } else if let lifted = ban.lifted {
+                guard try records.lift(ban.id, by: lifted.actor) else { continue }
+            }
+            for (note, text) in notes { try upkeep.setNote(text, note, of: ban.id, keys: keys) }
+            try AuditRecords(transaction).append(
+                ban.lifted == nil ? .banAdded : .banLifted, subject: "ban \(ban.id)", actor: actor,
+                detail: "again after a restore", reason: AuditReason(ban.reason.rawValue), id: surroundings.newUUID())
+            count += 1
+        }
+        return count
     }
 
     /// Erases those who were erased since the copy: everything that the copy has of them goes again.

@@ -36,7 +36,7 @@ public struct ResumeSession: Sendable {
         }
         let policy = policy[\.sessions]
         try session.requireAuthenticated(now: surroundings.now(), policy: policy)
-        connection.attach(session.id)
+        connection.attach(session)
         let user = try await store.look { try UserRecords($0).find(session.userID) }
         let known = try await providers.find(session.providerID)
         return OpenedSession(

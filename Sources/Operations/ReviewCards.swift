@@ -1,3 +1,4 @@
+import Cards
 import Database
 import Foundation
 import Identity
@@ -77,10 +78,18 @@ public struct ReviewCards: Sendable {
 
     /// The card counts.
     ///
-    /// - Throws: ``Refusal`` `not_found`, or `conflict` where it was decided before, or the number is another user's now.
+    /// - Throws: ``Refusal`` `not_found`, or `conflict` where it was decided before, its document is banned, or the number
+    ///   is another user's now.
     public func approve(_ id: IdentityCardID, reason: String) async throws {
         try await decide(id, .verified, reason, .identityVerified) { entry, transaction in
-            guard let facts = try SealedCard.facts(of: entry, keys: keys, in: transaction),
+            let facts = try SealedCard.facts(of: entry, keys: keys, in: transaction)
+            let bans = BlindSubjects(keys: keys)
+            if let name = facts.flatMap({ DocumentName($0) }),
+                let hold = try bans.ruling(on: { bans.document(name) }, .document, in: transaction)
+            {
+                throw Refusal(.conflict, "The document is banned by ban \(hold.ban.id).", state: "banned")
+            }
+            guard let facts,
                 try AuthenticatedUserRecords(transaction, keys: keys).identityVerified(
                     entry.userID, facts, assurance: entry.assurance, at: transaction.now)
             else {

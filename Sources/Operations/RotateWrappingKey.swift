@@ -3,7 +3,7 @@ import Foundation
 import Identity
 import Records
 
-/// Brings every data key under the newest version of the wrapping key, in small transactions beside a running service.
+/// Brings every data key, and the notes of bans, under the newest version of the wrapping key, in small transactions beside a running service.
 ///
 /// Only the wrapping of data keys changes; what they seal stays as it is. At any moment every data key lies under a
 /// version that the keys hold, so that a run that is cut short leaves nothing closed and the next one goes on.
@@ -39,9 +39,10 @@ public struct RotateWrappingKey: Sendable {
         try await store.look { transaction in
             let records = DataKeyRecords(transaction, keys: keys)
             let version = keys.currentWrappingVersion
+            let counts = [try records.countByVersion(), try BanUpkeep(transaction).countByVersion()]
             return Standing(
                 version: version, isInForce: try records.versionInForce() >= version,
-                remaining: try records.countByVersion().filter { $0.key < version }.values.reduce(0, +))
+                remaining: counts.joined().filter { $0.key < version }.map(\.value).reduce(0, +))
         }
     }
 
@@ -77,6 +78,12 @@ public struct RotateWrappingKey: Sendable {
             mark = step.mark
             progress(wrapped)
         } while mark != nil
+        var notes = 0
+        repeat {
+            notes = try await store.decide { try BanUpkeep($0).rewrap(limit: batch, keys: keys) }
+            wrapped += notes
+            progress(wrapped)
+        } while notes == batch
         return (wrapped, unreadable)
     }
 
@@ -87,6 +94,7 @@ public struct RotateWrappingKey: Sendable {
             let records = DataKeyRecords(transaction, keys: keys)
             let inForce = try records.versionInForce()
             let unused = versions.filter { $0 < inForce }.subtracting(try records.countByVersion().keys)
+                .subtracting(try BanUpkeep(transaction).countByVersion().keys)
             guard !unused.isEmpty else { return [] }
             let names = unused.sorted().map(String.init).joined(separator: ", ")
             try AuditRecords(transaction).append(

@@ -101,6 +101,11 @@ public struct ServeProvider: Sendable {
         return Known(user: user, isOver: { years in age.map { $0 >= years } }, initials: proved?.initials)
     }
 
+    /// Whether one of the provider's users is kept from signing in.
+    public func isBanned(_ user: User) async throws -> Bool {
+        try await store.look { try RefuseBanned.ruling(on: user.id, in: $0) } != nil
+    }
+
     /// Logs a user out everywhere.
     public func endSessions(of externalID: String, at provider: ProviderID) async throws {
         let user = try await user(externalID, of: provider)

@@ -8,18 +8,20 @@ public struct ServeUser: Sendable {
     private let store: any Database
     private let keys: PersonalKeys
     private let providers: KnownProviders
+    private let bans: RefuseBanned
     private let sessions: LiveSessions
     private let policy: CurrentPolicy
     private let surroundings: Surroundings
 
     /// Serves from a store.
     public init(
-        store: any Database, keys: PersonalKeys, providers: KnownProviders, sessions: LiveSessions,
-        policy: CurrentPolicy, surroundings: Surroundings
+        store: any Database, keys: PersonalKeys, providers: KnownProviders, bans: RefuseBanned,
+        sessions: LiveSessions, policy: CurrentPolicy, surroundings: Surroundings
     ) {
         self.store = store
         self.keys = keys
         self.providers = providers
+        self.bans = bans
         self.sessions = sessions
         self.policy = policy
         self.surroundings = surroundings
@@ -35,6 +37,13 @@ public struct ServeUser: Sendable {
         public let proved: AuthenticatedUser?
         /// The age today.
         public let age: Int?
+    }
+
+    /// The user whom an export token opens to a banned user's device.
+    ///
+    /// - Throws: ``Refusal`` `session_required` or `session_expired`.
+    public func holder(of exportToken: String, on connection: ClientConnection) throws(Refusal) -> UserID {
+        try bans.holder(of: exportToken, on: connection, now: surroundings.now())
     }
 
     /// The own row.
@@ -76,13 +85,18 @@ public struct ServeUser: Sendable {
     /// - Throws: ``Refusal`` `session_challenged` where the session is older than ten minutes.
     public func export(for session: Session) async throws -> PersonalExport {
         try requireFresh(session)
-        let own = try await self(session)
+        return try await export(of: session.userID)
+    }
+
+    /// Everything that is held on a user whose proof was shown just now.
+    public func export(of user: UserID) async throws -> PersonalExport {
         let auditID = surroundings.newUUID()
         return try await store.decide { transaction in
             try AuditRecords(transaction).append(
-                .personalDataRead, subject: "user \(session.userID)", actor: "user \(session.userID)",
-                detail: "export", reason: "user_request", id: auditID)
-            return try PersonalExport.collect(own.user, address: own.address, keys: keys, in: transaction)
+                .personalDataRead, subject: "user \(user)", actor: "user \(user)", detail: "export",
+                reason: "user_request", id: auditID)
+            let line = try AdministerUsers.line(user.description, in: transaction)
+            return try PersonalExport.collect(line.user, address: line.address, keys: keys, in: transaction)
         }
     }
 
@@ -91,13 +105,17 @@ public struct ServeUser: Sendable {
     /// - Throws: ``Refusal`` `session_challenged` where the session is older than ten minutes.
     public func erase(for session: Session) async throws -> UUID {
         try requireFresh(session)
+        return try await erase(session.userID)
+    }
+
+    /// Erases a user whose proof was shown just now.
+    public func erase(_ user: UserID) async throws -> UUID {
         let receipt = surroundings.newUUID()
         try await store.decide { transaction in
             try EraseUser(keys: keys)(
-                session.userID, actor: "user \(session.userID)", reason: "user_request", auditID: receipt,
-                in: transaction)
+                user, actor: "user \(user)", reason: "user_request", auditID: receipt, in: transaction)
         }
-        sessions.drop { $0.userID == session.userID }
+        sessions.drop { $0.userID == user }
         return receipt
     }
 

@@ -15,8 +15,10 @@ public final class StoreWatch: Sendable {
     private let policy: CurrentPolicy
     private let clock = ContinuousClock()
     private let state: Mutex<State>
-    /// Told after a device's certificates were read anew, so that connections which no longer count can be closed.
-    private let onDeviceChange: @Sendable (DeviceID) -> Void
+    /// Told after devices' certificates were read anew, so that connections which no longer count can be closed.
+    private let onDeviceChange: @Sendable (Set<DeviceID>) -> Void
+    /// Told after banned users' sessions were dropped, so that their connections can be closed.
+    private let onUserBan: @Sendable (Set<UserID>) -> Void
 
     private struct State {
         var sequence: Int64?
@@ -27,13 +29,15 @@ public final class StoreWatch: Sendable {
     /// Watches a store for the given memories.
     public init(
         store: any Database, sessions: LiveSessions, certificates: LiveCertificates, providers: KnownProviders,
-        policy: CurrentPolicy, onDeviceChange: @escaping @Sendable (DeviceID) -> Void
+        policy: CurrentPolicy, onUserBan: @escaping @Sendable (Set<UserID>) -> Void = { _ in },
+        onDeviceChange: @escaping @Sendable (Set<DeviceID>) -> Void
     ) {
         self.store = store
         self.sessions = sessions
         self.certificates = certificates
         self.providers = providers
         self.policy = policy
+        self.onUserBan = onUserBan
         self.onDeviceChange = onDeviceChange
         state = Mutex(State(sequence: nil, stamp: nil, freshAt: clock.now))
     }
@@ -48,7 +52,7 @@ public final class StoreWatch: Sendable {
         if let sequence = known.0 {
             if known.1 != stamp {
                 let changes = try await store.look { try ChangeRecords($0).list(after: sequence) }
-                for (_, change) in changes { if let change { try await apply(change) } }
+                try await apply(changes.compactMap(\.change))
                 let last = changes.last?.sequence ?? sequence
                 state.withLock { $0.sequence = max($0.sequence ?? last, last) }
             }
@@ -86,16 +90,40 @@ public final class StoreWatch: Sendable {
 
     /// Applies a change to the memories of this process.
     func apply(_ change: ChangeRecords.Change) async throws {
-        switch change {
-        case .session(let hash): sessions.drop(hash)
-        case .user(let id): sessions.drop { $0.userID == id }
-        case .provider(let id):
-            providers.drop(id)
-            sessions.drop { $0.providerID == id }
-        case .device(let id):
-            sessions.drop { $0.deviceID == id }
-            try await certificates.refresh(deviceID: id)
-            onDeviceChange(id)
+        try await apply([change])
+    }
+
+    /// Applies changes to the memories of this process, all at once: a ban may come with a thousand of them, and each
+    /// memory is walked once.
+    private func apply(_ changes: [ChangeRecords.Change]) async throws {
+        guard !changes.isEmpty else { return }
+        var tokens: Set<Digest256> = []
+        var users: Set<UserID> = []
+        var banned: Set<UserID> = []
+        var devices: Set<DeviceID> = []
+        var disabled: Set<ProviderID> = []
+        for change in changes {
+            switch change {
+            case .session(let hash): tokens.insert(hash)
+            case .user(let id): users.insert(id)
+            case .bannedUser(let id):
+                users.insert(id)
+                banned.insert(id)
+            case .device(let id): devices.insert(id)
+            case .provider(let id): disabled.insert(id)
+            }
         }
+        for hash in tokens { sessions.drop(hash) }
+        for id in disabled { providers.drop(id) }
+        if !users.isEmpty || !devices.isEmpty || !disabled.isEmpty {
+            sessions.drop { [users, devices, disabled] session in
+                users.contains(session.userID) || devices.contains(session.deviceID)
+                    || disabled.contains(session.providerID)
+            }
+        }
+        if !banned.isEmpty { onUserBan(banned) }
+        guard !devices.isEmpty else { return }
+        try await certificates.refresh(devices)
+        onDeviceChange(devices)
     }
 }

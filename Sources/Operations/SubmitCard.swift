@@ -77,7 +77,7 @@ public struct SubmitCard: Sendable {
     /// Judges. The attempt is counted before the card is read.
     ///
     /// - Throws: ``Refusal`` `conflict` before a phone number is proven, `rate_limited`, `malformed_request`,
-    ///   `card_rejected` with the checks, `unavailable`.
+    ///   `card_rejected` with the checks, `user_banned` for a banned document, `unavailable`.
     public func callAsFunction(_ input: CardInput, for session: Session) async throws -> JudgedCard {
         let policy = policy[\.cards]
         let displayName = try await countAttempt(session, policy)
@@ -141,7 +141,16 @@ public struct SubmitCard: Sendable {
         let persons = fingerprint.person.map { keys.blindIndexes($0, .person) } ?? []
         let today = CalendarDate(utcDayOf: surroundings.now())
         let reviewed = policy[\.cards].reviewedChecks
-        return try await store.decide { transaction in
+        let bans = BlindSubjects(keys: keys)
+        let judged = try await store.decide { transaction -> JudgedCard? in
+            if let name = DocumentName(facts),
+                let hold = try bans.ruling(on: { bans.document(name) }, .document, in: transaction)
+            {
+                try AuditRecords(transaction).append(
+                    .banEvaded, subject: "user \(session.userID)", actor: "device \(session.deviceID)",
+                    detail: "ban \(hold.ban.id), document", id: auditID)
+                return nil
+            }
             let records = IdentityCardRecords(transaction)
             let others = try records.others(
                 than: session.userID, of: session.providerID, documents: documents, persons: persons)
@@ -174,6 +183,11 @@ public struct SubmitCard: Sendable {
                 facts: facts,
                 age: facts.dateOfBirth.age(on: today))
         }
+        guard let judged else {
+            // Why is not said: a barcode is easily made, and the ban is on the document's real holder.
+            throw Refusal(.userBanned, "This document is banned: it proves nobody's identity here.")
+        }
+        return judged
     }
 }
 

@@ -42,6 +42,9 @@ public struct AuditRecords {
         case wrappingKeysRemoved = "wrapping_keys_removed"
         case usersArchived = "users_archived"
         case storeRestored = "store_restored"
+        case banAdded = "ban_added"
+        case banLifted = "ban_lifted"
+        case banEvaded = "ban_evaded"
     }
 
     /// Appends an entry. It gets its place in the chain within a second of the commit: see ``AuditChainRecords``.

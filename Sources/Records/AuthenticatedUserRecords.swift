@@ -51,6 +51,16 @@ public struct AuthenticatedUserRecords {
         }
     }
 
+    /// The users of all providers whose proven number has one of these blind indexes.
+    public func holders(ofNumber indexes: [Digest256]) throws -> [UserID] {
+        try indexes.flatMap { index in
+            try transaction.query(
+                "SELECT user_id FROM authenticated_users WHERE phone_index = $1 AND suspended IS NULL",
+                [.bytes(index.bytes)]
+            ).map { try $0.id(0) }
+        }
+    }
+
     /// The number is this user's from now on. Whoever held it at the same provider is suspended, and nothing of that
     /// identity passes over. A user who was suspended begins anew: the old identity must be shown again.
     ///

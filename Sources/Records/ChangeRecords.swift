@@ -18,7 +18,9 @@ public struct ChangeRecords {
         case session(Digest256)
         /// All sessions of a user.
         case user(UserID)
-        /// A device's certificates and sessions.
+        /// A user who was banned: all sessions, and the connections that nobody else uses.
+        case bannedUser(UserID)
+        /// A device's certificates, bans and sessions.
         case device(DeviceID)
         /// A provider, its keys, its apps and its sessions.
         case provider(ProviderID)
@@ -27,6 +29,7 @@ public struct ChangeRecords {
             switch self {
             case .session(let hash): ("session", hash.base64URL)
             case .user(let id): ("user", id.description)
+            case .bannedUser(let id): ("banned_user", id.description)
             case .device(let id): ("device", id.description)
             case .provider(let id): ("provider", id.description)
             }
@@ -40,6 +43,9 @@ public struct ChangeRecords {
             case "user":
                 guard let id = UserID(key[...]) else { return nil }
                 self = .user(id)
+            case "banned_user":
+                guard let id = UserID(key[...]) else { return nil }
+                self = .bannedUser(id)
             case "device":
                 guard let id = DeviceID(key[...]) else { return nil }
                 self = .device(id)

@@ -57,4 +57,9 @@ public struct DeviceRecords {
     public func presenceKey(of id: DeviceID) throws -> String? {
         try transaction.first("SELECT presence_key FROM devices WHERE id = $1", [.id(id)])?.textOrNull(0)
     }
+
+    /// Whether a device was ever certified.
+    public func exists(_ id: DeviceID) throws -> Bool {
+        try transaction.first("SELECT 1 FROM devices WHERE id = $1", [.id(id)]) != nil
+    }
 }

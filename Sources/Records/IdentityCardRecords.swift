@@ -126,6 +126,16 @@ public struct IdentityCardRecords {
         return (try find("document_index", documents), try find("person_index", persons))
     }
 
+    /// The users of all providers whom a document verified that has one of these blind indexes.
+    public func holders(ofDocument indexes: [Digest256]) throws -> [UserID] {
+        try indexes.flatMap { index in
+            try transaction.query(
+                "SELECT DISTINCT user_id FROM identity_cards WHERE document_index = $1 AND status = 'verified'",
+                [.bytes(index.bytes)]
+            ).map { try $0.id(0) }
+        }
+    }
+
     /// Decides a card that is in review; `false` where it is not, or no longer. What the device sent goes with it.
     public func decide(
         _ id: IdentityCardID, _ status: CardStatus, by actor: String, sealedReason: [UInt8], at time: Date

@@ -160,6 +160,6 @@ public enum Schema {
                 """,
                 "CREATE INDEX audit_entries_by_time ON audit_entries (at)",
             ]),
-        personalData, phoneVerification, auditChain, authorizations, wrappingVersions,
+        personalData, phoneVerification, bans, auditChain, authorizations, wrappingVersions,
     ]
 }

@@ -107,6 +107,31 @@ public struct PersonalKeys: Sendable {
         versions.index.sorted { $0.key > $1.key }.map { Self.blindIndex(canonical, kind, $0.value) }
     }
 
+    /// The blind indexes under every version of the key, each with its version.
+    public func versionedBlindIndexes(_ canonical: String, _ kind: BlindIndexKind) -> [(version: Int, index: Digest256)]
+    {
+        versions.index.sorted { $0.key > $1.key }.map { ($0.key, Self.blindIndex(canonical, kind, $0.value)) }
+    }
+
+    /// The versions under which blind indexes can be made here.
+    public var indexVersions: Set<Int> { Set(versions.index.keys) }
+
+    /// Seals a text that belongs to no user, such as an admin's note, under the current wrapping key itself.
+    ///
+    /// - Throws: ``SealingFailure/unknownVersion(_:)``.
+    public func seal(_ text: String, table: String, column: String, row: String) throws -> SealedText {
+        let version = currentWrappingVersion
+        let bytes = try DataKey(try wrappingKey(version)).seal(text, table: table, column: column, row: row)
+        return SealedText(bytes: bytes, version: version)
+    }
+
+    /// Opens what ``seal(_:table:column:row:)`` made for the same place.
+    ///
+    /// - Throws: ``SealingFailure``.
+    public func open(_ sealed: SealedText, table: String, column: String, row: String) throws -> String {
+        try DataKey(try wrappingKey(sealed.version)).open(sealed.bytes, table: table, column: column, row: row)
+    }
+
     /// The wrapping key of a version, read anew where this node has none of that version yet.
     ///
     /// - Throws: ``SealingFailure/unknownVersion(_:)``.
@@ -126,6 +151,20 @@ public struct PersonalKeys: Sendable {
         code.update(data: Data(canonical.utf8))
         let bytes = Array(code.finalize())
         return Digest256(bytes) ?? Digest256.of(bytes)
+    }
+}
+
+/// A text sealed under a wrapping key itself.
+public struct SealedText: Sendable {
+    /// As ``DataKey/seal(_:table:column:row:)`` gives it.
+    public let bytes: [UInt8]
+    /// The version of the wrapping key.
+    public let version: Int
+
+    /// Joins the two, as read from a row.
+    public init(bytes: [UInt8], version: Int) {
+        self.bytes = bytes
+        self.version = version
     }
 }
 

@@ -74,6 +74,13 @@ public struct SessionRecords {
         ).map(Self.session)
     }
 
+    /// The devices on which a user has a session, or had one that is not forgotten yet.
+    public func devices(of userID: UserID) throws -> [DeviceID] {
+        try transaction.query(
+            "SELECT DISTINCT device_id FROM sessions WHERE user_id = $1 ORDER BY device_id", [.id(userID)]
+        ).map { try $0.id(0) }
+    }
+
     /// How many sessions of a user on a device were not ended; what is beyond a number is not counted.
     public func countOpen(_ userID: UserID, on deviceID: DeviceID, atMost: Int) throws -> Int {
         Int(

@@ -63,6 +63,22 @@ struct Admin: Sendable {
             store: store, keys: try KeyFiles.personal(in: keysDirectory), surroundings: surroundings, actor: actor)
     }
 
+    func banning(_ policy: BanPolicy) throws -> BanSubject {
+        BanSubject(
+            store: store, keys: try KeyFiles.personal(in: keysDirectory), policy: policy, surroundings: surroundings,
+            actor: actor)
+    }
+
+    func lifting() throws -> LiftBan {
+        LiftBan(
+            store: store, keys: try KeyFiles.personal(in: keysDirectory), surroundings: surroundings, actor: actor)
+    }
+
+    func bans() throws -> AdministerBans {
+        AdministerBans(
+            store: store, keys: try KeyFiles.personal(in: keysDirectory), surroundings: surroundings, actor: actor)
+    }
+
     var certificates: RevokeCertificate {
         RevokeCertificate(store: store, watch: nil, surroundings: surroundings)
     }

@@ -11,6 +11,7 @@ struct Countersign: AsyncParsableCommand {
             ServeCommand.self, KeysCommand.self, PolicyCommand.self, ProviderCommand.self, CertificateCommand.self,
             SessionCommand.self, UserCommand.self, ReviewCommand.self, OutboxCommand.self, TourCommand.self,
             AuditCommand.self, DeviceCommand.self, StoreCommand.self, StatusCommand.self,
+            BanCommand.self,
         ])
 
     /// Runs the command that the arguments name and ends the process with the contract's exit codes.

@@ -19,6 +19,8 @@ struct House: Sendable {
     let keys: LoadedKeys
     /// Made of the nonce secret and the generation that the store is in.
     let nonceKey: NonceKey
+    /// Made of the same.
+    let exportKey: ExportKey
     let store: any Database
     let registry: PrometheusRegistry
     let http: HTTPClient
@@ -41,13 +43,15 @@ struct House: Sendable {
     private let open = OpenChannels()
 
     init(
-        settings: Settings, policy: CurrentPolicy, keys: LoadedKeys, nonceKey: NonceKey, store: any Database,
+        settings: Settings, policy: CurrentPolicy, keys: LoadedKeys, nonceKey: NonceKey, exportKey: ExportKey,
+        store: any Database,
         registry: PrometheusRegistry, http: HTTPClient, carriers: HTTPClient, logger: Logger
     ) throws {
         self.settings = settings
         self.policy = policy
         self.keys = keys
         self.nonceKey = nonceKey
+        self.exportKey = exportKey
         self.store = store
         self.registry = registry
         self.http = http
@@ -60,11 +64,12 @@ struct House: Sendable {
         let surroundings = surroundings
         let judgeBox = JudgeBox()
         watch = StoreWatch(
-            store: store, sessions: sessions, certificates: certificates, providers: providers, policy: policy
-        ) { _ in
-            guard let judge = judgeBox.judge else { return }
-            connections.close { judge.stillCounts($0) }
-        }
+            store: store, sessions: sessions, certificates: certificates, providers: providers, policy: policy,
+            onUserBan: { users in connections.close { !$0.isUsedOnly(by: users) } },
+            onDeviceChange: { _ in
+                guard let judge = judgeBox.judge else { return }
+                connections.close { judge.stillCounts($0) }
+            })
         judge = JudgePeer(store: store, certificates: certificates, watch: watch, surroundings: surroundings)
         judgeBox.judge = judge
         let chain = Array(try Data(contentsOf: URL(filePath: keys.serverCertificatePath)))
@@ -153,14 +158,13 @@ struct House: Sendable {
         return SessionRoutes(
             issueNonce: IssueNonce(key: nonceKey, policy: policy, surroundings: surroundings),
             open: OpenSession(
-                store: store, keys: keys.personal, verify: verify, sessions: sessions, policy: policy,
-                rateLimiting: rateLimiting,
-                surroundings: surroundings),
+                store: store, keys: keys.personal, verify: verify, bans: bans, sessions: sessions, policy: policy,
+                rateLimiting: rateLimiting, surroundings: surroundings),
             check: check,
             resume: ResumeSession(
                 store: store, check: check, providers: providers, policy: policy, surroundings: surroundings),
             renew: RenewSession(
-                store: store, check: check, verify: verify, sessions: sessions, policy: policy,
+                store: store, check: check, verify: verify, bans: bans, sessions: sessions, policy: policy,
                 surroundings: surroundings),
             end: EndSession(
                 store: store, check: check, sessions: sessions, policy: policy, surroundings: surroundings),

@@ -25,11 +25,14 @@ extension House {
             policy: policy)
     }
 
+    /// Who refuses banned users at sign-in, and admits them to their own data.
+    var bans: RefuseBanned { RefuseBanned(key: exportKey) }
+
     func userRoutes() -> UserRoutes {
         UserRoutes(
             serve: ServeUser(
-                store: store, keys: keys.personal, providers: providers, sessions: sessions, policy: policy,
-                surroundings: surroundings),
+                store: store, keys: keys.personal, providers: providers, bans: bans, sessions: sessions,
+                policy: policy, surroundings: surroundings),
             policy: policy)
     }
 

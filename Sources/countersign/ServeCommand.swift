@@ -40,7 +40,8 @@ struct ServeCommand: AsyncParsableCommand {
         ) { http in
             try await HTTPClient.withHTTPClient(configuration: .delivery(policy.delivery)) { carriers in
                 let house = try House(
-                    settings: settings, policy: CurrentPolicy(policy), keys: keys, nonceKey: nonceKey, store: store,
+                    settings: settings, policy: CurrentPolicy(policy), keys: keys, nonceKey: nonceKey,
+                    exportKey: ExportKey(keys.nonceSecret, generation: generation), store: store,
                     registry: registry, http: http, carriers: carriers, logger: Logger(label: "countersign"))
                 try await house.run()
             }

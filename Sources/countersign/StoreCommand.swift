@@ -217,7 +217,8 @@ struct StoreRestoreCommand: AsyncParsableCommand {
     private func show(_ report: RestoreStore.Report, path: String, kept: String?) {
         let counts: KeyValuePairs = [
             "sessions_ended": report.sessionsEnded, "messages_dropped": report.messagesDropped,
-            "users_erased_again": report.erased, "certificates_revoked_again": report.certificatesRevoked,
+            "users_erased_again": report.erased, "bans_again": report.bans,
+            "certificates_revoked_again": report.certificatesRevoked,
             "provider_keys_ended_again": report.providerKeysEnded,
             "providers_disabled_again": report.providersDisabled,
         ]

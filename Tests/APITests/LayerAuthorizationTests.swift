@@ -14,6 +14,11 @@ struct LayerAuthorizationTests {
         #expect(try LayerAuthorization(field) == .session("abc"))
     }
 
+    @Test("of a banned user holds what opens the own data")
+    func export() throws {
+        #expect(try LayerAuthorization("Layer export-token='abc'") == .export("abc"))
+    }
+
     @Test("names app and realm beside an identity token")
     func identity() throws {
         let field = "Layer app-id='7', identity-token=\"a.b.c\", realm=\"here\""
@@ -30,7 +35,8 @@ struct LayerAuthorizationTests {
     @Test(
         "that can be read in two ways is refused",
         arguments: [
-            "Layer session-token=\"a\", identity-token=\"b\"", "Layer session-token=\"a\", session-token=\"a\"",
+            "Layer session-token=\"a\", identity-token=\"b\"",
+            "Layer session-token=a, export-token=b", "Layer session-token=\"a\", session-token=\"a\"",
             "Layer session-token=\"a", "Layer token=\"a\"", "Layer session-token", "Layer session-token=\"\"",
             "Layer session-token=\"a\"x=1", "Layer =a",
         ])

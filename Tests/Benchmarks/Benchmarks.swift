@@ -30,6 +30,7 @@ struct Benchmarks {
         await bare.stop()
         try await Verification(service: service, quick: quick, group: group, report: report).run()
         try await Handshakes(service: service, quick: quick, group: group, report: report).run()
+        try await Bans(service: service, quick: quick, group: group, report: report).run()
         try await Memory(service: service, quick: quick, group: group, report: report).run()
         _ = service.stop()
         try await group.shutdownGracefully()

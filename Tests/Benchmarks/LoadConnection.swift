@@ -71,6 +71,13 @@ final class LoadConnection: ChannelInboundHandler, Sendable {
         }.get()
     }
 
+    /// Waits for the end of the connection; when it came.
+    func end() async throws -> ContinuousClock.Instant {
+        try await loop.flatSubmit { [self] in
+            (channel.value?.closeFuture ?? loop.makeSucceededVoidFuture()).map { ContinuousClock.now }
+        }.get()
+    }
+
     func close() async {
         try? await loop.flatSubmit { [self] in channel.value?.close() ?? loop.makeSucceededVoidFuture() }.get()
     }

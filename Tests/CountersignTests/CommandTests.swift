@@ -39,6 +39,7 @@ struct CommandTests {
             .replacing(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/, with: "<id>")
             .replacing(/[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:]{8}Z/, with: "<time>")
             .replacing(serial, with: "<serial>").replacing(/\+1415[0-9]{7}/, with: "<number>")
+            .replacing("admin \(NSUserName())", with: "admin <name>")
             .replacing(/[A-Za-z0-9_\-]{43}/, with: "<digest>")
             .replacing(/[ ]{2,}/, with: "  ")
             .split(separator: "\n").map(String.init)

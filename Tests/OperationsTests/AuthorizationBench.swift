@@ -107,7 +107,9 @@ struct AuthorizationBench {
         read = ReadAuthorizations(store: store, keys: keys, policy: policy)
         block = BlockUser(store: store)
         serve = ServeUser(
-            store: store, keys: keys, providers: providers, sessions: sessions, policy: policy,
+            store: store, keys: keys, providers: providers,
+            bans: RefuseBanned(key: ExportKey(Secret([UInt8](repeating: 1, count: 32)))), sessions: sessions,
+            policy: policy,
             surroundings: surroundings)
         keepHouse = Housekeeping(store: store, sessions: sessions, policy: policy, surroundings: surroundings)
         guard let codes = PhoneCodeKeys([1: Secret([UInt8](repeating: 9, count: 32))]) else {

@@ -24,7 +24,8 @@ struct CardBench {
         review = ReviewCards(
             store: house.store, keys: house.personalKeys, surroundings: surroundings, actor: "admin test")
         user = ServeUser(
-            store: house.store, keys: house.personalKeys, providers: house.providers, sessions: house.sessions,
+            store: house.store, keys: house.personalKeys, providers: house.providers, bans: house.bans,
+            sessions: house.sessions,
             policy: house.policy, surroundings: surroundings)
         admin = AdministerUsers(
             store: house.store, keys: house.personalKeys, surroundings: surroundings, actor: "admin test")

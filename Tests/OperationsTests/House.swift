@@ -19,6 +19,7 @@ struct House {
     let sessions: LiveSessions
     let providers: KnownProviders
     let keepHouse: Housekeeping
+    let bans: RefuseBanned
     let judge: JudgePeer
     let nonces: IssueNonce
     let certify: CertifyDevice
@@ -26,12 +27,16 @@ struct House {
     let revokeCertificate: RevokeCertificate
     let publish: PublishRevocationList
     let personalKeys: PersonalKeys
+    let wrappingKey: SymmetricKey
+    let indexKey: SymmetricKey
     let open: OpenSession
     let check: CheckSession
     let resume: ResumeSession
     let renew: RenewSession
     let end: EndSession
     let serve: ServeProvider
+    let watch: StoreWatch
+    let user: ServeUser
 
     static let realm = "test"
 
@@ -67,11 +72,12 @@ struct House {
         let certificates = LiveCertificates(store: store)
         providers = KnownProviders(store: store)
         keepHouse = Housekeeping(store: store, sessions: sessions, policy: policy, surroundings: surroundings)
-        let watch = StoreWatch(
+        watch = StoreWatch(
             store: store, sessions: sessions, certificates: certificates, providers: providers, policy: policy
         ) { _ in }
         try await watch.poll()
         let key = NonceKey(Secret([UInt8](repeating: 1, count: 32)))
+        bans = RefuseBanned(key: ExportKey(Secret([UInt8](repeating: 1, count: 32))))
         let verify = VerifyIdentity(
             realm: Self.realm, providers: providers, nonceKey: key, policy: policy, surroundings: surroundings)
         let authority = try TestAuthority().authority
@@ -86,17 +92,21 @@ struct House {
         renewCertificate = RenewCertificate(store: store, issuing: issuing, surroundings: surroundings)
         revokeCertificate = RevokeCertificate(store: store, watch: watch, surroundings: surroundings)
         publish = PublishRevocationList(store: store, authority: authority, surroundings: surroundings)
-        personalKeys = try PersonalKeys(
-            wrapping: [1: SymmetricKey(size: .bits256)], index: [1: SymmetricKey(size: .bits256)])
+        (wrappingKey, indexKey) = (SymmetricKey(size: .bits256), SymmetricKey(size: .bits256))
+        personalKeys = try PersonalKeys(wrapping: [1: wrappingKey], index: [1: indexKey])
         open = OpenSession(
-            store: store, keys: personalKeys, verify: verify, sessions: sessions, policy: policy, rateLimiting: .on,
-            surroundings: surroundings)
+            store: store, keys: personalKeys, verify: verify, bans: bans, sessions: sessions, policy: policy,
+            rateLimiting: .on, surroundings: surroundings)
         check = CheckSession(store: store, sessions: sessions, policy: policy, surroundings: surroundings)
         resume = ResumeSession(
             store: store, check: check, providers: providers, policy: policy, surroundings: surroundings)
         renew = RenewSession(
-            store: store, check: check, verify: verify, sessions: sessions, policy: policy, surroundings: surroundings)
+            store: store, check: check, verify: verify, bans: bans, sessions: sessions, policy: policy,
+            surroundings: surroundings)
         end = EndSession(store: store, check: check, sessions: sessions, policy: policy, surroundings: surroundings)
+        user = ServeUser(
+            store: store, keys: personalKeys, providers: providers, bans: bans, sessions: sessions, policy: policy,
+            surroundings: surroundings)
         serve = ServeProvider(
             realm: Self.realm, store: store, keys: personalKeys, sessions: sessions, nonceKey: key, policy: policy,
             surroundings: surroundings)

@@ -1,0 +1,47 @@
+import Identity
+
+/// An identity document as an admin names it: who issued it, and its number. Which kind of card it is need not be known.
+public struct DocumentName: Sendable, Confidential {
+    /// The ``CardFingerprint/document`` of each kind of card that can have this number.
+    public let fingerprints: [String]
+
+    /// Reads `VA:T64235789`: a state, territory or province by its two letters (`US-VA` and `USA-VA` are taken as well),
+    /// or a country by its code in machine readable zones (`USA`, `D`), then the number in any spelling. `nil` for
+    /// anything else.
+    public init?(_ text: some StringProtocol) {
+        let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+        guard parts.count == 2, parts[1].utf8.count <= 64 else { return nil }
+        let issuer = parts[0].uppercased()
+        guard issuer.utf8.count <= 6, issuer.utf8.allSatisfy({ (0x41...0x5A).contains($0) || $0 == 0x2D }) else {
+            return nil
+        }
+        let words = issuer.split(separator: "-", omittingEmptySubsequences: false)
+        if let code = words.last, code.utf8.count == 2 {
+            guard let jurisdiction = Jurisdiction.of(code: String(code)) else { return nil }
+            let countries = [jurisdiction.country, String(jurisdiction.country.prefix(2))]
+            guard words.count == 1 || (words.count == 2 && countries.contains(String(words[0]))) else { return nil }
+            self.init(country: jurisdiction.country, jurisdiction: jurisdiction.code, number: String(parts[1]))
+        } else {
+            guard words.count == 1, [1, 3].contains(issuer.utf8.count) else { return nil }
+            self.init(country: issuer, jurisdiction: nil, number: String(parts[1]))
+        }
+    }
+
+    /// The document of a card that was shown; `nil` too where its number was archived and dropped.
+    public init?(_ facts: CardFacts) {
+        guard let number = facts.documentNumber else { return nil }
+        self.init(country: facts.country, jurisdiction: facts.jurisdiction, number: number)
+    }
+
+    private init?(country: String?, jurisdiction: String?, number: String) {
+        let fingerprints = IdentityCard.Kind.allCases.compactMap { kind -> String? in
+            var card = IdentityCard(source: .aamva, kind: kind)
+            card.country = country
+            card.jurisdiction = jurisdiction
+            card.documentNumber = number
+            return CardFingerprint(card).document
+        }
+        guard fingerprints.count == IdentityCard.Kind.allCases.count else { return nil }
+        self.fingerprints = fingerprints
+    }
+}

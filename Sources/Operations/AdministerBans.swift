@@ -1,0 +1,81 @@
+import Database
+import Foundation
+import Identity
+import Records
+
+/// What admins see of bans.
+public struct AdministerBans: Sendable {
+    private let store: any Database
+    private let keys: PersonalKeys
+    private let surroundings: Surroundings
+    private let actor: String
+
+    /// Looks into a store, in an admin's name.
+    public init(store: any Database, keys: PersonalKeys, surroundings: Surroundings, actor: String) {
+        self.store = store
+        self.keys = keys
+        self.surroundings = surroundings
+        self.actor = actor
+    }
+
+    /// A ban with what it holds.
+    public struct Line: Sendable {
+        /// The ban.
+        public let ban: Ban
+        /// What the admin named first; empty where the ban is over and its person erased.
+        public let holds: [BanHold]
+    }
+
+    /// A ban with its notes.
+    public struct Opened: Sendable {
+        /// The ban.
+        public let line: Line
+        /// What was found; `nil` where nothing was written, or the person was erased.
+        public let note: String?
+        /// Why it was lifted.
+        public let liftNote: String?
+    }
+
+    /// The newest bans.
+    ///
+    /// - Parameter isActive: only those in force.
+    public func list(isActive: Bool, limit: Int) async throws -> [Line] {
+        try await store.look { transaction in
+            let records = BanRecords(transaction)
+            return try records.list(isActive: isActive, limit: limit).map {
+                Line(ban: $0, holds: try records.holds(of: $0.id))
+            }
+        }
+    }
+
+    /// A ban. Its notes may speak of people: the look is written into the audit log.
+    ///
+    /// - Throws: ``Refusal`` `not_found`.
+    public func show(_ id: BanID) async throws -> Opened {
+        let auditID = surroundings.newUUID()
+        return try await store.decide { transaction in
+            let records = BanRecords(transaction)
+            guard let ban = try records.find(id) else { throw Refusal(.notFound, "There is no ban \(id).") }
+            let upkeep = BanUpkeep(transaction)
+            let note = try upkeep.note(.note, of: id, keys: keys)
+            let liftNote = try upkeep.note(.liftNote, of: id, keys: keys)
+            if note != nil || liftNote != nil {
+                try AuditRecords(transaction).append(
+                    .personalDataRead, subject: "ban \(id)", actor: actor, detail: "notes", id: auditID)
+            }
+            return Opened(
+                line: Line(ban: ban, holds: try records.holds(of: id)), note: note, liftNote: liftNote)
+        }
+    }
+
+    /// Every ban that holds or held a subject, newest first.
+    public func history(_ target: BanTarget) async throws -> [Line] {
+        try await store.look { transaction in
+            let records = BanRecords(transaction)
+            var seen: Set<BanID> = []
+            return try records.holds(on: try target.subjects(keys: keys, in: transaction)).map(\.ban)
+                .filter { seen.insert($0.id).inserted }
+                .map { Line(ban: $0, holds: try records.holds(of: $0.id)) }
+        }
+    }
+}

@@ -1,0 +1,93 @@
+import Database
+import Foundation
+import Identity
+import Records
+
+/// Shuts a user, a number, a document or a device out. Ban, ended sessions, withdrawn authorizations, audit entry and the notice by which all
+/// processes close the connections are one transaction.
+public struct BanSubject: Sendable {
+    private let store: any Database
+    private let plan: PlanBan
+    private let keys: PersonalKeys
+    private let surroundings: Surroundings
+    private let actor: String
+
+    /// Bans in a store, in somebody's name.
+    public init(
+        store: any Database, keys: PersonalKeys, policy: BanPolicy, surroundings: Surroundings, actor: String
+    ) {
+        self.store = store
+        self.keys = keys
+        self.surroundings = surroundings
+        self.actor = actor
+        plan = PlanBan(keys: keys, policy: policy)
+    }
+
+    /// Whom a ban would hit. Nothing is changed.
+    ///
+    /// - Throws: as ``callAsFunction(_:upTo:)``.
+    public func foresee(_ order: BanOrder) async throws -> BanImpact {
+        let id: BanID = surroundings.newIdentifier()
+        return try await store.look { transaction in
+            try plan(order, as: ban(order, id, at: transaction.now), in: transaction).impact
+        }
+    }
+
+    /// Bans.
+    ///
+    /// - Parameter limit: how many users it may hit, as was agreed after ``foresee(_:)``; `nil` for any number.
+    /// - Throws: ``Refusal`` `not_found`; `conflict` where the subject is banned as much for as long already, or more
+    ///   users are hit than `limit`.
+    public func callAsFunction(
+        _ order: BanOrder, upTo limit: Int?
+    ) async throws -> (ban: Ban, impact: BanImpact) {
+        let id: BanID = surroundings.newIdentifier()
+        let auditID = surroundings.newUUID()
+        return try await store.decide { transaction in
+            let ban = ban(order, id, at: transaction.now)
+            let plan = try plan(order, as: ban, in: transaction)
+            if let limit, plan.impact.users.count > limit {
+                throw Refusal(
+                    .conflict, "This would hit \(plan.impact.users.count) users.", state: "unconfirmed")
+            }
+            let records = BanRecords(transaction)
+            try records.insert(ban)
+            for hold in plan.holds { try records.insert(hold) }
+            if let note = order.note { try BanUpkeep(transaction).setNote(note, .note, of: id, keys: keys) }
+            if ban.scope == .all { try shutOut(plan, by: ban, in: transaction) }
+            let authorizations = AuthorizationRecords(transaction)
+            for user in plan.banned { try authorizations.withdraw(allOf: user, because: .banned, at: transaction.now) }
+            try AuditRecords(transaction).append(
+                .banAdded, subject: plan.subject, actor: actor, detail: Self.detail(ban, plan.impact),
+                reason: AuditReason(ban.reason.rawValue), id: auditID)
+            return (ban, plan.impact)
+        }
+    }
+
+    private func shutOut(_ plan: PlanBan.Plan, by ban: Ban, in transaction: any Transaction) throws {
+        let sessions = SessionRecords(transaction)
+        let changes = ChangeRecords(transaction)
+        for user in plan.banned {
+            try sessions.end(.user(user), at: transaction.now, reason: "banned")
+            try changes.announce(.bannedUser(user))
+        }
+        for device in plan.devices {
+            try sessions.end(.device(device), at: transaction.now, reason: "banned")
+            try changes.announce(.device(device))
+        }
+    }
+
+    private func ban(_ order: BanOrder, _ id: BanID, at now: Date) -> Ban {
+        Ban(
+            id: id, kind: order.target.kind, scope: order.scope, reason: order.reason, actor: actor, createdAt: now,
+            endsAt: order.endsAt, lifted: nil)
+    }
+
+    private static func detail(_ ban: Ban, _ impact: BanImpact) -> String {
+        """
+        ban \(ban.id), \(ban.kind.rawValue), \(ban.scope.rawValue), \(ban.reason.rawValue), \
+        \(ban.endsAt.map { "until \($0.rfc3339)" } ?? "for good"): \(impact.users.count) users, \
+        \(impact.sessions.count) sessions, \(impact.devices.count) devices, \(impact.authorizations) authorizations
+        """
+    }
+}

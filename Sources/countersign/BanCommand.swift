@@ -1,0 +1,169 @@
+import ArgumentParser
+import Foundation
+import Identity
+import Operations
+
+/// `countersign ban …`: who and what is shut out.
+struct BanCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "ban", abstract: "Bans users, telephone numbers, documents and devices, and lifts bans.",
+        subcommands: [Add.self, Lift.self, List.self, Show.self, History.self])
+
+    struct Add: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Bans. Sessions end and connections close within a second, on every node.",
+            discussion: """
+                A user's ban holds the user's proven number (for as long as bans.yaml says) and, from the level \
+                issuer_checked on, the document. A ban on a number or document hits every user who has proven it, and \
+                refuses whoever proves it later. Without --until, --for and --permanent a ban is permanent.
+                """)
+        @OptionGroup var shared: SharedOptions
+        @OptionGroup var subject: BanSubjectOptions
+        @Option(help: "Why, in one word that the banned user is told, such as spam.") var reason: String
+        @Option(help: "What was found; kept sealed, shown to admins alone.") var note: String?
+        @Option(help: "Until when: 2027-01-31T12:00:00Z, or 2027-01-31 for its beginning in UTC.") var until: String?
+        @Option(name: .customLong("for"), help: "For how long: 90s, 15m, 12h or 30d.") var duration: String?
+        @Flag(help: "For good.") var permanent = false
+        @Option(help: "all, or messaging: signing in stays, authorizations are forbidden.") var scope = "all"
+        @Flag(help: "Ban the user's devices too, which other people may share.") var withDevices = false
+        @Flag(help: "Only say whom it would hit.") var dryRun = false
+        @Flag(help: "Do not ask where more than one user is hit.") var yes = false
+
+        func run() async throws {
+            let order = try order()
+            let policy = await BanCommand.policyOrDefaults(shared)
+            let (ban, impact) = try await Admin.run(shared) { admin -> (Ban?, BanImpact) in
+                let bans = try admin.banning(policy)
+                guard !dryRun else { return (nil, try await bans.foresee(order)) }
+                guard !yes else { return try await bans(order, upTo: nil) }
+                let count = try await bans.foresee(order).users.count
+                if count > 1 { try BanCommand.confirm(count) }
+                return try await bans(order, upTo: max(count, 1))
+            }
+            BanCommand.report(ban, impact, json: shared.json)
+        }
+
+        private func order() throws -> BanOrder {
+            guard let reason = Ban.Reason(rawValue: reason.lowercased()) else {
+                throw CommandFailure(
+                    "--reason is one word of at most 40 letters, digits, _ and -.", exitCode: .usage)
+            }
+            guard let scope = Ban.Scope(rawValue: scope) else {
+                throw CommandFailure("--scope is all or messaging.", exitCode: .usage)
+            }
+            let target = try subject.required()
+            return try BanCommand.asUsage {
+                try BanOrder(
+                    target: target, scope: scope, reason: reason, note: note, endsAt: try end(now: Date()),
+                    withDevices: withDevices)
+            }
+        }
+
+        private func end(now: Date) throws -> Date? {
+            guard [until != nil, duration != nil, permanent].count(where: { $0 }) <= 1 else {
+                throw CommandFailure("Give one of --until, --for and --permanent.", exitCode: .usage)
+            }
+            if let duration {
+                guard let seconds = PolicyField.seconds(duration), seconds >= 1, seconds <= 36_500 * 86_400 else {
+                    throw CommandFailure("--for takes a time such as 12h or 30d.", exitCode: .usage)
+                }
+                return now.addingTimeInterval(seconds)
+            }
+            guard let until else { return nil }
+            guard let end = CalendarDate(until)?.start ?? (try? Date(until, strategy: .iso8601)) else {
+                throw CommandFailure("--until takes a time such as 2027-01-31T12:00:00Z.", exitCode: .usage)
+            }
+            guard end > now else { throw CommandFailure("--until is over already.", exitCode: .usage) }
+            return end
+        }
+    }
+
+    struct Lift: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Lifts a ban, or all bans on a subject. Sessions stay ended: users sign in anew.")
+        @OptionGroup var shared: SharedOptions
+        @Argument(help: "The ban's id; or name the subject.") var ban: String?
+        @OptionGroup var subject: BanSubjectOptions
+        @Option(help: "Why; kept sealed, shown to admins alone.") var note: String
+
+        func run() async throws {
+            let target = try subject.target()
+            let id: BanID? = try ban.map { text throws(CommandFailure) in try identifier(text, "ban") }
+            guard (id == nil) != (target == nil) else {
+                throw CommandFailure("Give the id of a ban or one subject.", exitCode: .usage)
+            }
+            let lifted = try await Admin.run(shared) { admin -> [Ban] in
+                let lift = try admin.lifting()
+                if let id { return [try await lift(id, note: note)] }
+                return if let target { try await lift(target, note: note) } else { [] }
+            }
+            if shared.json {
+                Output.json(.members(["lifted": .array(lifted.map { .string($0.id.description) })]))
+            } else {
+                Output.table(lifted.map { ["\($0.id) is lifted."] })
+            }
+        }
+    }
+
+    /// The policy on disk. A wrong one must not keep an admin from banning: then the defaults hold, and that is said.
+    static func policyOrDefaults(_ shared: SharedOptions) async -> BanPolicy {
+        do {
+            let settings = try await Settings.resolve(shared: shared)
+            return try PolicyFiles.load(directory: settings.policies, required: settings.policiesNamed).bans
+        } catch {
+            Output.note("The policies cannot be read; the defaults of bans.yaml are taken.")
+            return BanPolicy()
+        }
+    }
+
+    /// Asks on a terminal.
+    ///
+    /// - Throws: ``CommandFailure`` for any answer but yes, and where nobody can be asked.
+    static func confirm(_ count: Int) throws(CommandFailure) {
+        guard isatty(STDIN_FILENO) == 1, isatty(STDERR_FILENO) == 1 else {
+            throw CommandFailure("This would hit \(count) users: look with --dry-run, then add --yes.")
+        }
+        Output.note("This will hit \(count) users. Type yes to go on.")
+        guard readLine() == "yes" else { throw CommandFailure("Nothing was changed.") }
+    }
+
+    /// What was typed wrong ends with the code for that.
+    static func asUsage<Value>(_ body: () throws -> Value) throws -> Value {
+        do {
+            return try body()
+        } catch let refusal as Refusal where refusal.code == .malformedRequest {
+            throw CommandFailure(refusal.detail, exitCode: .usage)
+        }
+    }
+}
+
+/// Who or what a ban is about.
+struct BanSubjectOptions: ParsableArguments {
+    @Option(help: "A user: the id, or <provider slug>/<external id>.") var user: String?
+    @Option(help: "A telephone number in its international form.") var phone: String?
+    @Option(help: "A document, JURISDICTION:NUMBER, such as VA:T64235789.") var document: String?
+    @Option(help: "A device, by its id.") var device: String?
+
+    /// What was named; `nil` where nothing was.
+    ///
+    /// - Throws: ``CommandFailure`` for several, and for what cannot be read.
+    func target() throws -> BanTarget? {
+        guard [user, phone, document, device].count(where: { $0 != nil }) <= 1 else {
+            throw CommandFailure("Give one of --user, --phone, --document and --device.", exitCode: .usage)
+        }
+        return try BanCommand.asUsage {
+            if let user { return .user(user) }
+            if let phone { return .phone(try PhoneNumber(reading: phone)) }
+            if let document { return try .document(reading: document) }
+            return try device.map { .device(try identifier($0, "device")) }
+        }
+    }
+
+    /// What was named.
+    func required() throws -> BanTarget {
+        guard let target = try target() else {
+            throw CommandFailure("Give one of --user, --phone, --document and --device.", exitCode: .usage)
+        }
+        return target
+    }
+}

@@ -1,0 +1,168 @@
+import ArgumentParser
+import Foundation
+import Identity
+import Operations
+
+extension BanCommand {
+    struct List: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "Lists the newest bans.")
+        @OptionGroup var shared: SharedOptions
+        @Flag(help: "Only those in force.") var active = false
+        @Option(help: "How many.") var limit = 50
+
+        func run() async throws {
+            let lines = try await Admin.run(shared) {
+                try await $0.bans().list(isActive: active, limit: limit)
+            }
+            BanCommand.list(lines, json: shared.json)
+        }
+    }
+
+    struct Show: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Shows a ban with its notes, which may speak of people: the look is written into the audit log.")
+        @OptionGroup var shared: SharedOptions
+        @Argument(help: "Its id.") var ban: String
+
+        func run() async throws {
+            let id: BanID = try identifier(ban, "ban")
+            let opened = try await Admin.run(shared) { try await $0.bans().show(id) }
+            let line = opened.line
+            if shared.json {
+                guard case .object(let members) = BanCommand.json(line) else { return }
+                return Output.json(
+                    .object(
+                        members + [
+                            JSONMember(name: "note", value: BanCommand.text(opened.note)),
+                            JSONMember(name: "lift_note", value: BanCommand.text(opened.liftNote)),
+                            JSONMember(name: "holds", value: .array(line.holds.map(BanCommand.json))),
+                        ]))
+            }
+            let ban = line.ban
+            var rows = [
+                ["ban", ban.id.description], ["subject", BanCommand.subject(of: line)],
+                ["scope", ban.scope.rawValue], ["reason", ban.reason.rawValue], ["by", ban.actor],
+                ["created", ban.createdAt.rfc3339], ["until", BanCommand.end(ban.endsAt)],
+                ["state", ban.state(at: Date()).rawValue],
+            ]
+            if let lifted = ban.lifted { rows.append(["lifted", "\(lifted.at.rfc3339) by \(lifted.actor)"]) }
+            if let note = opened.note { rows.append(["note", note]) }
+            if let note = opened.liftNote { rows.append(["lifted because", note]) }
+            Output.table(rows)
+            Output.table(
+                [["HOLDS", "SUBJECT", "AS", "UNTIL"]]
+                    + line.holds.map {
+                        let (kind, text) = BanCommand.names(of: $0.subject)
+                        return [kind, text, $0.part.rawValue, BanCommand.end($0.endsAt)]
+                    })
+        }
+    }
+
+    struct History: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Lists every ban that holds or held a subject, newest first.")
+        @OptionGroup var shared: SharedOptions
+        @OptionGroup var subject: BanSubjectOptions
+
+        func run() async throws {
+            let target = try subject.required()
+            BanCommand.list(
+                try await Admin.run(shared) { try await $0.bans().history(target) }, json: shared.json)
+        }
+    }
+
+    private static func list(_ lines: [AdministerBans.Line], json: Bool) {
+        if json { return Output.json(.array(lines.map(self.json))) }
+        Output.table(
+            [["BAN", "SUBJECT", "SCOPE", "REASON", "CREATED", "UNTIL", "STATE"]]
+                + lines.map { line in
+                    let ban = line.ban
+                    return [
+                        ban.id.description, subject(of: line), ban.scope.rawValue, ban.reason.rawValue,
+                        ban.createdAt.rfc3339, end(ban.endsAt), ban.state(at: Date()).rawValue,
+                    ]
+                })
+    }
+
+    /// What a ban came to, or would come to.
+    ///
+    /// - Parameter ban: `nil` where nothing was changed.
+    static func report(_ ban: Ban?, _ impact: BanImpact, json: Bool) {
+        if json {
+            return Output.json(
+                .members([
+                    "ban_id": text(ban?.id.description), "dry_run": .bool(ban == nil),
+                    "ends_at": text(ban?.endsAt?.rfc3339),
+                    "users": .array(
+                        impact.users.map {
+                            .members(["user_id": .string($0.user.id.description), "address": .string($0.address)])
+                        }),
+                    "sessions": .integer(Int64(impact.sessions.count)),
+                    "devices": .array(impact.devices.map { .string($0.description) }),
+                    "authorizations": .integer(Int64(impact.authorizations)),
+                    "holds_number": .bool(impact.holdsNumber), "holds_document": .bool(impact.holdsDocument),
+                ]))
+        }
+        var rows: [[String]] = []
+        if let ban { rows += [["ban", ban.id.description], ["until", end(ban.endsAt)]] }
+        rows += [
+            ["users", counted(impact.users.map { "\($0.address) (\($0.user.id))" })],
+            ["sessions", String(impact.sessions.count)],
+            ["devices", counted(impact.devices.map(\.description))],
+            ["authorizations", String(impact.authorizations)],
+            ["phone number", impact.holdsNumber ? "held" : "not held"],
+            ["document", impact.holdsDocument ? "held" : "not held"],
+        ]
+        Output.table(rows)
+        if ban == nil { Output.note("Nothing was changed.") }
+    }
+
+    /// How many, and the first of them.
+    private static func counted(_ names: [String]) -> String {
+        let shown = names.prefix(10).joined(separator: ", ") + (names.count > 10 ? ", …" : "")
+        return names.isEmpty ? "0" : "\(names.count): \(shown)"
+    }
+
+    private static func subject(of line: AdministerBans.Line) -> String {
+        guard let named = line.holds.first(where: { $0.part == .named }) else {
+            return "\(line.ban.kind.rawValue) erased"
+        }
+        return "\(line.ban.kind.rawValue) \(names(of: named.subject).text)"
+    }
+
+    /// Numbers and documents are named by their blind indexes: nothing else is known of them.
+    static func names(of subject: BanHold.Subject) -> (kind: String, text: String) {
+        switch subject {
+        case .user(let id): ("user", id.description)
+        case .phone(let index): ("phone", index.base64URL)
+        case .document(let index): ("document", index.base64URL)
+        case .device(let id): ("device", id.description)
+        case .deviceKey(let hash): ("device key", hash.base64URL)
+        }
+    }
+
+    static func end(_ time: Date?) -> String { time?.rfc3339 ?? "permanent" }
+
+    static func text(_ text: String?) -> JSONValue { text.map { .string($0) } ?? .null }
+
+    private static func json(_ line: AdministerBans.Line) -> JSONValue {
+        let ban = line.ban
+        let named = line.holds.first { $0.part == .named }
+        return .members([
+            "ban_id": .string(ban.id.description), "kind": .string(ban.kind.rawValue),
+            "subject": text(named.map { names(of: $0.subject).text }), "scope": .string(ban.scope.rawValue),
+            "reason": .string(ban.reason.rawValue), "by": .string(ban.actor),
+            "created_at": .string(ban.createdAt.rfc3339), "ends_at": text(ban.endsAt?.rfc3339),
+            "state": .string(ban.state(at: Date()).rawValue), "lifted_at": text(ban.lifted?.at.rfc3339),
+            "lifted_by": text(ban.lifted?.actor),
+        ])
+    }
+
+    private static func json(_ hold: BanHold) -> JSONValue {
+        let (kind, subject) = names(of: hold.subject)
+        return .members([
+            "kind": .string(kind.replacing(" ", with: "_")), "subject": .string(subject),
+            "part": .string(hold.part.rawValue), "ends_at": text(hold.endsAt?.rfc3339),
+        ])
+    }
+}

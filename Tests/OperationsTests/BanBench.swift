@@ -1,0 +1,106 @@
+import Crypto
+import Database
+import Fixtures
+import Foundation
+import Identity
+import Operations
+import Records
+import Testing
+import Tokens
+
+/// Bans in a house: made as another process makes them, which shares nothing but the store.
+struct BanBench {
+    let house: House
+    let phones: PhoneBench
+    let ban: BanSubject
+    let lift: LiftBan
+    let look: AdministerBans
+    let cards: SubmitCard
+    let reviews: ReviewCards
+
+    static let spam = Ban.Reason(rawValue: "spam")
+
+    /// - Parameter confirmation: what the issuers of cards say.
+    init(_ house: House, confirmation: IssuerConfirmation = .unanswered) throws {
+        self.house = house
+        phones = try PhoneBench(house, rateLimiting: .off)
+        let clock = house.clock
+        let surroundings = Surroundings(now: { clock.now })
+        ban = BanSubject(
+            store: house.store, keys: house.personalKeys, policy: house.policy[\.bans], surroundings: surroundings,
+            actor: "admin test")
+        lift = LiftBan(
+            store: house.store, keys: house.personalKeys, surroundings: surroundings, actor: "admin test")
+        look = AdministerBans(
+            store: house.store, keys: house.personalKeys, surroundings: surroundings, actor: "admin test")
+        cards = SubmitCard(
+            store: house.store, keys: house.personalKeys, askIssuer: { _ in confirmation }, policy: house.policy,
+            surroundings: surroundings)
+        reviews = ReviewCards(
+            store: house.store, keys: house.personalKeys, surroundings: surroundings, actor: "admin test")
+    }
+
+    /// An order that says nothing special.
+    func order(
+        _ target: BanTarget, _ scope: Ban.Scope = .all, for seconds: TimeInterval? = nil, note: String? = nil,
+        withDevices: Bool = false
+    ) throws -> BanOrder {
+        try BanOrder(
+            target: target, scope: scope, reason: try #require(Self.spam), note: note,
+            endsAt: seconds.map { house.clock.now + $0 }, withDevices: withDevices)
+    }
+
+    /// Bans, and lets the running service read the change counter.
+    @discardableResult
+    func ban(
+        _ target: BanTarget, _ scope: Ban.Scope = .all, for seconds: TimeInterval? = nil, note: String? = nil,
+        withDevices: Bool = false
+    ) async throws -> (ban: Ban, impact: BanImpact) {
+        let done = try await ban(
+            try order(target, scope, for: seconds, note: note, withDevices: withDevices), upTo: nil)
+        try await house.watch.poll()
+        return done
+    }
+
+    func phone(_ number: String) throws -> BanTarget { .phone(try PhoneNumber(reading: number)) }
+
+    /// Proves a number; the outcome says whether it is banned.
+    @discardableResult
+    func prove(_ number: String, _ person: PhoneBench.Person) async throws -> CheckPhoneVerification.Outcome {
+        let id = try await phones.begin(number, person).id
+        return try await phones.check(
+            id.description, code: phones.code(id, number, person), for: person.session)
+    }
+
+    /// Shows a specimen's barcode.
+    @discardableResult
+    func show(
+        _ person: PhoneBench.Person, change: (inout CardSpecimen) -> Void = { _ in }
+    ) async throws -> JudgedCard {
+        var specimen = try #require(CardSpecimen("VA"))
+        change(&specimen)
+        return try await cards(.aamva(Data(specimen.bytes).base64EncodedString()), for: person.session)
+    }
+
+    /// A user of another provider, at a device of their own.
+    func stranger(_ name: String) async throws -> PhoneBench.Person {
+        let clock = house.clock
+        let signer = try ProviderSigner(.es256)
+        let registration = try await AdministerProviders(
+            store: house.store, surroundings: Surroundings(now: { clock.now }), actor: "admin test"
+        ).add(name: "Other \(name)", slug: nil, account: nil, avatarHosts: [], key: try signer.verificationKey)
+        let connection = try await house.connectNewDevice()
+        let token = try signer.identityToken(
+            provider: registration.provider.id, kid: registration.keyID, externalID: name,
+            nonce: house.nonces(connection).nonce, now: clock.now)
+        let opened = try await house.open(identityToken: token, applicationID: nil, on: connection)
+        return PhoneBench.Person(session: opened.session, connection: connection)
+    }
+
+    /// How many rows of a table fit.
+    func count(_ table: String, where condition: String = "1 = 1") async throws -> Int64 {
+        try await house.store.read {
+            try $0.first("SELECT count(*) FROM \(table) WHERE \(condition)")?.integer(0) ?? -1
+        }
+    }
+}

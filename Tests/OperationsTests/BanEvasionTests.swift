@@ -1,0 +1,233 @@
+import Crypto
+import Database
+import Fixtures
+import Foundation
+import Identity
+import Operations
+import Records
+import Testing
+
+@Suite("Evading a ban")
+struct BanEvasionTests {
+    private static let number = "+14155552671"
+    private static let banned = Refusal(.userBanned, "")
+
+    @Test("by a new user of any provider fails at the number: after the right code, as long as policy says")
+    func number() async throws {
+        try await House.inhabit { house in
+            let bench = try BanBench(house)
+            try await bench.prove(Self.number, try await bench.phones.person("alice"))
+            try await bench.ban(.user("test/alice"))
+            let fresh = [try await bench.phones.person("bob"), try await bench.stranger("carol")]
+            for person in fresh {
+                let id = try await bench.phones.begin(Self.number, person).id
+                let code = bench.phones.code(id, Self.number, person)
+                let wrong = try await bench.phones.check(
+                    id.description, code: bench.phones.wrong(code), for: person.session)
+                #expect(throws: Refusal(.verificationFailed, "")) { try wrong.requireRight() }
+                let right = try await bench.phones.check(id.description, code: code, for: person.session)
+                let refusal = #expect(throws: Refusal.self) { try right.requireRight() }
+                // Nothing of alice's ban is told to who may merely have got her number.
+                #expect(refusal == Self.banned && refusal?.until == nil && refusal?.exportToken == nil)
+                let again = try await bench.phones.check(id.description, code: code, for: person.session)
+                #expect(throws: Refusal(.verificationFailed, "")) { try again.requireRight() }
+                let level = try await house.store.read { try UserRecords($0).find(person.session.userID)?.assurance }
+                #expect(level == Assurance.none)
+            }
+            #expect(try await bench.count("audit_entries", where: "event = 'ban_evaded'") == 2)
+            house.clock.advance(180 * 86_400)
+            let later = try await bench.phones.person("bob")
+            try await bench.prove(Self.number, later).requireRight()
+            // The user's own ban goes on.
+            await #expect(throws: Refusal(.userBanned, "", reason: "spam")) {
+                try await house.opened("alice", on: later.connection)
+            }
+        }
+    }
+
+    @Test("is no way round a ban on a number: it hits whoever has proven it, and a suspended holder not")
+    func holders() async throws {
+        try await House.inhabit { house in
+            let bench = try BanBench(house)
+            let alice = try await bench.phones.person("alice")
+            let bob = try await bench.phones.person("bob")
+            let carol = try await bench.stranger("carol")
+            try await bench.prove(Self.number, alice)
+            try await bench.prove(Self.number, bob)
+            try await bench.prove(Self.number, carol)
+            let done = try await bench.ban(try bench.phone("(415) 555-2671".replacing("(", with: "+1 (")))
+            #expect(Set(done.impact.users.map(\.user.id)) == [bob.session.userID, carol.session.userID])
+            await #expect(throws: Refusal(.userBanned, "", reason: "spam")) {
+                try await house.opened("bob", on: bob.connection)
+            }
+            _ = try await house.opened("alice", on: alice.connection)
+            #expect(try await bench.look.history(.user("test/bob")).count == 1)
+            await #expect(throws: Refusal(.notFound, "")) { try await bench.lift(.user("test/bob"), note: "no") }
+            _ = try await bench.lift(try bench.phone(Self.number), note: "yes")
+            _ = try await house.opened("bob", on: bob.connection)
+        }
+    }
+
+    @Test("is noticed at sign-in by the number alone, should it have been proven in the very moment of the ban")
+    func race() async throws {
+        try await House.inhabit { house in
+            let bench = try BanBench(house)
+            let alice = try await bench.phones.person("alice")
+            try await bench.prove(Self.number, alice)
+            let done = try await bench.ban(try bench.phone(Self.number))
+            try await house.store.write { transaction in
+                _ = try transaction.execute(
+                    "DELETE FROM ban_holds WHERE kind = 'user' AND ban_id = $1", [.text(done.ban.id.description)])
+            }
+            await #expect(throws: Refusal(.userBanned, "", reason: "spam")) {
+                try await house.opened("alice", on: alice.connection)
+            }
+        }
+    }
+
+    @Test("by the same document fails from the level on at which its issuer confirmed it, and never below")
+    func document() async throws {
+        var policy = Policy()
+        policy.cards.reviewedChecks = []
+        for (confirmation, isHeld) in [(IssuerConfirmation.unanswered, false), (.confirmed, true)] {
+            try await House.inhabit(policy) { house in
+                let bench = try BanBench(house, confirmation: confirmation)
+                let alice = try await bench.phones.person("alice")
+                try await bench.prove(Self.number, alice)
+                #expect(try await bench.show(alice).assurance == (isHeld ? .issuerChecked : .barcode))
+                let done = try await bench.ban(.user("test/alice"))
+                #expect(done.impact.holdsDocument == isHeld)
+                let bob = try await bench.stranger("bob")
+                try await bench.prove("+14155552672", bob)
+                if isHeld {
+                    let refusal = await #expect(throws: Refusal.self) {
+                        try await bench.show(bob) { $0.number = "t64-235 789" }
+                    }
+                    #expect(refusal == Self.banned && refusal?.until == nil)
+                    #expect(try await bench.count("identity_cards") == 1)
+                } else {
+                    try await bench.show(bob)
+                }
+                try await bench.show(bob) { $0.number = "T64235780" }
+            }
+        }
+    }
+
+    @Test("with a document that is banned while a reviewer has it ends with the reviewer; a holder of it is hit")
+    func reviewed() async throws {
+        var policy = Policy()
+        policy.cards.reviewedChecks = ["issuer_confirmation"]
+        try await House.inhabit(policy) { house in
+            let verifying = try BanBench(house)
+            let alice = try await verifying.phones.person("alice")
+            try await verifying.prove(Self.number, alice)
+            try await verifying.show(alice)
+            let reviewed = try BanBench(house, confirmation: .contradicted(["name"]))
+            let bob = try await verifying.stranger("bob")
+            try await verifying.prove("+14155552672", bob)
+            let waiting = try await reviewed.show(bob)
+            #expect(waiting.status == .inReview)
+            let done = try await verifying.ban(try BanTarget.document(reading: "VA:T64235789"))
+            #expect(done.impact.users.map(\.user.id) == [alice.session.userID])
+            await #expect(throws: Refusal(.conflict, "")) {
+                try await reviewed.reviews.approve(waiting.id, reason: "looks good")
+            }
+            await #expect(throws: Refusal(.userBanned, "", reason: "spam")) {
+                try await house.opened("alice", on: alice.connection)
+            }
+        }
+    }
+
+    /// Whether the number is found banned by a process with these keys.
+    private func isBanned(_ number: String, _ keys: PersonalKeys, _ bench: BanBench) async throws -> Bool {
+        let clock = bench.house.clock
+        let person = try await bench.phones.person(UUID().uuidString)
+        let id = try await bench.phones.begin(number, person).id
+        let check = CheckPhoneVerification(
+            store: bench.house.store, keys: keys, codes: bench.phones.codes, policy: bench.house.policy,
+            surroundings: Surroundings(now: { clock.now }))
+        let outcome = try await check(
+            id.description, code: bench.phones.code(id, number, person), for: person.session)
+        return outcome.isBanned
+    }
+
+    /// Bans a number as a process with these keys does.
+    private func ban(_ number: String, _ keys: PersonalKeys, _ bench: BanBench) async throws {
+        let clock = bench.house.clock
+        let subject = BanSubject(
+            store: bench.house.store, keys: keys, policy: BanPolicy(),
+            surroundings: Surroundings(now: { clock.now }), actor: "admin test")
+        _ = try await subject(try bench.order(try bench.phone(number)), upTo: nil)
+    }
+
+    @Test("is found by indexes under every version of the key, also one that this process has yet to read")
+    func versions() async throws {
+        try await House.inhabit { house in
+            let bench = try BanBench(house)
+            let newIndex = SymmetricKey(size: .bits256)
+            let newer = try PersonalKeys(wrapping: [1: house.wrappingKey], index: [1: house.indexKey, 2: newIndex])
+            let newest = try PersonalKeys.Versions(wrapping: [1: house.wrappingKey], index: [2: newIndex])
+            let stale = PersonalKeys(
+                try .init(wrapping: [1: house.wrappingKey], index: [1: house.indexKey]), readAgain: { newest })
+            // Banned under the first version, looked for when there is a second one.
+            try await bench.ban(try bench.phone("+14155552671"))
+            #expect(try await isBanned("+14155552671", newer, bench))
+            #expect(try await !isBanned("+14155552672", newer, bench))
+            // Banned under the second version alone, looked for by a process that has not read it yet.
+            let second = try PersonalKeys(wrapping: [1: house.wrappingKey], index: [2: newIndex])
+            try await ban("+14155552673", second, bench)
+            #expect(try await isBanned("+14155552673", stale, bench))
+            // Banned under both, looked for by one that keeps the first.
+            try await ban("+14155552674", newer, bench)
+            #expect(try await isBanned("+14155552674", house.personalKeys, bench))
+        }
+    }
+
+    @Test("by having oneself erased fails: the running ban keeps its indexes, and nothing but them until it is over")
+    func erasure() async throws {
+        try await House.inhabit { house in
+            let bench = try BanBench(house)
+            let alice = try await bench.phones.person("alice")
+            try await bench.prove(Self.number, alice)
+            let over = try await bench.ban(.user("test/alice"), for: 5, note: "first").ban
+            house.clock.advance(10)
+            let ban = try await bench.ban(.user("test/alice"), for: 3600, note: "second").ban
+            let bystander = try await bench.ban(.user(try await bench.stranger("dora").session.userID.description))
+            _ = try await house.user.erase(alice.session.userID)
+            for old in [over, ban] {
+                let opened = try await bench.look.show(old.id)
+                #expect(opened.note == nil)
+                #expect(opened.line.holds.isEmpty == (old.id == over.id))
+            }
+            #expect(try await bench.look.show(bystander.ban.id).line.holds.count == 1)
+            // The ban goes on for the name and the number.
+            await #expect(throws: Refusal(.userBanned, "", reason: "spam")) {
+                try await house.opened("alice", on: alice.connection)
+            }
+            let bob = try await bench.phones.person("bob")
+            #expect(try await bench.prove(Self.number, bob).isBanned)
+            // When it is over, nothing of the person is left.
+            house.clock.advance(3600)
+            try await Housekeeping(
+                store: house.store, sessions: LiveSessions(store: house.store), policy: house.policy,
+                surroundings: Surroundings(now: { [clock = house.clock] in clock.now }))()
+            #expect(try await bench.look.show(ban.id).line.holds.isEmpty)
+            #expect(try await !bench.prove(Self.number, try await bench.phones.person("eve")).isBanned)
+        }
+    }
+
+    @Test("leaves nothing of an erased person behind when the ban is lifted")
+    func erasedAndLifted() async throws {
+        try await House.inhabit { house in
+            let bench = try BanBench(house)
+            let alice = try await bench.phones.person("alice")
+            try await bench.prove(Self.number, alice)
+            let ban = try await bench.ban(.user("test/alice")).ban
+            _ = try await house.user.erase(alice.session.userID)
+            #expect(try await bench.count("ban_holds") == 2)
+            _ = try await bench.lift(ban.id, note: "lifted")
+            #expect(try await bench.count("ban_holds") == 0)
+            _ = try await house.opened("alice", on: alice.connection)
+        }
+    }
+}

@@ -1,0 +1,216 @@
+import Crypto
+import Database
+import Fixtures
+import Foundation
+import Identity
+import Operations
+import Records
+import Testing
+
+@Suite("Banning users")
+struct BanTests {
+    private static let banned = Refusal(.userBanned, "", reason: "spam")
+
+    private func text(_ opened: OpenedSession) throws -> String { try #require(opened.token).text.reveal() }
+
+    @Test("ends every session of the user on every device and nobody else's, in one transaction with its record")
+    func sessions() async throws {
+        try await House.inhabit { house in
+            let bench = try BanBench(house)
+            let first = try await house.connectNewDevice()
+            let second = try await house.connectNewDevice()
+            let alice = [
+                (try text(try await house.opened("alice", on: first)), first),
+                (try text(try await house.opened("alice", on: second)), second),
+            ]
+            let bob = try text(try await house.opened("bob", on: second))
+            let before = try await bench.count("audit_entries")
+            let done = try await bench.ban(.user("test/alice"))
+            #expect(done.impact.users.map(\.address) == ["test/alice"])
+            #expect(done.impact.sessions.count == 2 && done.impact.devices.isEmpty)
+            for (token, connection) in alice {
+                await #expect(throws: Refusal(.sessionDestroyed, "")) {
+                    try await house.check(token, on: connection)
+                }
+            }
+            _ = try await house.check(bob, on: second)
+            #expect(try await bench.count("audit_entries") == before + 1)
+            #expect(try await bench.count("audit_entries", where: "event = 'ban_added'") == 1)
+            #expect(try await bench.count("changes", where: "kind = 'banned_user'") == 1)
+            // The connection that only alice used is the one to be closed.
+            let user = try #require(done.impact.users.first).user.id
+            #expect(first.isUsedOnly(by: [user]) && !second.isUsedOnly(by: [user]))
+        }
+    }
+
+    @Test("is told at sign-in to the holder of the user's proof alone, with reason, end and a token for the own data")
+    func signIn() async throws {
+        try await House.inhabit { house in
+            let bench = try BanBench(house)
+            let alice = try await bench.phones.person("alice")
+            try await bench.ban(.user("test/alice"), for: 3600)
+            let identity = try house.identityToken("alice", on: alice.connection)
+            let refusal = await #expect(throws: Refusal.self) {
+                try await house.open(identityToken: identity, applicationID: nil, on: alice.connection)
+            }
+            #expect(refusal == Self.banned)
+            #expect(refusal?.until == house.clock.now + 3600)
+            let token = try #require(refusal?.exportToken).reveal()
+            #expect(refusal?.description.contains(token) == false)
+            // The proof was used: it gives no second token.
+            await #expect(throws: Refusal(.invalidIdentityToken, "", reason: "nonce_used")) {
+                try await house.open(identityToken: identity, applicationID: nil, on: alice.connection)
+            }
+            // Another user's proof tells nothing of alice.
+            _ = try await house.opened("bob", on: alice.connection)
+            // The token opens the own data, here and for ten minutes.
+            let holder = try house.user.holder(of: token, on: alice.connection)
+            #expect(holder == alice.session.userID)
+            #expect(try await house.user.export(of: holder).address == "test/alice")
+            let elsewhere = try await house.connectNewDevice()
+            #expect(throws: Refusal(.sessionRequired, "")) {
+                try house.user.holder(of: token, on: elsewhere)
+            }
+            await #expect(throws: Refusal(.sessionDestroyed, "")) {
+                try await house.check(token, on: alice.connection)
+            }
+            house.clock.advance(600)
+            #expect(throws: Refusal(.sessionExpired, "")) {
+                try house.user.holder(of: token, on: alice.connection)
+            }
+            house.clock.advance(3000)
+            _ = try await house.opened("alice", on: alice.connection)
+        }
+    }
+
+    @Test("of messaging leaves sessions and sign-in alone")
+    func messaging() async throws {
+        try await House.inhabit { house in
+            let bench = try BanBench(house)
+            let alice = try await bench.phones.person("alice")
+            let token = try text(try await house.opened("alice", on: alice.connection))
+            let done = try await bench.ban(.user("test/alice"), .messaging)
+            #expect(done.impact.sessions.isEmpty && done.impact.users.count == 1)
+            _ = try await house.check(token, on: alice.connection)
+            _ = try await house.opened("alice", on: alice.connection)
+            let user = try await house.serve.user("alice", of: house.registration.provider.id)
+            #expect(try await !house.serve.isBanned(user))
+            let holds = try await house.store.read { try BanRecords($0).holdsInForce(on: user.id) }
+            #expect(BanHold.ruling(holds, on: .messaging, at: house.clock.now) != nil)
+            #expect(BanHold.ruling(holds, on: .all, at: house.clock.now) == nil)
+        }
+    }
+
+    @Test("can be lifted, once; that revives no session, and the user signs in anew")
+    func lifting() async throws {
+        try await House.inhabit { house in
+            let bench = try BanBench(house)
+            let connection = try await house.connectNewDevice()
+            let token = try text(try await house.opened("alice", on: connection))
+            let ban = try await bench.ban(.user("test/alice")).ban
+            let user = try await house.serve.user("alice", of: house.registration.provider.id)
+            #expect(try await house.serve.isBanned(user))
+            #expect(try await bench.lift(.user("test/alice"), note: "a mistake").map(\.id) == [ban.id])
+            try await house.watch.poll()
+            await #expect(throws: Refusal(.sessionDestroyed, "")) { try await house.check(token, on: connection) }
+            _ = try await house.opened("alice", on: connection)
+            #expect(try await !house.serve.isBanned(user))
+            await #expect(throws: Refusal(.conflict, "")) { try await bench.lift(ban.id, note: "again") }
+            await #expect(throws: Refusal(.notFound, "")) {
+                try await bench.lift(.user("test/alice"), note: "again")
+            }
+            #expect(try await bench.count("audit_entries", where: "event = 'ban_lifted'") == 1)
+        }
+    }
+
+    @Test("twice is refused where the first ban forbids as much for as long, and taken where the second lasts longer")
+    func twice() async throws {
+        try await House.inhabit { house in
+            let bench = try BanBench(house)
+            _ = try await bench.phones.person("alice")
+            try await bench.ban(.user("test/alice"), for: 60)
+            await #expect(throws: Refusal(.conflict, "")) { try await bench.ban(.user("test/alice"), for: 60) }
+            try await bench.ban(.user("test/alice"), for: 120)
+            #expect(try await bench.lift(.user("test/alice"), note: "both").count == 2)
+            await #expect(throws: Refusal(.notFound, "")) { try await bench.ban(.user("test/nobody")) }
+            await #expect(throws: Refusal(.notFound, "")) {
+                try await bench.ban(.user(UUID().uuidString.lowercased()))
+            }
+        }
+    }
+
+    @Test("is foreseen without a change, and refused where it would hit more users than were agreed on")
+    func foreseen() async throws {
+        try await House.inhabit { house in
+            let bench = try BanBench(house)
+            let alice = try await bench.phones.person("alice")
+            let other = try await bench.stranger("alice")
+            try await bench.prove("+14155552671", alice)
+            try await bench.prove("+14155552671", other)
+            let order = try bench.order(.user("test/alice"), withDevices: true)
+            let impact = try await bench.ban.foresee(order)
+            #expect(Set(impact.users.map(\.user.id)) == [alice.session.userID, other.session.userID])
+            #expect(impact.sessions.count == 2 && impact.devices == [alice.session.deviceID])
+            #expect(impact.holdsNumber && !impact.holdsDocument)
+            await #expect(throws: Refusal(.conflict, "")) { try await bench.ban(order, upTo: 1) }
+            #expect(try await bench.count("bans") == 0)
+            #expect(try await bench.count("ban_holds") == 0)
+            #expect(try await bench.count("sessions", where: "state = 'unauthenticated'") == 0)
+            #expect(try await bench.ban(order, upTo: 2).impact.users.count == 2)
+        }
+    }
+
+    @Test("keeps its note sealed, shows it to admins, and writes the look into the audit log")
+    func notes() async throws {
+        try await House.inhabit { house in
+            let bench = try BanBench(house)
+            _ = try await bench.phones.person("alice")
+            let ban = try await bench.ban(.user("test/alice"), note: "threatened Mallory Miller").ban
+            _ = try await bench.lift(ban.id, note: "Mallory Miller withdrew it")
+            let rows = try await house.store.read { transaction in
+                try ["bans", "ban_holds", "audit_entries", "changes"].flatMap {
+                    try transaction.query("SELECT * FROM \($0)").map { "\($0)" }
+                }
+            }
+            let bytes = Array("Mallory".utf8).map(String.init).joined(separator: ", ")
+            for row in rows { #expect(!row.contains("Mallory") && !row.contains(bytes)) }
+            let opened = try await bench.look.show(ban.id)
+            #expect(opened.note == "threatened Mallory Miller")
+            #expect(opened.liftNote == "Mallory Miller withdrew it")
+            #expect(opened.line.ban.state(at: house.clock.now) == .lifted)
+            #expect(
+                try await bench.count(
+                    "audit_entries", where: "event = 'personal_data_read' AND subject = 'ban \(ban.id)'") == 1)
+            #expect(try await bench.look.list(isActive: true, limit: 10).isEmpty)
+            #expect(try await bench.look.history(.user("test/alice")).map(\.ban.id) == [ban.id])
+        }
+    }
+
+    @Test("keeps its notes when the wrapping key is replaced, and opens them without the old one")
+    func rewrapping() async throws {
+        try await House.inhabit { house in
+            let bench = try BanBench(house)
+            _ = try await bench.phones.person("alice")
+            let ban = try await bench.ban(.user("test/alice"), note: "first").ban
+            _ = try await bench.lift(ban.id, note: "second")
+            let new = SymmetricKey(size: .bits256)
+            let both = try PersonalKeys(
+                wrapping: [1: house.wrappingKey, 2: new], index: [1: house.indexKey])
+            let counts = try await house.store.write { transaction -> [[Int: Int]] in
+                let upkeep = BanUpkeep(transaction)
+                var counts = [try upkeep.countByVersion()]
+                // One at a time, as a rotation bounds its transactions.
+                while try upkeep.rewrap(limit: 1, keys: both) > 0 { counts.append(try upkeep.countByVersion()) }
+                return counts
+            }
+            #expect(counts == [[1: 2], [1: 1, 2: 1], [2: 2]])
+            let newOnly = try PersonalKeys(wrapping: [2: new], index: [1: house.indexKey])
+            let notes = try await house.store.read { transaction in
+                try BanUpkeep.Note.allCases.map {
+                    try BanUpkeep(transaction).note($0, of: ban.id, keys: newOnly)
+                }
+            }
+            #expect(notes == ["first", "second"])
+        }
+    }
+}
