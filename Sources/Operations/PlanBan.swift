@@ -128,9 +128,11 @@ struct PlanBan: Sendable {
             var seen: Set<SessionID> = []
             sessions = try scopes.flatMap(records.listOpen).filter { seen.insert($0.id).inserted }
         }
-        let users = Set(plan.banned + sessions.map(\.userID)).sorted { $0.description < $1.description }
+        let users = try Set(plan.banned + sessions.map(\.userID)).map {
+            try AdministerUsers.line($0.description, in: transaction)
+        }
         plan.impact = BanImpact(
-            users: try users.map { try AdministerUsers.line($0.description, in: transaction) }, sessions: sessions,
+            users: users.sorted { $0.address < $1.address }, sessions: sessions,
             devices: plan.devices,
             authorizations: try plan.banned.map(AuthorizationRecords(transaction).countOpen).reduce(0, +),
             holdsNumber: plan.holds.contains { if case .phone = $0.subject { true } else { false } },
