@@ -35,7 +35,9 @@ struct Boundary<Context: RequestContext>: RouterMiddleware {
         var cause: (any Error)?
         do {
             response = try await next(request, context)
-        } catch {
+        } catch let thrown {
+            let passing = thrown as? FailureInPassing
+            let error = passing?.cause ?? thrown
             var problem = Problem(error)
             if problem.status == .unauthorized || problem.refusal?.code == .invalidIdentityToken
                 || problem.refusal?.code == .invalidPresenceProof
@@ -43,6 +45,7 @@ struct Boundary<Context: RequestContext>: RouterMiddleware {
                 problem.nonce = freshNonce(context)
             }
             response = problem.response(requestID: context.id, realm: realm)
+            if let passing { response.tell(passing.opened) }
             failure = problem
             cause = error
         }

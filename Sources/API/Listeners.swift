@@ -63,12 +63,13 @@ public struct Listeners: Sendable {
     /// The listener for devices without a certificate and for provider backends.
     public func makePublic(
         at address: ListenerAddress, tls: ListenerTLS, certificates: CertificateRoutes, providers: ProviderRoutes,
-        discovery: DiscoveryRoutes, onRunning: @escaping @Sendable (Int) -> Void
+        webhooks: WebhookRoutes, discovery: DiscoveryRoutes, onRunning: @escaping @Sendable (Int) -> Void
     ) -> any Service {
         let router = Router(context: PublicContext.self)
         router.add(middleware: Boundary(listener: "public", realm: realm, freshNonce: { _ in nil }))
         certificates.addPublic(to: router)
         providers.add(to: router)
+        webhooks.add(to: router)
         discovery.add(to: router)
         return application(router, at: address, onRunning: onRunning) { responder in
             TLSListenerChannel(

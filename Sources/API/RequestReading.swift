@@ -103,6 +103,15 @@ extension Request {
         return found
     }
 
+    /// A body that is a Security Event Token (RFC 8935 §2.1).
+    func securityEventToken(upTo maximum: Int) async throws -> String {
+        try requireMediaType("application/secevent+jwt")
+        guard let token = String(bytes: try await bytes(upTo: maximum), encoding: .utf8) else {
+            throw Refusal(.malformedRequest, "The body is no Security Event Token.")
+        }
+        return token
+    }
+
     /// The token of `Authorization: Bearer …` (RFC 6750 §2.1).
     var bearer: String? {
         guard let field = headers[.authorization] else { return nil }

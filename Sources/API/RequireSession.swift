@@ -48,13 +48,9 @@ struct RequireSession: RouterMiddleware {
             do {
                 response = try await next(request, context)
             } catch {
-                // The session exists whatever became of the action: its holder must learn of it.
-                response = Problem(error).response(requestID: context.id, realm: realm)
+                throw FailureInPassing(cause: error, opened: opened)
             }
-            response.headers[values: .layerUserID] = [opened.session.userID.description]
-            response.headers[values: .layerSessionToken] = [opened.token?.text.reveal() ?? ""]
-            response.headers[values: .layerSessionTTL] = [String(opened.lifetime)]
-            response.headers[.cacheControl] = "no-store"
+            response.tell(opened)
             return response
         }
     }
@@ -72,6 +68,22 @@ struct RequireSession: RouterMiddleware {
         } catch let refusal as Refusal where refusal.code == .invalidIdentityToken {
             throw HeaderFormRefusal(refusal: refusal)
         }
+    }
+}
+
+/// An action failed in a session that was opened with it. The session exists all the same: its holder must learn of it.
+struct FailureInPassing: Error {
+    let cause: any Error
+    let opened: OpenedSession
+}
+
+extension Response {
+    /// Says the token of a session that was opened in passing.
+    mutating func tell(_ opened: OpenedSession) {
+        headers[values: .layerUserID] = [opened.session.userID.description]
+        headers[values: .layerSessionToken] = [opened.token?.text.reveal() ?? ""]
+        headers[values: .layerSessionTTL] = [String(opened.lifetime)]
+        headers[.cacheControl] = "no-store"
     }
 }
 

@@ -8,6 +8,10 @@ public struct ServiceURL: Sendable, Equatable, CustomStringConvertible {
     public let description: String
     /// The value of the `Host` field (RFC 9110 §7.2): the port only where it is not the scheme's own.
     let host: String
+    /// The host without the port; an IPv6 address in brackets.
+    let name: String
+    /// Whether it is `http`, which no one but this machine is spoken to by.
+    public let isPlain: Bool
     /// Starts with `/`, percent-encoded as on the wire.
     let path: String
     /// What follows `?`, as on the wire; empty where there is none.
@@ -27,6 +31,8 @@ public struct ServiceURL: Sendable, Equatable, CustomStringConvertible {
         let rest = text.dropFirst(isSecure ? 8 : 7)
         let authority = rest.prefix { $0 != "/" && $0 != "?" }
         guard let (name, port) = Self.split(authority), isSecure || Self.isLoopback(name) else { return nil }
+        self.name = name.lowercased()
+        isPlain = !isSecure
         host = name.lowercased() + (port == nil || port == (isSecure ? 443 : 80) ? "" : ":\(port ?? 0)")
         let target = rest[authority.endIndex...]
         let path = target.prefix { $0 != "?" }

@@ -7,6 +7,9 @@ public enum OutboxKind: String, Sendable, CaseIterable {
     /// A push about an authorization between users; the subject is the authorization's id and the type of its row, and
     /// there is no payload: what it says is read when it is sent.
     case authorization = "authorization_push"
+    /// A Security Event Token for a provider; the subject is the provider's id, the payload the event without anything
+    /// personal, in clear.
+    case providerEvent = "provider_event"
 
     /// Whether somebody waits for it with the app in hand: such messages go first.
     public var isUrgent: Bool { self == .phoneCode }
@@ -16,6 +19,7 @@ public enum OutboxKind: String, Sendable, CaseIterable {
         switch self {
         case .phoneCode: .outbox
         case .authorization: .push
+        case .providerEvent: .event
         }
     }
 }

@@ -11,6 +11,7 @@ public struct Policy: Sendable, Equatable {
     public var requests = RequestPolicy()
     public var phones = PhonePolicy()
     public var delivery = DeliveryPolicy()
+    public var webhooks = WebhookPolicy()
     public var cards = CardPolicy()
     public var authorizations = AuthorizationPolicy()
     public var bans = BanPolicy()
@@ -237,6 +238,16 @@ public struct CardPolicy: Sendable, Equatable {
     public var issuerCheckTimeout: TimeInterval = 5
     /// What is dropped from the rows of an archive that was asked to purge.
     public var purge = [ArchivedDatum.postalAddress, .documentNumber]
+
+    public init() {}
+}
+
+/// What providers are told of their users: `Policies/webhooks.yaml`.
+public struct WebhookPolicy: Sendable, Equatable {
+    /// Whether receivers may lie on this machine or in private networks, and be spoken to in the clear on loopback.
+    public var privateAddresses = false
+    /// The longest that one attempt takes.
+    public var attemptTimeout: TimeInterval = 10
 
     public init() {}
 }

@@ -17,6 +17,9 @@ public struct RetryRule: Sendable, Equatable {
     /// For a day: 2, 6, 18 and then every 30 seconds, as long as the carrier is away.
     public static let push = RetryRule(tries: 2_880, firstWait: 2, longestWait: 30, factor: 3)
 
+    /// For three days: 2, 6, 18, 54, 162 and then every 300 seconds, as long as the receiver is away.
+    public static let event = RetryRule(tries: 900, firstWait: 2, longestWait: 300, factor: 3)
+
     /// Joins the parts.
     public init(tries: Int, firstWait: TimeInterval, longestWait: TimeInterval, factor: Double) {
         self.tries = tries

@@ -116,11 +116,6 @@ public struct Session: Sendable, Equatable {
         return renewedAt.addingTimeInterval(policy.absoluteLifetime)
     }
 
-    /// Whether the last use is worth a write: it is written at most once per interval.
-    public func shouldRecordUse(now: Date, policy: SessionPolicy) -> Bool {
-        now.timeIntervalSince(lastUsedAt) >= policy.lastUseInterval
-    }
-
     /// Refuses what a session may not do at this moment.
     ///
     /// - Throws: ``Refusal`` `session_challenged`, `session_expired` or `session_destroyed`.

@@ -70,6 +70,8 @@ public struct BanSubject: Sendable {
         for user in plan.banned {
             try sessions.end(.user(user), at: transaction.now, reason: "banned")
             try changes.announce(.bannedUser(user))
+            guard let provider = try UserRecords(transaction).find(user)?.providerID else { continue }
+            try ProviderWebhookRecords(transaction).tell(.accountDisabled, of: user, to: provider)
         }
         for device in plan.devices {
             try sessions.end(.device(device), at: transaction.now, reason: "banned")

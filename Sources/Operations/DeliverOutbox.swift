@@ -32,6 +32,7 @@ public struct DeliverOutbox: Sendable {
     private let store: any Database
     private let compose: ComposePhoneText
     private let pushes: PushAuthorizations
+    private let events: TellProvider
     private let leaseTime: TimeInterval
     private let surroundings: Surroundings
     private let send: @Sendable (Message) async -> DeliveryOutcome
@@ -44,14 +45,15 @@ public struct DeliverOutbox: Sendable {
     ///   - send: makes one attempt; what became of it is its answer.
     ///   - observe: told of each message after its try, for the metrics.
     public init(
-        store: any Database, compose: ComposePhoneText, pushes: PushAuthorizations, leaseTime: TimeInterval = 30,
-        surroundings: Surroundings,
+        store: any Database, compose: ComposePhoneText, pushes: PushAuthorizations, events: TellProvider,
+        leaseTime: TimeInterval = 30, surroundings: Surroundings,
         send: @escaping @Sendable (Message) async -> DeliveryOutcome,
         observe: @escaping @Sendable (OutboxMessage) -> Void = { _ in }
     ) {
         self.store = store
         self.compose = compose
         self.pushes = pushes
+        self.events = events
         self.leaseTime = leaseTime
         self.surroundings = surroundings
         self.send = send
@@ -181,6 +183,7 @@ public struct DeliverOutbox: Sendable {
         switch message.kind {
         case .phoneCode: try compose(message, in: transaction)
         case .authorization: try pushes.content(of: message, in: transaction)
+        case .providerEvent: try events.content(of: message, in: transaction)
         }
     }
 
@@ -189,17 +192,19 @@ public struct DeliverOutbox: Sendable {
         guard prepared.message.tries <= prepared.message.kind.retryRule.tries else {
             return .refused("its tries were cut short")
         }
+        // A task of its own: the end of the loop does not cut off what is half said.
+        let outcome: DeliveryOutcome
         switch prepared.content {
         case .overtaken(let reason): return .overtaken(reason)
         case .unreadable(let reason): return .unavailable(reason)
-        case .message(let message):
-            // A task of its own: the end of the loop does not cut off what is half said.
-            switch await Task(operation: { await send(message) }).value {
-            case .sent: return .sent
-            case .refused(let reason): return .refused(reason)
-            case .unavailable(let reason): return .unavailable(reason)
-            case .endpointGone: return .endpointGone
-            }
+        case .message(let message): outcome = await Task { await send(message) }.value
+        case .event(let token, let url): outcome = await Task { await events.attempt(token, url) }.value
+        }
+        return switch outcome {
+        case .sent: .sent
+        case .refused(let reason): .refused(reason)
+        case .unavailable(let reason): .unavailable(reason)
+        case .endpointGone: .endpointGone
         }
     }
 

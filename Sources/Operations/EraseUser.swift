@@ -26,6 +26,9 @@ struct EraseUser: Sendable {
         try UserRecords(transaction).erase(user)
         try DataKeyRecords(transaction, keys: keys).erase(user, at: now)
         try SessionRecords(transaction).end(.user(user), at: now, reason: "the user was erased")
+        if let provider = try UserRecords(transaction).find(user)?.providerID {
+            try ProviderWebhookRecords(transaction).tell(.accountPurged, of: user, to: provider)
+        }
         try AuditRecords(transaction).append(
             .userErased, subject: "user \(user)", actor: actor, reason: reason, id: auditID)
         try ChangeRecords(transaction).announce(.user(user))

@@ -64,6 +64,14 @@ public struct LiftBan: Sendable {
         for case .device(let device) in holds.map(\.subject) {
             try ChangeRecords(transaction).announce(.device(device))
         }
+        if ban.scope == .all {
+            for case .user(let user) in holds.map(\.subject) {
+                guard try RefuseBanned.ruling(on: user, in: transaction) == nil,
+                    let provider = try UserRecords(transaction).find(user)?.providerID
+                else { continue }
+                try ProviderWebhookRecords(transaction).tell(.accountEnabled, of: user, to: provider)
+            }
+        }
         try AuditRecords(transaction).append(.banLifted, subject: "ban \(ban.id)", actor: actor, id: auditID)
         var lifted = ban
         lifted.lifted = .init(at: transaction.now, actor: actor)

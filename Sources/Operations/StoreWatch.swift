@@ -19,6 +19,8 @@ public final class StoreWatch: Sendable {
     private let onDeviceChange: @Sendable (Set<DeviceID>) -> Void
     /// Told after banned users' sessions were dropped, so that their connections can be closed.
     private let onUserBan: @Sendable (Set<UserID>) -> Void
+    /// Told after other changes than this node's were applied: there may be something to send.
+    private let onChange: @Sendable () -> Void
 
     private struct State {
         var sequence: Int64?
@@ -29,7 +31,8 @@ public final class StoreWatch: Sendable {
     /// Watches a store for the given memories.
     public init(
         store: any Database, sessions: LiveSessions, certificates: LiveCertificates, providers: KnownProviders,
-        policy: CurrentPolicy, onUserBan: @escaping @Sendable (Set<UserID>) -> Void = { _ in },
+        policy: CurrentPolicy, onChange: @escaping @Sendable () -> Void = {},
+        onUserBan: @escaping @Sendable (Set<UserID>) -> Void = { _ in },
         onDeviceChange: @escaping @Sendable (Set<DeviceID>) -> Void
     ) {
         self.store = store
@@ -37,6 +40,7 @@ public final class StoreWatch: Sendable {
         self.certificates = certificates
         self.providers = providers
         self.policy = policy
+        self.onChange = onChange
         self.onUserBan = onUserBan
         self.onDeviceChange = onDeviceChange
         state = Mutex(State(sequence: nil, stamp: nil, freshAt: clock.now))
@@ -53,6 +57,7 @@ public final class StoreWatch: Sendable {
             if known.1 != stamp {
                 let changes = try await store.look { try ChangeRecords($0).list(after: sequence) }
                 try await apply(changes.compactMap(\.change))
+                if !changes.isEmpty { onChange() }
                 let last = changes.last?.sequence ?? sequence
                 state.withLock { $0.sequence = max($0.sequence ?? last, last) }
             }

@@ -124,7 +124,7 @@ public struct SubmitCard: Sendable {
             guard try UserRecords(transaction).find(session.userID)?.assurance ?? .none >= .phone else {
                 throw Self.phoneFirst
             }
-            try RateRecords(transaction).count(
+            try RateRecords(transaction).countExactly(
                 "card \(session.userID)", limit: RateLimit(count: policy.submissions, per: policy.submissionsPeriod))
             return try UserProfile.find(session.userID, keys: keys, in: transaction).displayName
         }

@@ -42,6 +42,8 @@ public struct AuditRecords {
         case wrappingKeysRemoved = "wrapping_keys_removed"
         case usersArchived = "users_archived"
         case storeRestored = "store_restored"
+        case webhookSet = "webhook_set"
+        case webhookRemoved = "webhook_removed"
         case banAdded = "ban_added"
         case banLifted = "ban_lifted"
         case banEvaded = "ban_evaded"

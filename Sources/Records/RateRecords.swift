@@ -31,6 +31,22 @@ public struct RateRecords {
         }
     }
 
+    /// Counts an attempt as ``count(_:limit:)`` does, exactly: never more than the limit's count in any period of its
+    /// length. Each of so many places is taken for a whole period.
+    ///
+    /// - Throws: ``Refusal`` `rate_limited`.
+    public func countExactly(_ key: String, limit: RateLimit) throws {
+        var soonest: Refusal?
+        for place in 0..<limit.count {
+            do {
+                return try count("\(key) \(place)", limit: RateLimit(count: 1, per: limit.period))
+            } catch let refusal as Refusal where refusal.code == .rateLimited {
+                if refusal.retryAfter ?? .max < soonest?.retryAfter ?? .max { soonest = refusal }
+            }
+        }
+        if let soonest { throw soonest }
+    }
+
     /// Forgets keys whose time has passed: they are as good as new.
     public func purge(before moment: Date) throws {
         try transaction.execute("DELETE FROM rates WHERE arrival < $1", [.time(moment)])

@@ -160,6 +160,7 @@ public enum Schema {
                 """,
                 "CREATE INDEX audit_entries_by_time ON audit_entries (at)",
             ]),
-        personalData, phoneVerification, bans, auditChain, authorizations, wrappingVersions,
+        personalData, phoneVerification, bans, auditChain, authorizations,
+        providerWebhooks, wrappingVersions,
     ]
 }

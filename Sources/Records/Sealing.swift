@@ -91,9 +91,6 @@ public struct PersonalKeys: Sendable {
     /// The version that new data keys are wrapped under.
     public var currentWrappingVersion: Int { versions.currentWrapping }
 
-    /// The version that new blind indexes are made under.
-    public var currentIndexVersion: Int { versions.currentIndex }
-
     /// A deterministic stand-in for a value that may be looked up but not read: HMAC-SHA-256 (FIPS 198-1) over kind and
     /// value, under the current index key. Without that key nobody can try all telephone numbers on it.
     ///

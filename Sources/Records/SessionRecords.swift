@@ -102,15 +102,21 @@ public struct SessionRecords {
         ).map(Self.session)
     }
 
-    /// Ends the sessions in scope; how many there were.
+    /// Ends the sessions in scope, and tells their providers; how many there were.
     @discardableResult
     public func end(_ scope: Scope, at time: Date, reason: String) throws -> Int {
         let (condition, value) = scope.condition
-        return try transaction.execute(
+        let ended = try transaction.query(
             """
             UPDATE sessions SET state = 'unauthenticated', challenged_at = NULL, ended_at = $2, end_reason = $3
             WHERE \(condition) AND state <> 'unauthenticated'
+            RETURNING id, user_id, provider_id
             """, [value, .time(time), .text(reason)])
+        let webhooks = ProviderWebhookRecords(transaction)
+        for row in ended {
+            try webhooks.tell(.sessionRevoked(try row.id(0)), of: try row.id(1), to: try row.id(2))
+        }
+        return ended.count
     }
 
     /// Challenges the authenticated sessions in scope; how many there were.

@@ -51,13 +51,17 @@ public struct UserRecords {
         ).map(user)
     }
 
-    /// Sets how far a user is verified.
+    /// Sets how far a user is verified, and tells the provider where that is something new.
     ///
     /// - Parameter until: when what is above ``Assurance/phone`` lapses, since the card ends that it rests on.
     public func setAssurance(_ assurance: Assurance, until: Date?, of id: UserID) throws {
+        let before = try find(id)
         try transaction.execute(
             "UPDATE users SET assurance = $2, assurance_until = $3 WHERE id = $1",
             [.id(id), .text(assurance.rawValue), .time(until)])
+        guard let before, before.assurance != assurance else { return }
+        try ProviderWebhookRecords(transaction).tell(
+            .assuranceLevelChanged(from: before.assurance, to: assurance), of: id, to: before.providerID)
     }
 
     /// Keeps what a provider says of a user, sealed under the user's key.

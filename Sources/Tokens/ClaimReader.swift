@@ -125,6 +125,20 @@ struct ClaimReader {
         return validity
     }
 
+    /// `iat` where nothing else bounds a token's life: not in the future, and not older than a time.
+    mutating func issued(now: Date, clockSkew: TimeInterval, maximumAge: TimeInterval) -> Date {
+        guard let issuedAt = date("iat", required: true) else { return .distantPast }
+        let age = now.timeIntervalSince(issuedAt)
+        future("iat", -age, clockSkew, "the \(Self.seconds(clockSkew)) s allowed")
+        if age > maximumAge + clockSkew {
+            note(
+                .expired,
+                "The claim iat was \(Self.seconds(age)) s ago, more than the \(Self.seconds(maximumAge)) s allowed."
+            )
+        }
+        return issuedAt
+    }
+
     private mutating func future(_ name: String, _ early: TimeInterval, _ skew: TimeInterval, _ allowed: String) {
         guard early > skew else { return }
         note(

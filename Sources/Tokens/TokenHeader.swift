@@ -45,12 +45,12 @@ public struct TokenHeader: Sendable, Equatable {
             .unsupportedHeader, "The header carries \(first), which is not supported here: leave it out.")
     }
 
-    /// The refusal of a `typ` that is neither of the two, or that is missing where it must be there.
-    func typeDefect(required: Bool) -> TokenDefect? {
+    /// The refusal of a `typ` that is none of the kind's, or that is missing where it must be there.
+    func typeDefect(required: Bool, among types: [String] = ["JWS", "JWT"]) -> TokenDefect? {
+        let named = types.joined(separator: " or ")
         guard let type else {
-            return required ? TokenDefect(.wrongType, "The header has no typ: write JWS or JWT.") : nil
+            return required ? TokenDefect(.wrongType, "The header has no typ: write \(named).") : nil
         }
-        return type == "JWS" || type == "JWT"
-            ? nil : TokenDefect(.wrongType, "The header's typ is neither JWS nor JWT.")
+        return types.contains(type) ? nil : TokenDefect(.wrongType, "The header's typ is not \(named).")
     }
 }

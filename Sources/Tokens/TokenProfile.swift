@@ -5,8 +5,10 @@ import Identity
 struct TokenProfile: Sendable {
     /// The kind's `cty`, without spaces; `nil` where it is not looked at.
     let contentType: String?
-    /// Whether `typ` must be there; where it is, it is `JWS` or `JWT` in any kind.
+    /// Whether `typ` must be there.
     let requiresType: Bool
+    /// What it is, where it is there.
+    var types = ["JWS", "JWT"]
     /// Whether `aud` must be there; where it is, it names the realm in any kind.
     let requiresAudience: Bool
     /// The most that `exp − iat` may be, in seconds.
@@ -34,6 +36,10 @@ struct TokenProfile: Sendable {
     /// The proof that comes with a new key.
     static let keyPossession = TokenProfile(
         contentType: nil, requiresType: false, requiresAudience: false, maximumLifetime: 600)
+
+    /// What a provider tells of its users (RFC 8417 §2.3); `exp` is not claimed, ``maximumLifetime`` counts from `iat`.
+    static let event = TokenProfile(
+        contentType: nil, requiresType: true, types: ["secevent+jwt"], requiresAudience: true, maximumLifetime: 3600)
 
     /// The proof that a user is present at a device; `exp` is not claimed, ``maximumLifetime`` counts from `iat`.
     static let presence = TokenProfile(

@@ -32,7 +32,9 @@ struct TokenRule: Sendable {
 
     static let supportedHeader = TokenRule { $0.token.header.unsupportedDefect }
 
-    static let type = TokenRule { $0.token.header.typeDefect(required: $0.profile.requiresType) }
+    static let type = TokenRule { judged in
+        judged.token.header.typeDefect(required: judged.profile.requiresType, among: judged.profile.types)
+    }
 
     static let contentType = TokenRule { judged in
         guard let expected = judged.profile.contentType else { return nil }

@@ -34,7 +34,7 @@ struct House: Sendable {
     let sessions: LiveSessions
     private let certificates: LiveCertificates
     let providers: KnownProviders
-    private let watch: StoreWatch
+    let watch: StoreWatch
     private let judge: JudgePeer
     private let ports = Ports()
     private let clientTLS: ListenerTLS
@@ -62,9 +62,11 @@ struct House: Sendable {
         providers = KnownProviders(store: store)
         let connections = connections
         let surroundings = surroundings
+        let outboxSignal = outboxSignal
         let judgeBox = JudgeBox()
         watch = StoreWatch(
             store: store, sessions: sessions, certificates: certificates, providers: providers, policy: policy,
+            onChange: { outboxSignal.ring() },
             onUserBan: { users in connections.close { !$0.isUsedOnly(by: users) } },
             onDeviceChange: { _ in
                 guard let judge = judgeBox.judge else { return }
@@ -116,7 +118,8 @@ struct House: Sendable {
         let clientChain = try ClientChain(trusting: keys.authority.chain)
         let open = listeners.makePublic(
             at: settings.publicAddress.listener, tls: publicTLS, certificates: certificateRoutes,
-            providers: providerRoutes(), discovery: discoveryRoutes(rateLimiting), onRunning: ready(.publicListener))
+            providers: providerRoutes(), webhooks: webhookRoutes(), discovery: discoveryRoutes(rateLimiting),
+            onRunning: ready(.publicListener))
         let client = listeners.makeClient(
             at: settings.clientAddress.listener, tls: clientTLS,
             verifyChain: { [surroundings] chain in

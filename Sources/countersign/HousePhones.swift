@@ -1,4 +1,5 @@
 import API
+import Crypto
 import Delivery
 import Foundation
 import Identity
@@ -47,7 +48,12 @@ extension House {
         let deliver = DeliverOutbox(
             store: store, compose: compose,
             pushes: PushAuthorizations(keys: keys.personal, policy: policy, surroundings: surroundings),
-            leaseTime: max(30, rules.attemptTimeout * Double(rules.senders.count) + 10), surroundings: surroundings,
+            events: TellProvider(
+                realm: settings.realm, key: keys.serviceKey, keyID: WebKey.identifier(of: keys.serviceKey.publicKey),
+                send: { [policy] in await EventReceiver(policy[\.delivery], policy[\.webhooks]).send($0, to: $1) }),
+            leaseTime: max(
+                30, rules.attemptTimeout * Double(rules.senders.count) + 10, policy[\.webhooks].attemptTimeout + 10),
+            surroundings: surroundings,
             send: { await sender.send($0) },
             observe: { message in
                 Counter(

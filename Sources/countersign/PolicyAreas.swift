@@ -9,7 +9,10 @@ struct PolicyArea {
 
     /// All ten.
     static var all: [PolicyArea] {
-        [certification, nonces, identityTokens, sessions, requests, phones, delivery, cards, authorizations, bans]
+        [
+            certification, nonces, identityTokens, sessions, requests, phones, delivery, webhooks, cards,
+            authorizations, bans,
+        ]
     }
 
     private static let day: TimeInterval = 86_400
@@ -175,6 +178,15 @@ struct PolicyArea {
             text.utf8.count <= 255 && !text.hasPrefix(".")
                 && text.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && $0 != 0x2F }
         }
+    }
+
+    private static var webhooks: PolicyArea {
+        PolicyArea(
+            name: "webhooks",
+            fields: [
+                .flag("private_addresses", \.webhooks.privateAddresses),
+                .time("attempt_timeout", \.webhooks.attemptTimeout, 0.1...60),
+            ])
     }
 
     private static var cards: PolicyArea {

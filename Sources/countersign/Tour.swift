@@ -29,13 +29,20 @@ struct TourCommand: AsyncParsableCommand {
             texts: texts ?? settings.texts,
             challenge: { id in
                 try await Admin.run(shared) { try await $0.sessions.challenge(id) }
+            },
+            ban: { user in
+                guard let reason = Ban.Reason(rawValue: "tour") else { return }
+                let order = try BanOrder(
+                    target: .user(user.description), scope: .all, reason: reason, note: nil,
+                    endsAt: Date().addingTimeInterval(3600), withDevices: false)
+                _ = try await Admin.run(shared) { try await $0.banning(BanPolicy())(order, upTo: 1) }
             })
         try await tour.walk()
     }
 }
 
 /// The walk and what it carries along.
-private struct Tour {
+struct Tour {
     let publicURL: String
     let clientURL: String
     let provider: String
@@ -44,14 +51,17 @@ private struct Tour {
     let texts: String
     /// What an operator does on the command line.
     let challenge: @Sendable (SessionID) async throws -> Void
+    let ban: @Sendable (UserID) async throws -> Void
     private let key = P256.Signing.PrivateKey()
     private let password = Base64URL.encode((0..<16).map { _ in UInt8.random(in: 0...255) })
     private let name = "tour-" + UUID().uuidString.prefix(8).lowercased()
-    private var count = 0
+    /// How many steps were shown.
+    var count = 0
 
     init(
         publicURL: String, clientURL: String, provider: String, authority: String, texts: String,
-        challenge: @escaping @Sendable (SessionID) async throws -> Void
+        challenge: @escaping @Sendable (SessionID) async throws -> Void,
+        ban: @escaping @Sendable (UserID) async throws -> Void
     ) {
         self.publicURL = publicURL
         self.clientURL = clientURL
@@ -59,24 +69,11 @@ private struct Tour {
         self.authority = authority
         self.texts = texts
         self.challenge = challenge
+        self.ban = ban
     }
 
     mutating func walk() async throws {
-        let plain = HTTPClient(configuration: .init(tlsConfiguration: try tls(certificate: nil)))
-        let certified: JSONValue
-        do {
-            certified = try await exchange(
-                "A new device gets its key certified", plain, .POST, "\(publicURL)/certificates",
-                json: ["csr": .string(try request())], expecting: .created)
-            try await plain.shutdown()
-        } catch {
-            try? await plain.shutdown()
-            throw error
-        }
-        let certificate = try text(certified, "certificate")
-        // Two clients are two connections of the same device.
-        let first = HTTPClient(configuration: .init(tlsConfiguration: try tls(certificate: certificate)))
-        let second = HTTPClient(configuration: .init(tlsConfiguration: try tls(certificate: certificate)))
+        let (first, second) = try await arrive("A new device gets its key certified")
         do {
             try await certifiedWalk(first, second)
         } catch {
@@ -88,22 +85,46 @@ private struct Tour {
         try await second.shutdown()
     }
 
-    private mutating func certifiedWalk(_ first: HTTPClient, _ second: HTTPClient) async throws {
+    /// Certifies the device; two clients are two connections of it.
+    mutating func arrive(_ sentence: String) async throws -> (HTTPClient, HTTPClient) {
+        let plain = HTTPClient(configuration: .init(tlsConfiguration: try tls(certificate: nil)))
+        let certified: JSONValue
+        do {
+            certified = try await exchange(
+                sentence, plain, .POST, "\(publicURL)/certificates", json: ["csr": .string(try request())],
+                expecting: .created)
+            try await plain.shutdown()
+        } catch {
+            try? await plain.shutdown()
+            throw error
+        }
+        let certificate = try tls(certificate: try text(certified, "certificate"))
+        return (
+            HTTPClient(configuration: .init(tlsConfiguration: certificate)),
+            HTTPClient(configuration: .init(tlsConfiguration: certificate))
+        )
+    }
+
+    /// From the nonce to the session.
+    mutating func signIn(_ http: HTTPClient) async throws -> JSONValue {
         let nonce = try text(
             try await exchange(
-                "It connects over mutual TLS and takes a nonce", first, .POST, "\(clientURL)/nonces",
+                "It connects over mutual TLS and takes a nonce", http, .POST, "\(clientURL)/nonces",
                 expecting: .created),
             "nonce")
         let account: KeyValuePairs<String, JSONValue> = [
             "Username": .string(name), "Password": .string(password), "DeviceID": .string("tour"),
         ]
         _ = try await exchange(
-            "The user registers at the provider", first, .POST, "\(provider)/register", json: account)
-        _ = try await exchange("The user logs in there", first, .POST, "\(provider)/login", json: account)
-        let token = try await identityToken(first, nonce: nonce)
-        let session = try await exchange(
-            "Countersign opens a session", first, .POST, "\(clientURL)/sessions", json: ["identity_token": token],
-            expecting: .created)
+            "The user registers at the provider", http, .POST, "\(provider)/register", json: account)
+        _ = try await exchange("The user logs in there", http, .POST, "\(provider)/login", json: account)
+        return try await exchange(
+            "Countersign opens a session", http, .POST, "\(clientURL)/sessions",
+            json: ["identity_token": try await identityToken(http, nonce: nonce)], expecting: .created)
+    }
+
+    private mutating func certifiedWalk(_ first: HTTPClient, _ second: HTTPClient) async throws {
+        let session = try await signIn(first)
         let sessionToken = try text(session, "session_token")
         guard let id = SessionID(try text(session, "session_id")[...]) else {
             throw CommandFailure("The service named no session.")
@@ -116,6 +137,7 @@ private struct Tour {
 
         try await provePhone(first, sessionToken)
         try await showCard(first, sessionToken)
+        try await meet(first, sessionToken)
 
         try await challenge(id)
         show("An operator challenges the session", "countersign session challenge", "done", nil)
@@ -138,7 +160,7 @@ private struct Tour {
             expecting: .unauthorized)
     }
 
-    private mutating func provePhone(_ http: HTTPClient, _ sessionToken: String) async throws {
+    mutating func provePhone(_ http: HTTPClient, _ sessionToken: String) async throws {
         let number = "+1415" + String(Int.random(in: 2_000_000...9_999_999))
         let started = try await exchange(
             "The user names a phone number", http, .POST, "\(clientURL)/phone-verifications",
@@ -151,7 +173,7 @@ private struct Tour {
             sessionToken: sessionToken)
     }
 
-    private mutating func showCard(_ http: HTTPClient, _ sessionToken: String) async throws {
+    mutating func showCard(_ http: HTTPClient, _ sessionToken: String) async throws {
         let barcode = Base64URL.encode(Array(TourCard().barcode.utf8))
         let shown = try await exchange(
             "The user shows a driver's licence", http, .POST, "\(clientURL)/identity-cards",
@@ -180,7 +202,7 @@ private struct Tour {
         throw CommandFailure("No text came to \(number) in \(texts): does the service write its texts there?")
     }
 
-    private mutating func identityToken(_ http: HTTPClient, nonce: String) async throws -> JSONValue {
+    mutating func identityToken(_ http: HTTPClient, nonce: String) async throws -> JSONValue {
         let answer = try await exchange(
             "The provider signs an identity token around the nonce", http, .POST, "\(provider)/identity-token",
             json: ["Username": .string(name), "Password": .string(password), "nonce": .string(nonce)])
@@ -188,7 +210,7 @@ private struct Tour {
     }
 
     /// One exchange, shown on one line; what is not expected ends the tour with the problem's own words.
-    private mutating func exchange(
+    mutating func exchange(
         _ sentence: String, _ http: HTTPClient, _ method: HTTPMethod, _ url: String,
         json: KeyValuePairs<String, JSONValue>? = nil, sessionToken: String? = nil,
         expecting: HTTPResponseStatus = .ok
@@ -222,7 +244,7 @@ private struct Tour {
         return body
     }
 
-    private mutating func show(_ sentence: String, _ what: String, _ result: String, _ time: Duration?) {
+    mutating func show(_ sentence: String, _ what: String, _ result: String, _ time: Duration?) {
         count += 1
         let milliseconds = time.map { time in
             let (seconds, attoseconds) = time.components
@@ -235,7 +257,7 @@ private struct Tour {
         Output.table([[columns.joined(separator: "  ")]])
     }
 
-    private func text(_ value: JSONValue, _ name: String) throws(CommandFailure) -> String {
+    func text(_ value: JSONValue, _ name: String) throws(CommandFailure) -> String {
         guard let text = value[name]?.text else { throw CommandFailure("The answer lacks \(name).") }
         return text
     }

@@ -15,11 +15,16 @@ struct MeasuredProcess: Sendable {
     }
 
     /// Memory that it holds, MiB.
-    var residentMiB: Double {
+    var residentMiB: Double { kilobytes("VmRSS:") / 1024 }
+
+    /// The most memory that it ever held, MiB.
+    var peakMiB: Double { kilobytes("VmHWM:") / 1024 }
+
+    private func kilobytes(_ name: String) -> Double {
         guard let text = try? String(contentsOfFile: "/proc/\(id)/status", encoding: .utf8),
-            let line = text.split(separator: "\n").first(where: { $0.hasPrefix("VmRSS:") }),
+            let line = text.split(separator: "\n").first(where: { $0.hasPrefix(name) }),
             let kilobytes = line.split(whereSeparator: \.isWhitespace).dropFirst().first.flatMap({ Double($0) })
         else { return 0 }
-        return kilobytes / 1024
+        return kilobytes
     }
 }

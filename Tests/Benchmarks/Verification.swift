@@ -69,7 +69,7 @@ struct Verification {
         report.row(
             "\(count.formatted()) users from number to barcode in \(seconds.places(1)) s", "",
             "\((Double(count) / seconds * 60).places(0)) a minute", "", "",
-            "≥ 1,000 a minute; \(process.residentMiB.places(0)) MiB of ≤ 256 MiB")
+            "≥ 1,000 a minute; \(process.peakMiB.places(0)) MiB at most of ≤ 256 MiB")
         await fleet.close()
     }
 

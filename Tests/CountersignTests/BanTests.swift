@@ -30,7 +30,7 @@ struct BanTests {
         try await script("resumption", service, ["--version=\(version)"])
     }
 
-    @Test("are there whole or not at all when the command is killed at thirty random moments")
+    @Test("are there whole or not at all when the command is killed at a hundred random moments")
     func crash() async throws {
         let service = try await RunningService()
         try await script("crash", service)

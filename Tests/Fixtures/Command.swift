@@ -36,12 +36,16 @@ public enum Command {
         process.executableURL = try locate(executable)
         process.arguments = arguments
         process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
-        process.standardInput = try FileHandle(
-            forReadingFrom: URL(fileURLWithPath: scratch.write(input ?? Data(), "in")))
+        let input = try FileHandle(forReadingFrom: URL(fileURLWithPath: scratch.write(input ?? Data(), "in")))
         let output = try scratch.write(Data(), "out")
         let errors = try scratch.write(Data(), "err")
-        process.standardOutput = try FileHandle(forWritingTo: URL(fileURLWithPath: output))
-        process.standardError = try FileHandle(forWritingTo: URL(fileURLWithPath: errors))
+        let outputHandle = try FileHandle(forWritingTo: URL(fileURLWithPath: output))
+        let errorsHandle = try FileHandle(forWritingTo: URL(fileURLWithPath: errors))
+        // A process that ended may live on in Foundation: its files are closed here, or they would add up.
+        defer { for handle in [input, outputHandle, errorsHandle] { try? handle.close() } }
+        process.standardInput = input
+        process.standardOutput = outputHandle
+        process.standardError = errorsHandle
         let finished = try await end(of: process, seconds: seconds)
         guard finished else { throw Failure.timedOut(executable) }
         return (process.terminationStatus, try text(output), try text(errors))

@@ -1,5 +1,6 @@
 import Database
 import Foundation
+import Synchronization
 
 /// A kind of store that the contract of `Database` is tried on.
 public struct StoreKind: Sendable, CustomStringConvertible {
@@ -35,7 +36,9 @@ public func withStore<T>(
     clock: @escaping @Sendable () -> Date = { Date(timeIntervalSince1970: 1_800_000_000) },
     _ body: (any Database) async throws -> T
 ) async throws -> T {
-    try await withTemporaryDirectory { directory in
+    await StoreSlots.shared.take()
+    defer { StoreSlots.shared.giveBack() }
+    return try await withTemporaryDirectory { directory in
         let store = try kind.open(directory, clock)
         if !migrations.isEmpty {
             try await store.migrate(migrations)
@@ -49,5 +52,47 @@ public func withStore<T>(
         }
         try await store.close()
         return result
+    }
+}
+
+/// How many stores are open at once. Tests run side by side, each store has a dozen files, and Foundation's `Process.run()`
+/// reads beyond its buffer when a process has more than some 1,350 of them open.
+private final class StoreSlots: Sendable {
+    static let shared = StoreSlots(count: 12)
+
+    private struct State {
+        var free: Int
+        var waiting: [CheckedContinuation<Void, Never>] = []
+    }
+
+    private let state: Mutex<State>
+
+    init(count: Int) {
+        state = Mutex(State(free: count))
+    }
+
+    func take() async {
+        await withCheckedContinuation { continuation in
+            let isFree = state.withLock { state in
+                guard state.free > 0 else {
+                    state.waiting.append(continuation)
+                    return false
+                }
+                state.free -= 1
+                return true
+            }
+            if isFree { continuation.resume() }
+        }
+    }
+
+    func giveBack() {
+        let next = state.withLock { state -> CheckedContinuation<Void, Never>? in
+            guard !state.waiting.isEmpty else {
+                state.free += 1
+                return nil
+            }
+            return state.waiting.removeFirst()
+        }
+        next?.resume()
     }
 }

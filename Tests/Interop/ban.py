@@ -34,7 +34,7 @@ from resumption import s_client
 from transport import context
 
 EFFECTIVE = 1.0  # seconds after which a ban must be in force everywhere
-ROUNDS = 30
+ROUNDS = 100
 
 
 class Admin:

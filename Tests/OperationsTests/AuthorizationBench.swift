@@ -119,6 +119,7 @@ struct AuthorizationBench {
         deliver = DeliverOutbox(
             store: store, compose: ComposePhoneText(keys: keys, codes: codes, policy: policy) { $0 },
             pushes: PushAuthorizations(keys: keys, policy: policy, surroundings: surroundings),
+            events: TellProvider(realm: House.realm, key: .init(), keyID: "key") { _, _ in .sent(reference: "") },
             surroundings: surroundings, send: { pushes.take($0) })
     }
 

@@ -78,7 +78,13 @@ struct CardTests {
                 }
             }
             await #expect(throws: Refusal(.rateLimited, "")) { try await bench.show(try .virginia, alice) }
-            house.clock.advance(6 * 3600)
+            house.clock.advance(6 * 3600 - 1)
+            let late = try await bench.phones.person("alice")
+            let refusal = await #expect(throws: Refusal(.rateLimited, "")) {
+                try await bench.show(try .virginia, late)
+            }
+            #expect(refusal?.retryAfter == 1)
+            house.clock.advance(1)
             #expect(try await bench.show(try .virginia, try await bench.phones.person("alice")).status == .verified)
         }
     }

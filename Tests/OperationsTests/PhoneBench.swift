@@ -1,3 +1,4 @@
+import Crypto
 import Database
 import Delivery
 import Foundation
@@ -59,6 +60,7 @@ struct PhoneBench {
             store: house.store,
             compose: ComposePhoneText(keys: keys, codes: codes, policy: house.policy) { $0 },
             pushes: PushAuthorizations(keys: keys, policy: house.policy, surroundings: surroundings),
+            events: TellProvider(realm: House.realm, key: .init(), keyID: "key") { _, _ in .sent(reference: "") },
             surroundings: surroundings, send: { texts.take($0) })
         outbox = AdministerOutbox(store: house.store, surroundings: surroundings, actor: "admin test")
     }

@@ -1,0 +1,63 @@
+import Database
+import Foundation
+import Identity
+import Records
+import Tokens
+
+/// Acts on what a provider tells: its user's sessions are over there, so they are over here.
+public struct ReceiveProviderEvent: Sendable {
+    private let realm: String
+    private let store: any Database
+    private let providers: KnownProviders
+    private let sessions: LiveSessions
+    private let watch: StoreWatch
+    private let policy: CurrentPolicy
+    private let surroundings: Surroundings
+
+    /// Receives for a realm.
+    public init(
+        realm: String, store: any Database, providers: KnownProviders, sessions: LiveSessions, watch: StoreWatch,
+        policy: CurrentPolicy, surroundings: Surroundings
+    ) {
+        self.realm = realm
+        self.store = store
+        self.providers = providers
+        self.sessions = sessions
+        self.watch = watch
+        self.policy = policy
+        self.surroundings = surroundings
+    }
+
+    /// Reads a Security Event Token and ends the sessions that it names, once; a repeated one is acknowledged alike. Of
+    /// a subject that is unknown, or another provider's, nothing is said.
+    ///
+    /// - Throws: ``Refusal`` `provider_token_invalid`, `unavailable`.
+    public func callAsFunction(_ compact: String) async throws {
+        try watch.requireFresh()
+        let token = try UnverifiedToken(compact, refusing: .providerTokenInvalid)
+        let known = try await providers.find(token.issuer)
+        let event = try ProviderTokenVerifier(realm: realm, clockSkew: policy[\.identityTokens].clockSkew).verifyEvent(
+            token, provider: known?.provider, key: known?.key(token.keyID), now: surroundings.now())
+        let ended = try await store.decide { transaction -> [Session] in
+            guard
+                try NonceRecords(transaction).spend(
+                    identifier: "event \(event.identifier)", of: event.provider, until: event.rememberUntil)
+            else { return [] }
+            let records = SessionRecords(transaction)
+            let sessions: [Session]
+            switch event.subject {
+            case .session(let id):
+                sessions = [try records.find(id)].compactMap(\.self).filter { $0.providerID == event.provider }
+            case .user(let externalID):
+                let user = try UserRecords(transaction).find(providerID: event.provider, externalID: externalID)
+                sessions = try user.map { try records.listOpen(.user($0.id)) } ?? []
+            }
+            for session in sessions {
+                try records.end(.session(session.id), at: transaction.now, reason: "ended by its provider")
+                try ChangeRecords(transaction).announce(.session(session.tokenHash))
+            }
+            return sessions
+        }
+        for session in ended { sessions.drop(session.tokenHash) }
+    }
+}

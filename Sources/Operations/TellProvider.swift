@@ -1,0 +1,49 @@
+import Crypto
+import Database
+import Delivery
+import Foundation
+import Identity
+import Records
+import Tokens
+
+/// Puts a Security Event Token together at the moment when it is sent, and sends it.
+public struct TellProvider: Sendable {
+    private let realm: String
+    private let key: P256.Signing.PrivateKey
+    private let keyID: String
+    private let send: @Sendable (_ token: String, _ url: String) async -> DeliveryOutcome
+
+    /// Tells in a realm's name.
+    ///
+    /// - Parameters:
+    ///   - keyID: the `kid` under which the service publishes the key.
+    ///   - send: makes one attempt at one receiver.
+    public init(
+        realm: String, key: P256.Signing.PrivateKey, keyID: String,
+        send: @escaping @Sendable (_ token: String, _ url: String) async -> DeliveryOutcome
+    ) {
+        self.realm = realm
+        self.key = key
+        self.keyID = keyID
+        self.send = send
+    }
+
+    /// What there is to say, and to whom.
+    func content(of message: OutboxMessage, in transaction: any Transaction) throws -> OutboxContent {
+        guard let provider = ProviderID(message.subject[...]),
+            let url = try ProviderWebhookRecords(transaction).find(provider)
+        else { return .overtaken("the provider has no webhook") }
+        guard let event = ProviderEvent(jsonText: message.payload),
+            let user = try UserRecords(transaction).find(message.userID)
+        else { return .unreadable("the event cannot be read") }
+        let token = SecurityEventToken(
+            identifier: message.id.description, realm: realm, provider: provider, externalID: user.externalID,
+            event: event, happenedAt: message.createdAt)
+        return .event(try token.signed(with: key, keyID: keyID, now: transaction.now), url)
+    }
+
+    /// Makes one attempt.
+    func attempt(_ token: String, _ url: String) async -> DeliveryOutcome {
+        await send(token, url)
+    }
+}

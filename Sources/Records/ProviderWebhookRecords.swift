@@ -1,0 +1,62 @@
+import Database
+import Foundation
+import Identity
+
+/// Where providers are told what happens to their users, and the events that wait to be told.
+public struct ProviderWebhookRecords {
+    private let transaction: any Transaction
+
+    /// How long an event is worth telling, seconds.
+    public static let eventLifetime: TimeInterval = 3 * 86_400
+
+    /// Works inside a transaction.
+    public init(_ transaction: any Transaction) {
+        self.transaction = transaction
+    }
+
+    /// A provider's receiver; `nil` where it has none.
+    public func find(_ provider: ProviderID) throws -> String? {
+        try transaction.first("SELECT url FROM provider_webhooks WHERE provider_id = $1", [.id(provider)])?.text(0)
+    }
+
+    /// Sets a provider's receiver.
+    public func set(_ url: String, of provider: ProviderID, at time: Date) throws {
+        try transaction.execute(
+            """
+            INSERT INTO provider_webhooks (provider_id, url, set_at) VALUES ($1, $2, $3)
+            ON CONFLICT (provider_id) DO UPDATE SET url = excluded.url, set_at = excluded.set_at
+            """, [.id(provider), .text(url), .time(time)])
+    }
+
+    /// Takes it away; what waits for it has nowhere to go.
+    public func remove(_ provider: ProviderID) throws {
+        try transaction.execute("DELETE FROM provider_webhooks WHERE provider_id = $1", [.id(provider)])
+    }
+
+    /// Writes an event into the outbox, in the transaction that made it, where its provider has a receiver.
+    public func tell(_ event: ProviderEvent, of user: UserID, to provider: ProviderID) throws {
+        guard try find(provider) != nil else { return }
+        let id = OutboxMessageID(UUID())
+        let now = transaction.now
+        _ = try OutboxRecords(transaction).insert(
+            OutboxMessage(
+                id: id, kind: .providerEvent, subject: provider.description, userID: user,
+                deduplicationKey: "event \(id)", payload: Array(event.jsonText.utf8), createdAt: now,
+                expiresAt: now.addingTimeInterval(Self.eventLifetime), dueAt: now))
+    }
+}
+
+extension Schema {
+    /// Where providers are told.
+    static let providerWebhooks = Migration(
+        identifier: 7, name: "webhooks of providers",
+        statements: [
+            """
+            CREATE TABLE provider_webhooks (
+                provider_id TEXT NOT NULL PRIMARY KEY REFERENCES providers (id),
+                url TEXT NOT NULL,
+                set_at BIGINT NOT NULL
+            )
+            """
+        ])
+}

@@ -1,0 +1,147 @@
+import Crypto
+import Foundation
+import Identity
+
+/// A Security Event Token (RFC 8417) that tells a provider about one of its users.
+///
+/// The subject is named as the provider names it (`iss_sub`, RFC 9493 §3.2.5, with the provider's own id as issuer of the
+/// name); a session stands beside its user in a complex subject (§3.3).
+public struct SecurityEventToken: Sendable {
+    /// Its name (`jti`), the same at every attempt: by it a receiver knows what it has seen.
+    public let identifier: String
+    /// The service's realm (`iss`).
+    public let realm: String
+    /// Whom it is for (`aud`).
+    public let provider: ProviderID
+    /// The user, as the provider calls it.
+    public let externalID: String
+    /// What happened.
+    public let event: ProviderEvent
+    /// When it did (`toe`).
+    public let happenedAt: Date
+
+    /// Joins the parts.
+    public init(
+        identifier: String, realm: String, provider: ProviderID, externalID: String, event: ProviderEvent,
+        happenedAt: Date
+    ) {
+        self.identifier = identifier
+        self.realm = realm
+        self.provider = provider
+        self.externalID = externalID
+        self.event = event
+        self.happenedAt = happenedAt
+    }
+
+    /// The compact JWS, ES256.
+    ///
+    /// - Parameter keyID: the `kid` under which the service publishes the key.
+    public func signed(with key: P256.Signing.PrivateKey, keyID: String, now: Date) throws -> String {
+        let header = Self.object(["alg": .string("ES256"), "kid": .string(keyID), "typ": .string("secevent+jwt")])
+        let payload = Self.object([
+            "iss": .string(realm), "aud": .string(provider.description), "jti": .string(identifier),
+            "iat": .integer(Int64(now.timeIntervalSince1970)), "toe": .integer(Int64(happenedAt.timeIntervalSince1970)),
+            "sub_id": subject, "events": .object([JSONMember(name: event.type, value: details)]),
+        ])
+        let input =
+            Base64URL.encode(Array(header.jsonText.utf8)) + "." + Base64URL.encode(Array(payload.jsonText.utf8))
+        let signature = try key.signature(for: Data(input.utf8))
+        return input + "." + Base64URL.encode(Array(signature.rawRepresentation))
+    }
+
+    private var subject: JSONValue {
+        let user = Self.object([
+            "format": .string("iss_sub"), "iss": .string(provider.description), "sub": .string(externalID),
+        ])
+        guard case .sessionRevoked(let session) = event else { return user }
+        return Self.object([
+            "format": .string("complex"), "user": user,
+            "session": Self.object(["format": .string("opaque"), "id": .string(session.description)]),
+        ])
+    }
+
+    private var details: JSONValue {
+        let moment = JSONValue.integer(Int64(happenedAt.timeIntervalSince1970))
+        guard case .assuranceLevelChanged(let from, let to) = event else {
+            return Self.object(["event_timestamp": moment])
+        }
+        return Self.object([
+            "namespace": .string("countersign"), "previous_level": .string(from.rawValue),
+            "current_level": .string(to.rawValue), "change_direction": .string(to > from ? "increase" : "decrease"),
+            "event_timestamp": moment,
+        ])
+    }
+
+    private static func object(_ members: KeyValuePairs<String, JSONValue>) -> JSONValue {
+        .object(members.map { JSONMember(name: $0.key, value: $0.value) })
+    }
+}
+
+/// A provider's own Security Event Token whose signature and claims hold: CAEP's session-revoked.
+public struct ProviderEventToken: Sendable, Equatable {
+    /// Whose it is (`iss`).
+    public let provider: ProviderID
+    /// Its name (`jti`), 1 to 128 bytes: to be acted on once for each provider.
+    public let identifier: String
+    /// Until when its name must be remembered.
+    public let rememberUntil: Date
+    /// Whose sessions are over.
+    public let subject: Subject
+
+    /// What a provider may speak of.
+    public enum Subject: Sendable, Equatable {
+        /// One session, by the id that introspection tells.
+        case session(SessionID)
+        /// Every session of a user, by the provider's own name.
+        case user(String)
+    }
+}
+
+extension ProviderTokenVerifier {
+    /// How old a provider's event may be, seconds; receivers that were away are told late.
+    public static let maximumEventAge: TimeInterval = 3600
+
+    /// Judges an event token: `typ` `secevent+jwt`, `kid`, `iss`, `aud`, `iat` within an hour, `jti`, `sub_id` (or the
+    /// event's own `subject`, as earlier drafts had it) and CAEP's session-revoked among `events`.
+    ///
+    /// - Throws: ``Refusal`` `provider_token_invalid`, its sentence saying what is wrong.
+    public func verifyEvent(
+        _ token: UnverifiedToken, provider: Provider?, key: RegisteredKey?, now: Date
+    ) throws(Refusal) -> ProviderEventToken {
+        let judged = TokenRule.Case(token: token, profile: .event, provider: provider, key: key)
+        let (provider, _) = try judged.requireTrust(refusing: .providerTokenInvalid)
+        var claims = ClaimReader(token.payload)
+        let identifier = claims.text("jti", bytes: 1...128)
+        claims.audience(realm: realm, required: true)
+        let issuedAt = claims.issued(now: now, clockSkew: clockSkew, maximumAge: Self.maximumEventAge)
+        let event = token.payload["events"]?[ProviderEvent.sessionRevokedType]
+        if event == nil {
+            claims.note(.missingClaim, "The claim events holds no \(ProviderEvent.sessionRevokedType).")
+        }
+        let subject = Self.subject(token.payload["sub_id"] ?? event?["subject"], of: provider.id)
+        if subject == nil {
+            claims.note(
+                .malformed,
+                "The claim sub_id is none of iss_sub (iss your provider id, sub your user's id), opaque (id a session's),"
+                    + " or complex of these.")
+        }
+        if let defect = claims.defects.first { throw defect.refusal(.providerTokenInvalid) }
+        guard let subject else { throw Refusal(.providerTokenInvalid, "The claim sub_id names nobody.") }
+        return ProviderEventToken(
+            provider: provider.id, identifier: identifier,
+            rememberUntil: issuedAt.addingTimeInterval(Self.maximumEventAge + clockSkew), subject: subject)
+    }
+
+    private static func subject(_ value: JSONValue?, of provider: ProviderID) -> ProviderEventToken.Subject? {
+        switch value?["format"]?.text {
+        case "iss_sub":
+            guard value?["iss"]?.text.flatMap({ ProviderID($0[...]) }) == provider,
+                let user = value?["sub"]?.text, (1...256).contains(user.utf8.count), !user.utf8.contains(0)
+            else { return nil }
+            return .user(user)
+        case "opaque": return value?["id"]?.text.flatMap { SessionID($0[...]) }.map { .session($0) }
+        case "complex": return subject(value?["session"], of: provider) ?? subject(value?["user"], of: provider)
+        default: return nil
+        }
+    }
+}

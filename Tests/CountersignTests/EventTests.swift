@@ -1,0 +1,19 @@
+import Fixtures
+import Foundation
+import Testing
+
+@Suite("Security events")
+struct EventTests {
+    @Test("reach a provider's receiver signed, once and for all attempts, and its own end sessions here")
+    func events() async throws {
+        let service = try await RunningService(policies: ["webhooks.yaml": "private_addresses: true\n"])
+        try await expectScript(
+            "events.py", service.clientArguments + ["--texts", service.path("texts.jsonl").path])
+    }
+
+    @Test("go to no private or plain receiver where policy does not say so")
+    func privateReceivers() async throws {
+        let service = try await RunningService()
+        try await expectScript("private_webhook.py", service.clientArguments)
+    }
+}
