@@ -51,8 +51,9 @@ let package = Package(
         .package(url: "https://github.com/vapor/jwt-kit", from: "5.7.1"),
     ],
     targets: [
-        // System libraries: libssl for a CA key in an HSM, libjwt for the provider's side.
+        // System libraries: libssl for a CA key in an HSM, libpq for PostgreSQL, libjwt for the provider's side.
         .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
+        .systemLibrary(name: "CPostgreSQL", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
         .systemLibrary(name: "CJWT", pkgConfig: "libjwt", providers: [.apt(["libjwt-dev"])]),
 
         .target(name: "Identity", dependencies: [crypto], swiftSettings: house),
@@ -64,6 +65,7 @@ let package = Package(
         .target(
             name: "Database",
             dependencies: [
+                "CPostgreSQL",
                 .product(name: "GRDB", package: "GRDB.swift"), .product(name: "GRDBSQLite", package: "GRDB.swift"),
             ],
             swiftSettings: house),

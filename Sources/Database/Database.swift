@@ -15,13 +15,20 @@ public protocol Database: Sendable {
     /// Runs a body that may change the store. What it wrote is durable when this returns, and gone when this throws.
     ///
     /// A body must be short and do nothing but database work. It sees what earlier writers wrote and no half of any
-    /// other. It is run at most once, whether or not the calling task is cancelled meanwhile.
+    /// other. It is carried out at most once, whether or not the calling task is cancelled meanwhile; an engine with
+    /// several writers may begin it again after taking everything back, so that it must have no effect elsewhere.
     ///
     /// - Throws: whatever the body throws, or a `StoreError`.
     @discardableResult
     func write<T: Sendable>(_ body: @Sendable @escaping (any Transaction) throws -> T) async throws -> T
 
-    /// A number that moves whenever another process has committed (and may move on commits of this one).
+    /// Runs a body that changes the schema; it waits for others, and takes time, as long as it must.
+    ///
+    /// - Throws: whatever the body throws, or a `StoreError`.
+    @discardableResult
+    func alter<T: Sendable>(_ body: @Sendable @escaping (any Transaction) throws -> T) async throws -> T
+
+    /// A number that moves whenever another process has committed (and may move at other times).
     ///
     /// Cheap enough to ask every 100 ms. It means nothing by itself: only two answers of the same instance compare.
     ///
@@ -47,6 +54,12 @@ public protocol Database: Sendable {
 }
 
 extension Database {
+    /// An engine with one writer knows no shorter patience than this.
+    @discardableResult
+    public func alter<T: Sendable>(_ body: @Sendable @escaping (any Transaction) throws -> T) async throws -> T {
+        try await write(body)
+    }
+
     /// Nothing is to be done where the log is in the hands of a server of its own.
     @discardableResult
     public func clearLog() async throws -> Bool { true }

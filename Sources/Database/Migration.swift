@@ -42,7 +42,7 @@ extension Database {
             }
             previous = migration.identifier
         }
-        try await write { transaction in
+        try await alter { transaction in
             try transaction.execute(
                 """
                 CREATE TABLE IF NOT EXISTS schema_migrations (
@@ -54,7 +54,7 @@ extension Database {
                 """)
         }
         for migration in try await read({ try pending(of: migrations, in: $0) }) {
-            try await write { try apply(migration, of: migrations, in: $0) }
+            try await alter { try apply(migration, of: migrations, in: $0) }
         }
     }
 

@@ -201,6 +201,7 @@ extension StoreURL {
     public var file: String? {
         switch self {
         case .sqlite(let path): path
+        case .postgresql: nil
         }
     }
 }

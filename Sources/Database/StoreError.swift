@@ -1,6 +1,7 @@
 /// Why the store did not do what it was asked. No description holds a value that was bound or read.
 public enum StoreError: Error, Sendable {
-    /// The store cannot be reached, is busy for too long, full, broken or closed; nothing was changed.
+    /// The store cannot be reached, is busy for too long, full, broken or closed; nothing was changed,
+    /// unless the reason says that the outcome of a commit is not known.
     case unavailable(reason: String)
     /// What was to be written breaks an invariant of the schema.
     case constraint(kind: Constraint)

@@ -4,14 +4,19 @@ import Foundation
 public enum StoreURL: Sendable, Equatable {
     /// A SQLite file; a relative path counts from the working directory.
     case sqlite(path: String)
+    /// A server that speaks PostgreSQL's protocol, or several of which one takes writes.
+    case postgresql(PostgreSQLAddress)
 
-    /// Reads an address such as `sqlite:countersign.db`.
+    /// Reads an address such as `sqlite:countersign.db` or `postgresql://host/countersign`.
     ///
     /// - Throws: `StoreError.url` with a sentence that names what is supported.
     public static func parse(_ string: String) throws -> StoreURL {
+        if string.hasPrefix("postgresql:") || string.hasPrefix("postgres:") {
+            return .postgresql(try PostgreSQLAddress(string))
+        }
         let scheme = "sqlite:"
         guard string.hasPrefix(scheme) else {
-            throw StoreError.url(reason: "a store is given as sqlite:PATH, the only engine of this build")
+            throw StoreError.url(reason: "a store is given as sqlite:PATH or postgresql://HOST/DATABASE")
         }
         let path = String(string.dropFirst(scheme.count))
         guard !path.isEmpty, path != ":memory:", path.utf8.count <= 4096, !path.utf8.contains(0) else {
@@ -27,6 +32,7 @@ public enum StoreURL: Sendable, Equatable {
     public func open(clock: @escaping @Sendable () -> Date) throws -> any Database {
         switch self {
         case .sqlite(let path): try SQLiteDatabase(path: path, clock: clock)
+        case .postgresql(let address): PostgreSQLDatabase(address)
         }
     }
 }

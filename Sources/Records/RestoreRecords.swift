@@ -85,7 +85,8 @@ public struct RestoreRecords {
         try transaction.execute(
             """
             UPDATE provider_keys SET retired_at = COALESCE(retired_at, $2), revoked_at = COALESCE(revoked_at, $3)
-            WHERE id = $1 AND ((retired_at IS NULL AND $2 IS NOT NULL) OR (revoked_at IS NULL AND $3 IS NOT NULL))
+            WHERE id = $1 AND ((retired_at IS NULL AND CAST($2 AS BIGINT) IS NOT NULL)
+                OR (revoked_at IS NULL AND CAST($3 AS BIGINT) IS NOT NULL))
             """, [.id(id), .time(retiredAt), .time(revokedAt)]) > 0
     }
 

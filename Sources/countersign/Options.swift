@@ -8,7 +8,8 @@ struct SharedOptions: ParsableArguments {
     @Option(help: "The directory of the policies (COUNTERSIGN_POLICIES; default Policies).")
     var policies: String?
 
-    @Option(help: "The store (COUNTERSIGN_STORE; default sqlite:countersign.db).")
+    @Option(
+        help: "The store: sqlite:PATH or postgresql://HOST/NAME (COUNTERSIGN_STORE; default sqlite:countersign.db).")
     var store: String?
 
     @Flag(help: "Print one JSON value on standard output.")

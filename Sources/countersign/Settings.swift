@@ -172,6 +172,7 @@ struct Settings: Sendable, Equatable {
         case .sqlite(let path):
             guard let slash = path.lastIndex(of: "/") else { return "texts.jsonl" }
             return path[...slash] + "texts.jsonl"
+        case .postgresql: return "texts.jsonl"
         }
     }
 

@@ -20,7 +20,7 @@ import Testing
             ("cell_size_check", 1), ("secure_delete", 1),
         ] as [(String, Value)])
     func settings(name: String, expected: Value) async throws {
-        try await withStore { store async throws in
+        try await withStore(.sqlite) { store async throws in
             #expect(try await store.write { try $0.first("PRAGMA \(name)")?.value(0) } == expected)
             guard name != "synchronous" else { return }
             #expect(try await store.read { try $0.first("PRAGMA \(name)")?.value(0) } == expected)
@@ -29,7 +29,7 @@ import Testing
 
     @Test("A BYTEA column keeps bytes as they are, and the other types are SQLite's own")
     func storageClasses() async throws {
-        try await withStore(migrations: [StatementTests.things]) { store in
+        try await withStore(.sqlite, migrations: [StatementTests.things]) { store in
             let classes = try await store.write { transaction in
                 try transaction.execute(
                     "INSERT INTO things VALUES ($1, $2, $3, $4, $5)", [1, "12", 2.0, .bytes(Array("12".utf8)), 1])
@@ -136,7 +136,7 @@ import Testing
 
     @Test("More reads than connections wait in line, and all are answered")
     func manyReads() async throws {
-        try await withStore { store in
+        try await withStore(.sqlite) { store in
             let sum = try await withThrowingTaskGroup { group in
                 for number in 1...300 {
                     group.addTask {

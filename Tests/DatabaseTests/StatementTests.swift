@@ -34,7 +34,9 @@ import Testing
             .text(String(repeating: "añ", count: 50_000)), .bytes(Array(repeating: 7, count: 1 << 20)),
         ]
         try await withStore(kind, migrations: [Self.things]) { store in
-            try await store.write { try $0.execute("INSERT INTO things (label, payload) VALUES ($1, $2)", values) }
+            try await store.write {
+                try $0.execute("INSERT INTO things (id, label, payload) VALUES (1, $1, $2)", values)
+            }
             let row = try await store.read { try $0.first("SELECT label, payload FROM things") }
             let isEqual = row?.values == values
             #expect(isEqual)

@@ -13,11 +13,47 @@ import Testing
         "An address that this build cannot open is refused with the scheme that it can",
         arguments: [
             "", "countersign.db", "sqlite:", "SQLITE:x", "sqlite::memory:", "sqlite:a\u{0}b", "mysql://localhost/x",
-            "postgresql://localhost/x", "sqlite:" + String(repeating: "x", count: 5000),
+            "mysql:postgresql://localhost/x", "sqlite:" + String(repeating: "x", count: 5000),
         ])
     func refused(address: String) {
         let error = #expect(throws: StoreError.url(reason: "")) { try StoreURL.parse(address) }
         #expect(error?.description.contains("sqlite:") ?? false)
+    }
+
+    @Test(
+        "A PostgreSQL address is libpq's, with several hosts and TLS, and does not print",
+        arguments: [
+            "postgresql://localhost/x", "postgres://secret:secret@a:5432,b:5433/x?target_session_attrs=read-write",
+            "postgresql:///x?host=/run/secret&sslmode=verify-full",
+        ])
+    func postgresql(address: String) throws {
+        let url = try StoreURL.parse(address)
+        #expect(url == .postgresql(try PostgreSQLAddress(address)))
+        #expect(!"\(url)".contains("secret") && !String(reflecting: url).contains("secret"))
+        #expect(url.file == nil)
+    }
+
+    @Test(
+        "What libpq does not understand is refused without being repeated",
+        arguments: [
+            "postgresql:", "postgresql:x", "postgresql://host/x?secret=1", "postgresql://u:secret@host:5432/x?y",
+            "postgresql://host/x\u{0}", "postgresql://" + String(repeating: "x", count: 5000),
+        ])
+    func refusedPostgreSQL(address: String) {
+        let error = #expect(throws: StoreError.url(reason: "")) { try StoreURL.parse(address) }
+        #expect(error.map { $0.description.contains("postgresql:") && !$0.description.contains("secret") } ?? false)
+    }
+
+    @Test(
+        "Parameters are counted outside texts, quoted names and comments",
+        arguments: [
+            ("", 0), ("SELECT 1", 0), ("SELECT $1", 1), ("SELECT $2, $1, $2", 2), ("SELECT $12", 12), ("SELECT $", 0),
+            ("SELECT '$3', $1", 1), ("SELECT 'it''s $3' || $2", 2), ("SELECT \"$4\"", 0), ("SELECT 1 -- $5", 0),
+            ("SELECT 1 -- $5\n, $2", 2), ("SELECT /* $6 */ $1", 1), ("SELECT /*/ $6 */ 1", 0), ("SELECT '$1", 0),
+            ("SELECT $0", 0), ("SELECT 6 / $1 - $2", 2),
+        ])
+    func parameterCount(sql: String, count: Int) {
+        #expect(ParameterCount.highest(in: sql) == count)
     }
 
     @Test("A line keeps the order of arrival, whatever the amounts that are taken, and knows its bound")

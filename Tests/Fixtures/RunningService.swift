@@ -9,6 +9,8 @@ public final class RunningService {
     public private(set) var publicURL = ""
     public private(set) var clientURL = ""
     public private(set) var opsURL = ""
+    /// Where its store is.
+    public let store: String
     private let environment: [String: String]
     private let arguments: [String]
     private var process: Process?
@@ -45,14 +47,16 @@ public final class RunningService {
     ///   - policies: files that replace the repository's, by name.
     ///   - environment: variables of the service and its admin commands.
     ///   - arguments: what `serve` takes besides, in place of free loopback ports and `--limits off`.
+    ///   - store: the address of an empty store in place of a file of its own.
     ///   - prepare: puts files into the service's directory before keys are made.
     public init(
         policies: [String: String] = [:], environment: [String: String] = [:], arguments: [String] = [],
-        prepare: (URL) async throws -> Void = { _ in }
+        store: String? = nil, prepare: (URL) async throws -> Void = { _ in }
     ) async throws {
         self.environment = environment
         self.arguments = arguments
         directory = FileManager.default.temporaryDirectory.appending(path: "countersign-\(UUID().uuidString)")
+        self.store = store ?? "sqlite:\(directory.appending(path: "store.db").path)"
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
         try FileManager.default.copyItem(
             at: Self.root.appending(path: "Policies"), to: directory.appending(path: "Policies"))
@@ -76,6 +80,17 @@ public final class RunningService {
         try start()
     }
 
+    /// Starts another node on the store of a running one, with the same keys, policies and provider.
+    public init(besides other: RunningService) throws {
+        (environment, arguments, store) = (other.environment, other.arguments, other.store)
+        directory = FileManager.default.temporaryDirectory.appending(path: "countersign-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+        for name in ["Keys", "Policies", "provider.key", "provider.pem", "provider.json"] {
+            try FileManager.default.copyItem(at: other.path(name), to: path(name))
+        }
+        try start()
+    }
+
     deinit {
         kill()
         try? FileManager.default.removeItem(at: directory)
@@ -96,7 +111,7 @@ public final class RunningService {
     private func places(besides arguments: [String]) -> [String] {
         [
             ("--keys", path("Keys").path), ("--policies", path("Policies").path),
-            ("--store", "sqlite:\(path("store.db").path)"),
+            ("--store", store),
         ].flatMap { arguments.contains($0.0) ? [] : [$0.0, $0.1] }
     }
 
@@ -124,7 +139,8 @@ public final class RunningService {
             + [
                 ("--public", "127.0.0.1:0"), ("--client", "127.0.0.1:0"), ("--ops", "127.0.0.1:0"), ("--limits", "off"),
             ].flatMap { arguments.contains($0.0) ? [] : [$0.0, $0.1] }
-        process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
+        process.environment = ProcessInfo.processInfo.environment
+            .merging(["COUNTERSIGN_TEXTS": path("texts.jsonl").path]) { $1 }.merging(environment) { $1 }
         process.standardOutput = try FileHandle(forWritingTo: ready)
         process.standardError = log
         try process.run()

@@ -14,8 +14,18 @@ public struct StoreKind: Sendable, CustomStringConvertible {
         try SQLiteDatabase(path: directory.appendingPathComponent("store.db").path, clock: clock)
     }
 
+    /// A schema on the PostgreSQL server of the test run.
+    public static let postgresql = StoreKind(description: "PostgreSQL") { directory, clock in
+        let address = try PostgreSQLCluster.shared.address(of: directory.lastPathComponent)
+        return PostgreSQLDatabase(try PostgreSQLAddress(address), clock: clock, writers: 4, readers: 2)
+    }
+
+    /// The engine that tests run on which say nothing of theirs: `COUNTERSIGN_TEST_STORE` may name PostgreSQL.
+    public static let usual =
+        ProcessInfo.processInfo.environment["COUNTERSIGN_TEST_STORE"] == "postgresql" ? postgresql : sqlite
+
     /// Every engine of this build.
-    public static let all = [sqlite]
+    public static let all = [sqlite, postgresql]
 }
 
 /// Runs a body with a directory of its own (mode 0700), which is removed afterwards.
@@ -32,7 +42,7 @@ public func withTemporaryDirectory<T>(_ body: (URL) async throws -> T) async thr
 /// Runs a body with a new store, migrated as told; the store is closed and removed afterwards.
 @discardableResult
 public func withStore<T>(
-    _ kind: StoreKind = .sqlite, migrations: [Migration] = [],
+    _ kind: StoreKind = .usual, migrations: [Migration] = [],
     clock: @escaping @Sendable () -> Date = { Date(timeIntervalSince1970: 1_800_000_000) },
     _ body: (any Database) async throws -> T
 ) async throws -> T {

@@ -25,10 +25,12 @@ struct AuditTests {
         SealAudit(store: store, key: key, keyID: "k1", surroundings: Surroundings(now: { clock.now }))
     }
 
-    static func inhabit(_ body: (any Database, Clock, SealAudit) async throws -> Void) async throws {
+    static func inhabit(
+        on kind: StoreKind = .usual, _ body: (any Database, Clock, SealAudit) async throws -> Void
+    ) async throws {
         let clock = Clock()
         let now: @Sendable () -> Date = { clock.now }
-        try await withStore(migrations: Schema.migrations, clock: now) { store in
+        try await withStore(kind, migrations: Schema.migrations, clock: now) { store in
             try await body(store, clock, sealer(store, clock))
         }
     }

@@ -3,6 +3,7 @@ import Fixtures
 import Foundation
 import Identity
 import Operations
+import Records
 
 /// Identity cards in a house, behind proven phone numbers.
 struct CardBench {
@@ -70,9 +71,8 @@ struct CardBench {
     /// Every column of every row of the store that holds bytes, by its table.
     func sealedValues() async throws -> [(table: String, bytes: [UInt8])] {
         try await house.store.read { transaction in
-            let tables = try transaction.query("SELECT name FROM sqlite_schema WHERE type = 'table'").map {
-                try $0.text(0)
-            }
+            let tables = Schema.migrations.flatMap(\.statements).filter { $0.hasPrefix("CREATE TABLE ") }
+                .compactMap { $0.split(separator: " ").dropFirst(2).first.map(String.init) }
             return try tables.flatMap { table in
                 try transaction.query("SELECT * FROM \(table)").flatMap(\.values).compactMap { value in
                     if case .bytes(let bytes) = value { (table, bytes) } else { nil }

@@ -48,14 +48,16 @@ struct House {
     }
 
     /// Builds the house over a fresh store and runs a body in it.
-    static func inhabit(_ policy: Policy = Policy(), _ body: (House) async throws -> Void) async throws {
+    static func inhabit(
+        _ policy: Policy = Policy(), on kind: StoreKind = .usual, _ body: (House) async throws -> Void
+    ) async throws {
         let clock = Clock()
         var policy = policy
         // Nothing polls here: the view of the store may be as old as the test.
         policy.bans.maximumStaleness = 3600
         let rules = policy
         let now: @Sendable () -> Date = { clock.now }
-        try await withStore(migrations: Schema.migrations, clock: now) { store in
+        try await withStore(kind, migrations: Schema.migrations, clock: now) { store in
             try await body(try await House(store, clock, CurrentPolicy(rules)))
         }
     }

@@ -121,7 +121,7 @@ struct UpkeepTests {
 
     @Test("A restored copy has no session, nonce or message, and misses nothing that was taken since")
     func restore() async throws {
-        try await House.inhabit { house in
+        try await House.inhabit(on: .sqlite) { house in
             try await withTemporaryDirectory { directory in
                 let connection = try await house.connectNewDevice()
                 let gone = try await house.opened("gone", on: connection)

@@ -1,0 +1,17 @@
+#pragma once
+#include <libpq-fe.h>
+
+/// The five characters of the SQLSTATE; NULL where the failure did not come from the server.
+static inline const char *CPostgreSQL_state(const PGresult *result) {
+    return PQresultErrorField(result, PG_DIAG_SQLSTATE);
+}
+
+/// The server's own sentence, without detail, hint and context: these repeat values of rows.
+static inline const char *CPostgreSQL_sentence(const PGresult *result) {
+    return PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY);
+}
+
+/// The schema of the table that a constraint belongs to; NULL for other failures.
+static inline const char *CPostgreSQL_schema(const PGresult *result) {
+    return PQresultErrorField(result, PG_DIAG_SCHEMA_NAME);
+}

@@ -1,0 +1,46 @@
+/// How many parameters a statement takes, read from its text: an engine that is told the types of its parameters
+/// accepts more of them than it uses.
+enum ParameterCount {
+    /// The highest number behind a `$` outside texts, quoted names and comments; 0 where there is none.
+    static func highest(in sql: String) -> Int {
+        let bytes = Array(sql.utf8)
+        var (index, highest) = (0, 0)
+        while index < bytes.count {
+            switch bytes[index] {
+            case UInt8(ascii: "'"), UInt8(ascii: "\""):
+                // A doubled quote ends one text and begins the next.
+                index = end(of: bytes, after: index + 1) { bytes[$0] == bytes[index] }
+            case UInt8(ascii: "-") where follows(bytes, index, "-"):
+                index = end(of: bytes, after: index + 2) { bytes[$0] == UInt8(ascii: "\n") }
+            case UInt8(ascii: "/") where follows(bytes, index, "*"):
+                index = end(of: bytes, after: index + 3) {
+                    bytes[$0] == UInt8(ascii: "/") && bytes[$0 - 1] == UInt8(ascii: "*")
+                }
+            case UInt8(ascii: "$"):
+                index += 1
+                var number = 0
+                while index < bytes.count, (0x30...0x39).contains(bytes[index]), number < 100_000 {
+                    number = number * 10 + Int(bytes[index] - 0x30)
+                    index += 1
+                }
+                highest = max(highest, number)
+            default:
+                index += 1
+            }
+        }
+        return highest
+    }
+
+    private static func follows(_ bytes: [UInt8], _ index: Int, _ next: Unicode.Scalar) -> Bool {
+        index + 1 < bytes.count && bytes[index + 1] == UInt8(ascii: next)
+    }
+
+    /// The place behind the first byte from `start` on that is the last of its kind.
+    private static func end(of bytes: [UInt8], after start: Int, _ isLast: (Int) -> Bool) -> Int {
+        var index = start
+        while index < bytes.count, !isLast(index) {
+            index += 1
+        }
+        return index + 1
+    }
+}

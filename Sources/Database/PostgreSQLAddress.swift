@@ -1,0 +1,35 @@
+import CPostgreSQL
+import Foundation
+
+/// Where a PostgreSQL server and a database on it are, as a connection URI of libpq (PostgreSQL, 34.1.1.2). It may hold
+/// a password and therefore prints as its scheme alone; better, libpq finds it in `PGPASSFILE`.
+public struct PostgreSQLAddress: Sendable, Equatable {
+    private let uri: String
+
+    /// Reads `postgresql://user@host:5432,other:5432/name?sslmode=verify-full` and the like, in at most 4,096 bytes.
+    ///
+    /// - Throws: `StoreError.url` for what libpq does not understand.
+    public init(_ uri: String) throws {
+        guard ["postgresql://", "postgres://"].contains(where: uri.hasPrefix), uri.utf8.count <= 4096,
+            !uri.utf8.contains(0)
+        else { throw StoreError.url(reason: "postgresql: is followed by //HOST/DATABASE") }
+        guard let options = PQconninfoParse(uri, nil) else {
+            // libpq's own sentence would repeat the address, password included.
+            throw StoreError.url(reason: "the address that begins with postgresql: is not one that libpq understands")
+        }
+        PQconninfoFree(options)
+        self.uri = uri
+    }
+
+    /// The URI itself, for libpq.
+    func reveal() -> String { uri }
+}
+
+extension PostgreSQLAddress: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// The scheme alone.
+    public var description: String { "postgresql://••••" }
+    /// The scheme alone.
+    public var debugDescription: String { description }
+    /// A mirror without children, so that `dump` shows nothing.
+    public var customMirror: Mirror { Mirror(self, children: [:]) }
+}

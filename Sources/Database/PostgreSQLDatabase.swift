@@ -1,0 +1,96 @@
+import Foundation
+import Synchronization
+
+/// A store on a server that speaks PostgreSQL's protocol, shared by any number of nodes.
+///
+/// A body that writes runs under `SERIALIZABLE` and is run again, whole, where the server took it back because of
+/// others, or where its connection was lost before the commit was asked for. Reads have connections of their own, so
+/// that a crowd of writers does not keep a node from seeing what changed.
+public final class PostgreSQLDatabase: Database {
+    private let writers: PostgreSQLWorkers
+    private let readers: PostgreSQLWorkers
+    private let clock: (@Sendable () -> Date)?
+    private let stamp = Atomic<Int64>(0)
+
+    /// Names the store; the first body connects.
+    ///
+    /// - Parameters:
+    ///   - address: where the server is.
+    ///   - clock: what `Transaction.now` is taken from instead of the server's clock.
+    ///   - writers: how many transactions may write at once.
+    ///   - readers: how many may read at once.
+    public init(
+        _ address: PostgreSQLAddress, clock: (@Sendable () -> Date)? = nil, writers: Int = 8, readers: Int = 4,
+        timeouts: PostgreSQLTimeouts = PostgreSQLTimeouts()
+    ) {
+        self.clock = clock
+        self.writers = PostgreSQLWorkers(address, timeouts: timeouts, limit: writers)
+        self.readers = PostgreSQLWorkers(address, timeouts: timeouts, limit: readers)
+    }
+
+    /// Runs a body that cannot write, over one snapshot.
+    ///
+    /// - Throws: whatever the body throws, or a `StoreError`.
+    public func read<T: Sendable>(
+        _ body: @Sendable @escaping (any Transaction) throws -> T
+    ) async throws -> T {
+        try await run(.read, on: readers, body)
+    }
+
+    /// Runs a body in a transaction of its own.
+    ///
+    /// - Throws: whatever the body throws, or a `StoreError`; `unavailable` also where the connection was lost during
+    ///   the commit, and then its reason says that the outcome is not known.
+    @discardableResult
+    public func write<T: Sendable>(
+        _ body: @Sendable @escaping (any Transaction) throws -> T
+    ) async throws -> T {
+        try await run(.write, on: writers, body)
+    }
+
+    /// Runs a body that changes the schema, without any time-out.
+    ///
+    /// - Throws: whatever the body throws, or a `StoreError`.
+    @discardableResult
+    public func alter<T: Sendable>(
+        _ body: @Sendable @escaping (any Transaction) throws -> T
+    ) async throws -> T {
+        try await run(.alter, on: writers, body)
+    }
+
+    /// A new number each time: the server keeps none that says who committed, so that whoever asks is to look.
+    ///
+    /// - Throws: `StoreError.unavailable` for a closed store; an absent server is noticed by the look.
+    public func changeStamp() throws -> Int64 {
+        guard !writers.isClosed else { throw StoreError.closed }
+        return stamp.add(1, ordering: .relaxed).newValue
+    }
+
+    /// Asks the server for an answer.
+    ///
+    /// - Throws: `StoreError.unavailable`.
+    public func check() async throws {
+        _ = try await read { try $0.first("SELECT 1") }
+    }
+
+    /// Finishes what is in line and lets every connection go.
+    public func close() async throws {
+        await readers.close()
+        await writers.close()
+    }
+
+    private func run<T: Sendable>(
+        _ kind: PostgreSQLTransaction.Kind, on workers: PostgreSQLWorkers,
+        _ body: @Sendable @escaping (any Transaction) throws -> T
+    ) async throws -> T {
+        let clock = clock
+        return try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<T, any Error>) in
+            workers.submit(
+                PostgreSQLWorkers.Job(
+                    run: { session in
+                        continuation.resume(with: Result { try session.transact(kind, clock: clock, body) })
+                    },
+                    refuse: { continuation.resume(throwing: $0) }))
+        }
+    }
+}

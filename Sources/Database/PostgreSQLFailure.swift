@@ -1,0 +1,67 @@
+import CPostgreSQL
+
+/// Why a conversation with PostgreSQL ended, and with it what may be done next.
+enum PostgreSQLFailure: Error {
+    /// The engine took the transaction back because of others: run from its start it may well succeed.
+    case conflict(StoreError)
+    /// The connection is of no more use, and the transaction is known not to have committed.
+    case lost(StoreError)
+    /// The connection went while the commit was under way: whether it took place is not known.
+    case outcomeUnknown(StoreError)
+    /// The same again would fail again.
+    case refused(StoreError)
+
+    /// What the caller of the store is told.
+    var error: StoreError {
+        switch self {
+        case .conflict(let error), .lost(let error), .outcomeUnknown(let error), .refused(let error): error
+        }
+    }
+}
+
+extension PostgreSQLFailure {
+    /// The connection does not answer, or no longer exists.
+    static let disconnected = PostgreSQLFailure.lost(.unavailable(reason: "the connection to PostgreSQL was lost"))
+
+    /// Reads a result that tells of a failure (PostgreSQL, appendix A: the classes of SQLSTATE).
+    ///
+    /// The server's sentence is kept for what is wrong with a statement's own text only; others repeat values.
+    init(_ result: borrowing PostgreSQLResult) {
+        guard let state = result.text(of: CPostgreSQL_state) else {
+            self = .disconnected
+            return
+        }
+        let known = "SQLSTATE \(state)"
+        switch state {
+        case "40001", "40P01": self = .conflict(.unavailable(reason: "other writers were in the way (\(known))"))
+        // Two sessions that make the same table at once meet in the catalogue.
+        case "23505" where result.text(of: CPostgreSQL_schema) == "pg_catalog":
+            self = .conflict(.unavailable(reason: "another session changes the schema (\(known))"))
+        case "23505": self = .refused(.constraint(kind: .unique))
+        case "23503", "23001": self = .refused(.constraint(kind: .foreignKey))
+        case "23502": self = .refused(.constraint(kind: .notNull))
+        // The prepared statement is gone: there is another server behind the connection than before.
+        case "26000", "25P03", "57P01", "57P02", "57P03":
+            self = .lost(.unavailable(reason: "PostgreSQL went away (\(known))"))
+        default: self = Self.byClass(state, result)
+        }
+    }
+
+    /// A server that became a standby, or was made read-only: another one may be the primary now.
+    static func isReadOnly(_ result: borrowing PostgreSQLResult) -> Bool {
+        result.text(of: CPostgreSQL_state) == "25006"
+    }
+
+    private static func byClass(_ state: String, _ result: borrowing PostgreSQLResult) -> PostgreSQLFailure {
+        let known = "SQLSTATE \(state)"
+        switch state.prefix(2) {
+        case "08": return .lost(.unavailable(reason: "the connection to PostgreSQL failed (\(known))"))
+        case "23": return .refused(.constraint(kind: .check))
+        case "0A", "42":
+            let sentence = result.text(of: CPostgreSQL_sentence) ?? "it is refused"
+            return .refused(.statement(reason: "\(sentence) (\(known))"))
+        case "21", "22", "25", "26", "2F", "3D", "3F", "44": return .refused(.statement(reason: known))
+        default: return .refused(.unavailable(reason: known))
+        }
+    }
+}

@@ -1,0 +1,68 @@
+import CPostgreSQL
+
+/// One answer of the server; its memory is libpq's and goes with it.
+struct PostgreSQLResult: ~Copyable {
+    private let pointer: OpaquePointer
+
+    /// Takes a result over.
+    init(_ pointer: OpaquePointer) {
+        self.pointer = pointer
+    }
+
+    deinit {
+        PQclear(pointer)
+    }
+
+    /// Whether the statement was carried out.
+    var isSuccess: Bool {
+        let status = PQresultStatus(pointer)
+        return status == PGRES_COMMAND_OK || status == PGRES_TUPLES_OK
+    }
+
+    /// Whether the statement was no statement at all.
+    var isEmptyStatement: Bool { PQresultStatus(pointer) == PGRES_EMPTY_QUERY }
+
+    /// The command that was carried out, such as `COMMIT` or `INSERT 0 1`.
+    var command: String { String(cString: PQcmdStatus(pointer)) }
+
+    /// How many rows the statement itself inserted, updated or deleted.
+    var changedRows: Int {
+        guard ["INSERT", "UPDATE", "DELETE"].contains(where: command.hasPrefix) else { return 0 }
+        return Int(String(cString: PQcmdTuples(pointer))) ?? 0
+    }
+
+    /// How many rows came.
+    var count: Int { Int(PQntuples(pointer)) }
+
+    /// A field of an error report.
+    func text(of field: (OpaquePointer?) -> UnsafePointer<CChar>?) -> String? {
+        field(pointer).map { String(cString: $0) }
+    }
+
+    /// The first column of the first row, of an answer in text.
+    var firstText: String? {
+        count > 0 && PQnfields(pointer) > 0 ? String(cString: PQgetvalue(pointer, 0, 0)) : nil
+    }
+
+    /// A row of an answer in binary.
+    ///
+    /// - Throws: `StoreError.statement` for a type outside the subset that engines share.
+    func row(_ index: Int) throws(StoreError) -> Row {
+        let (row, count) = (Int32(index), PQnfields(pointer))
+        var values: [Value] = []
+        values.reserveCapacity(Int(count))
+        for column in 0..<count {
+            guard PQgetisnull(pointer, row, column) == 0 else {
+                values.append(.null)
+                continue
+            }
+            let bytes = UnsafeRawBufferPointer(
+                start: PQgetvalue(pointer, row, column), count: Int(PQgetlength(pointer, row, column)))
+            guard let value = PostgreSQLType(rawValue: PQftype(pointer, column))?.value(bytes) else {
+                throw .statement(reason: "column \(column) has a type outside the shared subset")
+            }
+            values.append(value)
+        }
+        return Row(values)
+    }
+}

@@ -1,0 +1,169 @@
+import Database
+import Fixtures
+import Foundation
+import Synchronization
+import Testing
+
+/// What only an engine with several writers at once, behind a connection, has to answer for.
+@Suite struct PostgreSQLTests {
+    /// How often a body was begun.
+    final class Tries: Sendable {
+        private let value = Mutex(0)
+        var count: Int { value.withLock { $0 } }
+        @discardableResult func begin() -> Int {
+            value.withLock { value in
+                value += 1
+                return value
+            }
+        }
+    }
+
+    static let accounts = Migration(
+        identifier: 1, name: "accounts",
+        statements: [
+            "CREATE TABLE accounts (id BIGINT PRIMARY KEY, balance BIGINT NOT NULL)",
+            "INSERT INTO accounts (id, balance) VALUES (1, 100), (2, 100)",
+        ])
+
+    @Test("Writers that read what the others change are run again until all are as if one after the other")
+    func serializable() async throws {
+        try await withStore(.postgresql, migrations: [Self.accounts]) { store in
+            let begun = Tries()
+            try await withThrowingTaskGroup { group in
+                for number in 0..<40 {
+                    group.addTask {
+                        // Write skew: each is right alone, and two at once would take the sum below zero.
+                        try await store.write { transaction in
+                            begun.begin()
+                            let sum = try transaction.query("SELECT balance FROM accounts").map { try $0.integer(0) }
+                                .reduce(0, +)
+                            guard sum >= 10 else { return }
+                            try transaction.execute(
+                                "UPDATE accounts SET balance = balance - 10 WHERE id = $1", [Value(number % 2 + 1)])
+                        }
+                    }
+                }
+                try await group.waitForAll()
+            }
+            let balances = try await store.read { try $0.query("SELECT balance FROM accounts") }
+            #expect(try balances.map { try $0.integer(0) }.reduce(0, +) == 0)
+            #expect(begun.count >= 40)
+        }
+    }
+
+    @Test("Two that wait for each other are parted by the server, and both succeed")
+    func deadlock() async throws {
+        try await withStore(.postgresql, migrations: [Self.accounts]) { store async throws in
+            try await withThrowingTaskGroup { group in
+                for (first, second) in [(1, 2), (2, 1)] {
+                    group.addTask {
+                        try await store.write { transaction in
+                            let add = "UPDATE accounts SET balance = balance + 1 WHERE id = $1"
+                            try transaction.execute(add, [Value(first)])
+                            try transaction.execute("SELECT pg_sleep(0.1)")
+                            try transaction.execute(add, [Value(second)])
+                        }
+                    }
+                }
+                try await group.waitForAll()
+            }
+            let balances = try await store.read { try $0.query("SELECT balance FROM accounts") }
+            #expect(balances == [Row([102]), Row([102])])
+        }
+    }
+
+    @Test("A connection that was lost before the commit costs the caller nothing, and nothing is done twice")
+    func lostConnection() async throws {
+        try await withStore(.postgresql, migrations: [Self.accounts]) { store async throws in
+            let tries = Tries()
+            try await store.write { transaction in
+                try transaction.execute("UPDATE accounts SET balance = balance + 1 WHERE id = 1")
+                if tries.begin() == 1 {
+                    try transaction.execute("SELECT pg_terminate_backend(pg_backend_pid())")
+                }
+            }
+            let balance = try await store.read { try $0.first("SELECT balance FROM accounts WHERE id = 1") }
+            #expect(balance == Row([101]))
+            #expect(tries.count == 2)
+        }
+    }
+
+    @Test("A body whose connection is lost every time is given up, and the store goes on")
+    func alwaysLost() async throws {
+        try await withStore(.postgresql, migrations: [Self.accounts]) { store async throws in
+            await #expect(throws: StoreError.unavailable(reason: "")) {
+                try await store.write { try $0.execute("SELECT pg_terminate_backend(pg_backend_pid())") }
+            }
+            try await store.check()
+            try await store.write { try $0.execute("DELETE FROM accounts") }
+        }
+    }
+
+    @Test("A statement and a lock that take too long are given up")
+    func timeouts() async throws {
+        try await withTemporaryDirectory { directory in
+            let address = try PostgreSQLAddress(
+                try PostgreSQLCluster.shared.address(of: directory.lastPathComponent))
+            var timeouts = PostgreSQLTimeouts()
+            (timeouts.statement, timeouts.lock) = (0.5, 0.2)
+            let store = PostgreSQLDatabase(address, timeouts: timeouts)
+            let patient = PostgreSQLDatabase(address)
+            try await patient.migrate([Self.accounts])
+            await #expect(throws: StoreError.unavailable(reason: "")) {
+                try await store.read { try $0.execute("SELECT pg_sleep(30)") }
+            }
+            let (locked, locking) = AsyncStream<Void>.makeStream()
+            let gate = DispatchSemaphore(value: 0)
+            async let holder: Void = patient.write { transaction in
+                try transaction.execute("UPDATE accounts SET balance = 0 WHERE id = 1")
+                locking.finish()
+                gate.wait()
+            }
+            for await _ in locked {}
+            await #expect(throws: StoreError.unavailable(reason: "")) {
+                try await store.write { try $0.execute("UPDATE accounts SET balance = 1 WHERE id = 1") }
+            }
+            gate.signal()
+            try await holder
+            try await store.close()
+            try await patient.close()
+        }
+    }
+
+    @Test("The time is the server's, one instant throughout a body")
+    func serverClock() async throws {
+        try await withTemporaryDirectory { directory in
+            let address = try PostgreSQLCluster.shared.address(of: directory.lastPathComponent)
+            let store = try StoreURL.parse(address).open { Date(timeIntervalSince1970: 0) }
+            let (before, inside, after) = try await store.write { transaction in
+                let before = transaction.now
+                try transaction.execute("SELECT pg_sleep(0.01)")
+                let row = try transaction.first("SELECT CAST(extract(epoch FROM now()) * 1000 AS BIGINT)")
+                return (before, try row?.integer(0) ?? 0, transaction.now)
+            }
+            #expect(before == after)
+            #expect(abs(before.timeIntervalSince1970 * 1000 - Double(inside)) <= 1)
+            try await store.close()
+        }
+    }
+
+    @Test("Where no server answers the store is unavailable, and its address stays out of sight")
+    func absent() async throws {
+        let address = "postgresql://u:secret@/x?host=/tmp/countersign-nowhere"
+        let store = try StoreURL.parse(address).open { Date(timeIntervalSince1970: 0) }
+        let error = await #expect(throws: StoreError.unavailable(reason: "")) { try await store.check() }
+        #expect(error.map { !"\($0)".contains("secret") } ?? false)
+        try await store.close()
+    }
+
+    @Test("Of several hosts the one that answers is taken")
+    func severalHosts() async throws {
+        try await withTemporaryDirectory { directory in
+            let address = try PostgreSQLCluster.shared.address(of: directory.lastPathComponent)
+            let several = address.replacingOccurrences(of: "?host=", with: "?host=/tmp/countersign-nowhere,")
+            let store = try StoreURL.parse(several).open { Date(timeIntervalSince1970: 0) }
+            try await store.check()
+            try await store.close()
+        }
+    }
+}

@@ -1,0 +1,118 @@
+import Database
+import Foundation
+import Synchronization
+
+/// A PostgreSQL server of the test run's own, on a socket in a directory of its own. It is started by the first test
+/// that needs it and ends with this process, however that ends: its keeper waits for the end of a pipe.
+public final class PostgreSQLCluster: Sendable {
+    /// Why there is no server.
+    public struct Absent: Error, CustomStringConvertible {
+        /// What was missing, or what the server wrote.
+        public let description: String
+    }
+
+    private static let started = Result { try PostgreSQLCluster() }
+
+    /// The server of this test run.
+    public static var shared: PostgreSQLCluster {
+        get throws { try started.get() }
+    }
+
+    private let directory: URL
+    private let programs: String
+    private let keeper: Process
+    private let pipe: Pipe
+    private let schemas = Mutex<Set<String>>([])
+
+    /// PostgreSQL does not run as root; the packages bring an account for it.
+    private static let account = "postgres"
+
+    /// `$0` is the directory. Nothing of this outlives the run, so that nothing needs to reach the disk.
+    private static let script = """
+        cd "$0" || exit 1
+        initdb -D data -U countersign -A trust -E UTF8 --locale=C --no-sync >log 2>&1 || exit 1
+        postgres -D data -k "$0" -c listen_addresses= -c max_connections=400 -c fsync=off -c full_page_writes=off \
+            >>log 2>&1 &
+        server=$!
+        cat >/dev/null
+        kill -INT $server
+        wait $server
+        cd / && rm -rf "$0"
+        """
+
+    private init() throws {
+        let manager = FileManager.default
+        programs = try Self.findPrograms()
+        directory = URL(fileURLWithPath: "/tmp/countersign-pg-\(UUID().uuidString.prefix(8))", isDirectory: true)
+        try manager.createDirectory(
+            at: directory, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
+        keeper = Process()
+        pipe = Pipe()
+        var arguments = ["/bin/sh", "-c", Self.script, directory.path]
+        if getuid() == 0 {
+            try manager.setAttributes([.ownerAccountName: Self.account], ofItemAtPath: directory.path)
+            arguments = ["/usr/sbin/runuser", "-u", Self.account, "--"] + arguments
+        }
+        keeper.executableURL = URL(fileURLWithPath: arguments[0])
+        keeper.arguments = Array(arguments.dropFirst())
+        keeper.environment = ["PATH": "\(programs):/usr/bin:/bin", "LC_ALL": "C"]
+        keeper.standardInput = pipe
+        keeper.standardOutput = FileHandle.nullDevice
+        try keeper.run()
+        try waitUntilReady()
+    }
+
+    /// The address of a schema of that name, which is made where it is not there yet: a schema is a store of its own,
+    /// and takes a thousandth of a database's room.
+    public func address(of schema: String) throws -> String {
+        try schemas.withLock { schemas in
+            guard !schemas.contains(schema) else { return }
+            try run("CREATE SCHEMA \"\(schema)\"")
+            schemas.insert(schema)
+        }
+        return "postgresql:///postgres?host=\(directory.path)&user=countersign&options=-csearch_path%3D%22\(schema)%22"
+    }
+
+    /// Runs a statement outside every store.
+    public func run(_ sql: String) throws {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: programs + "/psql")
+        process.arguments = ["-h", directory.path, "-U", "countersign", "-d", "postgres", "-qXc", sql]
+        process.standardInput = FileHandle.nullDevice
+        process.standardOutput = FileHandle.nullDevice
+        let ended = DispatchSemaphore(value: 0)
+        process.terminationHandler = { _ in ended.signal() }
+        try process.run()
+        guard ended.wait(timeout: .now() + 60) == .success, process.terminationStatus == 0 else {
+            throw Absent(description: "psql did not carry out: \(sql)")
+        }
+    }
+
+    private static func findPrograms() throws -> String {
+        let versions = "/usr/lib/postgresql"
+        let packaged = try? FileManager.default.contentsOfDirectory(atPath: versions)
+            .sorted { $0.compare($1, options: .numeric) == .orderedDescending }.map { "\(versions)/\($0)/bin" }
+        let path = ProcessInfo.processInfo.environment["PATH"] ?? ""
+        let candidates = (packaged ?? []) + path.split(separator: ":").map(String.init)
+        let found = candidates.first { directory in
+            ["initdb", "postgres", "psql"].allSatisfy {
+                FileManager.default.isExecutableFile(atPath: "\(directory)/\($0)")
+            }
+        }
+        guard let found else { throw Absent(description: "initdb, postgres and psql are not installed") }
+        return found
+    }
+
+    /// The server writes its state into the last line of its lock file (`pidfile.h`).
+    private func waitUntilReady() throws {
+        let lock = directory.appendingPathComponent("data/postmaster.pid")
+        for _ in 0..<1200 {
+            let lines = (try? String(contentsOf: lock, encoding: .utf8))?.split(separator: "\n")
+            if lines?.last?.trimmingCharacters(in: .whitespaces) == "ready" { return }
+            guard keeper.isRunning else { break }
+            Thread.sleep(forTimeInterval: 0.05)
+        }
+        let log = try? String(contentsOf: directory.appendingPathComponent("log"), encoding: .utf8)
+        throw Absent(description: "PostgreSQL did not start: \(log ?? "it wrote nothing")")
+    }
+}
