@@ -93,9 +93,21 @@ public protocol Transaction {
     /// - Returns: how many rows it inserted, updated or deleted itself.
     /// - Throws: `StoreError`.
     @discardableResult func execute(_ sql: String, _ arguments: [Value]) throws -> Int
+
+    /// Carries a statement out before the next one or before the commit, whichever comes first; how many rows it
+    /// changed is not told. An engine that lies across a network saves a wait with it. A row that is there already
+    /// fails the body like any other mistake, or has it run again.
+    ///
+    /// - Throws: `StoreError`, here or later.
+    func executeLater(_ sql: String, _ arguments: [Value]) throws
 }
 
 extension Transaction {
+    /// At once, where waiting saves nothing.
+    public func executeLater(_ sql: String, _ arguments: [Value]) throws {
+        try execute(sql, arguments)
+    }
+
     /// All rows of a statement without parameters.
     public func query(_ sql: String) throws -> [Row] {
         try query(sql, [])

@@ -18,6 +18,9 @@ final class PostgreSQLConnection {
     private let patience: TimeInterval
     private var prepared: [Shape: String] = [:]
     private var parameters: [String: Int] = [:]
+    private var names = 0
+    /// How often the server was asked and waited for.
+    private(set) var exchanges = 0
     /// Whether answers may take as long as they take.
     var isPatient = false
 
@@ -65,33 +68,128 @@ final class PostgreSQLConnection {
         return result
     }
 
-    /// Runs one statement, prepared at its first use, and gives its answer in binary.
-    func execute(
-        _ sql: String, _ values: [Value], isWriting: Bool
+    /// What is sent in an exchange.
+    enum Part {
+        /// A command of the store's own.
+        case command(String)
+        /// A statement of a body, prepared at its first use and answered in binary.
+        case statement(String, [Value])
+    }
+
+    /// Sends statements together, so that all of them cost one wait (PostgreSQL, 34.5: pipeline mode), and gives the
+    /// answer to the last. The server carries out none that stands behind one that failed.
+    ///
+    /// - Parameter inspect: is shown each answer with its place.
+    func exchange(
+        _ parts: [Part], isWriting: Bool, _ inspect: (Int, borrowing PostgreSQLResult) -> Void = { _, _ in }
     ) throws(PostgreSQLFailure) -> PostgreSQLResult {
-        let arguments: PostgreSQLArguments
-        do {
-            arguments = try PostgreSQLArguments(values)
-        } catch {
-            throw .refused(error)
+        let steps = try parts.map(step)
+        if prepared.count + steps.count > Self.maximumStatements {
+            _ = try command("DEALLOCATE ALL")
+            prepared.removeAll()
+            parameters.removeAll()
         }
-        let count = highestParameter(sql)
-        guard count == values.count else {
-            throw .refused(.statement(reason: "it takes \(count) arguments and was given \(values.count)"))
+        guard PQenterPipelineMode(pointer) == 1 else { throw .disconnected }
+        var awaited: [Awaited] = []
+        for (index, step) in steps.enumerated() { try send(step, at: index, &awaited) }
+        guard PQpipelineSync(pointer) == 1 else { throw .disconnected }
+        exchanges += 1
+        var failure: PostgreSQLFailure?
+        var last: PostgreSQLResult?
+        for answer in awaited {
+            let result = try receive()
+            guard failure == nil else { continue }
+            guard result.isSuccess else {
+                failure = Self.failure(of: result, isWriting: isWriting, isLast: answer.index == steps.count - 1)
+                continue
+            }
+            if let preparation = answer.preparation {
+                prepared[preparation.shape] = preparation.name
+            } else {
+                inspect(answer.index, result)
+                last = consume result
+            }
         }
-        let name = try prepare(sql, arguments.types)
-        let isSent = arguments.withPointers { pointers in
-            PQsendQueryPrepared(
-                pointer, name, Int32(values.count), pointers, arguments.lengths, arguments.formats, 1)
+        try endPipeline()
+        if let failure { throw failure }
+        guard let last else { throw .disconnected }
+        return last
+    }
+
+    /// A part that is ready to be sent.
+    private enum Step {
+        case command(String)
+        case statement(Shape, PostgreSQLArguments)
+    }
+
+    /// What an answer is to, in the order in which answers come.
+    private struct Awaited {
+        let index: Int
+        /// The statement that it makes known by a name, where it is no answer to a part itself.
+        let preparation: (shape: Shape, name: String)?
+    }
+
+    private func step(_ part: Part) throws(PostgreSQLFailure) -> Step {
+        switch part {
+        case .command(let sql): return .command(sql)
+        case .statement(let sql, let values):
+            let count = highestParameter(sql)
+            guard count == values.count else {
+                throw .refused(.statement(reason: "it takes \(count) arguments and was given \(values.count)"))
+            }
+            do {
+                let arguments = try PostgreSQLArguments(values)
+                return .statement(Shape(sql: sql, types: arguments.types), arguments)
+            } catch {
+                throw .refused(error)
+            }
+        }
+    }
+
+    private func send(_ step: Step, at index: Int, _ awaited: inout [Awaited]) throws(PostgreSQLFailure) {
+        let isSent: Int32
+        switch step {
+        case .command(let sql):
+            isSent = PQsendQueryParams(pointer, sql, 0, nil, nil, nil, nil, 1)
+        case .statement(let shape, let arguments):
+            let underWay = awaited.lazy.compactMap(\.preparation).first { $0.shape == shape }?.name
+            let name = prepared[shape] ?? underWay ?? "s\(names)"
+            if prepared[shape] == nil, underWay == nil {
+                names += 1
+                guard PQsendPrepare(pointer, name, shape.sql, Int32(shape.types.count), shape.types) == 1 else {
+                    throw .disconnected
+                }
+                awaited.append(Awaited(index: index, preparation: (shape, name)))
+            }
+            isSent = arguments.withPointers { pointers in
+                PQsendQueryPrepared(
+                    pointer, name, Int32(shape.types.count), pointers, arguments.lengths, arguments.formats, 1)
+            }
         }
         guard isSent == 1 else { throw .disconnected }
-        let result = try receive()
-        guard !result.isEmptyStatement else { throw .refused(.statement(reason: "it is empty")) }
+        awaited.append(Awaited(index: index, preparation: nil))
+    }
+
+    /// What a failure means. A row that is there already, although nobody asked whether it was put in, was put in by
+    /// another writer meanwhile: run again, the body sees it.
+    private static func failure(
+        of result: borrowing PostgreSQLResult, isWriting: Bool, isLast: Bool
+    ) -> PostgreSQLFailure {
+        if result.isEmptyStatement { return .refused(.statement(reason: "it is empty")) }
         if isWriting, PostgreSQLFailure.isReadOnly(result) {
-            throw .lost(.unavailable(reason: "the server has become a standby"))
+            return .lost(.unavailable(reason: "the server has become a standby"))
         }
-        guard result.isSuccess else { throw PostgreSQLFailure(result) }
-        return result
+        let failure = PostgreSQLFailure(result)
+        if !isLast, case .refused(.constraint(.unique)) = failure {
+            return .conflict(.constraint(kind: .unique))
+        }
+        return failure
+    }
+
+    private func endPipeline() throws(PostgreSQLFailure) {
+        let end = try next(until: deadline)
+        defer { PQclear(end) }
+        guard PQresultStatus(end) == PGRES_PIPELINE_SYNC, PQexitPipelineMode(pointer) == 1 else { throw .disconnected }
     }
 
     private func highestParameter(_ sql: String) -> Int {
@@ -101,39 +199,34 @@ final class PostgreSQLConnection {
         return count
     }
 
-    private func prepare(_ sql: String, _ types: [UInt32]) throws(PostgreSQLFailure) -> String {
-        let shape = Shape(sql: sql, types: types)
-        if let name = prepared[shape] { return name }
-        if prepared.count >= Self.maximumStatements {
-            _ = try command("DEALLOCATE ALL")
-            prepared.removeAll()
-            parameters.removeAll()
-        }
-        let name = "s\(prepared.count)"
-        guard PQsendPrepare(pointer, name, sql, Int32(types.count), types) == 1 else { throw .disconnected }
-        let result = try receive()
-        guard result.isSuccess else { throw PostgreSQLFailure(result) }
-        prepared[shape] = name
-        return name
-    }
-
     /// The answer to what was sent: of several statements the last one's, or the first failure.
     private func receive() throws(PostgreSQLFailure) -> PostgreSQLResult {
-        let deadline = ContinuousClock.now + .seconds(patience)
+        let deadline = deadline
         var last: OpaquePointer?
         while true {
-            while PQisBusy(pointer) == 1 {
-                guard wait(until: deadline), PQconsumeInput(pointer) == 1 else {
-                    PQclear(last)
-                    throw .disconnected
-                }
+            let next: OpaquePointer?
+            do {
+                next = try self.next(until: deadline)
+            } catch {
+                PQclear(last)
+                throw error
             }
-            guard let next = PQgetResult(pointer) else { break }
+            guard let next else { break }
             PQclear(last)
             last = next
         }
         guard let last else { throw .disconnected }
         return PostgreSQLResult(last)
+    }
+
+    private var deadline: ContinuousClock.Instant { .now + .seconds(patience) }
+
+    /// The next result of libpq; nil where a statement has no more.
+    private func next(until deadline: ContinuousClock.Instant) throws(PostgreSQLFailure) -> OpaquePointer? {
+        while PQisBusy(pointer) == 1 {
+            guard wait(until: deadline), PQconsumeInput(pointer) == 1 else { throw .disconnected }
+        }
+        return PQgetResult(pointer)
     }
 
     /// Waits for bytes; `false` where none came in time.

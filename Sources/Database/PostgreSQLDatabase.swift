@@ -73,6 +73,9 @@ public final class PostgreSQLDatabase: Database {
         _ = try await read { try $0.first("SELECT 1") }
     }
 
+    /// How often transactions waited for the server so far: what a node far from it pays for.
+    public var exchanges: Int { writers.exchanges + readers.exchanges }
+
     /// Finishes what is in line and lets every connection go.
     public func close() async throws {
         await readers.close()

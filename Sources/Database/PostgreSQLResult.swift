@@ -39,11 +39,6 @@ struct PostgreSQLResult: ~Copyable {
         field(pointer).map { String(cString: $0) }
     }
 
-    /// The first column of the first row, of an answer in text.
-    var firstText: String? {
-        count > 0 && PQnfields(pointer) > 0 ? String(cString: PQgetvalue(pointer, 0, 0)) : nil
-    }
-
     /// A row of an answer in binary.
     ///
     /// - Throws: `StoreError.statement` for a type outside the subset that engines share.

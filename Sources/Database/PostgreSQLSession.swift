@@ -17,14 +17,21 @@ public struct PostgreSQLTimeouts: Sendable {
 final class PostgreSQLSession {
     /// How often a body is begun again after its connection was lost: the first may have been stale, the second is news.
     private static let maximumLosses = 2
+    /// How often a body is begun again because of a row that was put in meanwhile.
+    private static let maximumMeetings = 3
 
     private let address: PostgreSQLAddress
     private let timeouts: PostgreSQLTimeouts
+    private let count: (Int) -> Void
     private var connection: PostgreSQLConnection?
 
-    init(_ address: PostgreSQLAddress, timeouts: PostgreSQLTimeouts) {
+    /// A session that connects with its first body.
+    ///
+    /// - Parameter count: is told how often each attempt waited for the server.
+    init(_ address: PostgreSQLAddress, timeouts: PostgreSQLTimeouts, count: @escaping (Int) -> Void) {
         self.address = address
         self.timeouts = timeouts
+        self.count = count
     }
 
     /// Runs a body in a transaction; from its start again where it is known that nothing of it was kept.
@@ -37,8 +44,10 @@ final class PostgreSQLSession {
             do {
                 return try attempt(kind, clock: clock, body)
             } catch PostgreSQLFailure.conflict(let error) {
-                guard kind == .alter || ContinuousClock.now < deadline else { throw error }
                 conflicts += 1
+                guard kind == .alter || ContinuousClock.now < deadline else { throw error }
+                // A row that is in the way each time was not put there meanwhile.
+                if case .constraint = error, conflicts > Self.maximumMeetings { throw error }
                 // Chance keeps two writers from meeting again and again.
                 Thread.sleep(forTimeInterval: .random(in: 0...min(0.064, 0.001 * Double(1 << min(conflicts, 6)))))
             } catch PostgreSQLFailure.lost(let error) {
@@ -64,7 +73,9 @@ final class PostgreSQLSession {
     ) throws -> T {
         let connection = try self.connection ?? PostgreSQLConnection(address, timeouts: timeouts)
         self.connection = connection
-        let transaction = try PostgreSQLTransaction(connection, kind, clock: clock)
+        let before = connection.exchanges
+        defer { count(connection.exchanges - before) }
+        let transaction = PostgreSQLTransaction(connection, kind, clock: clock)
         let result = Result { try body(transaction) }
         if let failure = transaction.failure {
             if case .lost = failure { throw failure }

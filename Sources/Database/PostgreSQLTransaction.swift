@@ -1,12 +1,22 @@
 import Foundation
 
 /// A conversation over one PostgreSQL connection, between `BEGIN` and `COMMIT`.
+///
+/// Each wait for the server costs more than most statements. `BEGIN` therefore goes out with the first statement, and
+/// what was put off (`executeLater`) with the next one or with `COMMIT`.
 final class PostgreSQLTransaction: Transaction {
-    let now: Date
     private let connection: PostgreSQLConnection
     private let kind: Kind
+    private var moment: Date?
+    private var hasBegun = false
+    private var later: [PostgreSQLConnection.Part] = []
     /// Why a statement failed: it ends the transaction on the server too.
     private(set) var failure: PostgreSQLFailure?
+
+    /// What was put off is sent when there is so much of it, so that neither side fills the other's buffers.
+    private static let mostLater = 32
+    /// Microseconds since 1970.
+    private static let time = "SELECT CAST(extract(epoch FROM now()) * 1000000 AS BIGINT)"
 
     /// What a transaction is for.
     enum Kind {
@@ -17,36 +27,49 @@ final class PostgreSQLTransaction: Transaction {
 
         /// Writers that decide from what they read must not pass one another, as on an engine with one writer. One
         /// snapshot is enough for those who only read, and nothing takes a reader back.
-        var begin: String {
+        var begin: [String] {
             switch self {
-            case .read: "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
-            case .write: "BEGIN ISOLATION LEVEL SERIALIZABLE READ WRITE"
+            case .read: ["BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"]
+            case .write: ["BEGIN ISOLATION LEVEL SERIALIZABLE READ WRITE"]
             case .alter:
-                """
-                BEGIN ISOLATION LEVEL SERIALIZABLE READ WRITE;
-                SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = 0
-                """
+                [
+                    "BEGIN ISOLATION LEVEL SERIALIZABLE READ WRITE", "SET LOCAL statement_timeout = 0",
+                    "SET LOCAL lock_timeout = 0",
+                ]
             }
         }
     }
 
-    /// Begins a transaction; the clock is the server's where none is given.
-    init(_ connection: PostgreSQLConnection, _ kind: Kind, clock: (@Sendable () -> Date)?) throws(PostgreSQLFailure) {
+    /// A transaction that begins with its first statement; the clock is the server's where none is given.
+    init(_ connection: PostgreSQLConnection, _ kind: Kind, clock: (@Sendable () -> Date)?) {
         connection.isPatient = kind == .alter
-        // The same exchange begins the transaction and asks for the time: microseconds since 1970.
-        let answer = try connection.command(
-            "\(kind.begin); SELECT CAST(extract(epoch FROM now()) * 1000000 AS BIGINT)")
-        guard let microseconds = answer.firstText.flatMap({ Int64($0) }) else { throw .disconnected }
-        now = clock?() ?? Date(timeIntervalSince1970: Double(microseconds) / 1_000_000)
         self.connection = connection
         self.kind = kind
+        moment = clock?()
+    }
+
+    /// The time at which the transaction began; asked before the first statement it costs a wait of its own.
+    var now: Date {
+        if moment == nil, failure == nil { begin() }
+        // Without an answer of the server the body has failed, whatever it makes of this.
+        return moment ?? .distantPast
+    }
+
+    /// Begins alone. That it failed is told by the next statement, and by the end of the body.
+    private func begin() {
+        do throws(PostgreSQLFailure) {
+            _ = try exchange(nil)
+        } catch {
+            failure = error
+        }
     }
 
     /// Makes what was written durable.
     func commit() throws(PostgreSQLFailure) {
+        guard hasBegun || !later.isEmpty else { return }
         let command: String
         do {
-            command = try connection.command("COMMIT").command
+            command = try exchange(.command("COMMIT")).command
         } catch {
             guard case .lost = error, kind != .read else { throw error }
             throw .outcomeUnknown(
@@ -57,7 +80,7 @@ final class PostgreSQLTransaction: Transaction {
 
     /// Takes back what was written.
     func rollBack() throws(PostgreSQLFailure) {
-        _ = try connection.command("ROLLBACK")
+        if hasBegun { _ = try connection.command("ROLLBACK") }
     }
 
     func query(_ sql: String, _ arguments: [Value]) throws -> [Row] {
@@ -79,14 +102,47 @@ final class PostgreSQLTransaction: Transaction {
         try perform(sql, arguments).changedRows
     }
 
+    func executeLater(_ sql: String, _ arguments: [Value]) throws {
+        if let failure { throw failure.error }
+        later.append(.statement(sql, arguments))
+        if later.count >= Self.mostLater { _ = try perform(nil) }
+    }
+
     private func perform(_ sql: String, _ arguments: [Value]) throws(StoreError) -> PostgreSQLResult {
+        try perform(.statement(sql, arguments))
+    }
+
+    private func perform(_ part: PostgreSQLConnection.Part?) throws(StoreError) -> PostgreSQLResult {
         if let failure { throw failure.error }
         do {
-            return try connection.execute(sql, arguments, isWriting: kind != .read)
+            return try exchange(part)
         } catch {
             failure = error
             throw error.error
         }
+    }
+
+    /// Sends what is due, with a last part, and gives the answer to the last of all.
+    private func exchange(_ last: PostgreSQLConnection.Part?) throws(PostgreSQLFailure) -> PostgreSQLResult {
+        var (parts, clock) = ([PostgreSQLConnection.Part](), Int?.none)
+        if !hasBegun {
+            parts = kind.begin.map { .command($0) }
+            if moment == nil {
+                clock = parts.count
+                parts.append(.statement(Self.time, []))
+            }
+        }
+        parts += later
+        if let last { parts.append(last) }
+        later = []
+        hasBegun = true
+        var moment = moment
+        let answer = try connection.exchange(parts, isWriting: kind != .read) { index, result in
+            guard index == clock, let microseconds = try? result.row(0).integer(0) else { return }
+            moment = Date(timeIntervalSince1970: Double(microseconds) / 1_000_000)
+        }
+        self.moment = moment
+        return answer
     }
 
     private func row(_ index: Int, of result: borrowing PostgreSQLResult) throws(StoreError) -> Row {

@@ -28,6 +28,7 @@ final class PostgreSQLWorkers: Sendable {
     private let limit: Int
     private let state = Mutex(State())
     private let running = DispatchGroup()
+    private let asked = Atomic<Int>(0)
 
     init(_ address: PostgreSQLAddress, timeouts: PostgreSQLTimeouts, limit: Int) {
         self.address = address
@@ -73,11 +74,16 @@ final class PostgreSQLWorkers: Sendable {
         }
     }
 
+    /// How often a transaction waited for the server so far.
+    var exchanges: Int { asked.load(ordering: .relaxed) }
+
     /// Whether no more jobs are taken.
     var isClosed: Bool { state.withLock { $0.isClosed } }
 
     private func work() {
-        let session = PostgreSQLSession(address, timeouts: timeouts)
+        let session = PostgreSQLSession(address, timeouts: timeouts) { [self] in
+            asked.add($0, ordering: .relaxed)
+        }
         let semaphore = DispatchSemaphore(value: 0)
         while true {
             let (job, isOver) = state.withLock { state -> (Job?, Bool) in

@@ -85,13 +85,18 @@ public struct OpenSession: Sendable {
         let epoch = sessions.epoch
 
         let admission = try await store.decide { transaction -> RefuseBanned.Admission<Opened> in
+            let standing = try Self.standing(
+                of: identity, on: connection, deviceID: deviceID, mostSessions: policy.perUserAndDevice,
+                in: transaction)
             let now = transaction.now
-            try Self.requireStanding(identity, thumbprint: connection.thumbprint, in: transaction)
-            try NonceRecords(transaction).spend(identity.nonce)
-            let user = try UserRecords(transaction).findOrCreate(
-                providerID: identity.token.provider, externalID: identity.token.externalID, newID: newUserID, at: now)
+            let user =
+                standing.user
+                ?? User(
+                    id: newUserID, providerID: identity.token.provider, externalID: identity.token.externalID,
+                    assurance: .none, createdAt: now)
+            if standing.user == nil { try UserRecords(transaction).insertLater(user) }
             // The nonce stays spent: the refusal is thrown outside.
-            if let hold = try RefuseBanned.ruling(on: user.id, in: transaction) {
+            if standing.mayUserBeHeld, let hold = try RefuseBanned.ruling(on: user.id, in: transaction) {
                 return .banned(user.id, hold, at: now)
             }
             try identity.profile.keep(for: user, keys: keys, in: transaction)
@@ -100,7 +105,9 @@ public struct OpenSession: Sendable {
                 externalID: user.externalID, applicationID: application.id, deviceID: deviceID,
                 thumbprint: connection.thumbprint, providerKeyID: identity.token.keyID, state: .authenticated,
                 createdAt: now, renewedAt: now, lastUsedAt: now, challengedAt: nil)
-            let ended = try Self.endOldest(before: session, policy: policy, in: transaction)
+            let ended =
+                standing.openSessions < policy.perUserAndDevice
+                ? [] : try Self.endOldest(before: session, policy: policy, in: transaction)
             try SessionRecords(transaction).insert(session)
             return .admitted((session, user.assurance, ended))
         }
@@ -115,20 +122,28 @@ public struct OpenSession: Sendable {
     }
 
     /// The memories that judged key and certificate may be a moment old: the transaction looks again, so that nothing
-    /// opens a session after its revocation was answered.
-    static func requireStanding(
-        _ identity: VerifiedIdentity, thumbprint: Digest256, in transaction: any Transaction
-    ) throws {
-        guard try ProviderKeyRecords(transaction).mayOpenSessions(identity.token.keyID) else {
+    /// opens a session after its revocation was answered. The nonce is spent with it.
+    static func standing(
+        of identity: VerifiedIdentity, on connection: ClientConnection, deviceID: DeviceID, mostSessions: Int,
+        in transaction: any Transaction
+    ) throws -> SignInRecords.Standing {
+        let standing = try SignInRecords(transaction).standing(
+            of: SignInRecords.Subject(
+                keyID: identity.token.keyID, nonce: identity.nonce, thumbprint: connection.thumbprint,
+                deviceID: deviceID, providerID: identity.token.provider, externalID: identity.token.externalID),
+            mostSessions: mostSessions)
+        guard standing.mayKeyOpenSessions else {
             throw Refusal(
                 .invalidIdentityToken, "The key named by kid was retired or its provider was disabled.",
                 reason: "key_retired")
         }
-        guard let certificate = try CertificateRecords(transaction).find(thumbprint: thumbprint) else {
+        guard let certificate = standing.certificate else {
             throw Refusal(.certificateRevoked, "This service did not issue the certificate: certify the device anew.")
         }
         try certificate.judge(now: transaction.now)
-        try RefuseBanned.requireUnbanned(certificate.deviceID, in: transaction)
+        if standing.wasDeviceHeld { try RefuseBanned.requireUnbanned(certificate.deviceID, in: transaction) }
+        try NonceRecords(transaction).spend(identity.nonce, isSpent: standing.isNonceSpent)
+        return standing
     }
 
     /// Ends the oldest sessions of the user on the device beyond what the policy allows; the hashes of their tokens.
@@ -136,10 +151,6 @@ public struct OpenSession: Sendable {
         before session: Session, policy: SessionPolicy, in transaction: any Transaction
     ) throws -> [Digest256] {
         let records = SessionRecords(transaction)
-        guard
-            try records.countOpen(session.userID, on: session.deviceID, atMost: policy.perUserAndDevice)
-                >= policy.perUserAndDevice
-        else { return [] }
         let live = try records.listOpen(.user(session.userID)).filter {
             $0.deviceID == session.deviceID && $0.standing(now: session.createdAt, policy: policy) != .expired
         }

@@ -49,10 +49,10 @@ public struct RenewSession: Sendable {
         let token = SessionToken(randomBytes: surroundings.randomBytes(32))
         let epoch = sessions.epoch
         let admission = try await store.decide { transaction -> RefuseBanned.Admission<(Session, Assurance)> in
-            try OpenSession.requireStanding(identity, thumbprint: connection.thumbprint, in: transaction)
-            try NonceRecords(transaction).spend(identity.nonce)
+            let standing = try OpenSession.standing(
+                of: identity, on: connection, deviceID: old.deviceID, mostSessions: 0, in: transaction)
             let now = transaction.now
-            if let hold = try RefuseBanned.ruling(on: old.userID, in: transaction) {
+            if standing.mayUserBeHeld, let hold = try RefuseBanned.ruling(on: old.userID, in: transaction) {
                 return .banned(old.userID, hold, at: now)
             }
             var session = old
@@ -66,7 +66,7 @@ public struct RenewSession: Sendable {
                 throw Refusal(.sessionDestroyed, "The session was ended or renewed meanwhile.")
             }
             try ChangeRecords(transaction).announce(.session(old.tokenHash))
-            return .admitted((session, try UserRecords(transaction).find(session.userID)?.assurance ?? .none))
+            return .admitted((session, standing.user?.assurance ?? .none))
         }
         let (session, assurance) = try bans.requireAdmitted(admission, on: connection)
         sessions.remember(session, since: epoch)

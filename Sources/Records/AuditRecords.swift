@@ -59,7 +59,7 @@ public struct AuditRecords {
     public func append(
         _ event: Event, subject: String, actor: String, detail: String? = nil, reason: AuditReason? = nil, id: UUID
     ) throws {
-        try transaction.execute(
+        try transaction.executeLater(
             """
             INSERT INTO audit_entries (id, at, event, subject, actor, detail, reason)
             VALUES ($1, $2, $3, $4, $5, $6, $7)

@@ -171,7 +171,8 @@ public struct BanRecords {
 }
 
 extension Identifier {
-    fileprivate var bytes: [UInt8] { withUnsafeBytes(of: uuid.uuid) { Array($0) } }
+    /// The sixteen bytes.
+    var bytes: [UInt8] { withUnsafeBytes(of: uuid.uuid) { Array($0) } }
 
     fileprivate init?(bytes: [UInt8]) {
         guard bytes.count == 16 else { return nil }

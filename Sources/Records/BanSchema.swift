@@ -51,4 +51,7 @@ extension Schema {
             "CREATE INDEX ban_holds_going ON ban_holds (ban_id) WHERE goes_with_ban = 1",
             "CREATE INDEX authenticated_users_by_number ON authenticated_users (phone_index)",
         ])
+    /// A user's id as bans name it, so that a user and the bans on it are read together. Users of before have none.
+    static let subjects = Migration(
+        identifier: 12, name: "users as bans name them", statements: ["ALTER TABLE users ADD COLUMN subject BYTEA"])
 }

@@ -11,10 +11,11 @@ public struct CertificateRecords {
         self.transaction = transaction
     }
 
-    private static let columns = """
-        serial, thumbprint, device_id, key_hash, not_before, not_after, issued_at, replaces, first_seen_at,
-        revoked_at, revocation_reason
-        """
+    static let columnNames = [
+        "serial", "thumbprint", "device_id", "key_hash", "not_before", "not_after", "issued_at", "replaces",
+        "first_seen_at", "revoked_at", "revocation_reason",
+    ]
+    private static let columns = columnNames.joined(separator: ", ")
 
     /// Writes a new certificate with the key that it certifies, DER SubjectPublicKeyInfo.
     public func insert(_ certificate: DeviceCertificate, subjectPublicKeyInfo: [UInt8]) throws {
@@ -112,13 +113,17 @@ public struct CertificateRecords {
             [.bytes(thumbprint.bytes), .time(time)]) > 0
     }
 
-    private static func certificate(_ row: Row) throws -> DeviceCertificate {
-        let revokedAt = try row.timeOrNull(9)
-        let reason = try row.textOrNull(10)
+    private static func certificate(_ row: Row) throws -> DeviceCertificate { try certificate(row, from: 0) }
+
+    /// The certificate whose columns begin at a place.
+    static func certificate(_ row: Row, from first: Int) throws -> DeviceCertificate {
+        let revokedAt = try row.timeOrNull(first + 9)
+        let reason = try row.textOrNull(first + 10)
         return DeviceCertificate(
-            serial: try row.text(0), thumbprint: try row.digest(1), deviceID: try row.id(2), keyHash: try row.digest(3),
-            notBefore: try row.time(4), notAfter: try row.time(5), issuedAt: try row.time(6),
-            replaces: try row.textOrNull(7), firstSeenAt: try row.timeOrNull(8),
+            serial: try row.text(first), thumbprint: try row.digest(first + 1), deviceID: try row.id(first + 2),
+            keyHash: try row.digest(first + 3), notBefore: try row.time(first + 4), notAfter: try row.time(first + 5),
+            issuedAt: try row.time(first + 6), replaces: try row.textOrNull(first + 7),
+            firstSeenAt: try row.timeOrNull(first + 8),
             revoked: revokedAt.flatMap { at in reason.map { .init(at: at, reason: $0) } })
     }
 }

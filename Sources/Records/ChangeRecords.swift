@@ -63,7 +63,7 @@ public struct ChangeRecords {
             "UPDATE change_counter SET value = value + 1 WHERE id = 1 RETURNING value", [])
         guard let sequence = try counter?.integer(0) else { throw DamagedRow(column: 0) }
         let (kind, key) = change.columns
-        try transaction.execute(
+        try transaction.executeLater(
             "INSERT INTO changes (sequence, kind, key, at) VALUES ($1, $2, $3, $4)",
             [.integer(sequence), .text(kind), .text(key), .time(transaction.now)])
     }

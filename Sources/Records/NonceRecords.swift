@@ -18,6 +18,14 @@ public struct NonceRecords {
     ///
     /// - Throws: ``Refusal`` `invalid_identity_token` with reason `nonce_expired` or `nonce_used`.
     public func spend(_ nonce: Nonce) throws {
+        try spend(nonce, isSpent: try isSpent(nonce))
+    }
+
+    /// Spends a nonce of which this transaction has read whether it was spent: the row's key keeps two transactions that
+    /// read the same from both being kept.
+    ///
+    /// - Throws: ``Refusal`` like ``spend(_:)``.
+    public func spend(_ nonce: Nonce, isSpent: Bool) throws {
         let now = transaction.now
         guard now < nonce.expiresAt else {
             let late = Int(now.timeIntervalSince(nonce.expiresAt).rounded(.up))
@@ -25,14 +33,14 @@ public struct NonceRecords {
                 .invalidIdentityToken, "The nonce in nce expired \(late) s ago: take a new one and sign again.",
                 reason: "nonce_expired")
         }
-        let spent = try transaction.execute(
-            "INSERT INTO spent_nonces (nonce, expires_at) VALUES ($1, $2) ON CONFLICT (expires_at, nonce) DO NOTHING",
-            [.bytes(nonce.randomBytes), .time(nonce.expiresAt)])
-        guard spent > 0 else {
+        guard !isSpent else {
             throw Refusal(
                 .invalidIdentityToken, "The nonce in nce was used before: take a new one and sign again.",
                 reason: "nonce_used")
         }
+        try transaction.executeLater(
+            "INSERT INTO spent_nonces (nonce, expires_at) VALUES ($1, $2)",
+            [.bytes(nonce.randomBytes), .time(nonce.expiresAt)])
     }
 
     /// Whether a nonce was spent.

@@ -37,7 +37,7 @@ public struct SessionRecords {
 
     /// Writes a new session.
     public func insert(_ session: Session) throws {
-        try transaction.execute(
+        try transaction.executeLater(
             """
             INSERT INTO sessions (\(Self.columns))
             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)
@@ -79,17 +79,6 @@ public struct SessionRecords {
         try transaction.query(
             "SELECT DISTINCT device_id FROM sessions WHERE user_id = $1 ORDER BY device_id", [.id(userID)]
         ).map { try $0.id(0) }
-    }
-
-    /// How many sessions of a user on a device were not ended; what is beyond a number is not counted.
-    public func countOpen(_ userID: UserID, on deviceID: DeviceID, atMost: Int) throws -> Int {
-        Int(
-            try transaction.first(
-                """
-                SELECT COUNT(*) FROM (
-                    SELECT 1 FROM sessions WHERE user_id = $1 AND device_id = $2 AND state <> 'unauthenticated' LIMIT $3
-                ) AS open
-                """, [.id(userID), .id(deviceID), .integer(Int64(atMost))])?.integer(0) ?? 0)
     }
 
     /// The newest sessions that were not ended.

@@ -11,7 +11,10 @@ public struct UserRecords {
         self.transaction = transaction
     }
 
-    private static let columns = "id, provider_id, external_id, assurance, assurance_until, created_at, profile_index"
+    static let columnNames = [
+        "id", "provider_id", "external_id", "assurance", "assurance_until", "created_at", "profile_index",
+    ]
+    private static let columns = columnNames.joined(separator: ", ")
 
     /// The user that a provider calls so, made with the id at hand where there is none yet.
     public func findOrCreate(
@@ -22,13 +25,27 @@ public struct UserRecords {
             id: newID, providerID: providerID, externalID: externalID, assurance: .none, createdAt: time)
         let inserted = try transaction.execute(
             """
-            INSERT INTO users (id, provider_id, external_id, assurance, created_at) VALUES ($1, $2, $3, $4, $5)
-            ON CONFLICT (provider_id, external_id) DO NOTHING
-            """,
-            [.id(user.id), .id(providerID), .text(externalID), .text(user.assurance.rawValue), .time(time)])
+            \(Self.insertion) ON CONFLICT (provider_id, external_id) DO NOTHING
+            """, Self.values(of: user))
         if inserted > 0 { return user }
         // Another node was faster: what stands in the table counts.
         return try find(providerID: providerID, externalID: externalID) ?? user
+    }
+
+    /// Writes a user whom this transaction has looked for in vain; where another one is faster, it is run again.
+    public func insertLater(_ user: User) throws {
+        try transaction.executeLater(Self.insertion, Self.values(of: user))
+    }
+
+    /// `subject` is the id as bans name it; users of before have none.
+    private static let insertion =
+        "INSERT INTO users (id, subject, provider_id, external_id, assurance, created_at) VALUES ($1, $2, $3, $4, $5, $6)"
+
+    private static func values(of user: User) -> [Value] {
+        [
+            .id(user.id), .bytes(user.id.bytes), .id(user.providerID), .text(user.externalID),
+            .text(user.assurance.rawValue), .time(user.createdAt),
+        ]
     }
 
     /// The user that a provider calls so.
@@ -90,12 +107,15 @@ public struct UserRecords {
             """, [.id(id)])
     }
 
-    private func user(_ row: Row) throws -> User {
-        let stored: Assurance = try row.word(3)
-        let hasLapsed = try row.timeOrNull(4).map { $0 <= transaction.now } ?? false
+    private func user(_ row: Row) throws -> User { try Self.user(row, from: 0, now: transaction.now) }
+
+    /// The user whose columns begin at a place.
+    static func user(_ row: Row, from first: Int, now: Date) throws -> User {
+        let stored: Assurance = try row.word(first + 3)
+        let hasLapsed = try row.timeOrNull(first + 4).map { $0 <= now } ?? false
         return User(
-            id: try row.id(0), providerID: try row.id(1), externalID: try row.text(2),
-            assurance: hasLapsed ? min(stored, .phone) : stored, createdAt: try row.time(5),
-            profileIndex: try row.bytesOrNull(6).flatMap { Digest256($0) })
+            id: try row.id(first), providerID: try row.id(first + 1), externalID: try row.text(first + 2),
+            assurance: hasLapsed ? min(stored, .phone) : stored, createdAt: try row.time(first + 5),
+            profileIndex: try row.bytesOrNull(first + 6).flatMap { Digest256($0) })
     }
 }

@@ -52,6 +52,47 @@ import Testing
         }
     }
 
+    @Test(
+        "What is put off happens in its order, before the next statement and before the commit",
+        arguments: StoreKind.all)
+    func later(kind: StoreKind) async throws {
+        try await withStore(kind, migrations: [Self.family]) { store async throws in
+            try await store.write { transaction in
+                try transaction.executeLater("INSERT INTO parents (id, name) VALUES (2, $1)", [.text("Grace")])
+                try transaction.executeLater("UPDATE parents SET name = 'Barbara' WHERE id = 2", [])
+                #expect(try transaction.first("SELECT name FROM parents WHERE id = 2")?.text(0) == "Barbara")
+                for id in 3..<103 { try transaction.executeLater("INSERT INTO parents (id) VALUES ($1)", [Value(id)]) }
+            }
+            #expect(try await Self.countParents(store) == 102)
+            await #expect(throws: Interruption()) {
+                try await store.write { transaction in
+                    try transaction.executeLater("DELETE FROM parents", [])
+                    throw Interruption()
+                }
+            }
+            #expect(try await Self.countParents(store) == 102)
+        }
+    }
+
+    @Test("What is put off and cannot be done fails the body", arguments: StoreKind.all, [false, true])
+    func failedLater(kind: StoreKind, isFollowed: Bool) async throws {
+        try await withStore(kind, migrations: [Self.family]) { store async throws in
+            for (sql, broken) in [
+                ("INSERT INTO parents (id) VALUES (1)", StoreError.Constraint.unique),
+                ("INSERT INTO children VALUES (1, 9, 1)", .foreignKey),
+            ] {
+                await #expect(throws: StoreError.constraint(kind: broken)) {
+                    try await store.write { transaction in
+                        try transaction.executeLater("INSERT INTO parents (id) VALUES (2)", [])
+                        try transaction.executeLater(sql, [])
+                        if isFollowed { _ = try? transaction.first("SELECT 1") }
+                    }
+                }
+            }
+            #expect(try await Self.countParents(store) == 1)
+        }
+    }
+
     @Test("A statement that failed fails the whole body, even where the body goes on", arguments: StoreKind.all)
     func swallowedError(kind: StoreKind) async throws {
         try await withStore(kind, migrations: [Self.family]) { store async throws in
