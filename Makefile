@@ -35,7 +35,7 @@ test: $(VENV)/.made
 		swift test --skip-build --filter 'RecordsTests|OperationsTests'
 
 bench:
-	@$(call install,$(BUILD_PACKAGES))
+	@$(call install,$(BUILD_PACKAGES) postgresql)
 	swift build -c release --product countersign
 	swift build -c release --product Benchmarks
 	"$$(swift build -c release --show-bin-path)/Benchmarks"

@@ -95,8 +95,8 @@ public protocol Transaction {
     @discardableResult func execute(_ sql: String, _ arguments: [Value]) throws -> Int
 
     /// Carries a statement out before the next one or before the commit, whichever comes first; how many rows it
-    /// changed is not told. An engine that lies across a network saves a wait with it. A row that is there already
-    /// fails the body like any other mistake, or has it run again.
+    /// changed is not told. An engine that lies across a network saves a wait with it. A mistake fails
+    /// the body all the same.
     ///
     /// - Throws: `StoreError`, here or later.
     func executeLater(_ sql: String, _ arguments: [Value]) throws

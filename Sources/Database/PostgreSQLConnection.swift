@@ -100,7 +100,7 @@ final class PostgreSQLConnection {
             let result = try receive()
             guard failure == nil else { continue }
             guard result.isSuccess else {
-                failure = Self.failure(of: result, isWriting: isWriting, isLast: answer.index == steps.count - 1)
+                failure = Self.failure(of: result, isWriting: isWriting)
                 continue
             }
             if let preparation = answer.preparation {
@@ -170,20 +170,12 @@ final class PostgreSQLConnection {
         awaited.append(Awaited(index: index, preparation: nil))
     }
 
-    /// What a failure means. A row that is there already, although nobody asked whether it was put in, was put in by
-    /// another writer meanwhile: run again, the body sees it.
-    private static func failure(
-        of result: borrowing PostgreSQLResult, isWriting: Bool, isLast: Bool
-    ) -> PostgreSQLFailure {
+    private static func failure(of result: borrowing PostgreSQLResult, isWriting: Bool) -> PostgreSQLFailure {
         if result.isEmptyStatement { return .refused(.statement(reason: "it is empty")) }
         if isWriting, PostgreSQLFailure.isReadOnly(result) {
             return .lost(.unavailable(reason: "the server has become a standby"))
         }
-        let failure = PostgreSQLFailure(result)
-        if !isLast, case .refused(.constraint(.unique)) = failure {
-            return .conflict(.constraint(kind: .unique))
-        }
-        return failure
+        return PostgreSQLFailure(result)
     }
 
     private func endPipeline() throws(PostgreSQLFailure) {

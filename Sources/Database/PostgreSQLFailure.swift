@@ -35,6 +35,8 @@ extension PostgreSQLFailure {
         switch state {
         case "40001", "40P01": self = .conflict(.unavailable(reason: "other writers were in the way (\(known))"))
         // Two sessions that make the same table at once meet in the catalogue.
+        case "42710", "42P07":
+            self = .conflict(.statement(reason: "what it makes is there already (\(known))"))
         case "23505" where result.text(of: CPostgreSQL_schema) == "pg_catalog":
             self = .conflict(.unavailable(reason: "another session changes the schema (\(known))"))
         case "23505": self = .refused(.constraint(kind: .unique))

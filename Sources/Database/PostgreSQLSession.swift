@@ -17,8 +17,8 @@ public struct PostgreSQLTimeouts: Sendable {
 final class PostgreSQLSession {
     /// How often a body is begun again after its connection was lost: the first may have been stale, the second is news.
     private static let maximumLosses = 2
-    /// How often a body is begun again because of a row that was put in meanwhile.
-    private static let maximumMeetings = 3
+    /// How often a change of the schema is begun again, which otherwise waits as long as it must.
+    private static let maximumMeetings = 100
 
     private let address: PostgreSQLAddress
     private let timeouts: PostgreSQLTimeouts
@@ -45,9 +45,11 @@ final class PostgreSQLSession {
                 return try attempt(kind, clock: clock, body)
             } catch PostgreSQLFailure.conflict(let error) {
                 conflicts += 1
-                guard kind == .alter || ContinuousClock.now < deadline else { throw error }
-                // A row that is in the way each time was not put there meanwhile.
-                if case .constraint = error, conflicts > Self.maximumMeetings { throw error }
+                // That something is there already is no mistake only where several make the schema at once.
+                if case .statement = error, kind != .alter { throw error }
+                guard kind == .alter ? conflicts < Self.maximumMeetings : ContinuousClock.now < deadline else {
+                    throw error
+                }
                 // Chance keeps two writers from meeting again and again.
                 Thread.sleep(forTimeInterval: .random(in: 0...min(0.064, 0.001 * Double(1 << min(conflicts, 6)))))
             } catch PostgreSQLFailure.lost(let error) {

@@ -84,7 +84,8 @@ public struct OpenSession: Sendable {
         let deviceID = device.certificate.deviceID
         let epoch = sessions.epoch
 
-        let admission = try await store.decide { transaction -> RefuseBanned.Admission<Opened> in
+        let admission = try await store.signIn(spending: identity.nonce) {
+            transaction -> RefuseBanned.Admission<Opened> in
             let standing = try Self.standing(
                 of: identity, on: connection, deviceID: deviceID, mostSessions: policy.perUserAndDevice,
                 in: transaction)
@@ -129,8 +130,8 @@ public struct OpenSession: Sendable {
     ) throws -> SignInRecords.Standing {
         let standing = try SignInRecords(transaction).standing(
             of: SignInRecords.Subject(
-                keyID: identity.token.keyID, nonce: identity.nonce, thumbprint: connection.thumbprint,
-                deviceID: deviceID, providerID: identity.token.provider, externalID: identity.token.externalID),
+                keyID: identity.token.keyID, thumbprint: connection.thumbprint, deviceID: deviceID,
+                providerID: identity.token.provider, externalID: identity.token.externalID),
             mostSessions: mostSessions)
         guard standing.mayKeyOpenSessions else {
             throw Refusal(
@@ -142,7 +143,7 @@ public struct OpenSession: Sendable {
         }
         try certificate.judge(now: transaction.now)
         if standing.wasDeviceHeld { try RefuseBanned.requireUnbanned(certificate.deviceID, in: transaction) }
-        try NonceRecords(transaction).spend(identity.nonce, isSpent: standing.isNonceSpent)
+        try NonceRecords(transaction).spendLater(identity.nonce)
         return standing
     }
 
@@ -184,5 +185,22 @@ public struct OpenSession: Sendable {
                 reason: "wrong_audience")
         }
         return application
+    }
+}
+
+extension Database {
+    /// Decides a sign-in, whose nonce is spent with the commit. Where a row was there already, it was the nonce's, or
+    /// another sign-in of the same new user was faster: then that user is there when it is decided again.
+    ///
+    /// - Throws: ``Refusal``, `invalid_identity_token` with reason `nonce_used` for a spent nonce.
+    func signIn<T: Sendable>(
+        spending nonce: Nonce, _ body: @Sendable @escaping (any Transaction) throws -> T
+    ) async throws -> T {
+        do {
+            return try await decide(body)
+        } catch StoreError.constraint(kind: .unique) {
+            guard try await !look({ try NonceRecords($0).isSpent(nonce) }) else { throw NonceRecords.used }
+            return try await decide(body)
+        }
     }
 }

@@ -48,7 +48,8 @@ public struct RenewSession: Sendable {
         }
         let token = SessionToken(randomBytes: surroundings.randomBytes(32))
         let epoch = sessions.epoch
-        let admission = try await store.decide { transaction -> RefuseBanned.Admission<(Session, Assurance)> in
+        let admission = try await store.signIn(spending: identity.nonce) {
+            transaction -> RefuseBanned.Admission<(Session, Assurance)> in
             let standing = try OpenSession.standing(
                 of: identity, on: connection, deviceID: old.deviceID, mostSessions: 0, in: transaction)
             let now = transaction.now

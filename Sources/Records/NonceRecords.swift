@@ -18,14 +18,31 @@ public struct NonceRecords {
     ///
     /// - Throws: ``Refusal`` `invalid_identity_token` with reason `nonce_expired` or `nonce_used`.
     public func spend(_ nonce: Nonce) throws {
-        try spend(nonce, isSpent: try isSpent(nonce))
+        try requireUnexpired(nonce)
+        let spent = try transaction.execute(
+            "\(Self.insertion) ON CONFLICT (expires_at, nonce) DO NOTHING", Self.values(of: nonce))
+        guard spent > 0 else { throw Self.used }
     }
 
-    /// Spends a nonce of which this transaction has read whether it was spent: the row's key keeps two transactions that
-    /// read the same from both being kept.
+    /// Spends a nonce with the commit. One that was spent before fails the body with `StoreError.constraint` `unique`:
+    /// looking first would have every two sign-ins of the same moment disturb each other, since they look at the same
+    /// end of the table.
     ///
-    /// - Throws: ``Refusal`` like ``spend(_:)``.
-    public func spend(_ nonce: Nonce, isSpent: Bool) throws {
+    /// - Throws: ``Refusal`` `invalid_identity_token` with reason `nonce_expired`.
+    public func spendLater(_ nonce: Nonce) throws {
+        try requireUnexpired(nonce)
+        try transaction.executeLater(Self.insertion, Self.values(of: nonce))
+    }
+
+    /// What the holder of a spent nonce is told.
+    public static let used = Refusal(
+        .invalidIdentityToken, "The nonce in nce was used before: take a new one and sign again.", reason: "nonce_used")
+
+    private static let insertion = "INSERT INTO spent_nonces (nonce, expires_at) VALUES ($1, $2)"
+
+    private static func values(of nonce: Nonce) -> [Value] { [.bytes(nonce.randomBytes), .time(nonce.expiresAt)] }
+
+    private func requireUnexpired(_ nonce: Nonce) throws(Refusal) {
         let now = transaction.now
         guard now < nonce.expiresAt else {
             let late = Int(now.timeIntervalSince(nonce.expiresAt).rounded(.up))
@@ -33,14 +50,6 @@ public struct NonceRecords {
                 .invalidIdentityToken, "The nonce in nce expired \(late) s ago: take a new one and sign again.",
                 reason: "nonce_expired")
         }
-        guard !isSpent else {
-            throw Refusal(
-                .invalidIdentityToken, "The nonce in nce was used before: take a new one and sign again.",
-                reason: "nonce_used")
-        }
-        try transaction.executeLater(
-            "INSERT INTO spent_nonces (nonce, expires_at) VALUES ($1, $2)",
-            [.bytes(nonce.randomBytes), .time(nonce.expiresAt)])
     }
 
     /// Whether a nonce was spent.

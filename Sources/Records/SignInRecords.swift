@@ -16,8 +16,6 @@ public struct SignInRecords {
     public struct Standing: Sendable {
         /// Whether the provider's key and the provider itself count.
         public let mayKeyOpenSessions: Bool
-        /// Whether the nonce was spent before.
-        public let isNonceSpent: Bool
         /// The connection's certificate, revoked or not; `nil` where it was never issued here.
         public let certificate: DeviceCertificate?
         /// Whether a ban ever held the device: then it is to be asked whether one still does.
@@ -33,7 +31,6 @@ public struct SignInRecords {
     /// Whom and what a sign-in names.
     public struct Subject: Sendable {
         let keyID: ProviderKeyID
-        let nonce: Nonce
         let thumbprint: Digest256
         let deviceID: DeviceID
         let providerID: ProviderID
@@ -41,11 +38,10 @@ public struct SignInRecords {
 
         /// By the verified identity token and the certificate of the connection.
         public init(
-            keyID: ProviderKeyID, nonce: Nonce, thumbprint: Digest256, deviceID: DeviceID, providerID: ProviderID,
+            keyID: ProviderKeyID, thumbprint: Digest256, deviceID: DeviceID, providerID: ProviderID,
             externalID: String
         ) {
             self.keyID = keyID
-            self.nonce = nonce
             self.thumbprint = thumbprint
             self.deviceID = deviceID
             self.providerID = providerID
@@ -60,20 +56,20 @@ public struct SignInRecords {
         let row = try transaction.first(
             Self.question,
             [
-                .id(subject.keyID), .bytes(subject.nonce.randomBytes), .time(subject.nonce.expiresAt),
-                .bytes(subject.deviceID.bytes), .id(subject.deviceID), .integer(Int64(mostSessions)),
-                .bytes(subject.thumbprint.bytes), .id(subject.providerID), .text(subject.externalID),
+                .id(subject.keyID), .bytes(subject.deviceID.bytes), .id(subject.deviceID),
+                .integer(Int64(mostSessions)), .bytes(subject.thumbprint.bytes), .id(subject.providerID),
+                .text(subject.externalID),
             ])
         guard let row else { throw DamagedRow(column: 0) }
-        let (certificate, user) = (5, 5 + CertificateRecords.columnNames.count)
+        let (certificate, user) = (4, 4 + CertificateRecords.columnNames.count)
         return Standing(
-            mayKeyOpenSessions: try row.integer(0) > 0, isNonceSpent: try row.integer(1) > 0,
+            mayKeyOpenSessions: try row.integer(0) > 0,
             certificate: try row.textOrNull(certificate) == nil
                 ? nil : try CertificateRecords.certificate(row, from: certificate),
-            wasDeviceHeld: try row.integer(2) > 0,
+            wasDeviceHeld: try row.integer(1) > 0,
             user: try row.textOrNull(user) == nil
                 ? nil : try UserRecords.user(row, from: user, now: transaction.now),
-            mayUserBeHeld: try row.integer(3) > 0, openSessions: Int(try row.integer(4)))
+            mayUserBeHeld: try row.integer(2) > 0, openSessions: Int(try row.integer(3)))
     }
 
     private static let question = """
@@ -82,8 +78,7 @@ public struct SignInRecords {
                 SELECT COUNT(*) FROM provider_keys k JOIN providers p ON p.id = k.provider_id
                 WHERE k.id = $1 AND k.revoked_at IS NULL AND k.retired_at IS NULL AND p.disabled_at IS NULL
             ),
-            (SELECT COUNT(*) FROM spent_nonces WHERE nonce = $2 AND expires_at = $3),
-            (SELECT COUNT(*) FROM ban_holds WHERE kind = 'device' AND subject = $4),
+            (SELECT COUNT(*) FROM ban_holds WHERE kind = 'device' AND subject = $2),
             CASE WHEN u.id IS NULL THEN 0 WHEN u.subject IS NULL THEN 1 ELSE
                 (SELECT COUNT(*) FROM ban_holds h WHERE h.kind = 'user' AND h.subject = u.subject)
                 + (
@@ -97,13 +92,13 @@ public struct SignInRecords {
             (
                 SELECT COUNT(*) FROM (
                     SELECT 1 FROM sessions s
-                    WHERE s.user_id = u.id AND s.device_id = $5 AND s.state <> 'unauthenticated' LIMIT $6
+                    WHERE s.user_id = u.id AND s.device_id = $3 AND s.state <> 'unauthenticated' LIMIT $4
                 ) AS open
             ),
             \(CertificateRecords.columnNames.map { "c.\($0)" }.joined(separator: ", ")),
             \(UserRecords.columnNames.map { "u.\($0)" }.joined(separator: ", "))
         FROM (SELECT 1 AS one) AS always
-        LEFT JOIN certificates c ON c.thumbprint = $7
-        LEFT JOIN users u ON u.provider_id = $8 AND u.external_id = $9
+        LEFT JOIN certificates c ON c.thumbprint = $5
+        LEFT JOIN users u ON u.provider_id = $6 AND u.external_id = $7
         """
 }

@@ -32,7 +32,8 @@ public struct UserRecords {
         return try find(providerID: providerID, externalID: externalID) ?? user
     }
 
-    /// Writes a user whom this transaction has looked for in vain; where another one is faster, it is run again.
+    /// Writes a user whom this transaction has looked for in vain. Where another one was faster the body fails with
+    /// `StoreError.constraint` `unique`.
     public func insertLater(_ user: User) throws {
         try transaction.executeLater(Self.insertion, Self.values(of: user))
     }

@@ -70,7 +70,7 @@ struct Bare {
     func measure() async throws -> Load {
         let request = RequestBytes.make("GET", "/bare")
         return try await Load.run(
-            fleet, process: MeasuredProcess(id: process.processIdentifier),
+            fleet, processes: [MeasuredProcess(id: process.processIdentifier)],
             requests: [[ByteBuffer]](
                 repeating: [ByteBuffer](repeating: request, count: perConnection), count: 64),
             expecting: 200)

@@ -7,8 +7,8 @@ import NIOCore
 import NIOPosix
 
 /// `make bench`: drives the built service with a load on this machine and writes what it cost beside the machine's own
-/// limits in the same run. `bare KEYS` runs the bare HTTP stack instead, `fuzz COUNT` mutated cards; `--quick`
-/// takes a tenth of the counts.
+/// limits in the same run. `bare KEYS` runs the bare HTTP stack instead, `fuzz COUNT` mutated cards, `growth` only
+/// what grows with stored sessions and nodes; `--quick` takes a tenth of the counts.
 @main
 struct Benchmarks {
     static func main() async throws {
@@ -23,6 +23,9 @@ struct Benchmarks {
         let quick = arguments.contains("--quick")
         let report = Report()
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 2)
+        if arguments.first == "growth" {
+            return try await Growth(quick: quick, group: group, report: report).run()
+        }
         let service = try await RunningService()
         let bare = try await Bare(service, quick: quick, group: group)
         let limits = try await Limits.measure(bare, report)
@@ -33,6 +36,11 @@ struct Benchmarks {
         try await Bans(service: service, quick: quick, group: group, report: report).run()
         try await Memory(service: service, quick: quick, group: group, report: report).run()
         _ = service.stop()
+        do {
+            try await Growth(quick: quick, group: group, report: report).run()
+        } catch {
+            FileHandle.standardError.write(Data("Growth was not measured to its end: \(error)\n".utf8))
+        }
         try await group.shutdownGracefully()
         guard !quick else { return }
         try report.markdown(heading: heading()).write(

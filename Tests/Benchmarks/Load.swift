@@ -3,7 +3,7 @@ import NIOCore
 
 /// One measured run of requests over a fleet.
 struct Load: Sendable {
-    /// Processor time of the service for one request, microseconds.
+    /// Processor time of the service for one request, of all its nodes together, microseconds.
     let microseconds: Double
     let perSecond: Double
     /// Milliseconds.
@@ -11,15 +11,15 @@ struct Load: Sendable {
     let p99: Double
     let answers: [[Answer]]
 
-    /// Runs one list of requests a connection and takes the process's processor time around it.
+    /// Runs one list of requests a connection and takes the processes' processor time around it.
     static func run(
-        _ fleet: Fleet, process: MeasuredProcess, requests: [[ByteBuffer]], expecting status: Int
+        _ fleet: Fleet, processes: [MeasuredProcess], requests: [[ByteBuffer]], expecting status: Int
     ) async throws -> Load {
-        let before = process.processorSeconds
+        let before = processes.map(\.processorSeconds).reduce(0, +)
         let start = ContinuousClock.now
         let answers = try await fleet.run(requests)
         let (seconds, attoseconds) = (ContinuousClock.now - start).components
-        let used = process.processorSeconds - before
+        let used = processes.map(\.processorSeconds).reduce(0, +) - before
         let all = answers.flatMap { $0 }
         if let wrong = all.first(where: { $0.status != status }) {
             throw BenchmarkError("\(wrong.status) instead of \(status): \(String(buffer: wrong.body))")

@@ -4,14 +4,31 @@ import Foundation
 struct MeasuredProcess: Sendable {
     let id: Int32
 
-    /// User and system time since its start, seconds; the kernel counts in hundredths.
-    var processorSeconds: Double {
+    /// User and system time since its start, of ended children too, seconds; the kernel counts in hundredths.
+    var processorSeconds: Double { Self.fields(id).map { $0[11..<15].compactMap(Double.init).reduce(0, +) / 100 } ?? 0 }
+
+    /// Itself and all that descend from it.
+    var family: [MeasuredProcess] {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
+        let parents = names.compactMap { Int32($0) }.compactMap { id in
+            Self.fields(id).flatMap { Int32($0[1]) }.map { (id: id, parent: $0) }
+        }
+        var (family, frontier) = ([id], Set([id]))
+        while !frontier.isEmpty {
+            let next = parents.filter { frontier.contains($0.parent) }.map(\.id)
+            family += next
+            frontier = Set(next)
+        }
+        return family.map(MeasuredProcess.init(id:))
+    }
+
+    /// What follows the name in `stat`: the state first, the parent second.
+    private static func fields(_ id: Int32) -> [Substring]? {
         guard let text = try? String(contentsOfFile: "/proc/\(id)/stat", encoding: .utf8),
             let name = text.lastIndex(of: ")")
-        else { return 0 }
-        let fields = text[name...].split(separator: " ")
-        guard fields.count > 13, let user = Double(fields[12]), let system = Double(fields[13]) else { return 0 }
-        return (user + system) / 100
+        else { return nil }
+        let fields = text[text.index(after: name)...].split(separator: " ")
+        return fields.count > 15 ? fields : nil
     }
 
     /// Memory that it holds, MiB.

@@ -28,7 +28,8 @@ struct SignIn {
         let fleet = try await Fleet.connect(devices, count: width, port: Fleet.port(service.clientURL), group: group)
         let provider = try await BenchmarkProvider(service)
 
-        var load = try await nonces(fleet, process, count: quick ? 30 : 1000)
+        var load = try await Load.run(
+            fleet, processes: [process], requests: fleet.nonceRequests(quick ? 30 : 1000), expecting: 201)
         try await row("POST /nonces", load, 0, "")
 
         let perConnection = quick ? 20 : 200
@@ -37,10 +38,10 @@ struct SignIn {
             ("RS256", provider.rs256, limits.rs256), ("ES256", provider.es256, limits.es256),
         ] {
             for (kind, prefix) in [("a new user", name), ("a known user", name)] {
-                let minted = try await mint(fleet, process, signer, provider, perConnection, prefix)
-                load = try await Load.run(fleet, process: process, requests: minted, expecting: 201)
+                let minted = try await fleet.openings(perConnection, by: signer, of: provider, prefix)
+                load = try await Load.run(fleet, processes: [process], requests: minted, expecting: 201)
                 try await row("POST /sessions \(name), \(kind), durable", load, verification, "≤ 2.5")
-                tokens = try load.answers.map { try $0.map { try Self.text("session_token", $0) } }
+                tokens = try load.answers.map { try $0.map { try $0.text("session_token") } }
             }
         }
 
@@ -51,7 +52,7 @@ struct SignIn {
                     headers: ["Authorization: Layer session-token=\"\(list[index % list.count])\""])
             }
         }
-        load = try await Load.run(fleet, process: process, requests: checks, expecting: 200)
+        load = try await Load.run(fleet, processes: [process], requests: checks, expecting: 200)
         try await row("GET /sessions/current", load, 0, "≤ 1.3")
         await fleet.close()
         try await introspect(tokens, provider, process)
@@ -77,7 +78,7 @@ struct SignIn {
                     body: "token=\(list[index % list.count])", type: "application/x-www-form-urlencoded")
             }
         }
-        let load = try await Load.run(backend, process: process, requests: requests, expecting: 200)
+        let load = try await Load.run(backend, processes: [process], requests: requests, expecting: 200)
         try await row("POST /introspect (server TLS, RS256 bearer)", load, limits.rs256, "")
         await backend.close()
     }
@@ -115,47 +116,6 @@ struct SignIn {
             "POST /certificates (P-256, a TLS handshake each)",
             ((process.processorSeconds - before) * 1e6 / Double(count)).places(0), (Double(count) / elapsed).places(0),
             "", "", "", "", "")
-    }
-
-    private func nonces(_ fleet: Fleet, _ process: MeasuredProcess, count: Int) async throws -> Load {
-        let request = RequestBytes.make("POST", "/nonces", body: "")
-        return try await Load.run(
-            fleet, process: process,
-            requests: [[ByteBuffer]](repeating: [ByteBuffer](repeating: request, count: count), count: width),
-            expecting: 201)
-    }
-
-    /// Takes nonces and signs a token around each: the provider's work, outside the measurement.
-    private func mint(
-        _ fleet: Fleet, _ process: MeasuredProcess, _ key: BenchmarkProvider.Key, _ provider: BenchmarkProvider,
-        _ count: Int, _ prefix: String
-    ) async throws -> [[ByteBuffer]] {
-        let nonces = try await nonces(fleet, process, count: count)
-        let now = Date()
-        return try await withThrowingTaskGroup(of: (Int, [ByteBuffer]).self) { tasks in
-            for (lane, answers) in nonces.answers.enumerated() {
-                tasks.addTask {
-                    let requests = try answers.enumerated().map { index, answer in
-                        let token = try key.signer.identityToken(
-                            provider: provider.id, kid: key.id, externalID: "\(prefix)-\(lane)-\(index)",
-                            nonce: try Self.text("nonce", answer), now: now)
-                        let body = JSONValue.object([JSONMember(name: "identity_token", value: .string(token))])
-                        return RequestBytes.make("POST", "/sessions", body: body.jsonText)
-                    }
-                    return (lane, requests)
-                }
-            }
-            var all = [[ByteBuffer]](repeating: [], count: nonces.answers.count)
-            for try await (lane, requests) in tasks { all[lane] = requests }
-            return all
-        }
-    }
-
-    private static func text(_ name: String, _ answer: Answer) throws -> String {
-        guard let text = try StrictJSON.parse(Array(answer.body.readableBytesView))[name]?.text else {
-            throw BenchmarkError("no \(name) in an answer")
-        }
-        return text
     }
 
     /// A line beside its limit: a bare request, measured now, and the verification.

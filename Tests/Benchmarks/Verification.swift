@@ -37,14 +37,14 @@ struct Verification {
         let began = ContinuousClock.now
 
         let started = try await Load.run(
-            fleet, process: process,
+            fleet, processes: [process],
             requests: people.map { list in
                 list.map { request("/phone-verifications", ["phone_number": $0.number], $0) }
             }, expecting: 202)
         row("POST /phone-verifications (the text by the outbox, file sender)", started)
         let codes = try await codes(count: width * perConnection)
         let checked = try await Load.run(
-            fleet, process: process,
+            fleet, processes: [process],
             requests: try zip(people, started.answers).map { list, answers in
                 try zip(list, answers).map { person, answer in
                     request(
@@ -54,7 +54,7 @@ struct Verification {
             }, expecting: 200)
         row("POST /phone-verifications/{id}/check", checked)
         let shown = try await Load.run(
-            fleet, process: process,
+            fleet, processes: [process],
             requests: try people.map { list in
                 try list.map { person in
                     request("/identity-cards", ["aamva": try Self.barcode(person)], person)

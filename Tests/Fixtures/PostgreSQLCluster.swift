@@ -27,12 +27,11 @@ public final class PostgreSQLCluster: Sendable {
     /// PostgreSQL does not run as root; the packages bring an account for it.
     private static let account = "postgres"
 
-    /// `$0` is the directory. Nothing of this outlives the run, so that nothing needs to reach the disk.
+    /// `$0` is the directory, what follows are the server's settings.
     private static let script = """
         cd "$0" || exit 1
         initdb -D data -U countersign -A trust -E UTF8 --locale=C --no-sync >log 2>&1 || exit 1
-        postgres -D data -k "$0" -c listen_addresses= -c max_connections=400 -c fsync=off -c full_page_writes=off \
-            >>log 2>&1 &
+        postgres -D data -k "$0" -c listen_addresses= -c max_connections=400 "$@" >>log 2>&1 &
         server=$!
         cat >/dev/null
         kill -INT $server
@@ -40,7 +39,11 @@ public final class PostgreSQLCluster: Sendable {
         cd / && rm -rf "$0"
         """
 
-    private init() throws {
+    /// Starts a server of its own.
+    ///
+    /// - Parameter settings: as `name=value`. A test's server keeps nothing that outlives the run, so that nothing needs
+    ///   to reach its disk.
+    public init(settings: [String] = ["fsync=off", "full_page_writes=off"]) throws {
         let manager = FileManager.default
         programs = try Self.findPrograms()
         directory = URL(fileURLWithPath: "/tmp/countersign-pg-\(UUID().uuidString.prefix(8))", isDirectory: true)
@@ -48,7 +51,7 @@ public final class PostgreSQLCluster: Sendable {
             at: directory, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
         keeper = Process()
         pipe = Pipe()
-        var arguments = ["/bin/sh", "-c", Self.script, directory.path]
+        var arguments = ["/bin/sh", "-c", Self.script, directory.path] + settings.flatMap { ["-c", $0] }
         if getuid() == 0 {
             try manager.setAttributes([.ownerAccountName: Self.account], ofItemAtPath: directory.path)
             arguments = ["/usr/sbin/runuser", "-u", Self.account, "--"] + arguments
@@ -73,19 +76,27 @@ public final class PostgreSQLCluster: Sendable {
         return "postgresql:///postgres?host=\(directory.path)&user=countersign&options=-csearch_path%3D%22\(schema)%22"
     }
 
-    /// Runs a statement outside every store.
-    public func run(_ sql: String) throws {
+    /// The process under which the server and all that serve its connections run.
+    public var processIdentifier: Int32 { keeper.processIdentifier }
+
+    /// Runs a statement outside every store; what it answers, a line each.
+    @discardableResult
+    public func run(_ sql: String) throws -> String {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: programs + "/psql")
-        process.arguments = ["-h", directory.path, "-U", "countersign", "-d", "postgres", "-qXc", sql]
+        process.arguments = ["-h", directory.path, "-U", "countersign", "-d", "postgres", "-qXAtc", sql]
         process.standardInput = FileHandle.nullDevice
-        process.standardOutput = FileHandle.nullDevice
+        let answer = Pipe()
+        process.standardOutput = answer
         let ended = DispatchSemaphore(value: 0)
         process.terminationHandler = { _ in ended.signal() }
         try process.run()
+        let text = try answer.fileHandleForReading.readToEnd() ?? Data()
+        try answer.fileHandleForReading.close()
         guard ended.wait(timeout: .now() + 60) == .success, process.terminationStatus == 0 else {
             throw Absent(description: "psql did not carry out: \(sql)")
         }
+        return String(decoding: text, as: UTF8.self)
     }
 
     private static func findPrograms() throws -> String {
