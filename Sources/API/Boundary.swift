@@ -12,16 +12,18 @@ import Operations
 struct Boundary<Context: RequestContext>: RouterMiddleware {
     let listener: String
     let realm: String
+    let policy: CurrentPolicy
     let measurements: RequestMeasurements
     /// A nonce for a refused caller, where the listener gives any.
     let freshNonce: @Sendable (Context) -> (nonce: String, expiresAt: Date)?
 
     init(
-        listener: String, realm: String,
+        listener: String, realm: String, policy: CurrentPolicy,
         freshNonce: @escaping @Sendable (Context) -> (nonce: String, expiresAt: Date)?
     ) {
         self.listener = listener
         self.realm = realm
+        self.policy = policy
         self.freshNonce = freshNonce
         measurements = RequestMeasurements(listener: listener)
     }
@@ -34,7 +36,7 @@ struct Boundary<Context: RequestContext>: RouterMiddleware {
         var failure: Problem?
         var cause: (any Error)?
         do {
-            response = try await next(request, context)
+            response = try await next(try await request.bounded(to: policy[\.requests].maximumBody), context)
         } catch let thrown {
             let passing = thrown as? FailureInPassing
             let error = passing?.cause ?? thrown
@@ -45,6 +47,8 @@ struct Boundary<Context: RequestContext>: RouterMiddleware {
                 problem.nonce = freshNonce(context)
             }
             response = problem.response(requestID: context.id, realm: realm)
+            // The rest of the body is still on its way: nobody waits for it.
+            if problem.refusal?.code == .payloadTooLarge { response.headers[.connection] = "close" }
             if let passing { response.tell(passing.opened) }
             failure = problem
             cause = error

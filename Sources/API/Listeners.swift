@@ -48,14 +48,17 @@ public struct ListenerTLS: Sendable {
 /// Builds the three listeners from their routes.
 public struct Listeners: Sendable {
     let realm: String
+    let policy: CurrentPolicy
+    /// Those of the start: a channel's limits stay as they are.
     let limits: RequestPolicy
     let open: OpenChannels
     let logger: Logger
 
     /// Shares a realm, limits, a list of what is open, and a logger.
-    public init(realm: String, limits: RequestPolicy, open: OpenChannels, logger: Logger) {
+    public init(realm: String, policy: CurrentPolicy, open: OpenChannels, logger: Logger) {
         self.realm = realm
-        self.limits = limits
+        self.policy = policy
+        limits = policy[\.requests]
         self.open = open
         self.logger = logger
     }
@@ -66,7 +69,7 @@ public struct Listeners: Sendable {
         webhooks: WebhookRoutes, discovery: DiscoveryRoutes, onRunning: @escaping @Sendable (Int) -> Void
     ) -> any Service {
         let router = Router(context: PublicContext.self)
-        router.add(middleware: Boundary(listener: "public", realm: realm, freshNonce: { _ in nil }))
+        router.add(middleware: Boundary(listener: "public", realm: realm, policy: policy, freshNonce: { _ in nil }))
         certificates.addPublic(to: router)
         providers.add(to: router)
         webhooks.add(to: router)
@@ -87,7 +90,7 @@ public struct Listeners: Sendable {
     ) -> any Service {
         let router = Router(context: ClientContext.self)
         router.add(
-            middleware: Boundary(listener: "client", realm: realm) { context in
+            middleware: Boundary(listener: "client", realm: realm, policy: policy) { context in
                 context.current.map { sessions.issueNonce($0) }
             })
         router.add(middleware: JudgeCertificate(judge: judge))
@@ -115,7 +118,7 @@ public struct Listeners: Sendable {
         at address: ListenerAddress, tls: ListenerTLS?, routes: OpsRoutes, onRunning: @escaping @Sendable (Int) -> Void
     ) -> any Service {
         let router = Router(context: PublicContext.self)
-        router.add(middleware: Boundary(listener: "ops", realm: realm, freshNonce: { _ in nil }))
+        router.add(middleware: Boundary(listener: "ops", realm: realm, policy: policy, freshNonce: { _ in nil }))
         routes.add(to: router)
         return application(router, at: address, onRunning: onRunning) { responder -> any ServerChildChannel in
             guard let tls else { return PlainListenerChannel(limits: limits, open: open, responder: responder) }

@@ -21,6 +21,10 @@ final class FirstByteHandler: ChannelInboundHandler, RemovableChannelHandler {
 /// Ends a connection whose request does not end in time, and one whose answer says `Connection: close`, once that
 /// answer has left. HTTP/2 knows no such field (RFC 9113 §8.2.2): there it is taken out and the connection ended.
 ///
+/// A body that is too large is refused while it comes: what still comes is then taken for a moment, since a connection
+/// that is closed over unread bytes is reset, and the answer might be lost with it (RFC 9112 §9.6). A stream of HTTP/2
+/// is ended alone. Where the answer does not depend on the body, a body beyond the limit ends what carries it.
+///
 /// When the listener stops, the last answer that is owed says `Connection: close` (RFC 9112 §9.6). A connection that
 /// owes none waits a moment for a request that may be on its way, so that a busy client learns of the end by an answer.
 final class RequestBoundsHandler: ChannelDuplexHandler, RemovableChannelHandler {
@@ -32,7 +36,11 @@ final class RequestBoundsHandler: ChannelDuplexHandler, RemovableChannelHandler 
     /// How long a stopping connection waits for a request.
     static let grace = TimeAmount.milliseconds(500)
 
+    /// How long the rest of a refused request is taken.
+    static let linger = TimeAmount.seconds(5)
+
     private let timeout: TimeAmount
+    private let maximumBody: Int
     private let isStream: Bool
     /// When the request that is being read began.
     private var began: NIODeadline?
@@ -43,9 +51,14 @@ final class RequestBoundsHandler: ChannelDuplexHandler, RemovableChannelHandler 
     private var unanswered = 0
     private var closesAfterEnd = false
     private var isStopping = false
+    /// Bytes of the body that is being read.
+    private var received = 0
+    private var isRefusedWhileRead = false
+    private var isLingering = false
 
-    init(timeout: TimeAmount, isStream: Bool) {
+    init(timeout: TimeAmount, maximumBody: Int, isStream: Bool) {
         self.timeout = timeout
+        self.maximumBody = maximumBody
         self.isStream = isStream
     }
 
@@ -61,7 +74,7 @@ final class RequestBoundsHandler: ChannelDuplexHandler, RemovableChannelHandler 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         switch event {
         case is FirstByteHandler.BytesArrived:
-            if began == nil { begin(context) }
+            if began == nil, !isLingering { begin(context) }
         case is ChannelShouldQuiesceEvent where !isStream:
             isStopping = true
             endIfIdle(context)
@@ -70,12 +83,16 @@ final class RequestBoundsHandler: ChannelDuplexHandler, RemovableChannelHandler 
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        guard !isLingering else { return readOn(data, context) }
         switch unwrapInboundIn(data) {
         case .head:
             unanswered += 1
+            received = 0
             if began == nil { begin(context) }
         case .end: began = nil
-        case .body: break
+        case .body(let bytes):
+            received += bytes.readableBytes
+            if received > maximumBody, unanswered == 0 { return context.close(promise: nil) }
         }
         context.fireChannelRead(data)
     }
@@ -85,12 +102,14 @@ final class RequestBoundsHandler: ChannelDuplexHandler, RemovableChannelHandler 
         case .head(var head):
             if isStopping, unanswered <= 1 { head.headerFields[.connection] = "close" }
             closesAfterEnd = head.headerFields[.connection] == "close"
+            isRefusedWhileRead = closesAfterEnd && head.status == .contentTooLarge
             if isStream { head.headerFields[.connection] = nil }
             context.write(wrapOutboundOut(.head(head)), promise: promise)
         case .end where closesAfterEnd:
+            unanswered = max(0, unanswered - 1)
             let written = promise ?? context.eventLoop.makePromise(of: Void.self)
-            let connection = isStream ? context.channel.parent ?? context.channel : context.channel
-            written.futureResult.whenComplete { _ in connection.close(promise: nil) }
+            let this = NIOLoopBound((self, context), eventLoop: context.eventLoop)
+            written.futureResult.hop(to: context.eventLoop).whenComplete { _ in this.value.0.part(this.value.1) }
             context.writeAndFlush(data, promise: written)
         case .end:
             unanswered = max(0, unanswered - 1)
@@ -98,6 +117,30 @@ final class RequestBoundsHandler: ChannelDuplexHandler, RemovableChannelHandler 
             if isStopping { endIfIdle(context) }
         case .body: context.write(data, promise: promise)
         }
+    }
+
+    /// The last answer has left.
+    private func part(_ context: ChannelHandlerContext) {
+        let channel = context.channel
+        guard isRefusedWhileRead else {
+            return (isStream ? channel.parent ?? channel : channel).close(promise: nil)
+        }
+        guard began != nil, !isStream, channel.isActive else { return channel.close(promise: nil) }
+        isLingering = true
+        farewell?.cancel()
+        farewell = channel.eventLoop.scheduleTask(in: Self.linger) { channel.close(promise: nil) }
+        context.read()
+    }
+
+    /// Takes what still comes of a refused request and gives it to nobody.
+    private func readOn(_ data: NIOAny, _ context: ChannelHandlerContext) {
+        if case .end = unwrapInboundIn(data) { context.close(promise: nil) }
+    }
+
+    func channelReadComplete(context: ChannelHandlerContext) {
+        context.fireChannelReadComplete()
+        // Nobody behind this handler asks for more.
+        if isLingering { context.read() }
     }
 
     /// A request begins.

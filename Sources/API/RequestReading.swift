@@ -64,9 +64,24 @@ struct Members {
 }
 
 extension Request {
+    /// The request, once its body is known to be no larger than that: a length that it tells is judged before anything
+    /// else is asked, a body in chunks (RFC 9112 §7.1) is read first, also where nobody would read it.
+    ///
+    /// - Throws: ``Refusal`` `payload_too_large`.
+    func bounded(to maximum: Int) async throws -> Request {
+        if let length = headers[.contentLength], Int(length) ?? .max > maximum { throw Self.tooLarge(maximum) }
+        guard headers[.transferEncoding] != nil else { return self }
+        do {
+            var request = self
+            _ = try await request.collectBody(upTo: maximum)
+            return request
+        } catch is NIOTooManyBytesError {
+            throw Self.tooLarge(maximum)
+        }
+    }
+
     /// The bytes of the body, as long as they are few enough.
     func bytes(upTo maximum: Int) async throws -> [UInt8] {
-        if let length = headers[.contentLength].flatMap({ Int($0) }), length > maximum { throw Self.tooLarge(maximum) }
         do {
             var buffer = try await body.collect(upTo: maximum)
             return buffer.readBytes(length: buffer.readableBytes) ?? []

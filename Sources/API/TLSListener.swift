@@ -55,7 +55,9 @@ struct TLSListenerChannel: ServerChildChannel {
     static func configuration(_ limits: RequestPolicy, isStream: Bool) -> HTTP1Channel.Configuration {
         let timeout = TimeAmount.milliseconds(Int64(limits.requestTimeout * 1000))
         return HTTP1Channel.Configuration(
-            additionalChannelHandlers: [RequestBoundsHandler(timeout: timeout, isStream: isStream)],
+            additionalChannelHandlers: [
+                RequestBoundsHandler(timeout: timeout, maximumBody: limits.maximumBody, isStream: isStream)
+            ],
             idleTimeout: .milliseconds(Int64(limits.idleTimeout * 1000)),
             httpDecoderConfiguration: .init(
                 maxHeaderFieldSize: limits.maximumHeaders, maxHeaderListSize: limits.maximumHeaders,

@@ -12,6 +12,9 @@ public struct CardFacts: Sendable, Equatable, Confidential {
     public private(set) var address: PostalAddress?
     /// The normalised document number; `nil` where it was dropped after the card was archived.
     public private(set) var documentNumber: String?
+    /// In a dropped number's place, the blind indexes of the document by which bans still reach it: one for each kind of
+    /// card that can have the number, under each version of the index key. Empty while the number is there.
+    public private(set) var documentIndexes: [DocumentIndex] = []
     /// The last characters of the number, which may be shown.
     public let lastFour: String
     /// The issuing state, territory or province.
@@ -20,6 +23,32 @@ public struct CardFacts: Sendable, Equatable, Confidential {
     public let country: String?
     /// The last day of validity.
     public let expiresOn: CalendarDate
+
+    /// A document's blind index, and the version of the key behind it.
+    public struct DocumentIndex: Sendable, Hashable {
+        /// Of the index key.
+        public let version: Int
+        /// The index.
+        public let digest: Digest256
+
+        /// Joins the two.
+        public init(version: Int, digest: Digest256) {
+            self.version = version
+            self.digest = digest
+        }
+
+        /// Reads ``text``; `nil` for anything else.
+        init?(_ text: String) {
+            let parts = text.split(separator: " ", omittingEmptySubsequences: false)
+            guard parts.count == 2, let version = Int(parts[0]), let bytes = Base64URL.decode(parts[1].utf8),
+                let digest = Digest256(bytes)
+            else { return nil }
+            self.init(version: version, digest: digest)
+        }
+
+        /// The form in which it is sealed.
+        var text: String { "\(version) \(digest.base64URL)" }
+    }
 
     /// Takes them from a card; `nil` where the card lacks what a proof rests on, which a hard check says too.
     public init?(_ card: IdentityCard) {
@@ -47,7 +76,11 @@ public struct CardFacts: Sendable, Equatable, Confidential {
             ("address_country", address?.country), ("document_number", documentNumber), ("last_four", lastFour),
             ("jurisdiction", jurisdiction), ("country", country), ("expires_on", expiresOn.text),
         ]
-        let present = members.compactMap { name, text in text.map { JSONMember(name: name, value: .string($0)) } }
+        var present = members.compactMap { name, text in text.map { JSONMember(name: name, value: .string($0)) } }
+        if !documentIndexes.isEmpty {
+            present.append(
+                JSONMember(name: "document_indexes", value: .array(documentIndexes.map { .string($0.text) })))
+        }
         return JSONValue.object(present).jsonText
     }
 
@@ -70,6 +103,9 @@ public struct CardFacts: Sendable, Equatable, Confidential {
         self.dateOfBirth = dateOfBirth
         self.address = address == PostalAddress() ? nil : address
         documentNumber = value["document_number"]?.text
+        if case .array(let indexes)? = value["document_indexes"] {
+            documentIndexes = indexes.compactMap { $0.text.flatMap { DocumentIndex($0) } }
+        }
         self.lastFour = lastFour
         jurisdiction = value["jurisdiction"]?.text
         country = value["country"]?.text
@@ -77,10 +113,15 @@ public struct CardFacts: Sendable, Equatable, Confidential {
     }
 
     /// The same without some of it.
-    public func without(_ dropped: Set<ArchivedDatum>) -> CardFacts {
+    ///
+    /// - Parameter indexes: what is to stand in the number's place, where that is dropped now.
+    public func without(_ dropped: Set<ArchivedDatum>, keeping indexes: [DocumentIndex]) -> CardFacts {
         var facts = self
         if dropped.contains(.postalAddress) { facts.address = nil }
-        if dropped.contains(.documentNumber) { facts.documentNumber = nil }
+        if dropped.contains(.documentNumber), documentNumber != nil {
+            facts.documentNumber = nil
+            facts.documentIndexes = indexes
+        }
         return facts
     }
 }

@@ -145,7 +145,8 @@ public struct ArchiveUsers: Sendable {
         }
     }
 
-    /// Seals what is left of a user's cards anew. The blind index stays, so that the document is known again.
+    /// Seals what is left of a user's cards anew. Blind indexes stay, so that the document is known again, and a ban of the
+    /// user still reaches it.
     private func purgeCards(
         of user: UserID, _ purged: Set<ArchivedDatum>, in transaction: any Transaction
     ) throws {
@@ -160,9 +161,9 @@ public struct ArchiveUsers: Sendable {
                 continue
             }
             guard let facts else { continue }
+            let left = facts.without(purged, keeping: BlindSubjects(keys: keys).kept(facts))
             let sealed = try key.seal(
-                facts.without(purged).jsonText, table: IdentityCardRecords.table, column: "sealed_facts",
-                row: entry.id.description)
+                left.jsonText, table: IdentityCardRecords.table, column: "sealed_facts", row: entry.id.description)
             try records.replaceFacts(entry.id, sealed: sealed)
         }
     }

@@ -18,6 +18,7 @@ public struct CertifiedDevice: Sendable {
 /// `Certify`: a certification request becomes a client certificate of the internal CA.
 public struct CertifyDevice: Sendable {
     private let store: any Database
+    private let keys: PersonalKeys
     private let issuing: IssueCertificate
     private let providers: KnownProviders
     private let realm: String
@@ -30,11 +31,12 @@ public struct CertifyDevice: Sendable {
     ///
     /// - Parameter verifyCaptcha: asks the siteverify endpoint about a captcha's response.
     public init(
-        store: any Database, issuing: IssueCertificate, providers: KnownProviders, realm: String,
+        store: any Database, keys: PersonalKeys, issuing: IssueCertificate, providers: KnownProviders, realm: String,
         verifyCaptcha: @escaping @Sendable (String) async throws -> Bool, policy: CurrentPolicy,
         rateLimiting: RateLimiting, surroundings: Surroundings
     ) {
         self.store = store
+        self.keys = keys
         self.issuing = issuing
         self.providers = providers
         self.realm = realm
@@ -74,7 +76,9 @@ public struct CertifyDevice: Sendable {
         let rules = policy[\.certification]
         if rateLimiting == .on {
             let limit = RateLimit(count: rules.perHourPerAddress, per: 3600)
-            try await store.decide { try RateRecords($0).count("certify \(request.address)", limit: limit) }
+            try await store.decide {
+                try RateRecords($0).count("certify", from: request.address, keys: keys, limit: limit)
+            }
         }
         let parsed = try RequestedCertificate(request.csr)
         let presenceKey = try request.presenceKey.map { pem throws(Refusal) in try Self.publicKey(pem) }
@@ -88,11 +92,26 @@ public struct CertifyDevice: Sendable {
             try issuing.requireUnusedKey(parsed.key, in: transaction)
             return try wished.map { try CertificateRecords(transaction).list(deviceID: $0).isEmpty } ?? false
         }
-        let deviceID = isFree ? wished ?? surroundings.newIdentifier() : surroundings.newIdentifier()
+        if isFree, let wished, let issued = try await issue(parsed, as: wished, request, enrolment) { return issued }
+        guard let issued = try await issue(parsed, as: surroundings.newIdentifier(), request, enrolment) else {
+            throw Refusal(.unavailable, "No device id is free at this moment; nothing was changed.", retryAfter: 1)
+        }
+        return issued
+    }
+
+    /// Signs, and writes the certificate down; `nil` where the id was taken meanwhile, and nothing was changed: what was
+    /// signed counts nowhere, since it is not in the issuance table.
+    private func issue(
+        _ parsed: RequestedCertificate, as deviceID: DeviceID, _ request: Request, _ enrolment: EnrolmentToken?
+    ) async throws -> CertifiedDevice? {
         let issued = try issuing.sign(parsed.key, deviceID: deviceID, replaces: nil)
         let auditID = surroundings.newUUID()
-        try await store.decide { transaction in
+        let isRecorded = try await store.decide { transaction in
             try issuing.requireUnusedKey(parsed.key, in: transaction)
+            guard
+                try DeviceRecords(transaction).insert(
+                    deviceID, userAgent: parsed.userAgent, presenceKey: request.presenceKey, at: transaction.now)
+            else { return false }
             if let enrolment {
                 guard
                     try NonceRecords(transaction).spend(
@@ -100,15 +119,12 @@ public struct CertifyDevice: Sendable {
                         until: enrolment.rememberUntil)
                 else { throw Refusal(.invalidCSR, "The enrolment token was used before.", reason: "gate") }
             }
-            guard
-                try DeviceRecords(transaction).insert(
-                    deviceID, userAgent: parsed.userAgent, presenceKey: request.presenceKey, at: transaction.now)
-            else { throw Refusal(.conflict, "The device id was taken at the same moment: ask again.", state: "taken") }
             try issuing.record(
                 issued, subjectPublicKeyInfo: parsed.key.subjectPublicKeyInfo, actor: "device \(deviceID)",
                 auditID: auditID, in: transaction)
+            return true
         }
-        return issued
+        return isRecorded ? issued : nil
     }
 
     private static func publicKey(_ pem: String) throws(Refusal) -> VerificationKey {

@@ -83,6 +83,7 @@ public struct CheckPhoneVerification: Sendable {
                 return Outcome(verdict: .right, assurance: .none, isBanned: true)
             }
             let assurance = try prove(entry, e164: e164, dataKey: dataKey, for: session, in: transaction)
+            try bans.hold(session.userID, whoProved: { bans.phone(e164) }, .phone, in: transaction)
             try AuditRecords(transaction).append(
                 .phoneVerified, subject: "user \(session.userID)", actor: "device \(session.deviceID)",
                 id: verifiedAudit)

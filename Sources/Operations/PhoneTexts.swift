@@ -51,7 +51,8 @@ struct PhoneTexts: Sendable {
             country: request.number.region, isOwner: isOwner)
         if rateLimiting == .on {
             try RateRecords(transaction).count(
-                "phone \(request.address)", limit: RateLimit(count: policy.sendsPerHourPerAddress, per: 3600))
+                "phone", from: request.address, keys: keys,
+                limit: RateLimit(count: policy.sendsPerHourPerAddress, per: 3600))
         }
         let streak = try PhoneFailureRecords(transaction).find(userID: challenge.userID, numberIndexes: indexes)
         let attempt = SendAttempt(
@@ -65,13 +66,20 @@ struct PhoneTexts: Sendable {
         switch decision {
         case .send: try write(request, dataKey: dataKey, id: names.message, in: transaction)
         case .withhold(_, let stop?):
-            let subject = stop == .country ? request.number.region : SendGuard.prefix(of: request.number)
+            let subject = stop == .country ? request.number.region : prefixName(of: request.number)
             try AuditRecords(transaction).append(
                 .phoneSendsStopped, subject: "\(stop.rawValue) \(subject)", actor: "service",
                 reason: "too_few_verified", id: names.audit)
         case .withhold(_, nil): break
         }
         return decision
+    }
+
+    /// How the audit log, which is never erased, names a number's prefix: its country, and a keyed digest by which one
+    /// prefix is known from another. All but four digits of somebody's number would be too much to keep.
+    private func prefixName(of number: PhoneNumber) -> String {
+        let digest = keys.blindIndex(SendGuard.prefix(of: number), .phonePrefix).bytes.prefix(9)
+        return "\(number.region) \(Base64URL.encode(Array(digest)))"
     }
 
     private func isOwner(

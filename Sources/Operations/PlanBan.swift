@@ -40,18 +40,12 @@ struct PlanBan: Sendable {
             plan.subject = "user \(user.id)"
             plan.holds.append(
                 BanHold(ban: ban, subject: .user(user.id), part: .named, endsAt: ban.endsAt, indexVersion: nil))
-            let proved = try AuthenticatedUserRecords(transaction, keys: keys).find(user.id)
-            if let proved, proved.suspended == nil,
-                let end = policy.phoneHoldEnd(ofBanUntil: ban.endsAt, at: ban.createdAt)
-            {
-                hold(blind.phone(proved.phoneNumber), .extended, until: end)
+            if let end = policy.phoneHoldEnd(ofBanUntil: ban.endsAt, at: ban.createdAt) {
+                hold(try blind.number(of: user.id, in: transaction), .extended, until: end)
             }
             for card in try IdentityCardRecords(transaction).list(of: user.id)
             where card.status == .verified && card.assurance.carriesBanToDocument {
-                let facts = try SealedCard.facts(of: card, keys: keys, in: transaction)
-                if let name = facts.flatMap({ DocumentName($0) }) {
-                    hold(blind.document(name), .extended, until: ban.endsAt)
-                }
+                hold(try blind.document(of: card, in: transaction), .extended, until: ban.endsAt)
             }
             if order.withDevices { plan.devices = try SessionRecords(transaction).devices(of: user.id) }
         case .phone(let number): hold(blind.phone(number.e164), .named, until: ban.endsAt)

@@ -84,7 +84,7 @@ public struct RestoreStore: Sendable {
         let providerKeys: [(id: ProviderKeyID, retiredAt: Date?, revokedAt: Date?)]
         let disabled: [Provider]
         let spent: [(identifier: String, expiresAt: Date)]
-        let bans: [(ban: Ban, holds: [BanHold], notes: [BanUpkeep.Note: String])]
+        let bans: ReplayBans
         let audit: AuditChain
 
         init(of transaction: any Transaction, keys: PersonalKeys) throws {
@@ -98,12 +98,7 @@ public struct RestoreStore: Sendable {
             providerKeys = try records.endedProviderKeys()
             disabled = try ProviderRecords(transaction).list().filter { $0.disabledAt != nil }
             spent = try records.spentIdentifiers()
-            let notes = BanUpkeep(transaction)
-            bans = try BanRecords(transaction).list(isActive: false, limit: .max).map { ban in
-                var texts: [BanUpkeep.Note: String] = [:]
-                for note in BanUpkeep.Note.allCases { texts[note] = try notes.note(note, of: ban.id, keys: keys) }
-                return (ban, try BanRecords(transaction).holds(of: ban.id), texts)
-            }
+            bans = try ReplayBans(of: transaction, keys: keys)
             audit = try AuditChainRecords(transaction).head().chain
         }
     }
@@ -111,8 +106,8 @@ public struct RestoreStore: Sendable {
     private func replay(_ losses: Losses, in transaction: any Transaction, _ report: inout Report) throws {
         let records = RestoreRecords(transaction)
         let audit = AuditRecords(transaction)
-        report.bans = try ban(losses, in: transaction)
         report.erased = try erase(losses.erasures, in: transaction)
+        report.bans = try losses.bans(in: transaction, actor: actor, surroundings: surroundings)
         for (certificate, key) in losses.revoked {
             guard let revoked = certificate.revoked,
                 try revoke(certificate, revoked, subjectPublicKeyInfo: key, in: transaction)
@@ -160,29 +155,6 @@ public struct RestoreStore: Sendable {
             certificate.deviceID, userAgent: nil, presenceKey: nil, at: certificate.issuedAt)
         try records.insert(certificate, subjectPublicKeyInfo: subjectPublicKeyInfo)
         return true
-    }
-
-    /// Bans who was banned since the copy, and lifts what was lifted since.
-    private func ban(_ losses: Losses, in transaction: any Transaction) throws -> Int {
-        let records = BanRecords(transaction)
-        let upkeep = BanUpkeep(transaction)
-        var count = 0
-        for (ban, holds, notes) in losses.bans {
-            let present = try records.find(ban.id)
-            guard present == nil || present?.lifted == nil && ban.lifted != nil else { continue }
-            if present == nil {
-                try records.insert(ban)
-                for hold in holds { try records.insert(hold) }
-            } else if let lifted = ban.lifted {
-                guard try records.lift(ban.id, by: lifted.actor) else { continue }
-            }
-            for (note, text) in notes { try upkeep.setNote(text, note, of: ban.id, keys: keys) }
-            try AuditRecords(transaction).append(
-                ban.lifted == nil ? .banAdded : .banLifted, subject: "ban \(ban.id)", actor: actor,
-                detail: "again after a restore", reason: AuditReason(ban.reason.rawValue), id: surroundings.newUUID())
-            count += 1
-        }
-        return count
     }
 
     /// Erases those who were erased since the copy: everything that the copy has of them goes again.

@@ -97,6 +97,9 @@ public struct ReviewCards: Sendable {
                     .conflict, "The user no longer holds a proven phone number; only rejection is left.",
                     state: entry.status.rawValue)
             }
+            if let name = DocumentName(facts) {
+                try bans.hold(entry.userID, whoProved: { bans.document(name) }, .document, in: transaction)
+            }
         }
     }
 

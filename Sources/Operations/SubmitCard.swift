@@ -173,6 +173,9 @@ public struct SubmitCard: Sendable {
             if status == .verified {
                 guard try users.identityVerified(session.userID, facts, assurance: assurance, at: transaction.now)
                 else { throw Self.phoneFirst }
+                if let name = DocumentName(facts) {
+                    try bans.hold(session.userID, whoProved: { bans.document(name) }, .document, in: transaction)
+                }
             }
             try AuditRecords(transaction).append(
                 status == .verified ? .identityVerified : .cardInReview, subject: "user \(session.userID)",

@@ -41,6 +41,14 @@ public struct AuthenticatedUserRecords {
             identityVerifiedAt: try row.timeOrNull(9))
     }
 
+    /// The blind index of a user's proven number; `nil` where there is none, or it is another user's now. Said without
+    /// opening anything.
+    public func numberIndex(of user: UserID) throws -> Digest256? {
+        try transaction.first(
+            "SELECT phone_index FROM authenticated_users WHERE user_id = $1 AND suspended IS NULL", [.id(user)]
+        )?.digest(0)
+    }
+
     /// Whether a number is the user's proven one.
     public func isHolder(_ user: UserID, ofNumber indexes: [Digest256]) throws -> Bool {
         try indexes.contains { index in

@@ -34,16 +34,18 @@ public struct BanRecords {
     }
 
     /// Writes that a ban holds something; what it holds already stays as it is.
-    public func insert(_ hold: BanHold) throws {
+    ///
+    /// - Parameter goesWithBan: whether it is about an erased person, and is forgotten as soon as it holds no more.
+    public func insert(_ hold: BanHold, goesWithBan: Bool = false) throws {
         let (kind, bytes) = Self.columns(of: hold.subject)
         try transaction.execute(
             """
             INSERT INTO ban_holds (ban_id, kind, subject, part, index_version, ends_at, goes_with_ban)
-            VALUES ($1, $2, $3, $4, $5, $6, 0) ON CONFLICT (ban_id, kind, subject) DO NOTHING
+            VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (ban_id, kind, subject) DO NOTHING
             """,
             [
                 .id(hold.ban.id), .text(kind), .bytes(bytes), .text(hold.part.rawValue), Value(hold.indexVersion),
-                .time(hold.endsAt),
+                .time(hold.endsAt), Value(goesWithBan),
             ])
     }
 
@@ -114,6 +116,20 @@ public struct BanRecords {
                 WHERE h.kind = $1 AND h.index_version IS NOT NULL AND \(Self.inForce) $2)
                 """, [.text(kind.rawValue), .time(transaction.now)]
             ).map { Int(try $0.integer(0)) })
+    }
+
+    /// Whether a ban in force on numbers or documents can only be looked for under versions of the index key that are
+    /// not among some.
+    public func isOutOfReach(_ kind: BanSubjectKind, of versions: Set<Int>) throws -> Bool {
+        let known = versions.sorted().map(String.init).joined(separator: ", ")
+        return try transaction.first(
+            """
+            SELECT 1 FROM ban_holds h JOIN bans b ON b.id = h.ban_id
+            WHERE h.kind = $1 AND \(Self.inForce) $2) AND NOT EXISTS (
+                SELECT 1 FROM ban_holds o
+                WHERE o.ban_id = h.ban_id AND o.kind = h.kind AND o.index_version IN (\(known)))
+            LIMIT 1
+            """, [.text(kind.rawValue), .time(transaction.now)]) != nil
     }
 
     /// Lifts a ban; `false` where it holds no more anyway. Holds about erased people go with it.

@@ -109,6 +109,14 @@ public struct BanUpkeep {
         try purge()
     }
 
+    /// Whether a hold is about an erased person, and is forgotten as soon as it holds no more.
+    public func goesWithBan(_ hold: BanHold) throws -> Bool {
+        let (kind, bytes) = BanRecords.columns(of: hold.subject)
+        return try transaction.first(
+            "SELECT 1 FROM ban_holds WHERE ban_id = $1 AND kind = $2 AND subject = $3 AND goes_with_ban = 1",
+            [.id(hold.ban.id), .text(kind), .bytes(bytes)]) != nil
+    }
+
     /// Forgets what was held of erased people and holds no more.
     public func purge() throws {
         try transaction.execute(

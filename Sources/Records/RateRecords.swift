@@ -31,6 +31,15 @@ public struct RateRecords {
         }
     }
 
+    /// Counts an attempt of a network address as ``count(_:limit:)`` does. What is stored is the act and a keyed digest of
+    /// the address: nobody reads from the store who came from where. With a new version of the index key limits begin anew.
+    ///
+    /// - Throws: ``Refusal`` `rate_limited`.
+    public func count(_ act: String, from address: String, keys: PersonalKeys, limit: RateLimit) throws {
+        let digest = keys.blindIndex(address, .networkAddress).bytes.prefix(16)
+        try count("\(act) \(Base64URL.encode(Array(digest)))", limit: limit)
+    }
+
     /// Counts an attempt as ``count(_:limit:)`` does, exactly: never more than the limit's count in any period of its
     /// length. Each of so many places is taken for a whole period.
     ///

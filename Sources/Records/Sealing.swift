@@ -25,6 +25,10 @@ public enum BlindIndexKind: String, Sendable, CaseIterable {
     case profile
     /// Whom a user asked for an authorization.
     case authorizationTarget = "authorization_target"
+    /// A network address that limits count.
+    case networkAddress = "network_address"
+    /// The beginning of telephone numbers that blocks are rented by.
+    case phonePrefix = "phone_prefix"
 }
 
 /// The keys under which personal data lies, by version; the highest version of each is the current one.

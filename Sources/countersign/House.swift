@@ -107,7 +107,7 @@ struct House: Sendable {
     }
 
     private func listeners() throws -> [Listening.Listener] {
-        let listeners = Listeners(realm: settings.realm, limits: policy[\.requests], open: open, logger: logger)
+        let listeners = Listeners(realm: settings.realm, policy: policy, open: open, logger: logger)
         let rateLimiting: RateLimiting = settings.limits ? .on : .off
         let ready: @Sendable (Ports.Listener) -> @Sendable (Int) -> Void = { listener in
             { [self] port in
@@ -145,7 +145,7 @@ struct House: Sendable {
         let captcha = SiteVerify(http: http, policy: policy)
         return CertificateRoutes(
             certify: CertifyDevice(
-                store: store, issuing: issuing, providers: providers, realm: settings.realm,
+                store: store, keys: keys.personal, issuing: issuing, providers: providers, realm: settings.realm,
                 verifyCaptcha: { try await captcha.accepts($0) }, policy: policy, rateLimiting: rateLimiting,
                 surroundings: surroundings),
             renew: RenewCertificate(store: store, issuing: issuing, surroundings: surroundings),

@@ -41,4 +41,33 @@ struct BanTests {
         let service = try await RunningService()
         try await script("measure", service)
     }
+
+    @Test("reach the document of a user whom the card's issuer vouches for, and of nobody else")
+    func issuerChecked() async throws {
+        let interpreter = try #require(ProcessInfo.processInfo.environment["COUNTERSIGN_PYTHON"])
+        let found = try await Command.run(
+            interpreter,
+            ["-c", "import socket; s = socket.socket(); s.bind(('127.0.0.1', 0)); print(s.getsockname()[1])"])
+        let port = found.output.trimmingCharacters(in: .whitespacesAndNewlines)
+        let secret = "whsec_" + Data((0..<32).map { _ in UInt8.random(in: 0...255) }).base64EncodedString()
+        let service = try await RunningService(
+            policies: ["cards.yaml": "issuer_check_url: http://127.0.0.1:\(port)/check\n"]
+        ) { directory in
+            let keys = directory.appending(path: "Keys")
+            try FileManager.default.createDirectory(
+                at: keys, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
+            let file = keys.appending(path: "issuer-check.secret").path
+            _ = FileManager.default.createFile(
+                atPath: file, contents: Data((secret + "\n").utf8), attributes: [.posixPermissions: 0o600])
+        }
+        let file = service.path("Keys/issuer-check.secret").path
+        try await expectScript(
+            "issuer.py",
+            service.clientArguments + [
+                "--countersign", try RunningService.product("countersign"), "--directory", service.directory.path,
+                "--port", port, "--secret", file,
+            ], seconds: 120)
+        let log = try String(contentsOf: service.path("log"), encoding: .utf8)
+        #expect(!log.contains(secret) && !log.contains("internal_error") && !log.contains("SAMPLE"))
+    }
 }

@@ -1,7 +1,9 @@
 import Crypto
+import Database
 import Fixtures
 import Foundation
 import Identity
+import Records
 import Testing
 
 /// The admin commands against the store of a running service, by `Vectors/commands.transcript`.
@@ -45,6 +47,31 @@ struct CommandTests {
             .split(separator: "\n").map(String.init)
     }
 
+    /// Two messages that no carrier took, as the service leaves them after their last try.
+    private func leaveDeadLetters(_ service: RunningService) async throws -> [OutboxMessageID] {
+        let store = try SQLiteDatabase(path: service.path("store.db").path, clock: { Date() })
+        let ids = try await store.write { transaction in
+            let user = try #require(try UserRecords(transaction).list(limit: 9).first { $0.externalID == "alice" })
+            return try (1...2).map { number in
+                let written = transaction.now.addingTimeInterval(-3600 * Double(number))
+                let id = OutboxMessageID(UUID())
+                _ = try OutboxRecords(transaction).insert(
+                    OutboxMessage(
+                        id: id, kind: .authorization, subject: "\(UUID().uuidString.lowercased()) REQUEST",
+                        userID: user.id, deduplicationKey: "dead \(number)", payload: [], createdAt: written,
+                        expiresAt: written.addingTimeInterval(86_400), dueAt: written))
+                try transaction.execute(
+                    """
+                    UPDATE outbox SET state = 'dead', tries = 5, reason = 'HTTP 503', ended_at = created_at
+                    WHERE id = $1
+                    """, [.text(id.description)])
+                return id
+            }
+        }
+        try await store.close()
+        return ids
+    }
+
     @Test("says what the transcript holds, to people and to programs, and ends with the contract's codes")
     func transcript() async throws {
         let service = try await RunningService()
@@ -53,8 +80,11 @@ struct CommandTests {
         let serial = try #require(left["serial"]?.text)
         var variables = [
             "directory": service.directory.path, "serial": serial, "session": left["session_id"]?.text ?? "",
-            "card": left["card_id"]?.text ?? "",
+            "card": left["card_id"]?.text ?? "", "other": left["other_card_id"]?.text ?? "",
         ]
+        for (name, id) in zip(["dead", "hopeless"], try await leaveDeadLetters(service)) {
+            variables[name] = id.description
+        }
         for name in ["second", "third", "fourth"] {
             try P256.Signing.PrivateKey().publicKey.pemRepresentation.write(
                 to: service.path("\(name).pem"), atomically: true, encoding: .utf8)

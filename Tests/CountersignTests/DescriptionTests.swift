@@ -42,6 +42,57 @@ struct DescriptionTests {
         #expect(result.status == 0, "\(result.output.suffix(4000))\n\(result.errors)")
     }
 
+    /// `METHOD /path` of every route that the sources add to a router, with parameters as the description writes them.
+    private static func routes() throws -> Set<String> {
+        let folder = RunningService.root.appending(path: "Sources/API")
+        var found: Set<String> = []
+        for file in try FileManager.default.contentsOfDirectory(atPath: folder.path)
+        where file.hasSuffix("Routes.swift") {
+            let text = try String(contentsOf: folder.appending(path: file), encoding: .utf8)
+            var prefixes = ["router": ""]
+            for line in text.split(separator: "\n") {
+                if let group = line.firstMatch(of: /let (\w+) = router\.group\((?:"([^"]*)")?\)/) {
+                    prefixes[String(group.1)] = group.2.map { "/\($0)" } ?? ""
+                }
+                let call = /^ +(\w+)\.(get|post|put|patch|delete|head|on)(?:\((?:"([^"]*)")?| \{)/
+                guard let route = line.firstMatch(of: call), let prefix = prefixes[String(route.1)] else { continue }
+                let path = (route.3 ?? "").split(separator: "/").map { part in
+                    part.hasPrefix(":") ? "/{\(part.dropFirst())}" : "/\(part)"
+                }
+                let whole = prefix + path.joined()
+                found.insert("\(route.2.uppercased()) \(whole.isEmpty ? "/" : whole)")
+            }
+        }
+        return found
+    }
+
+    @Test("holds every route of the sources, and no other")
+    func completeness() throws {
+        let file = RunningService.root.appending(path: "Sources/API/openapi.json")
+        let description = try StrictJSON.parse(try Data(contentsOf: file))
+        guard case .object(let paths)? = description["paths"] else {
+            Issue.record("there are no paths")
+            return
+        }
+        let described = paths.flatMap { path -> [String] in
+            guard case .object(let members) = path.value else { return [] }
+            let methods = members.map { $0.name.uppercased() }
+            return methods.filter { ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD"].contains($0) }
+                .map { "\($0) \(path.name)" }
+        }
+        let routes = try Self.routes()
+        #expect(routes.subtracting(described).sorted() == [], "not described")
+        #expect(Set(described).subtracting(routes).sorted() == [], "described, and not there")
+        #expect(routes.count > 40)
+        // Routes are added in those files alone.
+        let folder = RunningService.root.appending(path: "Sources/API")
+        for file in try FileManager.default.contentsOfDirectory(atPath: folder.path)
+        where file.hasSuffix(".swift") && !file.hasSuffix("Routes.swift") {
+            let text = try String(contentsOf: folder.appending(path: file), encoding: .utf8)
+            #expect(!text.contains(/router\.(get|post|put|patch|delete|head|on|group)\b/), "\(file)")
+        }
+    }
+
     @Test("says of each answer what its members are, and every answer of a whole sign-in is as it says")
     func answers() async throws {
         _ = try await SignedIn(try await RunningService())

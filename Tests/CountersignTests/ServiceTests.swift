@@ -92,6 +92,13 @@ struct ServiceTests {
         #expect(result.status == 0, "\(result.output)\n\(result.errors)")
     }
 
+    @Test("refuses bodies over the limit on every path, told or in chunks, so that the refusal arrives")
+    func largeBodies() async throws {
+        let service = try await RunningService()
+        try await expectScript("bodies.py", service.clientArguments, seconds: 120)
+        #expect(service.stop() == 0)
+    }
+
     @Test("describes itself truly: schemathesis finds no 5xx and no undocumented status")
     func description() async throws {
         let service = try await RunningService()

@@ -15,6 +15,17 @@ struct TourTests {
             ], seconds: 120)
     }
 
+    @Test("is the README's flow in curl, as it stands there")
+    func readme() async throws {
+        let service = try await RunningService()
+        try await expectScript(
+            "readme.py",
+            service.clientArguments + [
+                "--sample", try RunningService.product("sample-provider"), "--readme",
+                RunningService.root.appending(path: "README.md").path,
+            ], seconds: 120)
+    }
+
     @Test("is a sample provider that registers, logs in, signs and limits guesses, judged by PyJWT")
     func sampleProvider() async throws {
         try await expectScript(

@@ -246,6 +246,7 @@ def ban_user(chosen, provider, admin):
     time.sleep(EFFECTIVE)
     accepted(second.current(fresh))
     admin.run("ban", "add", "--user", address, "--reason", "spam", "--permanent")
+    time.sleep(EFFECTIVE)  # until her connection is closed: a request on its way would be lost with it
     told = refused(second.create_session(provider.identity_token(alice, second.nonce())), 403, "user_banned", "spam")
     expect("until" not in told, "a permanent ban has an end")
     accepted(with_export_token(second, "DELETE", "/me", told["export_token"]), 202)

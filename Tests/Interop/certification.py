@@ -1,5 +1,9 @@
 """Steps: discovery, certification, and the end of a certificate."""
 
+import concurrent.futures
+import threading
+import uuid
+
 import requests
 from cryptography import x509
 from cryptography.x509.oid import ExtendedKeyUsageOID, ExtensionOID, NameOID
@@ -73,6 +77,24 @@ def taken_device_id(world):
     device = world.devices["third"] = Device(world.public, world.client, world.authority, "EC")
     issued = accepted(device.certify(device.layer_csr(prn=world.device().device_id)), 201)
     expect(issued["device_id"] != world.device().device_id, "two devices share an id")
+
+
+@step
+def same_wish(world):
+    """Devices that wish for one id at the same moment are all certified, one of them under that id."""
+    for _ in range(5):
+        devices = [Device(world.public, world.client, world.authority, "EC") for _ in range(6)]
+        wished, barrier = str(uuid.uuid4()), threading.Barrier(len(devices))
+
+        def certify(device):
+            request = device.layer_csr(prn=wished)
+            barrier.wait(TIMEOUT)
+            return device.certify(request)
+
+        with concurrent.futures.ThreadPoolExecutor(len(devices)) as pool:
+            names = [accepted(answer, 201)["device_id"] for answer in pool.map(certify, devices)]
+        equal(len(set(names)), len(devices), "different ids")
+        expect(wished in names, "nobody got the wished id")
 
 
 @step

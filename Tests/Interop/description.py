@@ -114,6 +114,7 @@ def main():
     judge("/phone-verifications/{id}/check", check(device, dora, started["id"], code))
     waiting = judge("/identity-cards", submit(device, dora, aamva=specimen.aamva()))
     equal(waiting["status"], "in_review", "the status")
+    another = judge("/identity-cards", submit(device, dora, aamva=specimen.aamva()))
     equal(device.end_session(dora).status_code, 204, "the status")
 
     erased = device.create_session(provider.identity_token("carol", device.nonce())).json()["session_token"]
@@ -140,7 +141,7 @@ def main():
         shutil.copy(source, place / name)
     (place / "session.json").write_text(json.dumps({
         "session_token": token, "session_id": opened["session_id"], "serial": certified["serial"],
-        "card_id": waiting["id"],
+        "card_id": waiting["id"], "other_card_id": another["id"],
         "provider_token": provider.provider_token()}))
     accepted(device.current(token))
 

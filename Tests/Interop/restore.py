@@ -17,6 +17,11 @@ def state(chosen):
     return Path(chosen.directory, "restore.json")
 
 
+def exported(device, token):
+    """`GET /me/export` with what a banned user was given."""
+    return device.call("GET", "/me/export", headers={"Authorization": f'Layer export-token="{token}"'})
+
+
 def before(chosen, commands, provider):
     """Acts before and after the backup."""
     device, stolen = kept_device(chosen), Device(chosen.public, chosen.client, chosen.ca, "EC")
@@ -26,6 +31,8 @@ def before(chosen, commands, provider):
         return accepted(device.create_session(provider.identity_token(name, device.nonce())), 201)
 
     alice, gone = log_in("alice"), log_in("gone")
+    frank, grace = log_in("frank"), log_in("grace")
+    commands.run("ban", "add", "--user", frank["user_id"], "--reason", "spam")
     backup = str(Path(chosen.directory, "backup.db"))
     equal(commands.json("store", "backup", backup)["backup"], backup, "backup")
     equal(stat.S_IMODE(Path(backup).stat().st_mode), 0o600, "the backup's mode")
@@ -37,6 +44,12 @@ def before(chosen, commands, provider):
     equal((len(revoked["revoked"]), revoked["crl_rebuilt"]), (1, True), "revoked")
     commands.run("device", "revoke", stolen.device_id, status=1)
     later = log_in("later")
+    # Bans and a lift; one of the banned is known to no backup.
+    commands.run("ban", "lift", "--user", frank["user_id"], "--note", "a mistake")
+    for user in (grace, log_in("late")):
+        commands.run("ban", "add", "--user", user["user_id"], "--reason", "spam")
+    told = refused(device.create_session(provider.identity_token("grace", device.nonce())), 403, "user_banned")
+    accepted(exported(device, told["export_token"]))
     used, unused = device.nonce(), device.nonce()
     accepted(device.create_session(provider.identity_token("alice", used)), 201)
     # A store in use is not replaced.
@@ -44,7 +57,7 @@ def before(chosen, commands, provider):
     accepted(device.current(alice["session_token"]))
     state(chosen).write_text(json.dumps({
         "alice": alice, "later": later, "gone": gone["user_id"], "used": used, "unused": unused, "serial": serial,
-        "backup": backup}))
+        "backup": backup, "export_token": told["export_token"]}))
 
 
 def restore(chosen, commands):
@@ -55,6 +68,7 @@ def restore(chosen, commands):
     equal(
         (report["users_erased_again"], report["certificates_revoked_again"], report["providers_disabled_again"]),
         (1, 1, 0), "replayed")
+    equal(report["bans_again"], 3, "bans and lifts replayed")
     expect(report["sessions_ended"] >= 2, "the backup's sessions ended")
     expect(Path(report["replaced"]).exists(), "the replaced store is kept")
 
@@ -69,6 +83,13 @@ def after(chosen, commands, provider):
         equal(answer.json().get("reason"), "nonce_unknown", f"a nonce that was {name}")
     again = accepted(device.create_session(provider.identity_token("alice", device.nonce())), 201)
     equal(again["user_id"], left["alice"]["user_id"], "alice is who she was")
+    # Who was banned since the backup stays so, who was lifted is free; export tokens of before open nothing.
+    sign_in = lambda name: device.create_session(provider.identity_token(name, device.nonce()))
+    refused(exported(device, left["export_token"]), 401, "session_required")
+    for name in ("grace", "late"):
+        told = refused(sign_in(name), 403, "user_banned", "spam")
+        equal(accepted(exported(device, told["export_token"]))["address"], f"{provider.slug}/{name}", "the export")
+    accepted(sign_in("frank"), 201)
     shown = commands.json("certificate", "show", left["serial"])
     equal(shown["revocation_reason"], "keyCompromise", "the stolen device's certificate")
     check = commands.json("store", "check")

@@ -1,3 +1,4 @@
+import Database
 import Fixtures
 import Foundation
 import Identity
@@ -15,6 +16,43 @@ struct CertifyTests {
             await #expect(throws: Refusal(.rateLimited, "")) { try await house.certify(try house.request()) }
             house.clock.advance(120)
             _ = try await house.certify(try house.request())
+        }
+    }
+
+    @Test("gives each of many that wish for one id at the same moment an id, one of them the wished one")
+    func sameWish() async throws {
+        try await House.inhabit { house in
+            let wished = UUID().uuidString.lowercased()
+            let requests = try (0..<16).map { try house.request(wishing: wished, address: "192.0.2.\($0)") }
+            let names = try await withThrowingTaskGroup(of: String.self) { [certify = house.certify] group in
+                for request in requests {
+                    group.addTask { try await certify(request).certificate.deviceID.description }
+                }
+                return try await group.reduce(into: [String]()) { $0.append($1) }
+            }
+            #expect(Set(names).count == 16)
+            #expect(names.count { $0 == wished } == 1)
+            let issued = try await house.store.read {
+                try $0.first("SELECT count(*) FROM certificates")?.integer(0)
+            }
+            #expect(issued == 16)
+        }
+    }
+
+    @Test("keeps no address in clear, and counts each all the same")
+    func addresses() async throws {
+        var policy = Policy()
+        policy.certification.perHourPerAddress = 2
+        try await House.inhabit(policy) { house in
+            for address in ["192.0.2.1", "192.0.2.2"] {
+                for _ in 0..<2 { _ = try await house.certify(try house.request(address: address)) }
+                await #expect(throws: Refusal(.rateLimited, "")) {
+                    try await house.certify(try house.request(address: address))
+                }
+            }
+            let keys = try await house.store.read { try $0.query("SELECT key FROM rates").map { try $0.text(0) } }
+            #expect(keys.count == 2)
+            #expect(keys.allSatisfy { !$0.contains("192") && $0.hasPrefix("certify ") && $0.utf8.count == 30 })
         }
     }
 

@@ -62,14 +62,27 @@ struct House {
         }
     }
 
-    private init(_ store: any Database, _ clock: Clock, _ policy: CurrentPolicy) async throws {
+    /// The same house on a copy of its store, or with other keys of personal data, as a service that starts on them.
+    func moved(to store: (any Database)? = nil, keys: PersonalKeys? = nil) async throws -> House {
+        try await House(store ?? self.store, clock, policy, like: self, keys: keys)
+    }
+
+    private init(
+        _ store: any Database, _ clock: Clock, _ policy: CurrentPolicy, like other: House? = nil,
+        keys: PersonalKeys? = nil
+    ) async throws {
         self.store = store
         self.clock = clock
         self.policy = policy
         let surroundings = Surroundings(now: { clock.now })
-        signer = try ProviderSigner(.es256)
-        registration = try await AdministerProviders(store: store, surroundings: surroundings, actor: "admin test").add(
-            name: "Test", slug: nil, account: nil, avatarHosts: [], key: try signer.verificationKey)
+        if let other {
+            (signer, registration) = (other.signer, other.registration)
+        } else {
+            signer = try ProviderSigner(.es256)
+            registration = try await AdministerProviders(
+                store: store, surroundings: surroundings, actor: "admin test"
+            ).add(name: "Test", slug: nil, account: nil, avatarHosts: [], key: try signer.verificationKey)
+        }
         sessions = LiveSessions(store: store)
         let certificates = LiveCertificates(store: store)
         providers = KnownProviders(store: store)
@@ -78,10 +91,15 @@ struct House {
             store: store, sessions: sessions, certificates: certificates, providers: providers, policy: policy
         ) { _ in }
         try await watch.poll()
-        let key = NonceKey(Secret([UInt8](repeating: 1, count: 32)))
-        bans = RefuseBanned(key: ExportKey(Secret([UInt8](repeating: 1, count: 32))))
+        let secret = Secret([UInt8](repeating: 1, count: 32))
+        let generation = try await store.read { try RestoreRecords($0).nonceGeneration() }
+        let key = NonceKey(secret, generation: generation)
+        bans = RefuseBanned(key: ExportKey(secret, generation: generation))
         let verify = VerifyIdentity(
             realm: Self.realm, providers: providers, nonceKey: key, policy: policy, surroundings: surroundings)
+        wrappingKey = other?.wrappingKey ?? SymmetricKey(size: .bits256)
+        indexKey = other?.indexKey ?? SymmetricKey(size: .bits256)
+        personalKeys = try keys ?? PersonalKeys(wrapping: [1: wrappingKey], index: [1: indexKey])
         let authority = try TestAuthority().authority
         let issuing = IssueCertificate(
             authority: authority, baseURL: "https://countersign.example", policy: policy,
@@ -89,13 +107,11 @@ struct House {
         judge = JudgePeer(store: store, certificates: certificates, watch: watch, surroundings: surroundings)
         nonces = IssueNonce(key: key, policy: policy, surroundings: surroundings)
         certify = CertifyDevice(
-            store: store, issuing: issuing, providers: providers, realm: Self.realm,
+            store: store, keys: personalKeys, issuing: issuing, providers: providers, realm: Self.realm,
             verifyCaptcha: { $0 == "solved" }, policy: policy, rateLimiting: .on, surroundings: surroundings)
         renewCertificate = RenewCertificate(store: store, issuing: issuing, surroundings: surroundings)
         revokeCertificate = RevokeCertificate(store: store, watch: watch, surroundings: surroundings)
         publish = PublishRevocationList(store: store, authority: authority, surroundings: surroundings)
-        (wrappingKey, indexKey) = (SymmetricKey(size: .bits256), SymmetricKey(size: .bits256))
-        personalKeys = try PersonalKeys(wrapping: [1: wrappingKey], index: [1: indexKey])
         open = OpenSession(
             store: store, keys: personalKeys, verify: verify, bans: bans, sessions: sessions, policy: policy,
             rateLimiting: .on, surroundings: surroundings)
@@ -115,10 +131,13 @@ struct House {
     }
 
     /// A certification request as a device sends it.
-    func request(enrolmentToken: String? = nil, captcha: String? = nil) throws -> CertifyDevice.Request {
+    func request(
+        wishing name: String = UUID().uuidString, enrolmentToken: String? = nil, captcha: String? = nil,
+        address: String = "192.0.2.1"
+    ) throws -> CertifyDevice.Request {
         CertifyDevice.Request(
-            csr: try TestAuthority.certificationRequest(commonName: UUID().uuidString), presenceKey: nil,
-            enrolmentToken: enrolmentToken, captcha: captcha, address: "192.0.2.1")
+            csr: try TestAuthority.certificationRequest(commonName: name), presenceKey: nil,
+            enrolmentToken: enrolmentToken, captcha: captcha, address: address)
     }
 
     /// A connection of a newly certified device, judged.

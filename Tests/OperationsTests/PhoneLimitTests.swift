@@ -87,6 +87,31 @@ struct PhoneLimitTests {
         }
     }
 
+    @Test(
+        "A prefix that is stopped is named in the log by its country and a digest, its digits by nothing in the store")
+    func stoppedPrefix() async throws {
+        var policy = Policy()
+        policy.phones.breakerSends = 5
+        try await House.inhabit(policy) { house in
+            let bench = try PhoneBench(house)
+            for index in 0..<7 {
+                try await bench.begin(
+                    "+1415555000\(index)", try await bench.person("user \(index)"), address: "10.0.0.\(index)")
+            }
+            let (subjects, keys) = try await house.store.read { transaction in
+                (
+                    try transaction.query("SELECT subject FROM audit_entries WHERE event = 'phone_sends_stopped'")
+                        .map { try $0.text(0) },
+                    try transaction.query("SELECT key FROM rates").map { try $0.text(0) }
+                )
+            }
+            let subject = try #require(subjects.first)
+            #expect(subjects.count == 1 && subject.hasPrefix("prefix US ") && subject.utf8.count == 22)
+            #expect(!subject.contains("415"))
+            #expect(keys.count { $0.hasPrefix("phone ") } == 7 && !keys.contains { $0.contains("10.0") })
+        }
+    }
+
     @Test("A prefix gets as many texts that stay open as policy says, and each right code allows one more")
     func prefix() async throws {
         var policy = Policy()

@@ -40,7 +40,6 @@ struct RenewalTests {
 
     private func text(_ opened: OpenedSession) throws -> String { try #require(opened.token).text.reveal() }
 
-    /// The serial numbers on the revocation list, as openssl reads them.
     /// A serial as `openssl` writes it: an integer has no leading zero bytes.
     private static func written(_ serial: String) -> String {
         var digits = serial.lowercased()[...]
@@ -48,12 +47,28 @@ struct RenewalTests {
         return String(digits)
     }
 
+    /// The revocation list as `openssl` reads it.
     private func listed(in house: House) async throws -> String {
         let scratch = try ScratchDirectory()
         let file = try scratch.write(try await house.publish(), "list.der")
         let result = try await Command.run("openssl", ["crl", "-inform", "DER", "-in", file, "-noout", "-text"])
         #expect(result.status == 0, "\(result.errors)")
         return result.output.lowercased()
+    }
+
+    @Test("leaves a list in place for half an hour, then makes a newer one although nothing was revoked")
+    func listAge() async throws {
+        try await House.inhabit { house in
+            let first = try await house.publish()
+            house.clock.advance(1799)
+            #expect(try await house.publish() == first)
+            house.clock.advance(1)
+            let second = try await house.publish()
+            #expect(second != first)
+            let listed = try await listed(in: house)
+            #expect(listed.contains("x509v3 crl number: \n                2\n"))
+            #expect(try await house.publish() == second)
+        }
     }
 
     @Test("is refused a second before two thirds of its life, and then allowed")

@@ -1,0 +1,105 @@
+import Database
+import Foundation
+import Identity
+import Records
+
+/// Bans and lifts that a copy of the store does not know, written into it: nobody comes back by a restore.
+struct ReplayBans: Sendable {
+    private let entries: [Entry]
+    private let keys: PersonalKeys
+
+    /// One ban as the replaced store knows it.
+    private struct Entry: Sendable {
+        let ban: Ban
+        let holds: [(hold: BanHold, goesWithBan: Bool)]
+        let notes: [BanUpkeep.Note: String]
+        /// Those who are held by name: the copy may not know them yet.
+        let users: [User]
+    }
+
+    /// Reads all bans of the replaced store.
+    ///
+    /// - Throws: ``SealingFailure`` for a note that cannot be opened.
+    init(of transaction: any Transaction, keys: PersonalKeys) throws {
+        self.keys = keys
+        let (records, upkeep, users) = (
+            BanRecords(transaction), BanUpkeep(transaction), UserRecords(transaction)
+        )
+        entries = try records.list(isActive: false, limit: .max).map { ban in
+            var notes: [BanUpkeep.Note: String] = [:]
+            for note in BanUpkeep.Note.allCases { notes[note] = try upkeep.note(note, of: ban.id, keys: keys) }
+            let holds = try records.holds(of: ban.id).map { (hold: $0, goesWithBan: try upkeep.goesWithBan($0)) }
+            let named = try holds.compactMap { held -> User? in
+                guard case .user(let id) = held.hold.subject else { return nil }
+                return try users.find(id)
+            }
+            return Entry(ban: ban, holds: holds, notes: notes, users: named)
+        }
+    }
+
+    /// Bans who was banned since the copy, and lifts what was lifted since.
+    ///
+    /// - Returns: how many bans were made or lifted again.
+    func callAsFunction(
+        in transaction: any Transaction, actor: String, surroundings: Surroundings
+    ) throws -> Int {
+        let records = BanRecords(transaction)
+        var count = 0
+        for entry in entries {
+            let ban = entry.ban
+            if let present = try records.find(ban.id) {
+                guard present.lifted == nil, let lifted = ban.lifted, try records.lift(ban.id, by: lifted.actor) else {
+                    continue
+                }
+            } else {
+                try make(entry, in: transaction)
+            }
+            for (note, text) in entry.notes {
+                try BanUpkeep(transaction).setNote(text, note, of: ban.id, keys: keys)
+            }
+            try AuditRecords(transaction).append(
+                ban.lifted == nil ? .banAdded : .banLifted, subject: "ban \(ban.id)", actor: actor,
+                detail: "again after a restore", reason: AuditReason(ban.reason.rawValue), id: surroundings.newUUID())
+            count += 1
+        }
+        try BanUpkeep(transaction).purge()
+        return count
+    }
+
+    private func make(_ entry: Entry, in transaction: any Transaction) throws {
+        let records = BanRecords(transaction)
+        try records.insert(entry.ban)
+        for (hold, goesWithBan) in entry.holds { try records.insert(hold, goesWithBan: goesWithBan) }
+        for user in entry.users { try recognize(user, of: entry, in: transaction) }
+        // What the ban took stays taken, also where it was lifted since: lifting revives nothing.
+        let authorizations = AuthorizationRecords(transaction)
+        for user in try Set(entry.holds.flatMap { try holders(of: $0.hold, in: transaction) }) {
+            try authorizations.withdraw(allOf: user, because: .banned, at: transaction.now)
+        }
+    }
+
+    /// A user who signed in for the first time since the copy is known by the same id again, so that the ban meets whoever
+    /// comes under the provider's name. Where the copy knows that name by another id, the ban holds that one as well.
+    private func recognize(_ user: User, of entry: Entry, in transaction: any Transaction) throws {
+        guard try ProviderRecords(transaction).find(user.providerID) != nil else { return }
+        let known = try UserRecords(transaction).findOrCreate(
+            providerID: user.providerID, externalID: user.externalID, newID: user.id, at: user.createdAt)
+        guard known.id != user.id, let held = entry.holds.first(where: { $0.hold.subject == .user(user.id) }) else {
+            return
+        }
+        let hold = BanHold(
+            ban: entry.ban, subject: .user(known.id), part: held.hold.part, endsAt: held.hold.endsAt,
+            indexVersion: nil)
+        try BanRecords(transaction).insert(hold, goesWithBan: held.goesWithBan)
+    }
+
+    private func holders(of hold: BanHold, in transaction: any Transaction) throws -> [UserID] {
+        switch hold.subject {
+        case .user(let id): [id]
+        case .phone(let index):
+            try AuthenticatedUserRecords(transaction, keys: keys).holders(ofNumber: [index])
+        case .document(let index): try IdentityCardRecords(transaction).holders(ofDocument: [index])
+        case .device, .deviceKey: []
+        }
+    }
+}

@@ -1,0 +1,57 @@
+"""Runs the README's flow in `curl` as it stands, but for the ports, against the running service and a sample provider."""
+
+import json
+import re
+import shutil
+import signal
+import subprocess
+import tempfile
+from pathlib import Path
+
+import options
+from checks import equal, expect
+from client import TIMEOUT
+
+
+def block(readme):
+    """The shell block of the flow."""
+    found = re.search(r"^## The flow in `curl`\n.*?^```sh\n(.*?)^```$", readme, re.MULTILINE | re.DOTALL)
+    expect(found, "the README has no flow")
+    return found[1]
+
+
+def main():
+    parser = options.parser(__doc__)
+    for name in ("sample", "readme"):
+        parser.add_argument(f"--{name}", required=True)
+    chosen = parser.parse_args()
+    with tempfile.TemporaryDirectory() as directory:
+        sample = subprocess.Popen([
+            chosen.sample, "--port", "0", "--service", chosen.public, "--ca", chosen.ca, "--key", chosen.provider_key,
+            "--registration", chosen.provider, "--users", directory + "/users.json"],
+            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        try:
+            script = block(Path(chosen.readme).read_text())
+            places = {
+                "https://127.0.0.1:8440": chosen.public, "https://127.0.0.1:8441": chosen.client,
+                "http://127.0.0.1:8450": json.loads(sample.stdout.readline())["url"]}
+            for usual, here in places.items():
+                expect(usual in script, f"the flow does not speak to {usual}")
+                script = script.replace(usual, here)
+            Path(directory, "Keys").mkdir()
+            shutil.copy(chosen.ca, Path(directory, "Keys", "ca.pem"))
+            done = subprocess.run(
+                ["bash", "-euo", "pipefail", "-c", script], cwd=directory, capture_output=True, text=True, timeout=60)
+        finally:
+            sample.send_signal(signal.SIGTERM)
+            sample.wait(timeout=TIMEOUT)
+    said = f"{done.stdout}\n{done.stderr}"
+    equal(done.returncode, 0, f"the exit code, after {said}")
+    start = done.stdout.rfind('{"session_id"')
+    expect(start >= 0, f"no session in {said}")
+    equal(json.loads(done.stdout[start:])["state"], "authenticated", f"the session's state in {said}")
+    print(done.stdout[start:])
+
+
+if __name__ == "__main__":
+    main()
