@@ -100,6 +100,8 @@ public enum Kind {
     public enum Authorization: Sendable {}
     /// One ban.
     public enum Ban: Sendable {}
+    /// A process that serves a store.
+    public enum Node: Sendable {}
 }
 
 /// Names a user of one provider.
@@ -126,3 +128,5 @@ public typealias IdentityCardID = Identifier<Kind.IdentityCard>
 public typealias AuthorizationID = Identifier<Kind.Authorization>
 /// Names one ban, to admins.
 public typealias BanID = Identifier<Kind.Ban>
+/// Names a process that serves a store, from its start to its end.
+public typealias NodeID = Identifier<Kind.Node>

@@ -85,6 +85,9 @@ public struct NonceKey: Sendable {
         Array(HMAC<SHA256>.authenticationCode(for: bytes, using: codeKey)).prefix(16).map { $0 }
     }
 
+    /// By which nodes tell whether they have the same secret in the same generation.
+    public var fingerprint: Digest256 { NodeFingerprints.digest(of: codeKey, .nonceKey) }
+
     fileprivate func deviceTag(of thumbprint: Digest256, randomBytes: [UInt8]) -> [UInt8] {
         Array(HMAC<SHA256>.authenticationCode(for: randomBytes + thumbprint.bytes, using: tagKey).prefix(8))
     }

@@ -1,5 +1,6 @@
 import Crypto
 import Foundation
+import Synchronization
 
 /// The digits that a text brings and a person types. Seen only where it is sent and where it is compared.
 public struct PhoneCode: Sendable {
@@ -15,17 +16,55 @@ public struct PhoneCode: Sendable {
 /// The keys that codes are derived under, by version: the same on all nodes of one service.
 ///
 /// A code is derived when it is sent and again when it is compared, and stands nowhere in between. A verification
-/// remembers the version, so that a new key leaves codes that are on their way valid.
+/// remembers the version, so that a new key leaves codes that are on their way valid. A node that meets a version which
+/// it does not have reads its keys again: another may have it already.
 public struct PhoneCodeKeys: Sendable {
-    private let keys: [Int: SymmetricKey]
-    /// The version that new verifications take: the highest.
-    public let currentVersion: Int
+    /// Secrets of `Keys/`, by version.
+    public typealias Secrets = [Int: Secret<[UInt8]>]
 
-    /// Takes secrets of `Keys/`, by version; `nil` where there is none.
-    public init?(_ secrets: [Int: Secret<[UInt8]>]) {
-        guard let highest = secrets.keys.max() else { return nil }
-        currentVersion = highest
-        keys = secrets.mapValues { SymmetricKey(data: $0.reveal()) }
+    private final class Holder: Sendable {
+        let keys: Mutex<[Int: SymmetricKey]>
+        init(_ keys: [Int: SymmetricKey]) { self.keys = Mutex(keys) }
+    }
+
+    private let holder: Holder
+    private let readAgain: (@Sendable () throws -> Secrets)?
+
+    /// Takes secrets; `nil` where there is none.
+    ///
+    /// - Parameter readAgain: gives the secrets as they stand now; `nil` where they stay as they are.
+    public init?(_ secrets: Secrets, readAgain: (@Sendable () throws -> Secrets)? = nil) {
+        guard !secrets.isEmpty else { return nil }
+        holder = Holder(secrets.mapValues { SymmetricKey(data: $0.reveal()) })
+        self.readAgain = readAgain
+    }
+
+    /// Reads the secrets again. Copies of this value share what was read.
+    ///
+    /// - Throws: what reading throws; the keys then stay as they were.
+    public func reload() throws {
+        guard let secrets = try readAgain?(), !secrets.isEmpty else { return }
+        let keys = secrets.mapValues { SymmetricKey(data: $0.reveal()) }
+        holder.keys.withLock { $0 = keys }
+    }
+
+    private var keys: [Int: SymmetricKey] { holder.keys.withLock { $0 } }
+
+    /// The version that new verifications take: the highest.
+    public var currentVersion: Int { keys.keys.max() ?? 1 }
+
+    /// By which nodes tell whether they have the same keys.
+    public var fingerprints: [Int: Digest256] {
+        Dictionary(
+            uniqueKeysWithValues: keys.map {
+                ($0.key, NodeFingerprints.digest(of: $0.value, .phoneCodeKeys, version: $0.key))
+            })
+    }
+
+    private func key(_ version: Int) -> SymmetricKey? {
+        if let key = keys[version] { return key }
+        try? reload()
+        return keys[version]
     }
 
     /// The code of a verification for a number; `nil` where its key is gone.
@@ -38,7 +77,7 @@ public struct PhoneCodeKeys: Sendable {
     public func code(
         version: Int, verification: PhoneVerificationID, user: UserID, device: DeviceID, e164: String, digits: Int
     ) -> PhoneCode? {
-        guard let key = keys[version] else { return nil }
+        guard let key = key(version) else { return nil }
         var hmac = HMAC<SHA256>(key: key)
         hmac.update(data: Array("countersign phone code\0".utf8))
         withUnsafeBytes(of: Int64(version).bigEndian) { hmac.update(data: $0) }

@@ -39,11 +39,14 @@ public struct CheckSession: Sendable {
     /// Finds a session that is shown for its own sake (to resume, renew or end it): live and bound to this device,
     /// perhaps challenged.
     func bound(_ shown: String, on connection: ClientConnection) async throws -> (Session, LiveSession) {
-        guard let token = SessionToken(shown: shown), let live = try await sessions.find(token.hash) else {
+        let now = surroundings.now()
+        guard let token = SessionToken(shown: shown),
+            let live = try await sessions.find(token.hash, now: now, policy: policy[\.sessions])
+        else {
             throw Refusal(.sessionDestroyed, "The session was ended: create a new one.")
         }
         let session = live.session
-        switch session.standing(now: surroundings.now(), policy: policy[\.sessions]) {
+        switch session.standing(now: now, policy: policy[\.sessions]) {
         case .destroyed: throw Refusal(.sessionDestroyed, "The session was ended: create a new one.")
         case .expired: throw Refusal(.sessionExpired, "The session has expired: create a new one.")
         case .authenticated, .challenged: break

@@ -65,6 +65,8 @@ public struct DeliverOutbox: Sendable {
         let message: OutboxMessage
         let content: OutboxContent
         let lease: String
+        /// Until when what became of it is worth writing down: after that another process may have it.
+        let end: ContinuousClock.Instant
     }
 
     /// Sends everything that is due.
@@ -141,7 +143,23 @@ public struct DeliverOutbox: Sendable {
         var next: Prepared? = first
         while let present = next {
             let result = await attempt(present)
-            next = try await take(Task.isCancelled ? 0 : 1, settling: (present, result)).first
+            next = try await settle(present, result)
+        }
+    }
+
+    /// Writes down what became of a message, again and again while its lease runs: of what stays unsaid others believe
+    /// that it was not sent.
+    ///
+    /// - Returns: the next message.
+    private func settle(_ prepared: Prepared, _ result: OutboxMessage.Result) async throws -> Prepared? {
+        while true {
+            do {
+                return try await take(Task.isCancelled ? 0 : 1, settling: (prepared, result)).first
+            } catch let refusal as Refusal where refusal.code == .unavailable {
+                guard ContinuousClock.now < prepared.end, (try? await Task.sleep(for: .seconds(1))) != nil else {
+                    throw refusal
+                }
+            }
         }
     }
 
@@ -151,6 +169,7 @@ public struct DeliverOutbox: Sendable {
     ) async throws -> [Prepared] {
         let auditID = surroundings.newUUID()
         let lease = surroundings.newUUID().uuidString
+        let end = ContinuousClock.now + .seconds(leaseTime - 1)
         let (prepared, after) = try await store.decide { transaction -> ([Prepared], OutboxMessage?) in
             let records = OutboxRecords(transaction)
             var after: OutboxMessage?
@@ -171,7 +190,7 @@ public struct DeliverOutbox: Sendable {
             }
             guard count > 0 else { return ([], after) }
             let prepared = try records.lease(lease, limit: count, for: leaseTime).map { message in
-                Prepared(message: message, content: try content(of: message, in: transaction), lease: lease)
+                Prepared(message: message, content: try content(of: message, in: transaction), lease: lease, end: end)
             }
             return (prepared, after)
         }

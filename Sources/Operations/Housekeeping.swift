@@ -21,14 +21,15 @@ public struct Housekeeping: Sendable {
 
     /// One round; nothing is lost when it fails, the next one does it.
     public func callAsFunction() async throws {
-        let now = surroundings.now()
         let kept = policy[\.nonces].keptAfterExpiry
         let inputKept = policy[\.cards].rawInputKept
         let numbersPeriod = policy[\.phones].numbersPerUserPeriod
         let policy = policy[\.sessions]
         let sessionsKept = policy.absoluteLifetime + policy.renewalWindow + policy.idleLifetime
-        sessions.dropIdle(since: now.addingTimeInterval(-policy.idleLifetime))
+        sessions.dropIdle(since: surroundings.now().addingTimeInterval(-policy.idleLifetime))
         try await store.decide { transaction in
+            // The store's clock: one node whose own is wrong would forget for all what the others still need.
+            let now = transaction.now
             try NonceRecords(transaction).purge(expiredBefore: now.addingTimeInterval(-kept))
             try SessionRecords(transaction).purge(before: now.addingTimeInterval(-sessionsKept))
             try RateRecords(transaction).purge(before: now.addingTimeInterval(-60))
@@ -41,6 +42,7 @@ public struct Housekeeping: Sendable {
             try AuthorizationRecords(transaction).expire(limit: 1000)
             try BanUpkeep(transaction).purge()
             try OutboxRecords(transaction).purge(endedBefore: now.addingTimeInterval(-7 * 86_400))
+            try NodeRecords(transaction).purge(unseenSince: now.addingTimeInterval(-86_400))
         }
         // What was erased since the last round is to be gone from the log as well, data keys above all.
         try await store.clearLog()

@@ -48,4 +48,8 @@ public final class KnownProviders: Sendable {
     func drop(_ id: ProviderID) {
         table.drop(id)
     }
+
+    func dropAll() {
+        table.drop { _ in true }
+    }
 }

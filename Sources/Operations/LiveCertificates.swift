@@ -87,6 +87,9 @@ public final class LiveCertificates: Sendable {
             .unavailable, "Too much is changing at this moment; nothing was changed. Try again.", retryAfter: 1)
     }
 
+    /// The devices whose certificates are remembered.
+    var devices: Set<DeviceID> { Set(table.all.map(\.certificate.deviceID)) }
+
     /// Reads the certificates and bans of devices anew into what connections hold.
     func refresh(_ devices: Set<DeviceID>) async throws {
         // One that is being read for the first time may be from before the change.

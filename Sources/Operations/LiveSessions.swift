@@ -26,6 +26,14 @@ final class LiveSession: Sendable {
         return session
     }
 
+    /// Learns of a use that another process wrote.
+    func learn(ofUseAt time: Date) {
+        use.withLock { use in
+            use.last = max(use.last, time)
+            use.written = max(use.written, time)
+        }
+    }
+
     /// Notes a use; `true` where it is time to write it.
     func touch(now: Date, policy: SessionPolicy) -> Bool {
         use.withLock { use in
@@ -53,6 +61,18 @@ public final class LiveSessions: Sendable {
         return try await table.find(tokenHash) {
             try await store.look { try SessionRecords($0).find(tokenHash: tokenHash) }.map(LiveSession.init)
         }
+    }
+
+    /// The same, with its last use read anew where it seems idle: another node may have been shown it since.
+    func find(_ tokenHash: Digest256, now: Date, policy: SessionPolicy) async throws -> LiveSession? {
+        guard let live = try await find(tokenHash) else { return nil }
+        let session = live.session
+        if session.state == .authenticated, session.standing(now: now, policy: policy) == .challenged,
+            let stored = try await store.look({ try SessionRecords($0).find(tokenHash: tokenHash) })
+        {
+            live.learn(ofUseAt: stored.lastUsedAt)
+        }
+        return live
     }
 
     var epoch: UInt64 { table.epoch }

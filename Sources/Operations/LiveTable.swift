@@ -67,8 +67,11 @@ final class LiveTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 
     /// How many fit. Copies the table's references first: requests wait for no more than that.
     func count(where fits: (Value) -> Bool) -> Int {
-        state.withLock { Array($0.values.values) }.count(where: fits)
+        all.count(where: fits)
     }
+
+    /// All that is remembered.
+    var all: [Value] { state.withLock { Array($0.values.values) } }
 
     /// How many are remembered.
     var count: Int { state.withLock { $0.values.count } }

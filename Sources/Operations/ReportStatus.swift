@@ -36,6 +36,10 @@ public struct ReportStatus: Sendable {
         public let signedAt: Date?
         /// Audit entries that are not chained yet.
         public let unchained: Int
+        /// The processes that serve the store, oldest first.
+        public let nodes: [LiveNode]
+        /// The moment, by the store's clock.
+        public let at: Date
     }
 
     /// Counts everything.
@@ -52,7 +56,8 @@ public struct ReportStatus: Sendable {
                 providers: try records.providers(),
                 outbox: try OutboxState.allCases.map { ($0, try OutboxRecords(transaction).count($0)) },
                 audit: head.chain, signedAt: head.chain.signed > 0 ? head.signedAt : nil,
-                unchained: try chain.countUnchained())
+                unchained: try chain.countUnchained(), nodes: try NodeRecords(transaction).live(),
+                at: transaction.now)
         }
     }
 }

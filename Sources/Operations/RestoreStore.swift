@@ -64,6 +64,8 @@ public struct RestoreStore: Sendable {
             report.messagesDropped = try records.dropUnsentMessages()
             try records.endPhoneVerifications()
             try records.beginNonceGeneration(generation)
+            // Whoever served the store when the copy was made does not serve this one.
+            try NodeRecords(transaction).purge(unseenSince: .distantFuture)
             let head = try AuditChainRecords(transaction).head().chain
             var detail = "copy ends at audit entry \(head.sequence)"
             if let losses {

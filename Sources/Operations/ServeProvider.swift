@@ -147,7 +147,8 @@ public struct ServeProvider: Sendable {
     }
 
     private func own(_ token: String, of provider: ProviderID) async throws -> Session? {
-        guard let shown = SessionToken(shown: token), let live = try await sessions.find(shown.hash),
+        guard let shown = SessionToken(shown: token),
+            let live = try await sessions.find(shown.hash, now: surroundings.now(), policy: policy[\.sessions]),
             live.session.providerID == provider
         else { return nil }
         return live.session

@@ -55,11 +55,10 @@ public final class StoreWatch: Sendable {
         let known = state.withLock { ($0.sequence, $0.stamp) }
         if let sequence = known.0 {
             if known.1 != stamp {
-                let changes = try await store.look { try ChangeRecords($0).list(after: sequence) }
-                try await apply(changes.compactMap(\.change))
-                if !changes.isEmpty { onChange() }
-                let last = changes.last?.sequence ?? sequence
-                state.withLock { $0.sequence = max($0.sequence ?? last, last) }
+                let reading = try await store.look { try ChangeRecords($0).read(after: sequence) }
+                if reading.isWhole { try await apply(reading.changes) } else { try await forgetEverything() }
+                if reading.last != sequence { onChange() }
+                state.withLock { $0.sequence = reading.last }
             }
         } else {
             let last = try await store.look { try ChangeRecords($0).last() }
@@ -91,6 +90,15 @@ public final class StoreWatch: Sendable {
                 .unavailable, "This node's view of the store is too old to decide from; nothing was changed.",
                 retryAfter: 1, privateDetail: "last read of the change counter was \(age) ago")
         }
+    }
+
+    /// A node that was cut off for longer than changes are kept cannot know what changed.
+    private func forgetEverything() async throws {
+        sessions.drop { _ in true }
+        providers.dropAll()
+        let devices = certificates.devices
+        try await certificates.refresh(devices)
+        onDeviceChange(devices)
     }
 
     /// Applies a change to the memories of this process.

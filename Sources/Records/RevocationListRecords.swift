@@ -43,7 +43,10 @@ public struct RevocationListRecords {
     /// Puts a list in force and drops the ones before it.
     public func publish(_ list: Published, nextUpdate: Date) throws {
         try transaction.execute(
-            "INSERT INTO revocation_lists (number, der, entries, this_update, next_update) VALUES ($1, $2, $3, $4, $5)",
+            """
+            INSERT INTO revocation_lists (number, der, entries, this_update, next_update) VALUES ($1, $2, $3, $4, $5)
+            ON CONFLICT (number) DO NOTHING
+            """,
             [
                 .integer(list.number), .bytes(list.der), .integer(list.entries), .time(list.thisUpdate),
                 .time(nextUpdate),

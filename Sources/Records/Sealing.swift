@@ -114,6 +114,21 @@ public struct PersonalKeys: Sendable {
         versions.index.sorted { $0.key > $1.key }.map { ($0.key, Self.blindIndex(canonical, kind, $0.value)) }
     }
 
+    /// By which nodes tell whether they have the same wrapping keys.
+    public var wrappingFingerprints: [Int: Digest256] { Self.fingerprints(versions.wrapping, .wrappingKeys) }
+
+    /// By which nodes tell whether they have the same index keys.
+    public var indexFingerprints: [Int: Digest256] { Self.fingerprints(versions.index, .blindIndexKeys) }
+
+    private static func fingerprints(
+        _ keys: [Int: SymmetricKey], _ item: NodeFingerprints.Item
+    ) -> [Int: Digest256] {
+        Dictionary(
+            uniqueKeysWithValues: keys.map {
+                ($0.key, NodeFingerprints.digest(of: $0.value, item, version: $0.key))
+            })
+    }
+
     /// The versions under which blind indexes can be made here.
     public var indexVersions: Set<Int> { Set(versions.index.keys) }
 

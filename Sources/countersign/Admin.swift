@@ -10,15 +10,18 @@ struct Admin: Sendable {
     let store: any Database
     let actor: String
     let keysDirectory: String
+    /// The nodes that serve the store.
+    var nodes: [LiveNode] = []
     let surroundings = Surroundings()
 
     /// Opens and migrates the store of the settings, runs a body, closes the store.
     static func run<Result>(_ options: SharedOptions, _ body: (Admin) async throws -> Result) async throws -> Result {
         let settings = try await Settings.resolve(shared: options)
         let store = try settings.store.open(clock: { Date() })
-        let admin = Admin(store: store, actor: "admin \(NSUserName())", keysDirectory: settings.keys)
+        var admin = Admin(store: store, actor: "admin \(NSUserName())", keysDirectory: settings.keys)
         do {
             try await store.migrate(Schema.migrations)
+            admin.nodes = try await store.read { try NodeRecords($0).live() }
             let result = try await body(admin)
             try await store.close()
             return result
@@ -29,6 +32,21 @@ struct Admin: Sendable {
             }
             throw error
         }
+    }
+
+    /// The keys of personal data, for commands that read or seal it. A ban under other keys than those of the nodes would
+    /// look well and hold nobody.
+    private func personalKeys() throws -> PersonalKeys {
+        let keys = try KeyFiles.personal(in: keysDirectory)
+        let own = NodeFingerprints(
+            items: [.wrappingKeys: keys.wrappingFingerprints, .blindIndexKeys: keys.indexFingerprints], policies: [:])
+        for node in nodes {
+            guard let item = own.contradictions(to: node.fingerprints).first else { continue }
+            throw CommandFailure(
+                "\(keysDirectory)/\(item.rawValue) is not the one of the node on host \(node.host): use the keys of the "
+                    + "nodes (--keys).")
+        }
+        return keys
     }
 
     var providers: AdministerProviders {
@@ -47,36 +65,35 @@ struct Admin: Sendable {
         ManageProviderKeys(store: store, watch: nil, surroundings: surroundings)
     }
 
-    /// Commands that read or seal personal data need the keys it lies under.
     func users() throws -> AdministerUsers {
         AdministerUsers(
-            store: store, keys: try KeyFiles.personal(in: keysDirectory), surroundings: surroundings, actor: actor)
+            store: store, keys: try personalKeys(), surroundings: surroundings, actor: actor)
     }
 
     func archive() throws -> ArchiveUsers {
         ArchiveUsers(
-            store: store, keys: try KeyFiles.personal(in: keysDirectory), surroundings: surroundings, actor: actor)
+            store: store, keys: try personalKeys(), surroundings: surroundings, actor: actor)
     }
 
     func reviews() throws -> ReviewCards {
         ReviewCards(
-            store: store, keys: try KeyFiles.personal(in: keysDirectory), surroundings: surroundings, actor: actor)
+            store: store, keys: try personalKeys(), surroundings: surroundings, actor: actor)
     }
 
     func banning(_ policy: BanPolicy) throws -> BanSubject {
         BanSubject(
-            store: store, keys: try KeyFiles.personal(in: keysDirectory), policy: policy, surroundings: surroundings,
+            store: store, keys: try personalKeys(), policy: policy, surroundings: surroundings,
             actor: actor)
     }
 
     func lifting() throws -> LiftBan {
         LiftBan(
-            store: store, keys: try KeyFiles.personal(in: keysDirectory), surroundings: surroundings, actor: actor)
+            store: store, keys: try personalKeys(), surroundings: surroundings, actor: actor)
     }
 
     func bans() throws -> AdministerBans {
         AdministerBans(
-            store: store, keys: try KeyFiles.personal(in: keysDirectory), surroundings: surroundings, actor: actor)
+            store: store, keys: try personalKeys(), surroundings: surroundings, actor: actor)
     }
 
     var certificates: RevokeCertificate {

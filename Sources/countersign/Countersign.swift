@@ -4,9 +4,12 @@ import Foundation
 /// The whole service and its administration, one subcommand each.
 @main
 struct Countersign: AsyncParsableCommand {
+    /// The program's version, by which nodes know each other.
+    static let version = "1.0.0"
+
     static let configuration = CommandConfiguration(
         commandName: "countersign",
-        abstract: "Authenticates devices and their users for providers.",
+        abstract: "Authenticates devices and their users for providers.", version: version,
         subcommands: [
             ServeCommand.self, KeysCommand.self, PolicyCommand.self, ProviderCommand.self, CertificateCommand.self,
             SessionCommand.self, UserCommand.self, ReviewCommand.self, OutboxCommand.self, TourCommand.self,

@@ -88,13 +88,15 @@ struct House: Sendable {
         let listening = Listening(
             listeners: try listeners(), open: open, timeout: .seconds(policy[\.requests].shutdownTimeout),
             logger: logger)
+        let node = node()
         // Stopped in reverse order: what keeps the memories true outlives the last request.
         let services: [any Service] = [
+            Loop(name: "node", logger: logger, body: nodeLoop(node)),
             Loop(name: "store watch", logger: logger) { [watch, logger] in
                 await watch.run { logger.error("the change counter cannot be read", metadata: ["cause": "\($0)"]) }
             },
             Loop(name: "housekeeping", logger: logger) { [self] in await keepHouse() },
-            Loop(name: "policy reload", logger: logger) { [self] in await reloadPolicies() },
+            Loop(name: "policy reload", logger: logger) { [self] in await reloadPolicies(node) },
             Loop(name: "outbox", logger: logger, body: try outboxLoop()),
             Loop(name: "audit sealer", logger: logger, body: auditLoop()),
             listening,
@@ -103,6 +105,7 @@ struct House: Sendable {
             services: services.map { .init(service: $0, failureTerminationBehavior: .gracefullyShutdownGroup) },
             gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
         configuration.maximumGracefulShutdownDuration = .seconds(policy[\.requests].shutdownTimeout + 5)
+        try await join(node)
         try await ServiceGroup(configuration: configuration).run()
     }
 
@@ -234,25 +237,6 @@ struct House: Sendable {
                 logger.error("housekeeping failed", metadata: ["cause": "\(error)"])
             }
             try? await Task.sleep(for: .seconds(60))
-        }
-    }
-
-    /// SIGHUP puts the policies on disk in force, and the keys of personal data; what cannot be read leaves the present.
-    private func reloadPolicies() async {
-        for await _ in await UnixSignalsSequence(trapping: .sighup) {
-            do {
-                policy.replace(
-                    with: try PolicyFiles.load(directory: settings.policies, required: settings.policiesNamed))
-                logger.info("the policies were reloaded")
-            } catch {
-                logger.error("the policies were not reloaded", metadata: ["cause": "\(error)"])
-            }
-            do {
-                try keys.personal.reload()
-                logger.info("the keys of personal data were reloaded")
-            } catch {
-                logger.error("the keys of personal data were not reloaded", metadata: ["cause": "\(error)"])
-            }
         }
     }
 }

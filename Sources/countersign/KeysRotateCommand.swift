@@ -1,4 +1,5 @@
 import ArgumentParser
+import Database
 import Foundation
 import Identity
 import Operations
@@ -85,6 +86,7 @@ struct WrappingKeyRotation {
     func run(stage: Bool, prune: Bool) async throws -> Report {
         let file = try WrappingKeyFile(directory: admin.keysDirectory)
         let keys = try KeyFiles.personal(in: admin.keysDirectory)
+        try await requireAgreement(on: keys)
         let rotation = RotateWrappingKey(
             store: admin.store, keys: keys, surroundings: admin.surroundings, actor: admin.actor)
         var report = Report(version: keys.currentWrappingVersion)
@@ -105,6 +107,19 @@ struct WrappingKeyRotation {
         }
         report.kept = try file.versions()
         return report
+    }
+
+    private func requireAgreement(on keys: PersonalKeys) async throws {
+        let own = NodeFingerprints(items: [.wrappingKeys: keys.wrappingFingerprints], policies: [:])
+        let other = try await admin.store.read { transaction in
+            try NodeRecords(transaction).live().first {
+                !own.mayAddVersion(of: .wrappingKeys, beside: $0.fingerprints)
+            }
+        }
+        guard let other else { return }
+        throw CommandFailure(
+            "\(KeyFiles.path(.wrappingSecrets, admin.keysDirectory)) is not the file of the node on host \(other.host): "
+                + "copy wrapping.key from there first.")
     }
 
     /// Says once a second how far it is, from the first second on.

@@ -47,6 +47,13 @@ struct ServeOptions: ParsableArguments {
     @Option(help: "The file that takes the text messages of the file sender (COUNTERSIGN_TEXTS).")
     var texts: String?
 
+    @Flag(
+        help: """
+            Serve beside nodes that have other policies, while a change is rolled out \
+            (COUNTERSIGN_ALLOW_OTHER_POLICIES=on).
+            """)
+    var allowOtherPolicies = false
+
     @Option(help: "on or off; off lifts the rate limits, on loopback only (COUNTERSIGN_LIMITS; default on).")
     var limits: String?
 
@@ -54,7 +61,8 @@ struct ServeOptions: ParsableArguments {
     var given: [Settings.Key: String?] {
         [
             .publicListener: publicListener, .clientListener: clientListener, .opsListener: opsListener,
-            .opsTLS: opsTLS ? "on" : nil, .realm: realm, .baseURL: baseURL, .texts: texts, .limits: limits,
+            .opsTLS: opsTLS ? "on" : nil, .allowOtherPolicies: allowOtherPolicies ? "on" : nil, .realm: realm,
+            .baseURL: baseURL, .texts: texts, .limits: limits,
         ]
     }
 }

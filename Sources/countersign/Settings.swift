@@ -13,6 +13,7 @@ struct Settings: Sendable, Equatable {
         case opsListener = "ops"
         case opsTLS = "ops-tls"
         case baseURL = "base-url"
+        case allowOtherPolicies = "allow-other-policies"
 
         /// The environment variable.
         var variable: String { "COUNTERSIGN_" + rawValue.uppercased().replacing("-", with: "_") }
@@ -37,6 +38,8 @@ struct Settings: Sendable, Equatable {
     let texts: String
     /// Whether rate limits are in force.
     let limits: Bool
+    /// Whether other nodes on the store may have other policies.
+    let allowsOtherPolicies: Bool
 
     /// Whether nothing but this machine reaches any listener.
     var isLoopbackOnly: Bool { [publicAddress, clientAddress, opsAddress].allSatisfy(\.isLoopback) }
@@ -124,6 +127,7 @@ struct Settings: Sendable, Equatable {
         self.texts = try Self.path(texts, .texts, default: Self.textsBeside(store))
         limits = try Self.flag(texts, .limits, default: true)
         opsTLS = try Self.flag(texts, .opsTLS, default: false)
+        allowsOtherPolicies = try Self.flag(texts, .allowOtherPolicies, default: false)
         guard opsAddress.isLoopback || opsTLS else {
             throw CommandFailure("The ops listener is refused off loopback without --ops-tls: \(opsAddress).")
         }

@@ -8,7 +8,8 @@ import Records
 /// `countersign status`: what is live.
 struct StatusCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "status", abstract: "Shows what is live: sessions, users, certificates, outbox, audit log, store.")
+        commandName: "status",
+        abstract: "Shows what is live: sessions, users, certificates, outbox, audit log, store, nodes.")
     @OptionGroup var shared: SharedOptions
 
     func run() async throws {
@@ -53,7 +54,29 @@ struct StatusCommand: AsyncParsableCommand {
             ["last checkpoint", signed],
             ["store", bytes.map { "\(($0 + 1023) / 1024) KiB" } ?? "-"],
             ["schema version", String(version)],
-        ]
+        ] + nodes(summary)
+    }
+
+    private static func nodes(_ summary: ReportStatus.Summary) -> [[String]] {
+        guard !summary.nodes.isEmpty else { return [["nodes", "none"]] }
+        return summary.nodes.map { node in
+            let differing = node.differingPolicies(among: summary.nodes)
+            let seen = Int(summary.at.timeIntervalSince(node.seenAt))
+            return [
+                "node",
+                "\(node.host), version \(node.version), since \(node.startedAt.rfc3339), seen \(seen) s ago, "
+                    + (differing.isEmpty ? "policies agree" : "differs in \(differing.joined(separator: ", "))"),
+            ]
+        }
+    }
+
+    private static func json(_ node: LiveNode, among nodes: [LiveNode]) -> JSONValue {
+        let differing = node.differingPolicies(among: nodes)
+        return .members([
+            "id": .string(node.id.description), "host": .string(node.host), "version": .string(node.version),
+            "started_at": .string(node.startedAt.rfc3339), "seen_at": .string(node.seenAt.rfc3339),
+            "policies_agree": .bool(differing.isEmpty), "differing_policies": .array(differing.map { .string($0) }),
+        ])
     }
 
     private static func json(_ summary: ReportStatus.Summary, bytes: Int64?, version: Int) -> JSONValue {
@@ -80,6 +103,7 @@ struct StatusCommand: AsyncParsableCommand {
             "store": .members([
                 "bytes": bytes.map { .integer($0) } ?? .null, "schema_version": .integer(Int64(version)),
             ]),
+            "nodes": .array(summary.nodes.map { json($0, among: summary.nodes) }),
         ])
     }
 }

@@ -8,9 +8,9 @@ import Records
 extension KeyFiles {
     /// What the codes in texts are derived under.
     static func phoneCodes(in directory: String) throws(CommandFailure) -> PhoneCodeKeys {
-        guard let keys = PhoneCodeKeys(try secrets(.phoneCodeSecrets, in: directory)) else {
-            throw unreadable(.phoneCodeSecrets, in: directory)
-        }
+        let secrets = try secrets(.phoneCodeSecrets, in: directory)
+        guard let keys = PhoneCodeKeys(secrets, readAgain: { try Self.secrets(.phoneCodeSecrets, in: directory) })
+        else { throw unreadable(.phoneCodeSecrets, in: directory) }
         return keys
     }
 

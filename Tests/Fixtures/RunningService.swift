@@ -81,13 +81,20 @@ public final class RunningService {
     }
 
     /// Starts another node on the store of a running one, with the same keys, policies and provider.
-    public init(besides other: RunningService) throws {
-        (environment, arguments, store) = (other.environment, other.arguments, other.store)
+    ///
+    /// - Parameters:
+    ///   - arguments: what `serve` takes besides those of the other.
+    ///   - prepare: changes keys or policies before the start.
+    public init(
+        besides other: RunningService, arguments: [String] = [], prepare: (URL) throws -> Void = { _ in }
+    ) throws {
+        (environment, self.arguments, store) = (other.environment, other.arguments + arguments, other.store)
         directory = FileManager.default.temporaryDirectory.appending(path: "countersign-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
         for name in ["Keys", "Policies", "provider.key", "provider.pem", "provider.json"] {
             try FileManager.default.copyItem(at: other.path(name), to: path(name))
         }
+        try prepare(directory)
         try start()
     }
 

@@ -76,6 +76,28 @@ struct PhoneCodeTests {
         #expect(unknown == nil)
         #expect(PhoneCodeKeys([:]) == nil)
     }
+
+    @Test("A version that another node has already is read from the file when it is met")
+    func readAgain() throws {
+        let secret = Secret([UInt8](repeating: 1, count: 32))
+        let both: @Sendable () -> PhoneCodeKeys.Secrets = { [1: secret, 2: secret] }
+        let old = try #require(PhoneCodeKeys([1: secret], readAgain: both))
+        let new = try #require(PhoneCodeKeys([1: secret, 2: secret]))
+        func code(_ keys: PhoneCodeKeys, _ version: Int) -> String? {
+            let id = "00000000-0000-4000-8000-000000000001"[...]
+            guard let verification = PhoneVerificationID(id), let user = UserID(id), let device = DeviceID(id) else {
+                return nil
+            }
+            return keys.code(
+                version: version, verification: verification, user: user, device: device, e164: "+14155552671",
+                digits: 6)?.digits.reveal()
+        }
+        #expect(old.currentVersion == 1)
+        #expect(code(old, 2) != nil && code(old, 2) == code(new, 2))
+        #expect(old.currentVersion == 2)
+        #expect(old.fingerprints == new.fingerprints)
+        #expect(code(old, 3) == nil)
+    }
 }
 
 /// SplitMix64 (Steele, Lea and Flood 2014): the same numbers on every run.

@@ -116,7 +116,7 @@ def stage(chosen, provider, people):
     equal((staged["version"], staged["added"], staged["rewrapped"]), (2, True, 0), "the staged version")
     os.kill(chosen.pid, signal.SIGHUP)
     deadline = time.monotonic() + 10
-    while "the keys of personal data were reloaded" not in Path(chosen.directory, "log").read_text():
+    while "the keys were reloaded" not in Path(chosen.directory, "log").read_text():
         expect(time.monotonic() < deadline, "the service does not read its keys again")
         time.sleep(0.05)
     Person(chosen, provider)

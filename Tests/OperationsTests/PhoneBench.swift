@@ -55,14 +55,23 @@ struct PhoneBench {
         resend = ResendPhoneCode(
             store: house.store, keys: keys, outbox: signal, policy: house.policy, rateLimiting: rateLimiting,
             surroundings: surroundings)
-        let texts = texts
-        deliver = DeliverOutbox(
-            store: house.store,
-            compose: ComposePhoneText(keys: keys, codes: codes, policy: house.policy) { $0 },
+        deliver = Self.loop(house, codes, texts, on: house.store)
+        outbox = AdministerOutbox(store: house.store, surroundings: surroundings, actor: "admin test")
+    }
+
+    /// The loop of another node.
+    func loop(on store: any Database) -> DeliverOutbox { Self.loop(house, codes, texts, on: store) }
+
+    private static func loop(
+        _ house: House, _ codes: PhoneCodeKeys, _ texts: Texts, on store: any Database
+    ) -> DeliverOutbox {
+        let keys = house.personalKeys
+        let surroundings = Surroundings(now: { house.clock.now })
+        return DeliverOutbox(
+            store: store, compose: ComposePhoneText(keys: keys, codes: codes, policy: house.policy) { $0 },
             pushes: PushAuthorizations(keys: keys, policy: house.policy, surroundings: surroundings),
             events: TellProvider(realm: House.realm, key: .init(), keyID: "key") { _, _ in .sent(reference: "") },
             surroundings: surroundings, send: { texts.take($0) })
-        outbox = AdministerOutbox(store: house.store, surroundings: surroundings, actor: "admin test")
     }
 
     /// A user at a device.

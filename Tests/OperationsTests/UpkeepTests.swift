@@ -132,6 +132,11 @@ struct UpkeepTests {
                         try $0.first("SELECT file FROM pragma_database_list WHERE name = 'main'")?.text(0)
                     })
                 let copy = directory.appending(path: "copy.db").path
+                try await house.store.write {
+                    try NodeRecords($0).write(
+                        NodeID(UUID()), host: "web-1", version: "1", startedAt: $0.now,
+                        NodeFingerprints(items: [:], policies: [:]))
+                }
                 try SQLiteUpkeep(path: path).backup(to: copy)
                 #expect(try SQLiteUpkeep(path: copy).inspect() == [])
                 #expect(
@@ -167,6 +172,7 @@ struct UpkeepTests {
                 let generation = try await restored.read { try RestoreRecords($0).nonceGeneration() }
                 #expect(!generation.isEmpty)
                 #expect(try await restored.read { try SessionRecords($0).listOpen(limit: 9) }.isEmpty)
+                #expect(try await restored.read { try NodeRecords($0).live() }.isEmpty)
                 let known = try await restored.read { try CertificateRecords($0).find(thumbprint: later.thumbprint) }
                 #expect(known?.revoked?.reason == "cessationOfOperation")
                 let list = try await restored.read { try RevocationListRecords($0).current() }

@@ -1,0 +1,131 @@
+import Database
+import Foundation
+import Identity
+import Records
+
+/// Tells the other nodes of a store that this one is there, and sees that they agree on keys and policies: at the start,
+/// where one that does not agree may not serve, and from then on.
+public struct AnnounceNode: Sendable {
+    private let store: any Database
+    private let keys: PersonalKeys
+    private let host: String
+    private let version: String
+    private let fingerprints: @Sendable () -> NodeFingerprints
+    private let readAgain: @Sendable () -> Void
+    private let surroundings: Surroundings
+    /// The node's name.
+    public let id: NodeID
+
+    /// Announces a node in a store.
+    ///
+    /// - Parameters:
+    ///   - keys: what personal data lies under here.
+    ///   - host: the name of the machine.
+    ///   - version: the program's.
+    ///   - fingerprints: what the node has at that moment; keys and policies can be read anew.
+    ///   - readAgain: reads the keys that have versions anew: somebody has a newer one.
+    public init(
+        store: any Database, keys: PersonalKeys, host: String, version: String, surroundings: Surroundings,
+        fingerprints: @escaping @Sendable () -> NodeFingerprints, readAgain: @escaping @Sendable () -> Void = {}
+    ) {
+        self.store = store
+        self.keys = keys
+        self.host = host
+        self.version = version
+        self.surroundings = surroundings
+        self.fingerprints = fingerprints
+        self.readAgain = readAgain
+        id = surroundings.newIdentifier()
+    }
+
+    /// Judges the node and, where it may serve, writes it down: one transaction, so that of two that come at once and do
+    /// not agree one is refused. Where it does not agree with a node that may be dead it waits until that one is seen, or
+    /// does not count any more: for ``LiveNode/patience`` at most.
+    ///
+    /// - Parameters:
+    ///   - allowsOtherPolicies: whether policies may differ.
+    ///   - onWait: told once whom it waits for.
+    /// - Returns: ``NodeAgreement/agreed``, or why it may not serve.
+    /// - Throws: ``Refusal`` `unavailable`.
+    public func join(
+        allowsOtherPolicies: Bool, onWait: @Sendable (NodeDisagreement) -> Void = { _ in }
+    ) async throws -> NodeAgreement {
+        var arrival: Date?
+        while true {
+            let first = arrival
+            let own = fingerprints()
+            let (verdict, now) = try await store.decide { transaction -> (NodeAgreement, Date) in
+                let now = transaction.now
+                let records = NodeRecords(transaction)
+                let verdict = NodeAgreement.judge(
+                    own, beside: try records.live().filter { $0.id != id }, allowsOtherPolicies: allowsOtherPolicies,
+                    versionInForce: try DataKeyRecords(transaction, keys: keys).versionInForce(),
+                    arrival: first ?? now, now: now)
+                if verdict == .agreed {
+                    try records.write(id, host: host, version: version, startedAt: now, own)
+                }
+                return (verdict, now)
+            }
+            guard case .undecided(let disagreement) = verdict else { return verdict }
+            if arrival == nil {
+                arrival = now
+                onWait(disagreement)
+            }
+            try await Task.sleep(for: .seconds(0.5))
+        }
+    }
+
+    /// Looks at the others, reads the keys again where there is a newer one, and says in one short write that the node
+    /// lives, with what it has now.
+    ///
+    /// - Returns: with whom it does not agree, on policies too.
+    /// - Throws: ``Refusal`` `unavailable`.
+    @discardableResult
+    public func beat() async throws -> [NodeDisagreement] {
+        let (others, inForce, now) = try await store.look { transaction in
+            (
+                try NodeRecords(transaction).live().filter { $0.id != id },
+                try DataKeyRecords(transaction, keys: keys).versionInForce(), transaction.now
+            )
+        }
+        var own = fingerprints()
+        if inForce > keys.currentWrappingVersion || others.contains(where: { own.isBehind($0.fingerprints) }) {
+            readAgain()
+            own = fingerprints()
+        }
+        let present = own
+        try await store.decide { transaction in
+            try NodeRecords(transaction).write(
+                id, host: host, version: version, startedAt: transaction.now, present)
+        }
+        return NodeAgreement.disagreements(of: present, with: others, allowsOtherPolicies: false, now: now)
+    }
+
+    /// Takes the node out, so that others need not wait for its end.
+    public func leave() async throws {
+        try await store.decide { try NodeRecords($0).remove(id) }
+    }
+
+    /// Says that the node lives until the task is cancelled, then that it goes.
+    ///
+    /// - Parameters:
+    ///   - observe: told after each time with whom the node does not agree.
+    ///   - onError: told about each failed try; the next one does it.
+    public func run(
+        observe: @Sendable ([NodeDisagreement]) -> Void,
+        onError: @escaping @Sendable (any Error) -> Void
+    ) async {
+        while !Task.isCancelled {
+            guard (try? await Task.sleep(for: .seconds(LiveNode.interval))) != nil else { break }
+            do {
+                observe(try await beat())
+            } catch {
+                onError(error)
+            }
+        }
+        // A task of its own: the cancellation is not meant for this.
+        await Task {
+            do { try await leave() } catch { onError(error) }
+        }.value
+    }
+}

@@ -1,0 +1,287 @@
+import Authority
+import Crypto
+import Database
+import Fixtures
+import Foundation
+import Identity
+import Operations
+import Records
+import Synchronization
+import Testing
+
+/// Several nodes on one store, as far as one process can show it.
+@Suite("Nodes on one store")
+struct NodeTests {
+    private struct Bench: Sendable {
+        let store: any Database
+        let clock: House.Clock
+        let keys: PersonalKeys
+
+        func node(_ nonceKey: String = "nonce", phones: String = "phones") -> AnnounceNode {
+            let fingerprints = NodeFingerprints(
+                items: [.nonceKey: [1: Digest256.of(nonceKey)], .wrappingKeys: keys.wrappingFingerprints],
+                policies: ["phones.yaml": Digest256.of(phones)])
+            return AnnounceNode(
+                store: store, keys: keys, host: "web-1", version: "1", surroundings: Surroundings(),
+                fingerprints: { fingerprints })
+        }
+
+        func live() async throws -> [LiveNode] { try await store.read { try NodeRecords($0).live() } }
+    }
+
+    private static func bench(_ kind: StoreKind, _ body: (Bench) async throws -> Void) async throws {
+        let clock = House.Clock()
+        let now: @Sendable () -> Date = { clock.now }
+        try await withStore(kind, migrations: Schema.migrations, clock: now) { store in
+            let key = SymmetricKey(size: .bits256)
+            try await body(
+                Bench(store: store, clock: clock, keys: try PersonalKeys(wrapping: [1: key], index: [1: key])))
+        }
+    }
+
+    @Test("Nodes that agree come in, are seen, and go", arguments: StoreKind.all)
+    func agreeing(kind: StoreKind) async throws {
+        try await Self.bench(kind) { bench in
+            let (first, second) = (bench.node(), bench.node())
+            #expect(try await first.join(allowsOtherPolicies: false) == .agreed)
+            bench.clock.advance(2)
+            #expect(try await second.join(allowsOtherPolicies: false) == .agreed)
+            let live = try await bench.live()
+            #expect(live.map(\.id) == [first.id, second.id])
+            #expect(live[0].host == "web-1" && live[0].startedAt == live[1].startedAt - 2)
+            bench.clock.advance(14)
+            #expect(try await second.beat() == [])
+            #expect(try await bench.live().map(\.id) == [second.id])
+            // One that was cut off is there again, with the start it had.
+            #expect(try await first.beat() == [])
+            #expect(try await bench.live().first?.startedAt == live[0].startedAt)
+            try await second.leave()
+            #expect(try await bench.live().map(\.id) == [first.id])
+        }
+    }
+
+    @Test(
+        "A node with another key is refused as soon as the other is seen, and comes in once that one is gone",
+        arguments: StoreKind.all)
+    func refused(kind: StoreKind) async throws {
+        try await Self.bench(kind) { bench in
+            let (first, second) = (bench.node(), bench.node("another"))
+            #expect(try await first.join(allowsOtherPolicies: true) == .agreed)
+            let verdict = try await second.join(allowsOtherPolicies: true) { _ in
+                bench.clock.advance(1)
+                Task { try await first.beat() }
+            }
+            guard case .refused(let disagreement) = verdict else {
+                Issue.record("it came in")
+                return
+            }
+            #expect(disagreement.differences == [.shared(.nonceKey)] && disagreement.node.id == first.id)
+            #expect(try await bench.live().map(\.id) == [first.id])
+            try await first.leave()
+            #expect(try await second.join(allowsOtherPolicies: false) == .agreed)
+        }
+    }
+
+    @Test("A node that died is waited for until it does not count", arguments: StoreKind.all)
+    func dead(kind: StoreKind) async throws {
+        try await Self.bench(kind) { bench in
+            #expect(try await bench.node().join(allowsOtherPolicies: false) == .agreed)
+            let waits = Mutex(0)
+            let verdict = try await bench.node("another").join(allowsOtherPolicies: false) { _ in
+                waits.withLock { $0 += 1 }
+                bench.clock.advance(LiveNode.patience)
+            }
+            #expect(verdict == .agreed && waits.withLock { $0 } == 1)
+        }
+    }
+
+    @Test("Other policies are refused, taken where allowed, and told to both from then on", arguments: StoreKind.all)
+    func policies(kind: StoreKind) async throws {
+        try await Self.bench(kind) { bench in
+            let (first, second) = (bench.node(), bench.node(phones: "changed"))
+            #expect(try await first.join(allowsOtherPolicies: false) == .agreed)
+            #expect(try await second.join(allowsOtherPolicies: true) == .agreed)
+            for node in [first, second] {
+                #expect(try await node.beat().map(\.differences) == [[.policy("phones.yaml")]])
+            }
+            let summary = try await ReportStatus(store: bench.store, policy: SessionPolicy())()
+            #expect(
+                summary.nodes.map { $0.differingPolicies(among: summary.nodes) } == [["phones.yaml"], ["phones.yaml"]])
+        }
+    }
+
+    @Test("Of nodes that come at once and do not agree one is in", arguments: StoreKind.all)
+    func atOnce(kind: StoreKind) async throws {
+        try await Self.bench(kind) { bench in
+            let nodes = (0..<6).map { bench.node("key \($0)") }
+            let verdicts = try await withThrowingTaskGroup(of: NodeAgreement.self) { group in
+                for node in nodes {
+                    group.addTask {
+                        try await node.join(allowsOtherPolicies: false) { disagreement in
+                            // Whoever came first says that it lives.
+                            bench.clock.advance(0.001)
+                            Task { try await nodes.first { $0.id == disagreement.node.id }?.beat() }
+                        }
+                    }
+                }
+                return try await group.reduce(into: []) { $0.append($1) }
+            }
+            #expect(verdicts.count { $0 == .agreed } == 1)
+            #expect(try await bench.live().count == 1)
+        }
+    }
+
+    @Test(
+        "A node reads its keys again where another has a newer version, and where the store has one in force",
+        arguments: StoreKind.all)
+    func newerVersion(kind: StoreKind) async throws {
+        try await Self.bench(kind) { bench in
+            let versions = Mutex([1])
+            let reads = Mutex(0)
+            let node = AnnounceNode(
+                store: bench.store, keys: bench.keys, host: "web-2", version: "1", surroundings: Surroundings(),
+                fingerprints: {
+                    let digests = versions.withLock { $0 }.map { ($0, Digest256.of("\($0)")) }
+                    return NodeFingerprints(
+                        items: [.blindIndexKeys: Dictionary(uniqueKeysWithValues: digests)], policies: [:])
+                },
+                readAgain: {
+                    reads.withLock { $0 += 1 }
+                    versions.withLock { $0 = [1, 2] }
+                })
+            #expect(try await node.join(allowsOtherPolicies: false) == .agreed)
+            #expect(try await node.beat() == [] && reads.withLock { $0 } == 0)
+            let ahead = NodeFingerprints(
+                items: [.blindIndexKeys: [1: Digest256.of("1"), 2: Digest256.of("2")]], policies: [:])
+            let now = bench.clock.now
+            try await bench.store.write {
+                try NodeRecords($0).write(NodeID(UUID()), host: "web-1", version: "2", startedAt: now, ahead)
+            }
+            #expect(try await node.beat() == [] && reads.withLock { $0 } == 1)
+            #expect(try await node.beat() == [] && reads.withLock { $0 } == 1)
+            let keys = bench.keys
+            try await bench.store.write { transaction in
+                _ = try DataKeyRecords(transaction, keys: keys).putInForce(2, at: transaction.now)
+            }
+            #expect(try await node.beat() == [] && reads.withLock { $0 } == 2)
+            #expect(try await bench.node().join(allowsOtherPolicies: false) == .behind(versionInForce: 2))
+        }
+    }
+
+    @Test("A node whose clock is a day ahead forgets nothing that others still need", arguments: StoreKind.all)
+    func clock(kind: StoreKind) async throws {
+        try await House.inhabit(on: kind) { house in
+            _ = try await house.opened("alice", on: try await house.connectNewDevice())
+            let ahead = Surroundings(now: { house.clock.now + 86_400 })
+            try await Housekeeping(
+                store: house.store, sessions: house.sessions, policy: house.policy, surroundings: ahead)()
+            let left = try await house.store.read { transaction in
+                try ["spent_nonces", "rates", "sessions"].map {
+                    try transaction.first("SELECT COUNT(*) FROM \($0)")?.integer(0)
+                }
+            }
+            #expect(left == [1, 1, 1])
+        }
+    }
+
+    @Test("A node that comes after changes were forgotten forgets all that it remembered")
+    func gap() async throws {
+        try await House.inhabit { house in
+            let connection = try await house.connectNewDevice()
+            let opened = try await house.opened("alice", on: connection)
+            let token = try #require(opened.token).text.reveal()
+            _ = try await house.check(token, on: connection)
+            let id = opened.session.id
+            let (certificate, hash) = (connection.thumbprint, opened.session.tokenHash)
+            try await house.store.write { transaction in
+                try SessionRecords(transaction).end(.session(id), at: transaction.now, reason: "elsewhere")
+                let serial = try CertificateRecords(transaction).find(thumbprint: certificate)?.serial ?? ""
+                _ = try CertificateRecords(transaction).revoke(
+                    serial: serial, at: transaction.now, reason: "unspecified")
+                let changes = ChangeRecords(transaction)
+                for _ in 0..<3 { try changes.announce(.session(hash)) }
+                try changes.purge(before: .distantFuture)
+            }
+            try await house.watch.poll()
+            await #expect(throws: Refusal(.sessionDestroyed, "")) { try await house.check(token, on: connection) }
+            await #expect(throws: Refusal(.certificateRevoked, "")) { try await house.judge(connection) }
+        }
+    }
+
+    @Test("A session that another node was shown is not taken for idle")
+    func usedElsewhere() async throws {
+        try await House.inhabit { house in
+            let connection = try await house.connectNewDevice()
+            let opened = try await house.opened("alice", on: connection)
+            let token = try #require(opened.token).text.reveal()
+            let id = opened.session.id
+            house.clock.advance(3000)
+            try await house.store.write { try SessionRecords($0).recordUse(id, at: $0.now) }
+            house.clock.advance(3000)
+            #expect(try await house.serve.introspect(token, for: house.registration.provider.id) != nil)
+            _ = try await house.check(token, on: connection)
+            house.clock.advance(3600)
+            await #expect(throws: Refusal(.sessionChallenged, "")) { try await house.check(token, on: connection) }
+        }
+    }
+
+    @Test(
+        "Nodes that are asked for the revocation list at once after a revocation publish one", arguments: StoreKind.all)
+    func revocationLists(kind: StoreKind) async throws {
+        try await House.inhabit(on: kind) { house in
+            for _ in 0..<3 {
+                let serial = try await house.certify(try house.request()).certificate.serial
+                try await house.revokeCertificate.revoke(serial: serial, reason: .keyCompromise, actor: "admin test")
+                let lists = try await withThrowingTaskGroup(of: [UInt8].self) { group in
+                    for _ in 0..<8 { group.addTask { try await house.publish() } }
+                    return try await group.reduce(into: Set<[UInt8]>()) { $0.insert($1) }
+                }
+                #expect(lists.count == 1)
+            }
+        }
+    }
+
+    @Test("Three outbox loops send a hundred texts once each, also where writing down what was sent fails at first")
+    func outbox() async throws {
+        try await House.inhabit { house in
+            let bench = try PhoneBench(house, rateLimiting: .off)
+            let alice = try await bench.person("alice")
+            for index in 0..<100 { try await bench.begin("+1415555\(2000 + index)", alice) }
+            let faltering = FalteringStore(house.store)
+            let loops = [bench.deliver, bench.loop(on: house.store), bench.loop(on: faltering)]
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for deliver in loops { group.addTask { _ = try await deliver() } }
+                try await group.waitForAll()
+            }
+            #expect(bench.texts.sent.count == 100)
+            #expect(Set(bench.texts.sent.map(\.to)).count == 100)
+            #expect(try await bench.outbox.list(.sent, limit: 200).count == 100)
+        }
+    }
+}
+
+/// A store that is away for a moment, more than once.
+private final class FalteringStore: Database {
+    private let store: any Database
+    private let writes = Mutex(0)
+
+    init(_ store: any Database) { self.store = store }
+
+    func read<T: Sendable>(_ body: @Sendable @escaping (any Transaction) throws -> T) async throws -> T {
+        try await store.read(body)
+    }
+
+    func write<T: Sendable>(_ body: @Sendable @escaping (any Transaction) throws -> T) async throws -> T {
+        let number = writes.withLock { writes in
+            writes += 1
+            return writes
+        }
+        // The first one leases.
+        guard ![2, 3, 5, 8].contains(number) else { throw StoreError.unavailable(reason: "away") }
+        return try await store.write(body)
+    }
+
+    func changeStamp() throws -> Int64 { try store.changeStamp() }
+    func check() async throws { try await store.check() }
+    func close() async throws { try await store.close() }
+}
