@@ -31,6 +31,7 @@ test: $(VENV)/.made
 	@$(call install,$(BUILD_PACKAGES) $(TEST_PACKAGES))
 	swift build --build-tests
 	COUNTERSIGN_VENV=$(VENV)/bin COUNTERSIGN_PYTHON=$(VENV)/bin/python swift test --skip-build
+	COUNTERSIGN_TEST_STORE=memory swift test --skip-build --filter RecordsTests
 	COUNTERSIGN_TEST_STORE=postgresql COUNTERSIGN_VENV=$(VENV)/bin COUNTERSIGN_PYTHON=$(VENV)/bin/python \
 		swift test --skip-build --filter 'RecordsTests|OperationsTests'
 

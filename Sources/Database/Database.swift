@@ -40,6 +40,11 @@ public protocol Database: Sendable {
     /// - Throws: `StoreError.unavailable`.
     func check() async throws
 
+    /// Every table of the store, as the engine's catalogue describes it, each behind those that it refers to.
+    ///
+    /// - Throws: `StoreError`.
+    func tables() async throws -> [TableShape]
+
     /// Empties the log that the engine keeps beside its tables, so that what was overwritten or deleted before lies in no
     /// file of the store.
     ///
@@ -116,6 +121,13 @@ extension Transaction {
     /// The first row of a statement without parameters.
     public func first(_ sql: String) throws -> Row? {
         try first(sql, [])
+    }
+
+    /// Carries a statement out once for each row of arguments.
+    ///
+    /// - Throws: `StoreError`.
+    public func execute(_ sql: String, rows: [[Value]]) throws {
+        for arguments in rows { try executeLater(sql, arguments) }
     }
 
     /// Carries a statement without parameters out and returns the number of changed rows.

@@ -32,9 +32,12 @@ extension Database {
     /// Brings the schema to the last of these migrations. Repeating it changes nothing, and several processes may do
     /// it at once.
     ///
+    /// - Parameter isUnfinished: whether it is known that the store is a copy under way.
     /// - Throws: `StoreError.migration` where history and build do not belong together, and the error of a statement
-    ///   that fails; the migrations before it stay applied.
-    public func migrate(_ migrations: [Migration]) async throws {
+    ///   that fails; the migrations before it stay applied. `StoreError.standing` for a store that was moved away, or is
+    ///   no whole copy of another yet.
+    public func migrate(_ migrations: [Migration], isUnfinished: Bool = false) async throws {
+        if !isUnfinished { try await requireUsable() }
         var previous = 0
         for migration in migrations {
             guard migration.identifier > previous else {

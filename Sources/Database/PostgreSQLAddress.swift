@@ -21,6 +21,29 @@ public struct PostgreSQLAddress: Sendable, Equatable {
         self.uri = uri
     }
 
+    /// Hosts and database alone, without account, password and settings.
+    public var place: String {
+        guard let options = PQconninfoParse(uri, nil) else { return description }
+        defer { PQconninfoFree(options) }
+        var (values, option) = ([String: String](), options)
+        while let keyword = option.pointee.keyword {
+            if let value = option.pointee.val { values[String(cString: keyword)] = String(cString: value) }
+            option += 1
+        }
+        let hosts = (values["host"] ?? values["hostaddr"] ?? "").split(separator: ",", omittingEmptySubsequences: false)
+        let ports = (values["port"] ?? "").split(separator: ",", omittingEmptySubsequences: false)
+        let name = values["dbname"] ?? values["user"] ?? ""
+        // A socket's directory has no place in front of the path.
+        if hosts.contains(where: { $0.hasPrefix("/") }) {
+            return "postgresql:///\(name)?host=\(hosts.joined(separator: ","))"
+        }
+        let authorities = hosts.enumerated().map { index, host in
+            let port = ports.count == 1 ? ports[0] : ports.indices.contains(index) ? ports[index] : ""
+            return (host.contains(":") ? "[\(host)]" : host) + (port.isEmpty ? "" : ":\(port)")
+        }
+        return "postgresql://\(authorities.joined(separator: ","))/\(name)"
+    }
+
     /// The URI itself, for libpq.
     func reveal() -> String { uri }
 }

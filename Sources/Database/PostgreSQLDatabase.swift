@@ -76,6 +76,20 @@ public final class PostgreSQLDatabase: Database {
     /// How often transactions waited for the server so far: what a node far from it pays for.
     public var exchanges: Int { writers.exchanges + readers.exchanges }
 
+    /// How many other sessions of this service, its nodes and commands, the database has at this moment.
+    ///
+    /// - Throws: `StoreError`.
+    public func countOtherSessions() async throws -> Int {
+        try await read { transaction in
+            let row = try transaction.first(
+                """
+                SELECT count(*) FROM pg_catalog.pg_stat_activity WHERE datname = current_database()
+                AND usename = current_user AND application_name = 'countersign' AND pid <> pg_backend_pid()
+                """)
+            return Int(try row?.integer(0) ?? 0)
+        }
+    }
+
     /// Finishes what is in line and lets every connection go.
     public func close() async throws {
         await readers.close()

@@ -23,6 +23,18 @@ public final class SQLiteDatabase: Database {
         watcher = try file.openReader()
     }
 
+    /// Makes an empty store in memory, for tests and trials: it ends with this instance, no other reaches it, and reads
+    /// and writes take turns on its one connection.
+    ///
+    /// - Parameter clock: what `Transaction.now` is taken from.
+    /// - Throws: `StoreError.unavailable`.
+    public init(inMemory clock: @escaping @Sendable () -> Date) throws {
+        let connection = try SQLiteFile.memory.connect(readOnly: false) { _ in }
+        writer = SQLiteWriter(connection, clock: clock)
+        readers = SQLiteReaders([connection], clock: clock, mayWrite: true)
+        watcher = connection
+    }
+
     /// Runs a body on a connection that cannot write, over one snapshot.
     ///
     /// - Throws: whatever the body throws, or a `StoreError`.

@@ -9,6 +9,13 @@ struct SQLiteFile {
     /// How long a connection waits for another process's lock, in seconds.
     let busyTimeout: TimeInterval
 
+    /// A store that lies in its connection's memory alone, and ends with it.
+    static let memory = SQLiteFile(name: ":memory:", busyTimeout: 5)
+
+    private init(name: String, busyTimeout: TimeInterval) {
+        (path, self.busyTimeout) = (name, busyTimeout)
+    }
+
     init(path: String, busyTimeout: TimeInterval) {
         self.path = URL(fileURLWithPath: path).standardizedFileURL.path
         self.busyTimeout = busyTimeout
@@ -103,7 +110,8 @@ extension GRDB.Database {
         guard let sqliteConnection else { throw StoreError.closed }
         var hasMoved: Int32 = 0
         let code = sqlite3_file_control(sqliteConnection, "main", SQLITE_FCNTL_HAS_MOVED, &hasMoved)
-        guard code == SQLITE_OK, hasMoved == 0 else {
+        // What lies in memory has no file that could move.
+        guard code == SQLITE_OK || code == SQLITE_NOTFOUND, hasMoved == 0 else {
             throw StoreError.unavailable(reason: "its file was moved away or deleted")
         }
     }

@@ -16,20 +16,29 @@ final class SQLiteReaders: Sendable {
 
     private let queues: [DatabaseQueue]
     private let clock: @Sendable () -> Date
+    /// Whether the connections could write, and must be kept from it while they read.
+    private let mayWrite: Bool
     private let state: Mutex<State>
 
-    init(_ queues: [DatabaseQueue], clock: @escaping @Sendable () -> Date) {
+    init(_ queues: [DatabaseQueue], clock: @escaping @Sendable () -> Date, mayWrite: Bool = false) {
         self.queues = queues
+        self.mayWrite = mayWrite
         self.clock = clock
         state = Mutex(State(free: Array(queues.indices)))
     }
 
     /// Runs a body over one snapshot.
     func read<T: Sendable>(_ body: @Sendable @escaping (any Transaction) throws -> T) async throws -> T {
-        let clock = clock
+        let (clock, mayWrite) = (clock, mayWrite)
         return try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<T, any Error>) in
             submit { connection in
-                continuation.resume(with: Result { try Self.run(body, on: connection.get(), now: clock()) })
+                continuation.resume(
+                    with: Result {
+                        let connection = try connection.get()
+                        if mayWrite { try connection.perform("PRAGMA query_only = ON") }
+                        defer { if mayWrite { try? connection.perform("PRAGMA query_only = OFF") } }
+                        return try Self.run(body, on: connection, now: clock())
+                    })
             }
         }
     }

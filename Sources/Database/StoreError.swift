@@ -11,6 +11,8 @@ public enum StoreError: Error, Sendable {
     case column(Int, expected: String)
     /// The migrations of this build and those that the store has seen do not belong together.
     case migration(MigrationConflict)
+    /// The store was moved to another place, or is no whole copy of another one yet.
+    case standing(StoreStanding)
     /// The store's address names no engine of this build.
     case url(reason: String)
 
@@ -47,6 +49,7 @@ extension StoreError: Equatable {
         case (.constraint(let left), .constraint(let right)): left == right
         case (.column(let left, _), .column(let right, _)): left == right
         case (.migration(let left), .migration(let right)): left == right
+        case (.standing(let left), .standing(let right)): left == right
         default: false
         }
     }
@@ -69,6 +72,11 @@ extension StoreError: CustomStringConvertible {
         case .migration(.diverged(let identifier)):
             "migration \(identifier) is not part of both the store's history and this build's: run the build that the "
                 + "store belongs to"
+        case .standing(.moved(let place)):
+            "this store was moved to \(place): use it there; `countersign store reopen` takes this one into use again"
+        case .standing(.unfinished(let place)):
+            "this store is no whole copy of \(place) yet: finish it by `countersign store copy --final`"
+        case .standing(.usable): "this store may be used"
         case .url(let reason): reason
         }
     }

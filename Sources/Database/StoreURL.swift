@@ -19,10 +19,23 @@ public enum StoreURL: Sendable, Equatable {
             throw StoreError.url(reason: "a store is given as sqlite:PATH or postgresql://HOST/DATABASE")
         }
         let path = String(string.dropFirst(scheme.count))
-        guard !path.isEmpty, path != ":memory:", path.utf8.count <= 4096, !path.utf8.contains(0) else {
+        guard path != ":memory:" else {
+            throw StoreError.url(
+                reason: "a store in memory ends with its process, and no command can reach it, not even to add a "
+                    + "provider: give a file, such as sqlite:countersign.db")
+        }
+        guard !path.isEmpty, path.utf8.count <= 4096, !path.utf8.contains(0) else {
             throw StoreError.url(reason: "sqlite: is followed by the path of a file, such as sqlite:countersign.db")
         }
         return .sqlite(path: path)
+    }
+
+    /// Where the store is, without account and password: for people, and for what other stores keep of this one.
+    public var place: String {
+        switch self {
+        case .sqlite(let path): "sqlite:\(URL(fileURLWithPath: path).standardizedFileURL.path)"
+        case .postgresql(let address): address.place
+        }
     }
 
     /// Opens the store, and makes it where there is none.

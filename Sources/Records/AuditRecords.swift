@@ -42,6 +42,7 @@ public struct AuditRecords {
         case wrappingKeysRemoved = "wrapping_keys_removed"
         case usersArchived = "users_archived"
         case storeRestored = "store_restored"
+        case storeMoved = "store_moved"
         case webhookSet = "webhook_set"
         case webhookRemoved = "webhook_removed"
         case banAdded = "ban_added"

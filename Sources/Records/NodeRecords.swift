@@ -6,6 +6,9 @@ import Identity
 public struct NodeRecords {
     private let transaction: any Transaction
 
+    /// The table.
+    public static let table = "nodes"
+
     /// Works inside a transaction.
     public init(_ transaction: any Transaction) {
         self.transaction = transaction

@@ -114,6 +114,7 @@ struct Settings: Sendable, Equatable {
         do {
             store = try StoreURL.parse(texts[.store] ?? "sqlite:countersign.db")
         } catch {
+            if texts[.store] == "sqlite::memory:" { throw CommandFailure("--store: \(error).", exitCode: .usage) }
             throw Self.unreadable(.store, "the address of a store such as sqlite:countersign.db")
         }
         publicAddress = try Self.address(texts, .publicListener, default: "127.0.0.1:8440")

@@ -8,8 +8,11 @@ import Records
 /// `countersign store …`: the store as a whole.
 struct StoreCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "store", abstract: "Backs the store up, restores, examines and migrates it.",
-        subcommands: [Backup.self, StoreRestoreCommand.self, Check.self, Migrate.self])
+        commandName: "store", abstract: "Backs the store up, restores, examines, migrates and moves it.",
+        subcommands: [
+            Backup.self, StoreRestoreCommand.self, Check.self, Migrate.self, StoreCopyCommand.self,
+            StoreReopenCommand.self,
+        ])
 
     struct Backup: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
@@ -52,6 +55,7 @@ struct StoreCommand: AsyncParsableCommand {
             let present = try StoreCommand.upkeep(settings)
             let file = try Progress("examining the file").during { try present.inspect() }
             let store = try settings.store.open(clock: { Date() })
+            try await store.requireUsable()
             let version = try await store.currentMigration()
             let expected = Schema.migrations.last?.identifier ?? 0
             let history = await StoreCommand.historyDefect(of: store)
@@ -125,114 +129,6 @@ struct StoreCommand: AsyncParsableCommand {
                 ? nil : "\(pending.count) migrations are to be applied: run `countersign store migrate`"
         } catch {
             return "\(error)"
-        }
-    }
-}
-
-/// `countersign store restore`.
-struct StoreRestoreCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
-        commandName: "restore",
-        abstract: "Puts a backup in the store's place; the service must be stopped, the present store is kept.",
-        discussion: """
-            All sessions end, nonces on their way are refused, unsent messages are dropped. What was erased, revoked or \
-            disabled since the backup stays so, by what the replaced store says.
-            """)
-    @OptionGroup var shared: SharedOptions
-    @Argument(help: "The backup.") var file: String
-    @Flag(help: "Do it; without this, only examine the backup and say what would happen.") var yes = false
-    @Flag(help: "The present store is lost or cannot be read: replay nothing from it.") var lost = false
-    @Option(help: "Why: a code or a ticket's number, kept in the audit log.") var reason: String?
-
-    func run() async throws {
-        let settings = try await Settings.resolve(shared: shared)
-        let reason = try reason.map { text throws(CommandFailure) in try auditReason(text) }
-        let keys = try KeyFiles.personal(in: settings.keys)
-        guard let path = settings.store.file else {
-            throw CommandFailure("This store is not a file: use its engine's own tools, such as pg_restore.")
-        }
-        let backup: SQLiteUpkeep
-        do {
-            backup = try SQLiteUpkeep(path: file)
-            let defects = try Progress("examining the backup").during { try backup.inspect() }
-            guard defects.isEmpty else {
-                throw CommandFailure("\(file) is damaged: \(defects.joined(separator: "; ")).")
-            }
-        } catch StoreError.unavailable(let reason) {
-            throw CommandFailure("\(file) cannot be read as a store: \(reason).")
-        }
-        let present = FileManager.default.fileExists(atPath: path) ? try SQLiteUpkeep(path: path, busyTimeout: 1) : nil
-        guard yes else {
-            throw CommandFailure("\(file) is sound and would take the place of \(path): add --yes.")
-        }
-        do {
-            try present?.requireUnused()
-        } catch StoreError.unavailable {
-            throw CommandFailure("\(path) is in use: stop the service, and every other command, first.")
-        }
-        let kept = "\(path).replaced-\(Date().rfc3339.replacing(":", with: "").replacing("-", with: ""))"
-        let draft = "\(path).\(UInt64.random(in: 1...UInt64.max)).restoring"
-        defer { for suffix in ["", "-wal", "-shm", "-journal"] { unlink(draft + suffix) } }
-        let progress = Progress("copying pages")
-        try backup.backup(to: draft) { progress.report($0, of: $1) }
-        progress.end()
-        let report = try await prepare(draft, replacing: present, keys: keys, reason: reason)
-        if let present {
-            try present.replace(by: draft, keeping: kept)
-        } else {
-            try SQLiteUpkeep(path: draft).move(to: path)
-        }
-        show(report, path: path, kept: present == nil ? nil : kept)
-    }
-
-    /// Makes the copy fit to be the store.
-    private func prepare(
-        _ draft: String, replacing present: SQLiteUpkeep?, keys: PersonalKeys, reason: AuditReason?
-    ) async throws -> RestoreStore.Report {
-        let restored = try SQLiteDatabase(path: draft, clock: { Date() })
-        try await restored.migrate(Schema.migrations)
-        var replaced: SQLiteDatabase?
-        let report: RestoreStore.Report
-        do {
-            if let present, !lost {
-                replaced = try SQLiteDatabase(path: present.path, clock: { Date() })
-                try await replaced?.migrate(Schema.migrations)
-            }
-            report = try await RestoreStore(
-                restored: restored, replaced: replaced, keys: keys, surroundings: Surroundings(),
-                actor: "admin \(NSUserName())")(reason: reason)
-        } catch {
-            try? await replaced?.close()
-            try? await restored.close()
-            guard !lost, present != nil else { throw error }
-            throw CommandFailure(
-                "The present store cannot be read, so that erasures and revocations since the backup are not known; "
-                    + "where it is lost, add --lost.")
-        }
-        try await replaced?.close()
-        try await restored.close()
-        return report
-    }
-
-    private func show(_ report: RestoreStore.Report, path: String, kept: String?) {
-        let counts: KeyValuePairs = [
-            "sessions_ended": report.sessionsEnded, "messages_dropped": report.messagesDropped,
-            "users_erased_again": report.erased, "bans_again": report.bans,
-            "certificates_revoked_again": report.certificatesRevoked,
-            "provider_keys_ended_again": report.providerKeysEnded,
-            "providers_disabled_again": report.providersDisabled,
-        ]
-        if shared.json {
-            Output.json(
-                .object(
-                    [
-                        JSONMember(name: "restored", value: .string(path)),
-                        JSONMember(name: "replaced", value: kept.map { .string($0) } ?? .null),
-                    ] + counts.map { JSONMember(name: $0.key, value: .integer(Int64($0.value))) }))
-        } else {
-            Output.table(
-                [["restored", path], ["the store before", kept ?? "-"]]
-                    + counts.map { [$0.key.replacing("_", with: " "), String($0.value)] })
         }
     }
 }

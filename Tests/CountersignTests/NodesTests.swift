@@ -38,6 +38,34 @@ struct NodesTests {
         }
     }
 
+    @Test("A dump that pg_restore put into another database brings nothing back, once it was made fit")
+    func restoredDump() async throws {
+        let cluster = try PostgreSQLCluster.shared
+        let names = ["restored", "replaced"].map { "\($0)-\(UUID().uuidString)" }
+        let (here, replaced) = (try cluster.newDatabase(names[0]), try cluster.newDatabase(names[1]))
+        let service = try await RunningService(store: replaced)
+        let places = [
+            "--countersign", try RunningService.product("countersign"), "--directory", service.directory.path,
+            "--identity", service.path("device").path,
+        ]
+        let dump = ([cluster.program("pg_dump")] + cluster.connection + ["-Fc", names[1], "-f"]).joined(separator: " ")
+        try await expectScript(
+            "restore.py", ["before"] + service.clientArguments + places + ["--store", replaced, "--dump", dump])
+        #expect(service.stop() == 0)
+        let put = try await Command.run(
+            cluster.program("pg_restore"),
+            cluster.connection + ["-d", names[0], service.path("backup.db").path])
+        #expect(put.status == 0, "\(put.errors)")
+        try await expectScript(
+            "restore.py",
+            ["restore"] + service.clientArguments + places + ["--store", here, "--replaced", replaced])
+        let restored = try RunningService(besides: service, store: here)
+        try await expectScript("restore.py", ["after"] + restored.clientArguments + places + ["--store", here])
+        #expect(restored.stop() == 0)
+        let report = try await restored.countersign(["audit", "verify"])
+        #expect(report.status == 0, "\(report.errors)")
+    }
+
     @Test("One node keeps the whole contract, with the same clients as on a file")
     func contract() async throws {
         try await withService { service in

@@ -87,7 +87,7 @@ import Testing
         }
     }
 
-    @Test("Several instances that migrate at once apply everything once", arguments: StoreKind.all)
+    @Test("Several instances that migrate at once apply everything once", arguments: StoreKind.shared)
     func concurrent(kind: StoreKind) async throws {
         try await withTemporaryDirectory { directory in
             try await withThrowingTaskGroup { group in

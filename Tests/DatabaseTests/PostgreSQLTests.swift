@@ -88,6 +88,36 @@ import Testing
         }
     }
 
+    @Test(
+        "A connection that was lost during the commit leaves the outcome unknown: it is told, and nothing is run again")
+    func lostCommit() async throws {
+        try await withStore(.postgresql, migrations: [Self.accounts]) { store async throws in
+            try await store.alter { transaction in
+                // The server ends the connection while it commits.
+                try transaction.execute(
+                    """
+                    CREATE FUNCTION leave() RETURNS TRIGGER LANGUAGE plpgsql AS
+                    'BEGIN PERFORM pg_terminate_backend(pg_backend_pid()); RETURN NULL; END'
+                    """)
+                try transaction.execute(
+                    """
+                    CREATE CONSTRAINT TRIGGER leaving AFTER DELETE ON accounts DEFERRABLE INITIALLY DEFERRED
+                    FOR EACH ROW EXECUTE FUNCTION leave()
+                    """)
+            }
+            let tries = Tries()
+            let error = await #expect(throws: StoreError.unavailable(reason: "")) {
+                try await store.write { transaction in
+                    tries.begin()
+                    try transaction.execute("DELETE FROM accounts WHERE id = 1")
+                }
+            }
+            #expect(tries.count == 1)
+            #expect(error.map { "\($0)" }?.contains("not known") == true)
+            try await store.write { try $0.execute("UPDATE accounts SET balance = 5 WHERE id = 2") }
+        }
+    }
+
     @Test("A body whose connection is lost every time is given up, and the store goes on")
     func alwaysLost() async throws {
         try await withStore(.postgresql, migrations: [Self.accounts]) { store async throws in

@@ -34,6 +34,19 @@ import Testing
     }
 
     @Test(
+        "The place of a store is told without account, password and settings",
+        arguments: [
+            ("sqlite:/var/lib/../store.db", "sqlite:/var/store.db"),
+            ("postgresql://secret:secret@a:5432,b:5433/x?application_name=secret", "postgresql://a:5432,b:5433/x"),
+            ("postgres://secret@[::1]/x", "postgresql://[::1]/x"),
+            ("postgresql://a/x?password=secret", "postgresql://a/x"),
+            ("postgresql:///x?host=/run/db&user=secret", "postgresql:///x?host=/run/db"),
+        ])
+    func place(address: String, place: String) throws {
+        #expect(try StoreURL.parse(address).place == place)
+    }
+
+    @Test(
         "What libpq does not understand is refused without being repeated",
         arguments: [
             "postgresql:", "postgresql:x", "postgresql://host/x?secret=1", "postgresql://u:secret@host:5432/x?y",

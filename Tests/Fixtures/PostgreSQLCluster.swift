@@ -76,6 +76,18 @@ public final class PostgreSQLCluster: Sendable {
         return "postgresql:///postgres?host=\(directory.path)&user=countersign&options=-csearch_path%3D%22\(schema)%22"
     }
 
+    /// The address of a database of its own, which is made.
+    public func newDatabase(_ name: String) throws -> String {
+        try run("CREATE DATABASE \"\(name)\" ENCODING 'UTF8' LOCALE 'C' TEMPLATE template0")
+        return "postgresql:///\(name)?host=\(directory.path)&user=countersign"
+    }
+
+    /// The path of one of the server's programs.
+    public func program(_ name: String) -> String { "\(programs)/\(name)" }
+
+    /// What its programs take to find it.
+    public var connection: [String] { ["-h", directory.path, "-U", "countersign"] }
+
     /// The process under which the server and all that serve its connections run.
     public var processIdentifier: Int32 { keeper.processIdentifier }
 

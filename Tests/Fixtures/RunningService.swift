@@ -80,15 +80,18 @@ public final class RunningService {
         try start()
     }
 
-    /// Starts another node on the store of a running one, with the same keys, policies and provider.
+    /// Starts another node with the keys, policies and provider of one that runs, or ran, on its store or on another.
     ///
     /// - Parameters:
+    ///   - store: another store than the other's.
     ///   - arguments: what `serve` takes besides those of the other.
     ///   - prepare: changes keys or policies before the start.
     public init(
-        besides other: RunningService, arguments: [String] = [], prepare: (URL) throws -> Void = { _ in }
+        besides other: RunningService, store: String? = nil, arguments: [String] = [],
+        prepare: (URL) throws -> Void = { _ in }
     ) throws {
-        (environment, self.arguments, store) = (other.environment, other.arguments + arguments, other.store)
+        (environment, self.arguments) = (other.environment, other.arguments + arguments)
+        self.store = store ?? other.store
         directory = FileManager.default.temporaryDirectory.appending(path: "countersign-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
         for name in ["Keys", "Policies", "provider.key", "provider.pem", "provider.json"] {

@@ -14,18 +14,31 @@ public struct StoreKind: Sendable, CustomStringConvertible {
         try SQLiteDatabase(path: directory.appendingPathComponent("store.db").path, clock: clock)
     }
 
+    /// SQLite in memory: a new store each time.
+    public static let memory = StoreKind(description: "SQLite in memory") { _, clock in
+        try SQLiteDatabase(inMemory: clock)
+    }
+
     /// A schema on the PostgreSQL server of the test run.
     public static let postgresql = StoreKind(description: "PostgreSQL") { directory, clock in
         let address = try PostgreSQLCluster.shared.address(of: directory.lastPathComponent)
         return PostgreSQLDatabase(try PostgreSQLAddress(address), clock: clock, writers: 4, readers: 2)
     }
 
-    /// The engine that tests run on which say nothing of theirs: `COUNTERSIGN_TEST_STORE` may name PostgreSQL.
+    /// The engine that tests run on which say nothing of theirs: `COUNTERSIGN_TEST_STORE` may name `postgresql` or
+    /// `memory`.
     public static let usual =
-        ProcessInfo.processInfo.environment["COUNTERSIGN_TEST_STORE"] == "postgresql" ? postgresql : sqlite
+        switch ProcessInfo.processInfo.environment["COUNTERSIGN_TEST_STORE"] {
+        case "postgresql": postgresql
+        case "memory": memory
+        default: sqlite
+        }
 
-    /// Every engine of this build.
-    public static let all = [sqlite, postgresql]
+    /// Every engine of this build, in every way that it keeps a store.
+    public static let all = [sqlite, memory, postgresql]
+
+    /// Those whose stores several instances have open at once, and that are there when they are opened again.
+    public static let shared = [sqlite, postgresql]
 }
 
 /// Runs a body with a directory of its own (mode 0700), which is removed afterwards.

@@ -26,8 +26,11 @@ class Commands:
     def __init__(self, chosen):
         self.program = chosen.countersign
         self.directory = Path(chosen.directory)
+        self.store = getattr(chosen, "store", None)
 
     def places(self, store):
+        if self.store and not store:
+            return ["--keys", str(self.directory / "Keys"), "--store", self.store]
         return ["--keys", str(self.directory / "Keys"), "--store", f"sqlite:{store or self.directory / 'store.db'}"]
 
     def run(self, *arguments, store=None, status=0):

@@ -222,6 +222,7 @@ struct FailingStore: Database {
         }
     }
 
+    func tables() async throws -> [TableShape] { try await store.tables() }
     func changeStamp() throws -> Int64 { try store.changeStamp() }
     func check() async throws { try await store.check() }
     func close() async throws {}

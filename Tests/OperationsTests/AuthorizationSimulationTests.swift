@@ -49,6 +49,7 @@ private final class DyingStore: Database {
         throw Death()
     }
 
+    func tables() async throws -> [TableShape] { try await store.tables() }
     func changeStamp() throws -> Int64 { try store.changeStamp() }
     func check() async throws { try await store.check() }
     func close() async throws { try await store.close() }

@@ -281,6 +281,7 @@ private final class FalteringStore: Database {
         return try await store.write(body)
     }
 
+    func tables() async throws -> [TableShape] { try await store.tables() }
     func changeStamp() throws -> Int64 { try store.changeStamp() }
     func check() async throws { try await store.check() }
     func close() async throws { try await store.close() }

@@ -119,29 +119,24 @@ struct UpkeepTests {
         #expect(Nonce(issuedHere: nonce, key: new) == nil)
     }
 
-    @Test("A restored copy has no session, nonce or message, and misses nothing that was taken since")
-    func restore() async throws {
-        try await House.inhabit(on: .sqlite) { house in
+    @Test(
+        "A restored copy has no session, nonce or message, and misses nothing that was taken since",
+        arguments: StoreKind.shared)
+    func restore(kind: StoreKind) async throws {
+        try await House.inhabit(on: kind) { house in
             try await withTemporaryDirectory { directory in
                 let connection = try await house.connectNewDevice()
                 let gone = try await house.opened("gone", on: connection)
                 let stolen = try await house.connectNewDevice()
                 _ = try await house.opened("alice", on: stolen)
-                let path = try #require(
-                    try await house.store.read {
-                        try $0.first("SELECT file FROM pragma_database_list WHERE name = 'main'")?.text(0)
-                    })
-                let copy = directory.appending(path: "copy.db").path
                 try await house.store.write {
                     try NodeRecords($0).write(
                         NodeID(UUID()), host: "web-1", version: "1", startedAt: $0.now,
                         NodeFingerprints(items: [:], policies: [:]))
                 }
-                try SQLiteUpkeep(path: path).backup(to: copy)
-                #expect(try SQLiteUpkeep(path: copy).inspect() == [])
-                #expect(
-                    try FileManager.default.attributesOfItem(atPath: copy)[.posixPermissions] as? Int == 0o600)
-
+                let restored = try await backup(house, kind, in: directory)
+                let bench = try BanBench(house)
+                let freed = try await bench.ban(.user("test/alice")).ban
                 let surroundings = Surroundings(now: { house.clock.now })
                 let users = AdministerUsers(
                     store: house.store, keys: house.personalKeys, surroundings: surroundings, actor: "admin test")
@@ -155,8 +150,8 @@ struct UpkeepTests {
                     store: house.store, surroundings: surroundings, actor: "admin test")
                 _ = try await providers.disable("test", reason: "ticket:1")
 
-                let clock = house.clock
-                let restored = try SQLiteDatabase(path: copy, clock: { clock.now })
+                _ = try await bench.lift(freed.id, note: "an error")
+                try await bench.ban(.user("test/alice"), note: "again")
                 let restore = RestoreStore(
                     restored: restored, replaced: house.store, keys: house.personalKeys, surroundings: surroundings,
                     actor: "admin test")
@@ -166,6 +161,7 @@ struct UpkeepTests {
                         == expected {
                             $0.sessionsEnded = 2
                             $0.erased = 1
+                            $0.bans = 2
                             $0.certificatesRevoked = 2
                             $0.providersDisabled = 1
                         })
@@ -187,6 +183,27 @@ struct UpkeepTests {
                 try await restored.close()
             }
         }
+    }
+
+    /// The store as it is now, in another place; of a file by its own backup.
+    private func backup(_ house: House, _ kind: StoreKind, in directory: URL) async throws -> any Database {
+        let clock = house.clock
+        let now: @Sendable () -> Date = { clock.now }
+        guard kind.description == StoreKind.sqlite.description else {
+            let restored = try kind.open(directory, now)
+            let copy = CopyStoreTests.copier(house.store, restored, Schema.migrations)
+            #expect(try await copy(isFinal: false).isEqual)
+            return restored
+        }
+        let path = try #require(
+            try await house.store.read {
+                try $0.first("SELECT file FROM pragma_database_list WHERE name = 'main'")?.text(0)
+            })
+        let copy = directory.appending(path: "copy.db").path
+        try SQLiteUpkeep(path: path).backup(to: copy)
+        #expect(try SQLiteUpkeep(path: copy).inspect() == [])
+        #expect(try FileManager.default.attributesOfItem(atPath: copy)[.posixPermissions] as? Int == 0o600)
+        return try SQLiteDatabase(path: copy, clock: now)
     }
 
     private func expected(_ change: (inout RestoreStore.Report) -> Void) -> RestoreStore.Report {

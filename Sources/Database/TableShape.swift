@@ -1,0 +1,115 @@
+/// A table as the engine's own catalogue describes it: what a copy of a store goes by.
+public struct TableShape: Sendable, Equatable {
+    /// Its name.
+    public let name: String
+    /// Its columns, in its own order.
+    public let columns: [String]
+    /// The columns of its primary key, in the key's order.
+    public let key: [String]
+    /// The tables that its rows refer to, itself left out.
+    public let references: Set<String>
+    /// About how many rows it has, as far as the engine knows without counting.
+    public let estimatedRows: Int64
+
+    /// Describes a table.
+    public init(name: String, columns: [String], key: [String], references: Set<String>, estimatedRows: Int64) {
+        self.name = name
+        self.columns = columns
+        self.key = key
+        self.references = references
+        self.estimatedRows = estimatedRows
+    }
+
+    /// One row a column (table, column, place in the primary key from 1 on, else 0), and one a reference (from, to).
+    static func list(
+        columns: [Row], references: [Row], estimate: (String) throws -> Int64
+    ) throws -> [TableShape] {
+        var targets: [String: Set<String>] = [:]
+        for row in references where try row.text(0) != row.text(1) {
+            targets[try row.text(0), default: []].insert(try row.text(1))
+        }
+        var (names, found): ([String], [String: [(name: String, place: Int64)]]) = ([], [:])
+        for row in columns {
+            let table = try row.text(0)
+            if found[table] == nil { names.append(table) }
+            found[table, default: []].append((try row.text(1), try row.integer(2)))
+        }
+        let shapes = try names.map { name in
+            let columns = found[name] ?? []
+            return TableShape(
+                name: name, columns: columns.map(\.name),
+                key: columns.filter { $0.place > 0 }.sorted { $0.place < $1.place }.map(\.name),
+                references: targets[name] ?? [], estimatedRows: try estimate(name))
+        }
+        return try ordered(shapes)
+    }
+
+    /// Each table behind those that it refers to; by name where that leaves a choice.
+    private static func ordered(_ shapes: [TableShape]) throws -> [TableShape] {
+        var (waiting, ordered) = (shapes.sorted { $0.name < $1.name }, [TableShape]())
+        while !waiting.isEmpty {
+            let names = Set(waiting.map(\.name))
+            guard let next = waiting.firstIndex(where: { $0.references.isDisjoint(with: names) }) else {
+                throw StoreError.statement(reason: "tables refer to one another in a circle")
+            }
+            ordered.append(waiting.remove(at: next))
+        }
+        return ordered
+    }
+}
+
+extension SQLiteDatabase {
+    /// Every table of the file, each behind those that it refers to.
+    ///
+    /// - Throws: `StoreError`.
+    public func tables() async throws -> [TableShape] {
+        try await read { transaction in
+            let own = "m.type = 'table' AND m.name NOT LIKE 'sqlite\\_%' ESCAPE '\\'"
+            return try TableShape.list(
+                columns: try transaction.query(
+                    """
+                    SELECT m.name, c.name, c.pk FROM sqlite_schema m CROSS JOIN pragma_table_info(m.name) c
+                    WHERE \(own) ORDER BY m.name, c.cid
+                    """),
+                references: try transaction.query(
+                    """
+                    SELECT m.name, r."table" FROM sqlite_schema m CROSS JOIN pragma_foreign_key_list(m.name) r
+                    WHERE \(own)
+                    """)
+            ) { try transaction.first("SELECT max(_rowid_) FROM \"\($0)\"")?.integerOrNull(0) ?? 0 }
+        }
+    }
+}
+
+extension PostgreSQLDatabase {
+    /// Every table of the address's schema, each behind those that it refers to.
+    ///
+    /// - Throws: `StoreError`.
+    public func tables() async throws -> [TableShape] {
+        try await read { transaction in
+            let schema = "n.oid = c.relnamespace AND n.nspname = current_schema()"
+            var estimates: [String: Int64] = [:]
+            let counts = """
+                SELECT c.relname, CAST(c.reltuples AS BIGINT) FROM pg_catalog.pg_class c
+                JOIN pg_catalog.pg_namespace n ON \(schema) WHERE c.relkind IN ('r', 'p')
+                """
+            for row in try transaction.query(counts) { estimates[try row.text(0)] = max(0, try row.integer(1)) }
+            return try TableShape.list(
+                columns: try transaction.query(
+                    """
+                    SELECT c.relname, a.attname, COALESCE(array_position(p.conkey, a.attnum), 0)
+                    FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON \(schema)
+                    JOIN pg_catalog.pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
+                    LEFT JOIN pg_catalog.pg_constraint p ON p.conrelid = c.oid AND p.contype = 'p'
+                    WHERE c.relkind IN ('r', 'p') ORDER BY c.relname, a.attnum
+                    """),
+                references: try transaction.query(
+                    """
+                    SELECT c.relname, r.relname FROM pg_catalog.pg_constraint f
+                    JOIN pg_catalog.pg_class c ON c.oid = f.conrelid JOIN pg_catalog.pg_namespace n ON \(schema)
+                    JOIN pg_catalog.pg_class r ON r.oid = f.confrelid WHERE f.contype = 'f'
+                    """)
+            ) { estimates[$0] ?? 0 }
+        }
+    }
+}

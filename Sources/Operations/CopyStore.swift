@@ -1,0 +1,209 @@
+import Database
+import Foundation
+import Identity
+import Records
+
+/// Moves everything that a store holds into another one, of the same engine or of another, while the first is in use.
+///
+/// Each table is filled page by page and how far it is stands in the copy, in the page's transaction: a run that dies is
+/// continued by the next. What changes meanwhile is brought over by comparing the two sides. The last run puts the
+/// source's tables away first, so that no process can write there any more, and ends when every table's digest is equal.
+public struct CopyStore: Sendable {
+    /// How often the two sides are compared and made equal: once while the source is in use; afterwards more than one
+    /// round is only needed where rows stood in each other's place.
+    private static let rounds = (inUse: 1, last: 4)
+
+    private let source: any Database
+    private let target: any Database
+    private let places: (source: String, target: String)
+    private let migrations: [Migration]
+    private let surroundings: Surroundings
+    private let actor: String
+
+    /// Copies between two stores.
+    ///
+    /// - Parameters:
+    ///   - places: what each store keeps of the other's address; without credentials.
+    ///   - actor: who moves the store, for the audit log.
+    public init(
+        source: any Database, target: any Database, places: (source: String, target: String),
+        migrations: [Migration] = Schema.migrations, surroundings: Surroundings, actor: String
+    ) {
+        self.source = source
+        self.target = target
+        self.places = places
+        self.migrations = migrations
+        self.surroundings = surroundings
+        self.actor = actor
+    }
+
+    /// A table on both sides.
+    public struct Comparison: Sendable, Equatable {
+        /// Its name.
+        public let table: String
+        /// What the source holds.
+        public let source: TableDigest
+        /// What the copy holds.
+        public let target: TableDigest
+        /// Whether both hold the same.
+        public var isEqual: Bool { source == target }
+    }
+
+    /// What became of it.
+    public struct Report: Sendable, Equatable {
+        /// Every table, those that others refer to first; empty where the move was complete before.
+        public var tables: [Comparison] = []
+        /// Whether the copy is the store now.
+        public var isFinished = false
+        /// Whether every table is equal.
+        public var isEqual: Bool { tables.allSatisfy(\.isEqual) }
+    }
+
+    /// What is under way, for whoever waits.
+    public enum Step: String, Sendable {
+        case copying = "copying rows"
+        case comparing = "comparing rows"
+        case verifying = "verifying rows"
+    }
+
+    /// Told how many rows of about how many a step has done.
+    public typealias Observer = @Sendable (Step, Int64, Int64) -> Void
+
+    /// Copies, continues a copy or finishes it.
+    ///
+    /// - Parameter isFinal: puts the source's tables away, and the copy into use.
+    /// - Throws: ``Refusal`` `conflict` where the two stores do not belong together, `unavailable`, or a `StoreError`.
+    public func callAsFunction(isFinal: Bool, progress: @escaping Observer = { _, _, _ in }) async throws -> Report {
+        let begun = try await begin()
+        if begun.isFinished { return Report(isFinished: true) }
+        let shapes = try await shapes(isPutAway: begun.isPutAway)
+        var tables = CopiedTables(
+            source: source, target: target, shapes: shapes, run: begun.mark.run, isPutAway: begun.isPutAway,
+            progress: progress)
+        try await tables.fill()
+        guard isFinal || begun.isPutAway else {
+            return Report(tables: try await tables.compare(rounds: Self.rounds.inUse))
+        }
+        if !begun.isPutAway {
+            // What can be done while the source is in use is done before it is taken out of use.
+            _ = try await tables.compare(rounds: Self.rounds.inUse)
+            try await putAway(begun.mark)
+            tables.isPutAway = true
+        }
+        let comparisons = try await tables.compare(rounds: Self.rounds.last)
+        guard comparisons.allSatisfy(\.isEqual) else { return Report(tables: comparisons) }
+        try await finish(begun.mark)
+        return Report(tables: comparisons, isFinished: true)
+    }
+
+    /// Returns if a run may still write to the copy.
+    static func requireTurn(_ run: String, in transaction: any Transaction) throws {
+        guard let mark = try transaction.copyMark(.target), mark.run == run, mark.state == .open else {
+            throw Refusal(.conflict, "Another run of this copy has taken over.")
+        }
+    }
+
+    private struct Begun {
+        let mark: CopyMark
+        let isPutAway: Bool
+        let isFinished: Bool
+    }
+
+    /// Makes sure that the two belong together, and takes the copy over for this run.
+    private func begin() async throws -> Begun {
+        var source = try await self.source.copyMarks().source
+        let isPutAway = source?.state == .moved
+        if !isPutAway { try await self.source.migrate(migrations) }
+        let held = try await target.tables().map(\.name)
+        var mark = try await target.copyMarks().target
+        guard held.isEmpty || mark != nil else {
+            throw Refusal(.conflict, "\(places.target) holds tables already: a store is copied into an empty one.")
+        }
+        if source == nil, mark == nil { source = try await identify() }
+        guard let source, mark == nil || mark?.copy == source.copy else {
+            throw Refusal(.conflict, "\(places.target) is a copy of another store.")
+        }
+        guard !isPutAway || mark?.target == source.target else {
+            throw Refusal(.conflict, "\(places.source) was moved to \(source.peer).")
+        }
+        if let mark, mark.state == .finished {
+            guard isPutAway else {
+                throw Refusal(.conflict, "\(places.target) is in use already: a store is copied into an empty one.")
+            }
+            return Begun(mark: mark, isPutAway: true, isFinished: true)
+        }
+        let run = Identifier<CopyStore>(surroundings.newUUID()).description
+        let taken = CopyMark(
+            copy: source.copy, target: mark?.target ?? run, peer: places.source, state: .open, run: run)
+        mark = taken
+        try await target.alter { transaction in
+            try transaction.createCopyMarks()
+            try transaction.setCopyMark(taken, .target)
+        }
+        try await target.migrate(migrations, isUnfinished: true)
+        return Begun(mark: taken, isPutAway: isPutAway, isFinished: false)
+    }
+
+    /// Gives the source a name of its own, by which a copy knows it again.
+    private func identify() async throws -> CopyMark {
+        let id = Identifier<CopyStore>(surroundings.newUUID()).description
+        return try await source.alter { transaction in
+            try transaction.createCopyMarks()
+            if let mark = try transaction.copyMark(.source) { return mark }
+            let mark = CopyMark(copy: id, target: "", peer: "", state: .open, run: "")
+            try transaction.setCopyMark(mark, .source)
+            return mark
+        }
+    }
+
+    /// The tables, where both sides have the same.
+    private func shapes(isPutAway: Bool) async throws -> [TableShape] {
+        let copied = try await target.tables().filter { !CopyMark.owns(table: $0.name) }
+        let present = try await source.tables()
+        for shape in copied {
+            let name = isPutAway ? CopyMark.putAway(shape.name) : shape.name
+            let other = present.first { $0.name == name || $0.name == shape.name }
+            guard let other, Set(other.columns) == Set(shape.columns), other.key == shape.key, !shape.key.isEmpty else {
+                throw Refusal(
+                    .conflict, "The table \(shape.name) is not the same on both sides: copy with the source's build.")
+            }
+        }
+        guard present.count(where: { !CopyMark.owns(table: $0.name) }) == copied.count else {
+            throw Refusal(.conflict, "The source has tables that this build does not know.")
+        }
+        // The sizes are the source's: those of a copy that was just begun are none. Which nodes run on the source is
+        // nothing to the copy.
+        return copied.filter { $0.name != NodeRecords.table }.map { shape in
+            let name = isPutAway ? CopyMark.putAway(shape.name) : shape.name
+            let rows = present.first { $0.name == name }?.estimatedRows ?? 0
+            return TableShape(
+                name: shape.name, columns: shape.columns, key: shape.key, references: shape.references,
+                estimatedRows: rows)
+        }
+    }
+
+    /// Takes the source out of use, for every process and from one moment on. The last thing that is written there is
+    /// where it went, so that the audit log tells it on the other side.
+    private func putAway(_ mark: CopyMark) async throws {
+        let (actor, detail, id) = (actor, "from \(places.source) to \(places.target)", surroundings.newUUID())
+        let moved = CopyMark(copy: mark.copy, target: mark.target, peer: places.target, state: .moved, run: "")
+        try await source.putAway(moved) { transaction in
+            try AuditRecords(transaction).append(
+                .storeMoved, subject: "store", actor: actor, detail: detail, id: id)
+        }
+    }
+
+    /// Puts the copy into use, unless the source was taken back meanwhile.
+    private func finish(_ mark: CopyMark) async throws {
+        guard try await source.copyMarks().source?.target == mark.target else {
+            throw Refusal(.conflict, "\(places.source) was taken into use again: its copy is not.")
+        }
+        var finished = mark
+        finished.state = .finished
+        try await target.alter { [finished] transaction in
+            try Self.requireTurn(finished.run, in: transaction)
+            try transaction.setCopyMark(finished, .target)
+            try transaction.execute("DROP TABLE store_copy_tables")
+        }
+    }
+}

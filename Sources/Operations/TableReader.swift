@@ -1,0 +1,103 @@
+import Database
+
+/// Reads a table of one store by its primary key: page after page, or the rows of given keys. A page is a transaction of
+/// its own, so that nobody is held up, and it is small whatever the rows are.
+struct TableReader: Sendable {
+    /// How many rows a page has at most.
+    static let rowLimit = 500
+    /// About how many bytes a page has at most.
+    private static let byteLimit = 1 << 20
+
+    let store: any Database
+    let shape: TableShape
+    /// Whether the store has put its tables away.
+    let isPutAway: Bool
+
+    private var table: String { "\"\(isPutAway ? CopyMark.putAway(shape.name) : shape.name)\"" }
+    private var columns: String { Self.list(shape.columns) }
+
+    static func list(_ names: [String], of table: String = "") -> String {
+        names.map { "\(table)\"\($0)\"" }.joined(separator: ", ")
+    }
+
+    /// The place of a page, and how large the next one may be.
+    struct Cursor: Sendable {
+        /// The key behind which the next page begins; `nil` at the table's beginning.
+        var key: [Value]?
+        fileprivate var limit = 16
+        /// Whether the table's end was reached.
+        fileprivate(set) var isAtEnd = false
+
+        init(key: [Value]? = nil) { self.key = key }
+    }
+
+    /// A row with its key.
+    struct Entry: Sendable {
+        let key: [Value]
+        let values: [Value]
+        var encoded: EncodedRow { EncodedRow(values) }
+    }
+
+    /// The next rows in the order of the key; none at the end.
+    func page(_ cursor: inout Cursor) async throws -> [Entry] {
+        guard !cursor.isAtEnd else { return [] }
+        let (key, limit) = (cursor.key, cursor.limit)
+        let behind = key.map { _ in
+            let places = (1...shape.key.count).map { "$\($0)" }.joined(separator: ", ")
+            return "WHERE (\(Self.list(shape.key))) > (\(places))"
+        }
+        let sql = """
+            SELECT \(columns) FROM \(table) \(behind ?? "")
+            ORDER BY \(Self.list(shape.key)) LIMIT $\((key?.count ?? 0) + 1)
+            """
+        let entries = try await entries(sql, (key ?? []) + [Value(limit)])
+        cursor.isAtEnd = entries.count < limit
+        cursor.key = entries.last?.key ?? key
+        let bytes = entries.reduce(0) { $0 + $1.encoded.bytes.count }
+        if bytes > Self.byteLimit {
+            cursor.limit = max(1, limit / 2)
+        } else if bytes < Self.byteLimit / 2 {
+            cursor.limit = min(Self.rowLimit, limit * 2)
+        }
+        return entries
+    }
+
+    /// The rows that have these keys, in their one form, by the keys'.
+    func rows(_ keys: [[Value]]) async throws -> [EncodedRow: EncodedRow] {
+        guard !keys.isEmpty else { return [:] }
+        let width = shape.key.count
+        let places = keys.indices.map { index in
+            "(" + (1...width).map { "$\(index * width + $0)" }.joined(separator: ", ") + ")"
+        }
+        let same = shape.key.enumerated().map { "t.\"\($1)\" = k.column\($0 + 1)" }
+        // The keys first: an engine that chose by itself might walk the whole table for each page.
+        let sql = """
+            SELECT \(Self.list(shape.columns, of: "t.")) FROM (VALUES \(places.joined(separator: ", "))) AS k
+            CROSS JOIN \(table) AS t WHERE \(same.joined(separator: " AND "))
+            """
+        return try await entries(sql, keys.flatMap(\.self)).reduce(into: [:]) { rows, entry in
+            rows[EncodedRow(entry.key)] = entry.encoded
+        }
+    }
+
+    /// Counts and sums the whole table.
+    func digest(_ progress: @escaping @Sendable (Int) -> Void) async throws -> TableDigest {
+        var digest = TableDigest()
+        var cursor = Cursor()
+        while !cursor.isAtEnd {
+            let entries = try await page(&cursor)
+            for entry in entries { digest.add(entry.encoded) }
+            progress(entries.count)
+        }
+        return digest
+    }
+
+    private func entries(_ sql: String, _ arguments: [Value]) async throws -> [Entry] {
+        let places = shape.key.compactMap { shape.columns.firstIndex(of: $0) }
+        return try await store.look { transaction in
+            try transaction.query(sql, arguments).map { row in
+                Entry(key: try places.map { try row.value($0) }, values: row.values)
+            }
+        }
+    }
+}

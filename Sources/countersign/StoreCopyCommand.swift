@@ -1,0 +1,158 @@
+import ArgumentParser
+import Database
+import Foundation
+import Identity
+import Operations
+import Synchronization
+
+/// `countersign store copy`.
+struct StoreCopyCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "copy",
+        abstract:
+            "Copies a store into an empty one, also while the service runs; with --final the copy takes its place.",
+        discussion: """
+            Each run continues the one before and brings over what changed since. --final puts the source's tables away, \
+            so that nothing can use it any more, brings the rest over and puts the copy into use. Exit code 1 where a \
+            table differs.
+            """)
+    @OptionGroup var shared: SharedOptions
+    @Argument(help: "The store to copy: sqlite:PATH or postgresql://HOST/NAME.") var from: String
+    @Argument(help: "The empty store that takes it, or the copy to go on with.") var to: String
+    @Flag(help: "Move: the source is out of use from then on. Stop the service first.") var final = false
+    @Flag(help: "Do what --final says; without this, only say what would happen.") var yes = false
+
+    func run() async throws {
+        let (source, target) = (try address(from), try address(to))
+        guard yes || !final else {
+            throw CommandFailure(
+                "\(target.place) would take the place of \(source.place), which nothing could use any more: add --yes.")
+        }
+        if let file = source.file, !FileManager.default.fileExists(atPath: file) {
+            throw CommandFailure("There is no store at \(source.place).")
+        }
+        let clock: @Sendable () -> Date = { Date() }
+        let stores = (try source.open(clock: clock), try target.open(clock: clock))
+        let report: CopyStore.Report
+        do {
+            report = try await copy(stores, (source.place, target.place))
+            try await stores.0.close()
+            try await stores.1.close()
+        } catch {
+            try? await stores.0.close()
+            try? await stores.1.close()
+            if let refusal = error as? Refusal, refusal.code == .unavailable {
+                throw CommandFailure(
+                    "A store cannot be reached (\(refusal.privateDetail ?? "no cause is known")): run the copy again, "
+                        + "and it goes on.", exitCode: .storeUnavailable)
+            }
+            throw error
+        }
+        show(report, (source.place, target.place))
+        guard report.isEqual else {
+            let count = report.tables.count { !$0.isEqual }
+            throw CommandFailure(
+                final
+                    ? "\(count) tables differ, so that the copy is not in use: run it again."
+                    : "\(count) tables have changed since they were copied: stop the service, and run it with --final.")
+        }
+    }
+
+    private func copy(
+        _ stores: (any Database, any Database), _ places: (source: String, target: String)
+    ) async throws -> CopyStore.Report {
+        let shown = Mutex<(step: CopyStore.Step, progress: Progress)?>(nil)
+        defer { shown.withLock { $0?.progress.end() } }
+        return try await CopyStore(
+            source: stores.0, target: stores.1, places: places, surroundings: Surroundings(),
+            actor: "admin \(NSUserName())"
+        )(isFinal: final) { step, done, all in
+            shown.withLock { shown in
+                if shown?.step != step {
+                    shown?.progress.end()
+                    shown = (step, Progress(step.rawValue))
+                }
+                shown?.progress.report(done, of: all)
+            }
+        }
+    }
+
+    private func show(_ report: CopyStore.Report, _ places: (source: String, target: String)) {
+        if shared.json {
+            Output.json(
+                .members([
+                    "from": .string(places.source), "to": .string(places.target),
+                    "finished": .bool(report.isFinished), "equal": .bool(report.isEqual),
+                    "tables": .array(
+                        report.tables.map { table in
+                            .members([
+                                "table": .string(table.table), "equal": .bool(table.isEqual),
+                                "source_rows": .integer(table.source.rows),
+                                "target_rows": .integer(table.target.rows),
+                                "source_checksum": .string(table.source.checksum),
+                                "target_checksum": .string(table.target.checksum),
+                            ])
+                        }),
+                ]))
+            return
+        }
+        if !report.tables.isEmpty {
+            Output.table(
+                [["TABLE", "ROWS", "ROWS OF THE COPY", "CHECKSUM", "STATE"]]
+                    + report.tables.map { table in
+                        [
+                            table.table, String(table.source.rows), String(table.target.rows),
+                            String(table.source.checksum.prefix(16)), table.isEqual ? "equal" : "differs",
+                        ]
+                    })
+        }
+        Output.note(
+            report.isFinished
+                ? "\(places.target) is the store now: start the service with it."
+                : "\(places.source) is still the store; --final makes the copy take its place.")
+    }
+
+    private func address(_ text: String) throws(CommandFailure) -> StoreURL {
+        do {
+            return try StoreURL.parse(text)
+        } catch {
+            throw CommandFailure(
+                "FROM and TO are addresses of stores such as sqlite:countersign.db or postgresql://HOST/NAME.",
+                exitCode: .usage)
+        }
+    }
+}
+
+/// `countersign store reopen`.
+struct StoreReopenCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "reopen",
+        abstract: "Takes a store into use again that was moved; what was written to the copy since is not in it.")
+    @OptionGroup var shared: SharedOptions
+    @Flag(help: "Do it; without this, only say what would happen.") var yes = false
+
+    func run() async throws {
+        let settings = try await Settings.resolve(shared: shared)
+        let store = try settings.store.open(clock: { Date() })
+        do {
+            guard case .moved(let place) = try await store.standing() else {
+                throw CommandFailure("This store was not moved: it is in use.")
+            }
+            guard yes else {
+                throw CommandFailure(
+                    "This store would be in use again, without what was written to \(place) since: make sure that no "
+                        + "service runs there, and add --yes.")
+            }
+            _ = try await store.takeBack()
+            try await store.close()
+        } catch {
+            try? await store.close()
+            throw error
+        }
+        if shared.json {
+            Output.json(.members(["reopened": .string(settings.store.place)]))
+        } else {
+            Output.table([["\(settings.store.place) is in use again."]])
+        }
+    }
+}

@@ -1,0 +1,191 @@
+import ArgumentParser
+import Database
+import Foundation
+import Identity
+import Operations
+import Records
+
+/// `countersign store restore`.
+struct StoreRestoreCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "restore",
+        abstract: "Puts a backup in the store's place; the service must be stopped, the present store is kept.",
+        discussion: """
+            All sessions end, nonces on their way are refused, unsent messages are dropped. What was erased, revoked or \
+            disabled since the backup stays so, by what the replaced store says. --in-place does the same to a store that \
+            an engine's own tools have restored, such as pg_restore, before any service runs on it.
+            """)
+    @OptionGroup var shared: SharedOptions
+    @Argument(help: "The backup.") var file: String?
+    @Flag(help: "The store of --store was restored by other tools: make it fit to be used.") var inPlace = false
+    @Option(help: "With --in-place: the store that it replaces, to replay erasures, bans and revocations from.")
+    var replaced: String?
+    @Flag(help: "Do it; without this, only examine the backup and say what would happen.") var yes = false
+    @Flag(help: "The present store is lost or cannot be read: replay nothing from it.") var lost = false
+    @Option(help: "Why: a code or a ticket's number, kept in the audit log.") var reason: String?
+
+    func run() async throws {
+        let settings = try await Settings.resolve(shared: shared)
+        let reason = try reason.map { text throws(CommandFailure) in try auditReason(text) }
+        let keys = try KeyFiles.personal(in: settings.keys)
+        guard !inPlace else {
+            guard file == nil, lost != (replaced != nil) else {
+                throw CommandFailure(
+                    "--in-place takes no backup, and either --replaced with the store that was replaced or --lost.",
+                    exitCode: .usage)
+            }
+            return try await RestoreInPlace(settings: settings, keys: keys, reason: reason)(
+                replaced: replaced, isAgreed: yes, json: shared.json)
+        }
+        guard let file, replaced == nil else {
+            throw CommandFailure("Name the backup; --replaced goes with --in-place.", exitCode: .usage)
+        }
+        guard let path = settings.store.file else {
+            throw CommandFailure(
+                "This store is not a file: use its engine's own tools, such as pg_restore, and then --in-place.")
+        }
+        let backup: SQLiteUpkeep
+        do {
+            backup = try SQLiteUpkeep(path: file)
+            let defects = try Progress("examining the backup").during { try backup.inspect() }
+            guard defects.isEmpty else {
+                throw CommandFailure("\(file) is damaged: \(defects.joined(separator: "; ")).")
+            }
+        } catch StoreError.unavailable(let reason) {
+            throw CommandFailure("\(file) cannot be read as a store: \(reason).")
+        }
+        let present = FileManager.default.fileExists(atPath: path) ? try SQLiteUpkeep(path: path, busyTimeout: 1) : nil
+        guard yes else {
+            throw CommandFailure("\(file) is sound and would take the place of \(path): add --yes.")
+        }
+        do {
+            try present?.requireUnused()
+        } catch StoreError.unavailable {
+            throw CommandFailure("\(path) is in use: stop the service, and every other command, first.")
+        }
+        let kept = "\(path).replaced-\(Date().rfc3339.replacing(":", with: "").replacing("-", with: ""))"
+        let draft = "\(path).\(UInt64.random(in: 1...UInt64.max)).restoring"
+        defer { for suffix in ["", "-wal", "-shm", "-journal"] { unlink(draft + suffix) } }
+        let progress = Progress("copying pages")
+        try backup.backup(to: draft) { progress.report($0, of: $1) }
+        progress.end()
+        let report = try await prepare(draft, replacing: present, keys: keys, reason: reason)
+        if let present {
+            try present.replace(by: draft, keeping: kept)
+        } else {
+            try SQLiteUpkeep(path: draft).move(to: path)
+        }
+        Self.show(report, path: path, kept: present == nil ? nil : kept, json: shared.json)
+    }
+
+    /// Makes the copy fit to be the store.
+    private func prepare(
+        _ draft: String, replacing present: SQLiteUpkeep?, keys: PersonalKeys, reason: AuditReason?
+    ) async throws -> RestoreStore.Report {
+        let restored = try SQLiteDatabase(path: draft, clock: { Date() })
+        try await restored.migrate(Schema.migrations)
+        var replaced: SQLiteDatabase?
+        let report: RestoreStore.Report
+        do {
+            if let present, !lost {
+                replaced = try SQLiteDatabase(path: present.path, clock: { Date() })
+                try await replaced?.migrate(Schema.migrations)
+            }
+            report = try await RestoreStore(
+                restored: restored, replaced: replaced, keys: keys, surroundings: Surroundings(),
+                actor: "admin \(NSUserName())")(reason: reason)
+        } catch {
+            try? await replaced?.close()
+            try? await restored.close()
+            guard !lost, present != nil else { throw error }
+            throw CommandFailure(
+                "The present store cannot be read, so that erasures and revocations since the backup are not known; "
+                    + "where it is lost, add --lost.")
+        }
+        try await replaced?.close()
+        try await restored.close()
+        return report
+    }
+
+    /// Says what was done to the store that is in use from now on.
+    static func show(_ report: RestoreStore.Report, path: String, kept: String?, json: Bool) {
+        let counts: KeyValuePairs = [
+            "sessions_ended": report.sessionsEnded, "messages_dropped": report.messagesDropped,
+            "users_erased_again": report.erased, "bans_again": report.bans,
+            "certificates_revoked_again": report.certificatesRevoked,
+            "provider_keys_ended_again": report.providerKeysEnded,
+            "providers_disabled_again": report.providersDisabled,
+        ]
+        if json {
+            Output.json(
+                .object(
+                    [
+                        JSONMember(name: "restored", value: .string(path)),
+                        JSONMember(name: "replaced", value: kept.map { .string($0) } ?? .null),
+                    ] + counts.map { JSONMember(name: $0.key, value: .integer(Int64($0.value))) }))
+        } else {
+            Output.table(
+                [["restored", path], ["the store before", kept ?? "-"]]
+                    + counts.map { [$0.key.replacing("_", with: " "), String($0.value)] })
+        }
+    }
+}
+
+/// Makes a store fit to be used that other tools have restored, where it lies.
+struct RestoreInPlace {
+    let settings: Settings
+    let keys: PersonalKeys
+    let reason: AuditReason?
+
+    /// Does it.
+    ///
+    /// - Parameters:
+    ///   - replaced: the address of the store that it replaces; `nil` where that is lost.
+    ///   - isAgreed: whether the operator has said so.
+    func callAsFunction(replaced: String?, isAgreed: Bool, json: Bool) async throws {
+        let place = settings.store.place
+        let former: StoreURL?
+        do {
+            former = try replaced.map { try StoreURL.parse($0) }
+        } catch {
+            throw CommandFailure("--replaced takes the address of a store.", exitCode: .usage)
+        }
+        guard isAgreed else {
+            throw CommandFailure(
+                "All sessions in \(place) would end, and what was taken since return to it: add --yes.")
+        }
+        if let file = settings.store.file { try requireUnused(file) }
+        let restored = try settings.store.open(clock: { Date() })
+        var stores: [any Database] = [restored]
+        do {
+            if let server = restored as? PostgreSQLDatabase, try await server.countOtherSessions() > 0 {
+                throw CommandFailure(
+                    "\(place) is in use: stop the service on every node, and every other command, first.")
+            }
+            try await restored.migrate(Schema.migrations)
+            if let file = former?.file, !FileManager.default.fileExists(atPath: file) {
+                throw CommandFailure("There is no store at \(file): where it is lost, say --lost.")
+            }
+            if let former = try former?.open(clock: { Date() }) {
+                stores.append(former)
+                try await former.migrate(Schema.migrations)
+            }
+            let report = try await RestoreStore(
+                restored: restored, replaced: stores.count > 1 ? stores[1] : nil, keys: keys,
+                surroundings: Surroundings(), actor: "admin \(NSUserName())")(reason: reason)
+            for store in stores { try await store.close() }
+            StoreRestoreCommand.show(report, path: place, kept: former?.place, json: json)
+        } catch {
+            for store in stores { try? await store.close() }
+            throw error
+        }
+    }
+
+    private func requireUnused(_ file: String) throws {
+        do {
+            try SQLiteUpkeep(path: file, busyTimeout: 1).requireUnused()
+        } catch StoreError.unavailable {
+            throw CommandFailure("\(file) is in use, or is no store: stop the service, and every other command, first.")
+        }
+    }
+}
