@@ -5,12 +5,14 @@ import NIOCore
 
 /// What probes and Prometheus ask, on loopback.
 public struct OpsRoutes: Sendable {
-    let isReady: @Sendable () async -> (store: Bool, view: Bool)
+    let isReady: @Sendable () async -> (store: Bool, view: Bool, clock: Bool)
     let metrics: @Sendable () -> String
 
-    /// Holds what is asked: whether the store answers and this node's view of it is fresh, and the metrics' text.
+    /// Holds what is asked: whether the store answers, this node's view of it is fresh and its clock is right, and the
+    /// metrics' text.
     public init(
-        isReady: @escaping @Sendable () async -> (store: Bool, view: Bool), metrics: @escaping @Sendable () -> String
+        isReady: @escaping @Sendable () async -> (store: Bool, view: Bool, clock: Bool),
+        metrics: @escaping @Sendable () -> String
     ) {
         self.isReady = isReady
         self.metrics = metrics
@@ -19,10 +21,11 @@ public struct OpsRoutes: Sendable {
     func add(to router: some RouterMethods<PublicContext>) {
         router.get("livez") { _, _ in Response.json(["live": .bool(true)]) }
         router.get("readyz") { _, _ in
-            let (store, view) = await isReady()
+            let (store, view, clock) = await isReady()
+            let ready = store && view && clock
             return Response.json(
-                status: store && view ? .ok : .serviceUnavailable,
-                ["ready": .bool(store && view), "store": .bool(store), "view": .bool(view)])
+                status: ready ? .ok : .serviceUnavailable,
+                ["ready": .bool(ready), "store": .bool(store), "view": .bool(view), "clock": .bool(clock)])
         }
         router.get("metrics") { _, _ in
             Response(

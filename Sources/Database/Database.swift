@@ -18,7 +18,7 @@ public protocol Database: Sendable {
     /// other. It is carried out at most once, whether or not the calling task is cancelled meanwhile; an engine with
     /// several writers may begin it again after taking everything back, so that it must have no effect elsewhere.
     ///
-    /// - Throws: whatever the body throws, or a `StoreError`.
+    /// - Throws: whatever the body throws, or a `StoreError`; only after `outcomeUnknown` may anything of it be kept.
     @discardableResult
     func write<T: Sendable>(_ body: @Sendable @escaping (any Transaction) throws -> T) async throws -> T
 

@@ -14,8 +14,14 @@ final class PostgreSQLConnection {
         let types: [UInt32]
     }
 
+    /// Whether the server warned of something (SQLSTATE class 01).
+    private final class Warnings {
+        var isAny = false
+    }
+
     private let pointer: OpaquePointer
     private let patience: TimeInterval
+    private let warnings = Warnings()
     private var prepared: [Shape: String] = [:]
     private var parameters: [String: Int] = [:]
     private var names = 0
@@ -46,18 +52,36 @@ final class PostgreSQLConnection {
         }
         pointer = connection
         patience = timeouts.statement + 5
-        // A warning of the server is nobody's to read: it would go to standard error.
-        PQsetNoticeReceiver(connection, { _, _ in }, nil)
+        // The words of a notice are nobody's to read: they would go to standard error.
+        PQsetNoticeReceiver(
+            connection,
+            { warnings, notice in
+                guard let warnings, let notice, let state = CPostgreSQL_state(notice),
+                    String(cString: state).hasPrefix("01")
+                else { return }
+                Unmanaged<Warnings>.fromOpaque(warnings).takeUnretainedValue().isAny = true
+            }, Unmanaged.passUnretained(warnings).toOpaque())
+        // What is acknowledged outlives the server, whatever the account's defaults are.
         _ = try command(
             """
             SET statement_timeout = \(Int(timeouts.statement * 1000));
             SET lock_timeout = \(Int(timeouts.lock * 1000));
-            SET idle_in_transaction_session_timeout = \(Int(timeouts.statement * 3000))
+            SET idle_in_transaction_session_timeout = \(Int(timeouts.statement * 3000));
+            SELECT set_config('synchronous_commit', 'on', false)
+                WHERE current_setting('synchronous_commit') IN ('off', 'local')
             """)
     }
 
     deinit {
         PQfinish(pointer)
+    }
+
+    /// Whether the server has warned of anything since ``forgetWarnings()``.
+    var hasWarned: Bool { warnings.isAny }
+
+    /// Begins anew with no warning.
+    func forgetWarnings() {
+        warnings.isAny = false
     }
 
     /// Runs statements of the store's own, and gives the answer to the last, in text.

@@ -39,8 +39,8 @@ public final class PostgreSQLDatabase: Database {
 
     /// Runs a body in a transaction of its own.
     ///
-    /// - Throws: whatever the body throws, or a `StoreError`; `unavailable` also where the connection was lost during
-    ///   the commit, and then its reason says that the outcome is not known.
+    /// - Throws: whatever the body throws, or a `StoreError`; `outcomeUnknown` where the connection was lost during the
+    ///   commit, or the server did not wait for its standby.
     @discardableResult
     public func write<T: Sendable>(
         _ body: @Sendable @escaping (any Transaction) throws -> T

@@ -35,16 +35,21 @@ extension PostgreSQLFailure {
         switch state {
         case "40001", "40P01": self = .conflict(.unavailable(reason: "other writers were in the way (\(known))"))
         // Two sessions that make the same table at once meet in the catalogue.
-        case "42710", "42P07":
-            self = .conflict(.statement(reason: "what it makes is there already (\(known))"))
         case "23505" where result.text(of: CPostgreSQL_schema) == "pg_catalog":
             self = .conflict(.unavailable(reason: "another session changes the schema (\(known))"))
+        // They may also meet in the name of what they make, although it is made only where it is not there.
+        case "42710", "42P07":
+            let sentence = result.text(of: CPostgreSQL_sentence) ?? "it is there already"
+            self = .conflict(.statement(reason: "\(sentence) (\(known))"))
         case "23505": self = .refused(.constraint(kind: .unique))
         case "23503", "23001": self = .refused(.constraint(kind: .foreignKey))
         case "23502": self = .refused(.constraint(kind: .notNull))
         // The prepared statement is gone: there is another server behind the connection than before.
         case "26000", "25P03", "57P01", "57P02", "57P03":
             self = .lost(.unavailable(reason: "PostgreSQL went away (\(known))"))
+        // A sharded engine that lost sight of one of its own nodes (statement_completion_unknown).
+        case "40003": self = .lost(.unavailable(reason: "PostgreSQL does not know what became of it (\(known))"))
+        case "53100": self = .refused(.unavailable(reason: "PostgreSQL has no room left on its disk (\(known))"))
         default: self = Self.byClass(state, result)
         }
     }

@@ -3,7 +3,7 @@ import Foundation
 /// How long a node waits for PostgreSQL, in seconds.
 public struct PostgreSQLTimeouts: Sendable {
     /// For each host to take a connection; the address's own `connect_timeout` stands above it.
-    public var connect: TimeInterval = 5
+    public var connect: TimeInterval = 3
     /// For one statement (`statement_timeout`), for a free connection, and for other writers to be out of the way.
     public var statement: TimeInterval = 10
     /// For a lock that another transaction holds (`lock_timeout`).

@@ -68,14 +68,19 @@ final class PostgreSQLTransaction: Transaction {
     func commit() throws(PostgreSQLFailure) {
         guard hasBegun || !later.isEmpty else { return }
         let command: String
+        connection.forgetWarnings()
         do {
             command = try exchange(.command("COMMIT")).command
         } catch {
             guard case .lost = error, kind != .read else { throw error }
-            throw .outcomeUnknown(
-                .unavailable(reason: "the connection was lost during the commit, whose outcome is not known"))
+            throw .outcomeUnknown(.outcomeUnknown(reason: "the connection was lost during the commit"))
         }
         guard command == "COMMIT" else { throw .refused(.unavailable(reason: "the server took the commit back")) }
+        // The server commits all the same where somebody ends its wait for a synchronous standby, and warns.
+        guard kind == .read || !connection.hasWarned else {
+            throw .outcomeUnknown(
+                .outcomeUnknown(reason: "the server warned that the commit may be lost in a failover"))
+        }
     }
 
     /// Takes back what was written.

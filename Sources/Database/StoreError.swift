@@ -1,8 +1,9 @@
 /// Why the store did not do what it was asked. No description holds a value that was bound or read.
 public enum StoreError: Error, Sendable {
-    /// The store cannot be reached, is busy for too long, full, broken or closed; nothing was changed,
-    /// unless the reason says that the outcome of a commit is not known.
+    /// The store cannot be reached, is busy for too long, full, broken or closed; nothing was changed.
     case unavailable(reason: String)
+    /// The store went away while a commit was under way: either all of it is kept or nothing.
+    case outcomeUnknown(reason: String)
     /// What was to be written breaks an invariant of the schema.
     case constraint(kind: Constraint)
     /// The statement or its arguments are wrong: a mistake in the program.
@@ -45,7 +46,8 @@ extension StoreError: Equatable {
     /// Two errors are the same when their kind is: sentences may be reworded.
     public static func == (left: StoreError, right: StoreError) -> Bool {
         switch (left, right) {
-        case (.unavailable, .unavailable), (.statement, .statement), (.url, .url): true
+        case (.unavailable, .unavailable), (.outcomeUnknown, .outcomeUnknown), (.statement, .statement), (.url, .url):
+            true
         case (.constraint(let left), .constraint(let right)): left == right
         case (.column(let left, _), .column(let right, _)): left == right
         case (.migration(let left), .migration(let right)): left == right
@@ -60,6 +62,7 @@ extension StoreError: CustomStringConvertible {
     public var description: String {
         switch self {
         case .unavailable(let reason): "the store is unavailable: \(reason)"
+        case .outcomeUnknown(let reason): "whether the change was made is not known: \(reason)"
         case .constraint(let kind): "a \(kind.rawValue) constraint of the store does not hold"
         case .statement(let reason): "a statement is wrong: \(reason)"
         case .column(let index, let expected): "column \(index) is not \(expected)"

@@ -54,9 +54,10 @@ public struct DeviceCertificate: Sendable, Equatable {
         self.revoked = revoked
     }
 
-    /// From when on it may be renewed: two thirds of its life.
+    /// From when on it may be renewed: two thirds of its life, in whole seconds, as it is told.
     public var renewAfter: Date {
-        issuedAt.addingTimeInterval(notAfter.timeIntervalSince(issuedAt) * 2 / 3)
+        let exact = issuedAt.addingTimeInterval(notAfter.timeIntervalSince(issuedAt) * 2 / 3)
+        return Date(timeIntervalSince1970: exact.timeIntervalSince1970.rounded(.up))
     }
 
     /// Judges it at a moment, on every request: a resumed TLS connection never passes the handshake's own check.

@@ -270,6 +270,8 @@ public struct BanPolicy: Sendable, Equatable {
     public var maximumStaleness: TimeInterval = 1
     /// How long a user's ban holds the proven phone number.
     public var phoneBan: TimeInterval = 180 * 86_400
+    /// A node whose clock differs more from the store's refuses to decide, in seconds.
+    public var maximumClockDifference: TimeInterval = 30
 
     public init() {}
 }

@@ -21,6 +21,7 @@ public struct CertifyDevice: Sendable {
     private let keys: PersonalKeys
     private let issuing: IssueCertificate
     private let providers: KnownProviders
+    private let watch: StoreWatch
     private let realm: String
     private let verifyCaptcha: @Sendable (String) async throws -> Bool
     private let policy: CurrentPolicy
@@ -31,7 +32,8 @@ public struct CertifyDevice: Sendable {
     ///
     /// - Parameter verifyCaptcha: asks the siteverify endpoint about a captcha's response.
     public init(
-        store: any Database, keys: PersonalKeys, issuing: IssueCertificate, providers: KnownProviders, realm: String,
+        store: any Database, keys: PersonalKeys, issuing: IssueCertificate, providers: KnownProviders,
+        watch: StoreWatch, realm: String,
         verifyCaptcha: @escaping @Sendable (String) async throws -> Bool, policy: CurrentPolicy,
         rateLimiting: RateLimiting, surroundings: Surroundings
     ) {
@@ -39,6 +41,7 @@ public struct CertifyDevice: Sendable {
         self.keys = keys
         self.issuing = issuing
         self.providers = providers
+        self.watch = watch
         self.realm = realm
         self.verifyCaptcha = verifyCaptcha
         self.policy = policy
@@ -73,6 +76,8 @@ public struct CertifyDevice: Sendable {
     ///
     /// - Throws: ``Refusal`` `invalid_csr` with its reasons, `malformed_request`, `rate_limited`, `unavailable`.
     public func callAsFunction(_ request: Request) async throws -> CertifiedDevice {
+        // Provider keys are judged from memory, and the certificate's dates are this machine's.
+        try watch.requireFresh()
         let rules = policy[\.certification]
         if rateLimiting == .on {
             let limit = RateLimit(count: rules.perHourPerAddress, per: 3600)

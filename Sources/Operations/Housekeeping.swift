@@ -28,7 +28,7 @@ public struct Housekeeping: Sendable {
         let sessionsKept = policy.absoluteLifetime + policy.renewalWindow + policy.idleLifetime
         sessions.dropIdle(since: surroundings.now().addingTimeInterval(-policy.idleLifetime))
         try await store.decide { transaction in
-            // The store's clock: one node whose own is wrong would forget for all what the others still need.
+            // By the store's clock: a node whose own is ahead would forget nonces that can still be shown.
             let now = transaction.now
             try NonceRecords(transaction).purge(expiredBefore: now.addingTimeInterval(-kept))
             try SessionRecords(transaction).purge(before: now.addingTimeInterval(-sessionsKept))

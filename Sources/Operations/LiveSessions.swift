@@ -89,6 +89,11 @@ public final class LiveSessions: Sendable {
         table.drop { fits($0.session) }
     }
 
+    /// Forgets all sessions; the next use of each reads it again.
+    func dropAll() {
+        table.drop { _ in true }
+    }
+
     /// Forgets sessions that were not used for a while; the next use reads them again.
     func dropIdle(since moment: Date) {
         table.drop { $0.session.lastUsedAt < moment }

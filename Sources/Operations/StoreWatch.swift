@@ -13,6 +13,7 @@ public final class StoreWatch: Sendable {
     private let certificates: LiveCertificates
     private let providers: KnownProviders
     private let policy: CurrentPolicy
+    private let surroundings: Surroundings
     private let clock = ContinuousClock()
     private let state: Mutex<State>
     /// Told after devices' certificates were read anew, so that connections which no longer count can be closed.
@@ -21,17 +22,23 @@ public final class StoreWatch: Sendable {
     private let onUserBan: @Sendable (Set<UserID>) -> Void
     /// Told after other changes than this node's were applied: there may be something to send.
     private let onChange: @Sendable () -> Void
+    /// Told when this machine's clock begins and ends to differ too much from the store's; `true` where it ends.
+    private let onClockChange: @Sendable (Bool) -> Void
 
     private struct State {
         var sequence: Int64?
         var stamp: Int64?
         var freshAt: ContinuousClock.Instant
+        /// Seconds that this machine's clock is known to be ahead of the store's at least, or behind where negative.
+        var clockDifference: TimeInterval = 0
     }
 
     /// Watches a store for the given memories.
     public init(
         store: any Database, sessions: LiveSessions, certificates: LiveCertificates, providers: KnownProviders,
-        policy: CurrentPolicy, onChange: @escaping @Sendable () -> Void = {},
+        policy: CurrentPolicy, surroundings: Surroundings,
+        onClockChange: @escaping @Sendable (Bool) -> Void = { _ in },
+        onChange: @escaping @Sendable () -> Void = {},
         onUserBan: @escaping @Sendable (Set<UserID>) -> Void = { _ in },
         onDeviceChange: @escaping @Sendable (Set<DeviceID>) -> Void
     ) {
@@ -40,6 +47,8 @@ public final class StoreWatch: Sendable {
         self.certificates = certificates
         self.providers = providers
         self.policy = policy
+        self.surroundings = surroundings
+        self.onClockChange = onClockChange
         self.onChange = onChange
         self.onUserBan = onUserBan
         self.onDeviceChange = onDeviceChange
@@ -52,17 +61,9 @@ public final class StoreWatch: Sendable {
     public func poll() async throws {
         let started = clock.now
         let stamp = try store.changeStamp()
-        let known = state.withLock { ($0.sequence, $0.stamp) }
-        if let sequence = known.0 {
-            if known.1 != stamp {
-                let reading = try await store.look { try ChangeRecords($0).read(after: sequence) }
-                if reading.isWhole { try await apply(reading.changes) } else { try await forgetEverything() }
-                if reading.last != sequence { onChange() }
-                state.withLock { $0.sequence = reading.last }
-            }
-        } else {
-            let last = try await store.look { try ChangeRecords($0).last() }
-            state.withLock { $0.sequence = last }
+        let known = state.withLock { $0 }
+        if known.sequence == nil || known.stamp != stamp {
+            try await catchUp(after: known.sequence)
         }
         state.withLock { state in
             state.stamp = stamp
@@ -70,36 +71,95 @@ public final class StoreWatch: Sendable {
         }
     }
 
-    /// Polls until the task is cancelled; a store that is away is tried again.
-    ///
-    /// - Parameter onFailure: told about each failed try.
-    public func run(onFailure: @Sendable (any Error) -> Void) async {
-        while !Task.isCancelled {
-            do { try await poll() } catch { onFailure(error) }
-            try? await Task.sleep(for: .seconds(policy[\.bans].changePollInterval))
+    /// Applies what happened since a change, or forgets everything where that can no longer be told.
+    private func catchUp(after sequence: Int64?) async throws {
+        let before = surroundings.now()
+        let (reading, now) = try await store.look { transaction in
+            let records = ChangeRecords(transaction)
+            let reading = try sequence.map(records.read(after:)) ?? .none(last: try records.last())
+            // Behind the first statement, with which it comes: asked before it costs a wait of its own.
+            return (reading, transaction.now)
         }
+        judgeClock(of: now, from: before, to: surroundings.now())
+        guard reading.isWhole else {
+            // Numbers leave no gap. Either the oldest are forgotten already, or a store that was behind took this one's
+            // place (a standby, a backup).
+            try await forgetAll()
+            return state.withLock { $0.sequence = reading.last }
+        }
+        try await apply(reading.changes)
+        if let sequence, reading.last != sequence { onChange() }
+        state.withLock { $0.sequence = max($0.sequence ?? reading.last, reading.last) }
     }
 
-    /// Refuses to decide from memories that are too old.
-    ///
-    /// - Throws: ``Refusal`` `unavailable`.
-    public func requireFresh() throws(Refusal) {
-        let age = clock.now - state.withLock { $0.freshAt }
-        guard age < .seconds(policy[\.bans].maximumStaleness) else {
-            throw Refusal(
-                .unavailable, "This node's view of the store is too old to decide from; nothing was changed.",
-                retryAfter: 1, privateDetail: "last read of the change counter was \(age) ago")
-        }
+    /// Compares the store's clock, read at some moment between two of this machine's, with this machine's.
+    private func judgeClock(of store: Date, from before: Date, to after: Date) {
+        let difference = max(0, before.timeIntervalSince(store)) - max(0, store.timeIntervalSince(after))
+        let wasRight = isClockRight
+        state.withLock { $0.clockDifference = difference }
+        if isClockRight != wasRight { onClockChange(!wasRight) }
     }
 
-    /// A node that was cut off for longer than changes are kept cannot know what changed.
-    private func forgetEverything() async throws {
-        sessions.drop { _ in true }
+    /// Drops every memory of this process: what is asked for next is read anew.
+    private func forgetAll() async throws {
+        sessions.dropAll()
         providers.dropAll()
         let devices = certificates.devices
         try await certificates.refresh(devices)
         onDeviceChange(devices)
+        onChange()
     }
+
+    /// Polls until the task is cancelled; a store that is away is tried again.
+    ///
+    /// - Parameter onFailure: told about the first failed try of a row, and again while it lasts, every ten seconds.
+    public func run(onFailure: @Sendable (any Error) -> Void) async {
+        var toldAt: ContinuousClock.Instant?
+        while !Task.isCancelled {
+            do {
+                try await poll()
+                toldAt = nil
+            } catch {
+                if toldAt.map({ clock.now - $0 >= .seconds(10) }) ?? true {
+                    toldAt = clock.now
+                    onFailure(error)
+                }
+            }
+            try? await Task.sleep(for: .seconds(policy[\.bans].changePollInterval))
+        }
+    }
+
+    /// Refuses to decide from memories that are too old, or by a clock that is not the store's.
+    ///
+    /// - Throws: ``Refusal`` `unavailable`.
+    public func requireFresh() throws(Refusal) {
+        guard isFresh else {
+            throw Refusal(
+                .unavailable, "This node's view of the store is too old to decide from; nothing was changed.",
+                retryAfter: 1, privateDetail: "last read of the change counter was \(age) s ago")
+        }
+        guard isClockRight else {
+            throw Refusal(
+                .unavailable, "This node's clock differs too much from the store's; nothing was changed.",
+                retryAfter: 5, privateDetail: "the clock is \(clockDifference) s ahead of the store's")
+        }
+    }
+
+    /// Whether the view of the store is young enough to decide from.
+    public var isFresh: Bool { clock.now - state.withLock { $0.freshAt } < maximumAge }
+
+    /// How old the view of the store is, in seconds.
+    public var age: TimeInterval { (clock.now - state.withLock { $0.freshAt }) / .seconds(1) }
+
+    /// Whether this machine's clock is near enough to the store's to decide by: tokens, certificates and the ends of
+    /// sessions and bans are judged by it.
+    public var isClockRight: Bool { abs(clockDifference) <= policy[\.bans].maximumClockDifference }
+
+    /// How many seconds this machine's clock is ahead of the store's, or behind where negative; what the way to the
+    /// store may account for is not counted.
+    public var clockDifference: TimeInterval { state.withLock { $0.clockDifference } }
+
+    private var maximumAge: Duration { .seconds(policy[\.bans].maximumStaleness) }
 
     /// Applies a change to the memories of this process.
     func apply(_ change: ChangeRecords.Change) async throws {

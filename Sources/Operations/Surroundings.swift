@@ -65,6 +65,8 @@ extension Database {
             return try await write(body)
         } catch StoreError.unavailable(let reason) {
             throw Refusal.storeUnavailable(reason)
+        } catch StoreError.outcomeUnknown(let reason) {
+            throw Refusal.outcomeUnknown(reason)
         }
     }
 
@@ -83,5 +85,12 @@ extension Refusal {
         Refusal(
             .unavailable, "The service cannot reach its store; nothing was changed. Try again.", retryAfter: 1,
             privateDetail: reason)
+    }
+
+    static func outcomeUnknown(_ reason: String) -> Refusal {
+        Refusal(
+            .unavailable,
+            "The store was lost while the change was being made: look whether it was made, then try again.",
+            reason: "outcome_unknown", retryAfter: 1, privateDetail: reason)
     }
 }

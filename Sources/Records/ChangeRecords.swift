@@ -84,6 +84,9 @@ public struct ChangeRecords {
         public let last: Int64
         /// Whether no change is missing: one who was away for long comes after some were forgotten.
         public let isWhole: Bool
+
+        /// Nothing yet: one begins to watch.
+        public static func none(last: Int64) -> Reading { Reading(changes: [], last: last, isWhole: true) }
     }
 
     /// The changes after a number, in one statement: every node asks several times a second.

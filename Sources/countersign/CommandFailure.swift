@@ -36,10 +36,9 @@ struct CommandEnding: Equatable {
         switch error {
         case let failure as CommandFailure: self.init(failure.exitCode, failure.sentence)
         case let error as StoreError:
-            if case .unavailable = error {
-                self.init(.storeUnavailable, Self.sentence(error.description))
-            } else {
-                self.init(.refused, Self.sentence(error.description))
+            switch error {
+            case .unavailable, .outcomeUnknown: self.init(.storeUnavailable, Self.sentence(error.description))
+            default: self.init(.refused, Self.sentence(error.description))
             }
         case let error as AuthorityError: self.init(.refused, error.description)
         case let refusal as Refusal: self.init(.refused, refusal.detail)

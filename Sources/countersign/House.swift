@@ -66,6 +66,14 @@ struct House: Sendable {
         let judgeBox = JudgeBox()
         watch = StoreWatch(
             store: store, sessions: sessions, certificates: certificates, providers: providers, policy: policy,
+            surroundings: surroundings,
+            onClockChange: { isRight in
+                if isRight {
+                    logger.notice("this machine's clock agrees with the store's again")
+                } else {
+                    logger.error("this machine's clock differs too much from the store's: nothing is decided by it")
+                }
+            },
             onChange: { outboxSignal.ring() },
             onUserBan: { users in connections.close { !$0.isUsedOnly(by: users) } },
             onDeviceChange: { _ in
@@ -84,6 +92,7 @@ struct House: Sendable {
     /// Runs until a signal asks to stop; what is in flight is finished, within the policy's bound.
     func run() async throws {
         try await watch.poll()
+        try requireClock()
         addGauges()
         let listening = Listening(
             listeners: try listeners(), open: open, timeout: .seconds(policy[\.requests].shutdownTimeout),
@@ -148,7 +157,8 @@ struct House: Sendable {
         let captcha = SiteVerify(http: http, policy: policy)
         return CertificateRoutes(
             certify: CertifyDevice(
-                store: store, keys: keys.personal, issuing: issuing, providers: providers, realm: settings.realm,
+                store: store, keys: keys.personal, issuing: issuing, providers: providers, watch: watch,
+                realm: settings.realm,
                 verifyCaptcha: { try await captcha.accepts($0) }, policy: policy, rateLimiting: rateLimiting,
                 surroundings: surroundings),
             renew: RenewCertificate(store: store, issuing: issuing, surroundings: surroundings),
@@ -200,20 +210,13 @@ struct House: Sendable {
             webKeys: WebKey.json(keys.serviceKey.publicKey), rateLimiting: rateLimiting, policy: policy)
     }
 
-    private func opsRoutes() -> OpsRoutes {
-        OpsRoutes(
-            isReady: { [self] in
-                let store = (try? await store.check()) != nil
-                return (store, (try? watch.requireFresh()) != nil)
-            },
-            metrics: { [registry] in registry.render() })
-    }
-
     private func addGauges() {
         registry.addGauge("sessions_in_memory") { [sessions] in Double(sessions.count) }
         registry.addGauge("sessions_live") { [sessions, surroundings, policy] in
             Double(sessions.countLive(now: surroundings.now(), policy: policy[\.sessions]))
         }
+        registry.addGauge("store_view_age_seconds") { [watch] in watch.age }
+        registry.addGauge("store_clock_difference_seconds") { [watch] in watch.clockDifference }
         registry.addGauge("connections") { [connections] in Double(connections.count) }
     }
 

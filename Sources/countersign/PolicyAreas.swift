@@ -229,6 +229,8 @@ struct PolicyArea {
                 .time("change_poll_interval", \.bans.changePollInterval, 0.01...0.25),
                 .time("maximum_staleness", \.bans.maximumStaleness, 0.1...1),
                 .time("phone_ban", \.bans.phoneBan, 0...(3650 * day)),
+                // Beyond the skew that tokens are granted a node would take what another refuses.
+                .time("maximum_clock_difference", \.bans.maximumClockDifference, 1...60),
             ])
     }
 

@@ -11,7 +11,7 @@ struct BanTests {
             service.clientArguments + [
                 "--mode", mode, "--countersign", try RunningService.product("countersign"), "--directory",
                 service.directory.path,
-            ] + more, seconds: 240)
+            ] + more, seconds: 420)
         FileHandle.standardError.write(Data(output.utf8))
     }
 

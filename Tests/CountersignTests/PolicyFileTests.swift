@@ -53,7 +53,7 @@ struct PolicyFileTests {
         let directory = try Self.directory([
             "phones.yaml": "digits: 8\nresend_after: [45, 1m]\ncountries: [NO]\npresence_required: true\n",
             "sessions.yaml": "attach: explicit\nidle_lifetime: 2h\nabsolute_lifetime: 30d\n",
-            "bans.yaml": "change_poll_interval: 50ms\nmaximum_staleness: 0.5\n",
+            "bans.yaml": "change_poll_interval: 50ms\nmaximum_staleness: 0.5\nmaximum_clock_difference: 5s\n",
         ])
         var expected = Policy()
         expected.phones.digits = 8
@@ -65,6 +65,7 @@ struct PolicyFileTests {
         expected.sessions.absoluteLifetime = 30 * 86_400
         expected.bans.changePollInterval = 0.05
         expected.bans.maximumStaleness = 0.5
+        expected.bans.maximumClockDifference = 5
         #expect(try PolicyFiles.load(directory: directory.path, required: true) == expected)
     }
 

@@ -106,14 +106,13 @@ import Testing
                     """)
             }
             let tries = Tries()
-            let error = await #expect(throws: StoreError.unavailable(reason: "")) {
+            await #expect(throws: StoreError.outcomeUnknown(reason: "")) {
                 try await store.write { transaction in
                     tries.begin()
                     try transaction.execute("DELETE FROM accounts WHERE id = 1")
                 }
             }
             #expect(tries.count == 1)
-            #expect(error.map { "\($0)" }?.contains("not known") == true)
             try await store.write { try $0.execute("UPDATE accounts SET balance = 5 WHERE id = 2") }
         }
     }
@@ -126,6 +125,16 @@ import Testing
             }
             try await store.check()
             try await store.write { try $0.execute("DELETE FROM accounts") }
+        }
+    }
+
+    @Test("A commit waits for the disk though the account's default says otherwise", arguments: ["off", "local"])
+    func durable(setting: String) async throws {
+        try await withTemporaryDirectory { directory in
+            let address = try PostgreSQLCluster.shared.address(of: directory.lastPathComponent)
+            let store = PostgreSQLDatabase(try PostgreSQLAddress(address + "%20-csynchronous_commit%3D\(setting)"))
+            #expect(try await store.read { try $0.first("SHOW synchronous_commit") } == Row(["on"]))
+            try await store.close()
         }
     }
 

@@ -122,6 +122,15 @@ class Device:
 
     # Connection
 
+    def at(self, public, client):
+        """The same device, with the same certificate, on connections of its own to these listeners."""
+        other = Device(public, client, self.authority, "EC")
+        other.key, other.certificate, other.device_id = self.key, self.certificate, self.device_id
+        with open(self.files[0], "rb") as certificate, open(self.files[1], "rb") as key:
+            other.files = (other.write("certificate.pem", certificate.read()), other.write("key.pem", key.read()))
+        other.reconnect()
+        return other
+
     def reconnect(self):
         """Leaves the present TLS connection, if any; the next request makes a new one."""
         self.disconnect()

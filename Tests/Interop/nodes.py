@@ -62,16 +62,7 @@ class World:
         """A new device, as it speaks to each node: one key and certificate, connections of their own."""
         device = Device(self.nodes[0].public, self.nodes[0].client, self.chosen.ca, "EC")
         accepted(device.certify(), 201)
-        return [device] + [self.again(device, node) for node in self.nodes[1:]]
-
-    def again(self, device, node):
-        """The same device on a connection to a node."""
-        other = Device(node.public, node.client, device.authority, "EC")
-        other.key, other.certificate, other.device_id = device.key, device.certificate, device.device_id
-        with open(device.files[0], "rb") as certificate, open(device.files[1], "rb") as key:
-            other.files = (other.write("certificate.pem", certificate.read()), other.write("key.pem", key.read()))
-        other.reconnect()
-        return other
+        return [device] + [device.at(node.public, node.client) for node in self.nodes[1:]]
 
     def log_in(self, device, user=None, provider=None):
         """A session of a user, a new one unless it is named."""
@@ -150,7 +141,7 @@ def spends_once(world):
     accepted(devices[1].create_session(token), 201)
     for device in devices:
         refused(device.create_session(token), 422, "invalid_identity_token", "nonce_used")
-    connections = [world.again(devices[0], node) for node in world.nodes for _ in range(2)]
+    connections = [devices[0].at(node.public, node.client) for node in world.nodes for _ in range(2)]
     for device in connections:
         accepted(device.ask_nonce(), 201)
     for attempt in range(10):
@@ -190,12 +181,12 @@ def bans(world):
 
     def ended(node):
         # The connection may have been closed with the ban.
-        answer = world.again(devices[0], node).current(token)
+        answer = devices[0].at(node.public, node.client).current(token)
         return answer.status_code == 401 and answer.json()["code"] == "session_destroyed"
 
     on_all("a ban", [lambda node=node: ended(node) for node in world.nodes])
     for node in world.nodes:
-        device = world.again(devices[0], node)
+        device = devices[0].at(node.public, node.client)
         answer = device.create_session(world.provider.identity_token(user, device.nonce()))
         refused(answer, 403, "user_banned", "spam")
 
@@ -342,7 +333,8 @@ def outbox(world):
     waiting, lock, failures = list(enumerate(numbers)), threading.Lock(), []
 
     def work(index):
-        device = world.again(devices[0], world.nodes[index % len(world.nodes)])
+        node = world.nodes[index % len(world.nodes)]
+        device = devices[0].at(node.public, node.client)
         while True:
             with lock:
                 if not waiting:

@@ -29,16 +29,6 @@ def revocations(chosen):
         return x509.load_der_x509_crl(public.get(chosen.public + "/certificates/revocations", timeout=TIMEOUT).content)
 
 
-def copy(device):
-    """The device as it was: its old certificate and key, on connections of its own."""
-    other = Device(device.public, device.client, device.authority, "EC")
-    other.key, other.certificate, other.device_id = device.key, device.certificate, device.device_id
-    with open(device.files[0], "rb") as certificate, open(device.files[1], "rb") as key:
-        other.files = (other.write("certificate.pem", certificate.read()), other.write("key.pem", key.read()))
-    other.reconnect()
-    return other
-
-
 def main():
     chosen = options.parser(__doc__).parse_args()
     provider: Provider = options.provider(chosen)
@@ -56,7 +46,7 @@ def main():
     refused(same.renew_certificate(weak.pkcs10()), 422, "invalid_csr", "weak_key")
 
     # The same key: the session's token goes on, its cnf has moved, the old certificate is refused and listed.
-    old = copy(same)
+    old = same.at(same.public, same.client)
     accepted(old.current(sessions[0]["session_token"]))
     renewed = accepted(same.renew_certificate(), 201)
     equal(renewed["device_id"], issued[0]["device_id"], "the device id")

@@ -88,7 +88,8 @@ struct House {
         providers = KnownProviders(store: store)
         keepHouse = Housekeeping(store: store, sessions: sessions, policy: policy, surroundings: surroundings)
         watch = StoreWatch(
-            store: store, sessions: sessions, certificates: certificates, providers: providers, policy: policy
+            store: store, sessions: sessions, certificates: certificates, providers: providers, policy: policy,
+            surroundings: surroundings
         ) { _ in }
         try await watch.poll()
         let secret = Secret([UInt8](repeating: 1, count: 32))
@@ -107,7 +108,7 @@ struct House {
         judge = JudgePeer(store: store, certificates: certificates, watch: watch, surroundings: surroundings)
         nonces = IssueNonce(key: key, policy: policy, surroundings: surroundings)
         certify = CertifyDevice(
-            store: store, keys: personalKeys, issuing: issuing, providers: providers, realm: Self.realm,
+            store: store, keys: personalKeys, issuing: issuing, providers: providers, watch: watch, realm: Self.realm,
             verifyCaptcha: { $0 == "solved" }, policy: policy, rateLimiting: .on, surroundings: surroundings)
         renewCertificate = RenewCertificate(store: store, issuing: issuing, surroundings: surroundings)
         revokeCertificate = RevokeCertificate(store: store, watch: watch, surroundings: surroundings)

@@ -1,0 +1,114 @@
+"""One fault, under load, and the check that no promise was broken.
+
+    python3 faults.py CASE --countersign FILE --policies DIRECTORY
+"""
+
+import argparse
+import gc
+import shutil
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import fault_cases
+import fault_machines  # pylint: disable=unused-import
+from checks import expect
+from fault_load import Load
+from history import History
+from installation import Installation
+
+SESSIONS = "SELECT external_id, id, state FROM sessions"
+VERIFICATIONS = "SELECT id, checks, verified_at IS NOT NULL AS is_verified FROM phone_verifications"
+BANS = "SELECT id FROM bans WHERE lifted_at IS NULL"
+
+
+class Trial:
+    """What a case works with: a directory, an installation on a store, a load and its history."""
+
+    def __init__(self, countersign, policies):
+        self.countersign, self.policies = countersign, policies
+        self.directory = Path(tempfile.mkdtemp(prefix="countersign-", dir="/tmp"))
+        self.directory.chmod(0o711)
+        self.history = History()
+        self.servers, self.installation, self.load = [], None, None
+        self.last = []  # what is done after all has ended
+        self.started = time.monotonic()
+
+    def say(self, sentence):
+        """One line with the time since the start."""
+        print(f"{time.monotonic() - self.started:6.2f} s  {sentence}", flush=True)
+
+    def install(self, store):
+        """Keys, a provider and the tables."""
+        self.installation = Installation(self.countersign, self.policies, self.directory, store)
+        self.say("installed")
+        return self.installation
+
+    def begin(self, **options):
+        """Starts the load on the nodes that run."""
+        self.load = Load(self.installation, self.history).start(**options)
+        self.say("the load runs")
+        return self.load
+
+    def judge(self, rows, least):
+        """Stops load and nodes, and compares the history with the store."""
+        self.load.stop()
+        self.say(self.history.summary())
+        self.replay()
+        self.say("every session was asked for again")
+        self.load.close()
+        # Failed requests keep their connections in cycles, and a node waits for the end of each.
+        gc.collect()
+        self.installation.stop()
+        found = self.history.violations(rows(SESSIONS), rows(VERIFICATIONS), len(rows(BANS)))
+        for sentence in found[:20]:
+            print("broken:", sentence)
+        expect(not found, f"{len(found)} promises were broken")
+        done = len(self.history.of("open", "done"))
+        expect(done >= least, f"only {done} sessions were acknowledged")
+        for node in self.installation.nodes:
+            expect("internal_error" not in node.log.read_text(), f"{node.name} logged an internal error")
+        self.say(f"{done} sessions were acknowledged, and every promise holds")
+
+    def replay(self):
+        """After the fault every session that was acknowledged is asked for once more, on every node."""
+        for user, token, device, _ in self.load.live[-60:]:
+            for node in device:
+                look = self.load.look_until_answered(device, user, token, node)
+                expect(look.outcome in ("done", "refused"), f"a node does not answer after the fault: {look}")
+
+    def close(self):
+        """Ends what still runs."""
+        if self.load:
+            self.load.stopping.set()
+        for node in self.installation.nodes if self.installation else []:
+            if node.process.poll() is None:
+                node.kill()
+        for server in self.servers:
+            server.stop()
+        for act in self.last:
+            act()
+        shutil.rmtree(self.directory, ignore_errors=True)
+
+
+def main():
+    """Runs one case."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("case", choices=sorted(fault_cases.CASES))
+    parser.add_argument("--countersign", required=True)
+    parser.add_argument("--policies", required=True)
+    chosen = parser.parse_args()
+    trial = Trial(chosen.countersign, chosen.policies)
+    try:
+        fault_cases.CASES[chosen.case](trial)
+    except BaseException:
+        for node in trial.installation.nodes if trial.installation else []:
+            print(f"--- {node.name}\n{node.log.read_text()[-1500:]}", file=sys.stderr)
+        raise
+    finally:
+        trial.close()
+
+
+if __name__ == "__main__":
+    main()
