@@ -36,13 +36,18 @@ struct Benchmarks {
         try await Bans(service: service, quick: quick, group: group, report: report).run()
         try await Memory(service: service, quick: quick, group: group, report: report).run()
         _ = service.stop()
+        // What was measured is kept, whatever becomes of the rest.
+        if !quick { try save(report) }
         do {
             try await Growth(quick: quick, group: group, report: report).run()
         } catch {
             FileHandle.standardError.write(Data("Growth was not measured to its end: \(error)\n".utf8))
         }
         try await group.shutdownGracefully()
-        guard !quick else { return }
+        if !quick { try save(report) }
+    }
+
+    private static func save(_ report: Report) throws {
         try report.markdown(heading: heading()).write(
             to: RunningService.root.appending(path: "Tests/Benchmarks/RESULTS.md"), atomically: true, encoding: .utf8)
     }
