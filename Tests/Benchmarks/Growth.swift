@@ -21,7 +21,8 @@ struct Growth {
             "Growth: sessions stored and nodes on one store, all on this machine's processors",
             [
                 "store", "sessions stored", "nodes", "create: node CPU µs", "store CPU µs", "per second", "p99 ms",
-                "check, first sight: node CPU µs", "check, known: node CPU µs", "per second",
+                "check, first sight: node CPU µs", "check, known: node CPU µs", "per second", "end: per second",
+                "p99 ms",
             ])
         let single = try await RunningService()
         try await rows("SQLite", [single], server: nil)
@@ -49,7 +50,8 @@ struct Growth {
                 do {
                     try await row(name, size, Array(nodes.prefix(count)), devices, provider, server)
                 } catch {
-                    report.row(name, size.formatted(), "\(count)", "not measured: \(error)", "", "", "", "", "", "")
+                    report.row(
+                        name, size.formatted(), "\(count)", "not measured: \(error)", "", "", "", "", "", "", "", "")
                 }
             }
         }
@@ -82,12 +84,19 @@ struct Growth {
         let seen = try await Load.run(others, processes: fresh, requests: checks, expecting: 200)
         let known = try await Load.run(
             others, processes: fresh, requests: checks.map { [ByteBuffer](repeating: $0, times: 8) }, expecting: 200)
+        let ends = tokens.map { list in
+            list.map {
+                RequestBytes.make(
+                    "DELETE", "/sessions/current", headers: ["Authorization: Layer session-token=\"\($0)\""])
+            }
+        }
+        let ended = try await Load.run(others, processes: fresh, requests: ends, expecting: 204)
         await others.close()
         report.row(
             name, size.formatted(), "\(nodes.count)", created.microseconds.places(0),
             server == nil ? "in the node" : (storeSeconds * 1e6 / Double(width * perConnection)).places(0),
             created.perSecond.places(0), created.p99.places(1), seen.microseconds.places(0),
-            known.microseconds.places(0), known.perSecond.places(0))
+            known.microseconds.places(0), known.perSecond.places(0), ended.perSecond.places(0), ended.p99.places(1))
     }
 
     /// Connections in turn to each node; each device's are always the same of the fleet's.
@@ -142,6 +151,13 @@ struct Growth {
             report.row("checking a known session", (try Self.calls(cluster) / Double(count)).places(2), "", "none")
         }
         await fleet.close()
+        for table in ["sessions", "users"] {
+            let room = try cluster.run(
+                "SELECT pg_total_relation_size('growth.\(table)') / GREATEST(COUNT(*), 1) FROM growth.\(table)")
+            report.row(
+                "bytes that a row of \(table) takes with its indexes",
+                room.trimmingCharacters(in: .whitespacesAndNewlines), "", "")
+        }
     }
 
     /// How many transactions the server took back so far; it tells that a second late.

@@ -5,7 +5,7 @@ import Testing
 /// Bans by the command line, another process, against the running service.
 @Suite("Bans against the running service", .serialized)
 struct BanTests {
-    private func script(_ mode: String, _ service: RunningService, _ more: [String] = []) async throws {
+    static func script(_ mode: String, _ service: RunningService, _ more: [String] = []) async throws {
         let output = try await expectScript(
             "ban.py",
             service.clientArguments + [
@@ -18,7 +18,7 @@ struct BanTests {
     @Test("close the user's connections over HTTP/1.1 and HTTP/2, and hold at sign-in, at the number and in the end")
     func user() async throws {
         let service = try await RunningService()
-        try await script("user", service)
+        try await Self.script("user", service)
         // Neither note nor token is told to anybody but those it is for.
         let log = try String(contentsOf: service.path("log"), encoding: .utf8)
         #expect(!log.contains("seen by many") && !log.contains("export-token") && !log.contains("internal_error"))
@@ -27,19 +27,19 @@ struct BanTests {
     @Test("refuse a banned device on a resumed TLS session, in TLS 1.2 and 1.3", arguments: ["-tls1_2", "-tls1_3"])
     func resumption(version: String) async throws {
         let service = try await RunningService()
-        try await script("resumption", service, ["--version=\(version)"])
+        try await Self.script("resumption", service, ["--version=\(version)"])
     }
 
     @Test("are there whole or not at all when the command is killed at a hundred random moments")
     func crash() async throws {
         let service = try await RunningService()
-        try await script("crash", service)
+        try await Self.script("crash", service)
     }
 
     @Test("close a hundred connections and refuse five hundred sessions within a second, as the contract promises")
     func effect() async throws {
         let service = try await RunningService()
-        try await script("measure", service)
+        try await Self.script("measure", service)
     }
 
     @Test("reach the document of a user whom the card's issuer vouches for, and of nobody else")
@@ -69,5 +69,15 @@ struct BanTests {
             ], seconds: 120)
         let log = try String(contentsOf: service.path("log"), encoding: .utf8)
         #expect(!log.contains(secret) && !log.contains("internal_error") && !log.contains("SAMPLE"))
+    }
+}
+
+/// The same where there is most to close; by itself, since it is a matter of milliseconds on all processors.
+@Suite("A ban of a user on a thousand devices")
+struct CrowdTests {
+    @Test("closes a thousand connections and refuses five thousand sessions, nearly all and then all within a second")
+    func effect() async throws {
+        let service = try await RunningService()
+        try await BanTests.script("measure", service, ["--connections", "1000", "--sessions", "5000"])
     }
 }
