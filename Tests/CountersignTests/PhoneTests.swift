@@ -5,21 +5,18 @@ import Testing
 /// Phone verification through the built binary.
 @Suite("Phone verification in the running service", .serialized)
 struct PhoneTests {
-    private func python(_ what: String, _ service: RunningService) async throws {
-        let interpreter = try #require(ProcessInfo.processInfo.environment["COUNTERSIGN_PYTHON"])
-        let path = RunningService.root.appending(path: "Tests/Interop/phone.py").path
-        let result = try await Command.run(
-            interpreter,
-            [path, what] + service.clientArguments + [
+    private func script(_ what: String, _ service: RunningService) async throws {
+        try await expectScript(
+            "phone.py",
+            [what] + service.clientArguments + [
                 "--countersign", try RunningService.product("countersign"), "--directory", service.directory.path,
             ], seconds: 300)
-        #expect(result.status == 0, "\(result.output)\n\(result.errors)")
     }
 
     @Test("Two hundred guesses at once on two processes are five guesses, and one right code of forty succeeds")
     func guesses() async throws {
         let service = try await RunningService()
-        try await python("guesses", service)
+        try await script("guesses", service)
         // What was texted stands neither in the log nor, in clear, in the store.
         let log = try String(contentsOf: service.path("log"), encoding: .utf8)
         let store =
@@ -31,6 +28,6 @@ struct PhoneTests {
     @Test("A service that is killed amid 1,000 texts loses none and sends fewer than ten twice")
     func crash() async throws {
         let service = try await RunningService()
-        try await python("crash", service)
+        try await script("crash", service)
     }
 }

@@ -5,25 +5,10 @@ import Testing
 /// The built binary against clients that were not written by its authors' language.
 @Suite("The running service", .serialized)
 struct ServiceTests {
-    private func python(
-        _ script: String, _ service: RunningService, _ more: [String] = []
-    ) async throws -> (status: Int32, output: String, errors: String) {
-        try await Self.python(script, service.clientArguments + more)
-    }
-
-    private static func python(
-        _ script: String, _ arguments: [String]
-    ) async throws -> (status: Int32, output: String, errors: String) {
-        let interpreter = try #require(ProcessInfo.processInfo.environment["COUNTERSIGN_PYTHON"])
-        let path = RunningService.root.appending(path: "Tests/Interop/\(script)").path
-        return try await Command.run(interpreter, [path] + arguments, seconds: 240)
-    }
-
     @Test("keeps the whole contract with a client and a provider in Python, and stops gracefully")
     func interop() async throws {
         let service = try await RunningService()
-        let result = try await python("flow.py", service)
-        #expect(result.status == 0, "\(result.output)\n\(result.errors)")
+        try await expectScript("flow.py", service.clientArguments, seconds: 240)
         #expect(service.stop() == 0)
         let log = try String(contentsOf: service.path("log"), encoding: .utf8)
         #expect(!log.contains("session-token"))
@@ -34,13 +19,12 @@ struct ServiceTests {
         "refuses a revoked certificate on a resumed TLS session, in TLS 1.2 and 1.3", arguments: ["-tls1_2", "-tls1_3"])
     func resumption(version: String) async throws {
         let service = try await RunningService()
-        let result = try await python(
-            "resumption.py", service,
-            [
+        try await expectScript(
+            "resumption.py",
+            service.clientArguments + [
                 "--countersign", try RunningService.product("countersign"), "--directory", service.directory.path,
                 "--version", version,
             ])
-        #expect(result.status == 0, "\(result.output)\n\(result.errors)")
     }
 
     @Test("loses no acknowledged session and revives no spent nonce when it is killed twenty times under load")
@@ -51,17 +35,16 @@ struct ServiceTests {
         for round in 0..<20 {
             let arguments =
                 service.clientArguments + ["--record", record, "--identity", identity, "--seconds", "20"]
-            async let load = Self.python("load.py", arguments)
+            async let load = expectScript("load.py", arguments)
             // Long enough for the first round to certify, short enough to die in the middle of the others.
             try await Task.sleep(for: .milliseconds(round == 0 ? 4000 : 1500 + round * 37))
             service.kill()
-            let result = try await load
-            #expect(result.status == 0, "\(result.output)\n\(result.errors)")
+            _ = try await load
             try service.start()
         }
-        let check = try await python("load.py", service, ["--record", record, "--identity", identity, "--check"])
-        #expect(check.status == 0, "\(check.output)\n\(check.errors)")
-        #expect(check.output.contains("sessions"))
+        let found = try await expectScript(
+            "load.py", service.clientArguments + ["--record", record, "--identity", identity, "--check"], seconds: 240)
+        #expect(found.contains("sessions"))
     }
 
     @Test("refuses to start with a key that others may read, and says the command that mends it")
@@ -88,8 +71,7 @@ struct ServiceTests {
     @Test("survives hostile bytes on every listener and stays ready")
     func hostile() async throws {
         let service = try await RunningService()
-        let result = try await python("hostile.py", service)
-        #expect(result.status == 0, "\(result.output)\n\(result.errors)")
+        try await expectScript("hostile.py", service.clientArguments, seconds: 240)
     }
 
     @Test("refuses bodies over the limit on every path, told or in chunks, so that the refusal arrives")

@@ -25,4 +25,22 @@ struct SignInStatementTests {
             #expect(session.id == first.session.id)
         }
     }
+    @Test("knows a user whose row a node of the version before wrote, and the ban on it")
+    func rowOfBefore() async throws {
+        try await House.inhabit { house in
+            let id = UserID(UUID())
+            try await house.store.write {
+                try $0.execute(
+                    "INSERT INTO users (id, provider_id, external_id, assurance, created_at) VALUES ($1, $2, $3, $4, $5)",
+                    [
+                        .text(id.description), .text(house.registration.provider.id.description), .text("early"),
+                        .text("none"), .integer(0),
+                    ])
+            }
+            let connection = try await house.connectNewDevice()
+            #expect(try await house.opened("early", on: connection).session.userID == id)
+            try await BanBench(house).ban(.user("test/early"))
+            await #expect(throws: Refusal(.userBanned, "", reason: "spam")) { _ = try await house.opened("early", on: connection) }
+        }
+    }
 }
