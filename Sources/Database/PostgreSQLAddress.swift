@@ -17,7 +17,15 @@ public struct PostgreSQLAddress: Sendable, Equatable {
             // libpq's own sentence would repeat the address, password included.
             throw StoreError.url(reason: "the address that begins with postgresql: is not one that libpq understands")
         }
-        PQconninfoFree(options)
+        defer { PQconninfoFree(options) }
+        // A password that holds a slash or an at sign as it is makes of its rest a port, a host or a name.
+        for (keyword, value) in Self.values(of: options) {
+            let isPart = keyword == "port" ? value.allSatisfy { $0.isNumber || $0 == "," } : !value.contains("@")
+            guard isPart else {
+                throw StoreError.url(
+                    reason: "the \(keyword) behind postgresql: is none: percent-encode what the password holds")
+            }
+        }
         self.uri = uri
     }
 
@@ -42,6 +50,18 @@ public struct PostgreSQLAddress: Sendable, Equatable {
             return (host.contains(":") ? "[\(host)]" : host) + (port.isEmpty ? "" : ":\(port)")
         }
         return "postgresql://\(authorities.joined(separator: ","))/\(name)"
+    }
+
+    private static func values(of options: UnsafeMutablePointer<PQconninfoOption>) -> [(String, String)] {
+        var (found, next) = ([(String, String)](), options)
+        while let keyword = next.pointee.keyword {
+            let name = String(cString: keyword)
+            if ["host", "hostaddr", "port", "dbname"].contains(name), let value = next.pointee.val {
+                found.append((name, String(cString: value)))
+            }
+            next += 1
+        }
+        return found
     }
 
     /// The URI itself, for libpq.

@@ -25,6 +25,9 @@ final class PostgreSQLConnection {
     private var prepared: [Shape: String] = [:]
     private var parameters: [String: Int] = [:]
     private var names = 0
+    /// Begins the names of this connection's statements: a pooler that hands over another server's session is noticed,
+    /// since no statement of such a name is there.
+    private let prefix = "s\(UInt64.random(in: 0...UInt64.max))_"
     /// How often the server was asked and waited for.
     private(set) var exchanges = 0
     /// Whether answers may take as long as they take.
@@ -177,7 +180,7 @@ final class PostgreSQLConnection {
             isSent = PQsendQueryParams(pointer, sql, 0, nil, nil, nil, nil, 1)
         case .statement(let shape, let arguments):
             let underWay = awaited.lazy.compactMap(\.preparation).first { $0.shape == shape }?.name
-            let name = prepared[shape] ?? underWay ?? "s\(names)"
+            let name = prepared[shape] ?? underWay ?? "\(prefix)\(names)"
             if prepared[shape] == nil, underWay == nil {
                 names += 1
                 guard PQsendPrepare(pointer, name, shape.sql, Int32(shape.types.count), shape.types) == 1 else {

@@ -143,11 +143,14 @@ extension Database {
         }
     }
 
-    /// Takes a store into use again that had moved.
+    /// Takes a store into use again that had moved, in one transaction with a first word.
     ///
+    /// - Parameter firstWord: writes to the tables before anybody else can.
     /// - Returns: where it had moved; `nil` where it had not, and nothing was done.
-    /// - Throws: `StoreError`.
-    public func takeBack() async throws -> String? {
+    /// - Throws: `StoreError`, or what the first word throws; then nothing has changed.
+    public func takeBack(
+        firstWord: @Sendable @escaping (any Transaction) throws -> Void = { _ in }
+    ) async throws -> String? {
         guard var mark = try await copyMarks().source, mark.state == .moved else { return nil }
         let place = mark.peer
         (mark.state, mark.target) = (.open, "")
@@ -158,6 +161,7 @@ extension Database {
                 try transaction.execute("ALTER TABLE \"\(name)\" RENAME TO \"\(plain)\"")
             }
             try transaction.setCopyMark(mark, .source)
+            try firstWord(transaction)
         }
         return place
     }

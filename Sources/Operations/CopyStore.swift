@@ -113,7 +113,13 @@ public struct CopyStore: Sendable {
     private func begin() async throws -> Begun {
         var source = try await self.source.copyMarks().source
         let isPutAway = source?.state == .moved
-        if !isPutAway { try await self.source.migrate(migrations) }
+        if isPutAway {
+            guard try await self.source.pendingMigrations(of: migrations).isEmpty else {
+                throw Refusal(.conflict, "This move was begun by an older build: end it with that one.")
+            }
+        } else {
+            try await self.source.migrate(migrations)
+        }
         let held = try await target.tables().map(\.name)
         var mark = try await target.copyMarks().target
         guard held.isEmpty || mark != nil else {

@@ -53,11 +53,19 @@ public struct RestoreStore: Sendable {
 
     /// Does it, in one transaction.
     ///
-    /// - Throws: ``Refusal`` `unavailable`.
+    /// - Throws: `StoreError`.
     public func callAsFunction(reason: AuditReason?) async throws -> Report {
-        let losses = try await replaced?.look { try Losses(of: $0, keys: keys) }
+        // A large store takes its time.
+        try await restored.alter(try await decision(reason: reason))
+    }
+
+    /// What is to be done, for a transaction that has more to do.
+    ///
+    /// - Throws: `StoreError` where the replaced store cannot be read.
+    public func decision(reason: AuditReason?) async throws -> @Sendable (any Transaction) throws -> Report {
+        let losses = try await replaced?.alter { [keys] in try Losses(of: $0, keys: keys) }
         let (generation, auditID) = (surroundings.newUUID(), surroundings.newUUID())
-        return try await restored.decide { transaction in
+        return { transaction in
             let records = RestoreRecords(transaction)
             var report = Report()
             report.sessionsEnded = try records.endAllSessions()

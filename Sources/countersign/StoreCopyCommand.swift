@@ -126,26 +126,57 @@ struct StoreCopyCommand: AsyncParsableCommand {
 /// `countersign store reopen`.
 struct StoreReopenCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "reopen",
-        abstract: "Takes a store into use again that was moved; what was written to the copy since is not in it.")
+        commandName: "reopen", abstract: "Takes a store into use again that was moved.",
+        discussion: """
+            What was written to the copy since is not in it. Sessions end, and what was taken from people and devices \
+            there stays so, as after a restore; a copy that was never put into use took nothing.
+            """)
     @OptionGroup var shared: SharedOptions
     @Flag(help: "Do it; without this, only say what would happen.") var yes = false
+    @Option(help: "The store that it was moved to: what was taken there stays taken. No service may run on it.")
+    var replaced: String?
+    @Flag(help: "That store is lost or cannot be read: replay nothing from it.") var lost = false
+    @Option(help: "Why: a code or a ticket's number, kept in the audit log.") var reason: String?
 
     func run() async throws {
         let settings = try await Settings.resolve(shared: shared)
+        let reason = try reason.map { text throws(CommandFailure) in try auditReason(text) }
         let store = try settings.store.open(clock: { Date() })
+        var copy: (any Database)?
         do {
             guard case .moved(let place) = try await store.standing() else {
                 throw CommandFailure("This store was not moved: it is in use.")
+            }
+            guard lost != (replaced != nil) else {
+                throw CommandFailure(
+                    "Name \(place) with --replaced, so that what was ended, banned or erased there stays so, or say "
+                        + "--lost where it is lost.", exitCode: .usage)
             }
             guard yes else {
                 throw CommandFailure(
                     "This store would be in use again, without what was written to \(place) since: make sure that no "
                         + "service runs there, and add --yes.")
             }
-            _ = try await store.takeBack()
+            copy = try replaced.map { try StoreURL.parse($0).open(clock: { Date() }) }
+            let source = try await store.copyMarks().source
+            let target = try await copy?.copyMarks().target
+            guard copy == nil || target?.copy == source?.copy else {
+                throw CommandFailure("\(replaced ?? "") is no copy of this store.")
+            }
+            // What was never in use took nothing from anybody.
+            if target?.state == .open {
+                _ = try await store.takeBack()
+            } else {
+                let restore = RestoreStore(
+                    restored: store, replaced: copy, keys: try KeyFiles.personal(in: settings.keys),
+                    surroundings: Surroundings(), actor: "admin \(NSUserName())")
+                let decision = try await restore.decision(reason: reason)
+                _ = try await store.takeBack { _ = try decision($0) }
+            }
+            try await copy?.close()
             try await store.close()
         } catch {
+            try? await copy?.close()
             try? await store.close()
             throw error
         }

@@ -148,10 +148,18 @@ struct MoveTests {
         #expect(checked.output.contains(" 0 lost") && checked.output.contains(" 0 revived"), "\(checked.output)")
         #expect(there.stop() == 0)
 
-        #expect(try await service.countersign(["store", "reopen"]).status == 1)
-        let reopened = try await service.countersign(["store", "reopen", "--yes"])
+        #expect(try await service.countersign(["store", "reopen", "--lost"]).status == 1)
+        #expect(try await service.countersign(["store", "reopen", "--yes"]).status == 2)
+        let reopened = try await service.countersign([
+            "store", "reopen", "--replaced", "sqlite:\(service.path("new.db").path)", "--reason", "ticket:1", "--yes",
+        ])
         #expect(reopened.status == 0, "\(reopened.errors)")
         try service.start()
+        // What was ended on the copy does not come back to life: nothing of before does.
+        let live = try await service.countersign(["session", "list", "--json"])
+        #expect(try StrictJSON.parse(Array(live.output.utf8)) == .array([]), "\(live.output)")
+        let audit = try await service.countersign(["audit", "tail", "--json"])
+        #expect(audit.output.contains("store_restored"), "\(audit.output)")
         #expect(service.stop() == 0)
     }
 }

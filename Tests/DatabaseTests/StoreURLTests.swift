@@ -50,7 +50,8 @@ import Testing
         "What libpq does not understand is refused without being repeated",
         arguments: [
             "postgresql:", "postgresql:x", "postgresql://host/x?secret=1", "postgresql://u:secret@host:5432/x?y",
-            "postgresql://host/x\u{0}", "postgresql://" + String(repeating: "x", count: 5000),
+            "postgresql://u:sec/secret@host/x", "postgresql://u:pa@secret@host/x", "postgresql://host/x\u{0}",
+            "postgresql://" + String(repeating: "x", count: 5000),
         ])
     func refusedPostgreSQL(address: String) {
         let error = #expect(throws: StoreError.url(reason: "")) { try StoreURL.parse(address) }

@@ -31,7 +31,10 @@ struct SignInStatementTests {
             let id = UserID(UUID())
             try await house.store.write {
                 try $0.execute(
-                    "INSERT INTO users (id, provider_id, external_id, assurance, created_at) VALUES ($1, $2, $3, $4, $5)",
+                    """
+                    INSERT INTO users (id, provider_id, external_id, assurance, created_at)
+                    VALUES ($1, $2, $3, $4, $5)
+                    """,
                     [
                         .text(id.description), .text(house.registration.provider.id.description), .text("early"),
                         .text("none"), .integer(0),
