@@ -43,7 +43,9 @@ struct SignInStatementTests {
             let connection = try await house.connectNewDevice()
             #expect(try await house.opened("early", on: connection).session.userID == id)
             try await BanBench(house).ban(.user("test/early"))
-            await #expect(throws: Refusal(.userBanned, "", reason: "spam")) { _ = try await house.opened("early", on: connection) }
+            await #expect(throws: Refusal(.userBanned, "", reason: "spam")) {
+                _ = try await house.opened("early", on: connection)
+            }
         }
     }
 }
