@@ -60,7 +60,8 @@ public struct ReadAuthorizations: Sendable {
         private static func mark(_ cursor: String) -> (at: Date, id: AuthorizationID)? {
             guard cursor.utf8.count <= 128, let bytes = Base64URL.decode(cursor) else { return nil }
             let parts = String(decoding: bytes, as: UTF8.self).split(separator: " ")
-            guard parts.count == 2, let time = Int64(parts[0]), abs(time) < 1 << 52, let id = AuthorizationID(parts[1])
+            guard parts.count == 2, let time = Int64(parts[0]), (0..<1 << 52).contains(time),
+                let id = AuthorizationID(parts[1])
             else { return nil }
             return (Date(milliseconds: time), id)
         }

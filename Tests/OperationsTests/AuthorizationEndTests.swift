@@ -157,6 +157,16 @@ struct AuthorizationEndTests {
         }
     }
 
+    @Test(
+        "refuse a cursor whose time no row can have, the least number among them",
+        arguments: [Int64.min, .min + 1, -1 << 52, -1, 1 << 52, .max])
+    func cursorTimes(time: Int64) {
+        let cursor = Base64URL.encode(Array("\(time) 2c5ea4c0-4067-11e9-8bad-9b1deb4d3b7d".utf8))
+        #expect(throws: Refusal(.malformedRequest, "")) {
+            try ReadAuthorizations.Filter(box: nil, state: nil, cursor: cursor)
+        }
+    }
+
     @Test("are part of what a user takes along")
     func export() async throws {
         try await AuthorizationBench.inhabit { bench in
