@@ -10,7 +10,7 @@ public struct DiscoveryRoutes: Sendable {
     let realm: String
     let publicURL: @Sendable () -> String
     let clientURL: @Sendable () -> String
-    let pins: [String]
+    let pins: @Sendable () -> [String]
     let webKeys: JSONValue
     let rateLimiting: RateLimiting
     let policy: CurrentPolicy
@@ -22,7 +22,7 @@ public struct DiscoveryRoutes: Sendable {
     ///   - webKeys: the public halves of the service's signing keys (RFC 7517).
     public init(
         realm: String, publicURL: @escaping @Sendable () -> String, clientURL: @escaping @Sendable () -> String,
-        pins: [String], webKeys: JSONValue, rateLimiting: RateLimiting, policy: CurrentPolicy
+        pins: @escaping @Sendable () -> [String], webKeys: JSONValue, rateLimiting: RateLimiting, policy: CurrentPolicy
     ) {
         self.realm = realm
         self.publicURL = publicURL
@@ -69,7 +69,7 @@ public struct DiscoveryRoutes: Sendable {
                 "session_attachment": .string(sessions.attach.rawValue),
                 "certification_gate": .string(policy[\.certification].gate.rawValue),
                 "limits": .string(rateLimiting.rawValue),
-                "server_key_pins_sha256": .array(pins.map { .string($0) }),
+                "server_key_pins_sha256": .array(pins().map { .string($0) }),
             ], mayStore: true)
     }
 }

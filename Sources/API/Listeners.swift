@@ -7,6 +7,7 @@ import NIOCore
 import NIOSSL
 import Operations
 import ServiceLifecycle
+import Synchronization
 
 /// Where a listener listens.
 public struct ListenerAddress: Sendable {
@@ -21,13 +22,30 @@ public struct ListenerAddress: Sendable {
 }
 
 /// The service's own certificate and, on the client listener, the authorities whose certificates it takes.
-public struct ListenerTLS: Sendable {
-    private let context: NIOSSLContext
+public final class ListenerTLS: Sendable {
+    private let clientAuthorities: [[UInt8]]
+    private let context: Mutex<NIOSSLContext>
 
     /// Reads the server's chain and key. Each listener has a context, and so ticket keys, of its own.
     ///
     /// - Parameter clientAuthorities: DER certificates; empty where clients need no certificate.
     public init(chainPEM: [UInt8], keyPEM: [UInt8], clientAuthorities: [[UInt8]]) throws {
+        self.clientAuthorities = clientAuthorities
+        context = Mutex(try Self.context(chainPEM: chainPEM, keyPEM: keyPEM, clientAuthorities: clientAuthorities))
+    }
+
+    /// Puts another chain and key of the server into use, for connections that are made from now on.
+    public func replace(chainPEM: [UInt8], keyPEM: [UInt8]) throws {
+        let new = try Self.context(chainPEM: chainPEM, keyPEM: keyPEM, clientAuthorities: clientAuthorities)
+        context.withLock { $0 = new }
+    }
+
+    /// What the next connection is accepted with.
+    var sslContext: NIOSSLContext { context.withLock { $0 } }
+
+    private static func context(
+        chainPEM: [UInt8], keyPEM: [UInt8], clientAuthorities: [[UInt8]]
+    ) throws -> NIOSSLContext {
         var configuration = TLSConfiguration.makeServerConfiguration(
             certificateChain: try NIOSSLCertificate.fromPEMBytes(chainPEM).map { .certificate($0) },
             privateKey: .privateKey(try NIOSSLPrivateKey(bytes: keyPEM, format: .pem)))
@@ -39,10 +57,8 @@ public struct ListenerTLS: Sendable {
                 try clientAuthorities.map { try NIOSSLCertificate(bytes: $0, format: .der) })
             configuration.sendCANameList = true
         }
-        context = try NIOSSLContext(configuration: configuration)
+        return try NIOSSLContext(configuration: configuration)
     }
-
-    var sslContext: NIOSSLContext { context }
 }
 
 /// Builds the three listeners from their routes.
@@ -76,7 +92,7 @@ public struct Listeners: Sendable {
         discovery.add(to: router)
         return application(router, at: address, onRunning: onRunning) { responder in
             TLSListenerChannel(
-                sslContext: tls.sslContext, verifyChain: nil, onConnect: { _ in }, connections: ConnectionTable(),
+                tls: tls, verifyChain: nil, onConnect: { _ in }, connections: ConnectionTable(),
                 limits: limits, open: open, responder: responder)
         }
     }
@@ -106,7 +122,7 @@ public struct Listeners: Sendable {
         let onConnect: @Sendable (ClientConnection) async -> Void = { try? await judge($0) }
         return application(router, at: address, onRunning: onRunning) { responder in
             TLSListenerChannel(
-                sslContext: tls.sslContext, verifyChain: verifyChain, onConnect: onConnect, connections: connections,
+                tls: tls, verifyChain: verifyChain, onConnect: onConnect, connections: connections,
                 limits: limits, open: open, responder: responder)
         }
     }
@@ -125,7 +141,7 @@ public struct Listeners: Sendable {
             var limits = limits
             limits.proxiedNetworks = []
             return TLSListenerChannel(
-                sslContext: tls.sslContext, verifyChain: nil, onConnect: { _ in }, connections: ConnectionTable(),
+                tls: tls, verifyChain: nil, onConnect: { _ in }, connections: ConnectionTable(),
                 limits: limits, open: open, responder: responder)
         }
     }

@@ -22,7 +22,7 @@ struct TLSListenerChannel: ServerChildChannel {
         let channel: any Channel
     }
 
-    let sslContext: NIOSSLContext
+    let tls: ListenerTLS
     /// Judges the chain that the client sent; `nil` where clients need none.
     let verifyChain: (@Sendable ([[UInt8]]) -> Bool)?
     /// Told about each connection before its first request.
@@ -34,11 +34,11 @@ struct TLSListenerChannel: ServerChildChannel {
     private let http2: HTTP2Channel
 
     init(
-        sslContext: NIOSSLContext, verifyChain: (@Sendable ([[UInt8]]) -> Bool)?,
+        tls: ListenerTLS, verifyChain: (@Sendable ([[UInt8]]) -> Bool)?,
         onConnect: @escaping @Sendable (ClientConnection) async -> Void, connections: ConnectionTable,
         limits: RequestPolicy, open: OpenChannels, responder: @escaping HTTPChannelHandler.Responder
     ) {
-        self.sslContext = sslContext
+        self.tls = tls
         self.verifyChain = verifyChain
         self.onConnect = onConnect
         self.connections = connections
@@ -130,8 +130,8 @@ struct TLSListenerChannel: ServerChildChannel {
     }
 
     private func tlsHandler() -> NIOSSLServerHandler {
-        guard let verifyChain else { return NIOSSLServerHandler(context: sslContext) }
-        return NIOSSLServerHandler(context: sslContext) { chain, promise in
+        guard let verifyChain else { return NIOSSLServerHandler(context: tls.sslContext) }
+        return NIOSSLServerHandler(context: tls.sslContext) { chain, promise in
             let bytes = chain.compactMap { try? $0.toDERBytes() }
             promise.succeed(bytes.count == chain.count && verifyChain(bytes) ? .certificateVerified : .failed)
         }

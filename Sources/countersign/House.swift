@@ -37,6 +37,7 @@ struct House: Sendable {
     let watch: StoreWatch
     private let judge: JudgePeer
     private let ports = Ports()
+    let server: CurrentServer
     private let clientTLS: ListenerTLS
     private let publicTLS: ListenerTLS
     private let opsTLS: ListenerTLS?
@@ -82,8 +83,9 @@ struct House: Sendable {
             })
         judge = JudgePeer(store: store, certificates: certificates, watch: watch, surroundings: surroundings)
         judgeBox.judge = judge
-        let chain = Array(try Data(contentsOf: URL(filePath: keys.serverCertificatePath)))
-        let key = Array(try Data(contentsOf: URL(filePath: keys.serverKeyPath)))
+        server = CurrentServer(keys.server)
+        let chain = Array(keys.server.chainPEM.utf8)
+        let key = Array(keys.server.keyPEM.reveal().utf8)
         publicTLS = try ListenerTLS(chainPEM: chain, keyPEM: key, clientAuthorities: [])
         opsTLS = try settings.opsTLS ? ListenerTLS(chainPEM: chain, keyPEM: key, clientAuthorities: []) : nil
         clientTLS = try ListenerTLS(chainPEM: chain, keyPEM: key, clientAuthorities: keys.authority.chain)
@@ -105,7 +107,7 @@ struct House: Sendable {
                 await watch.run { logger.error("the change counter cannot be read", metadata: ["cause": "\($0)"]) }
             },
             Loop(name: "housekeeping", logger: logger) { [self] in await keepHouse() },
-            Loop(name: "policy reload", logger: logger) { [self] in await reloadPolicies(node) },
+            Loop(name: "reload", logger: logger) { [self] in await reload(node) },
             Loop(name: "outbox", logger: logger, body: try outboxLoop()),
             Loop(name: "audit sealer", logger: logger, body: auditLoop()),
             listening,
@@ -116,6 +118,15 @@ struct House: Sendable {
         configuration.maximumGracefulShutdownDuration = .seconds(policy[\.requests].shutdownTimeout + 5)
         try await join(node)
         try await ServiceGroup(configuration: configuration).run()
+    }
+
+    /// Shows another certificate to whoever connects from now on; all listeners or none.
+    func present(_ identity: ServerIdentity) throws {
+        let chain = Array(identity.chainPEM.utf8)
+        let key = Array(identity.keyPEM.reveal().utf8)
+        for tls in [publicTLS, clientTLS, opsTLS].compactMap(\.self) {
+            try tls.replace(chainPEM: chain, keyPEM: key)
+        }
     }
 
     private func listeners() throws -> [Listening.Listener] {
@@ -206,7 +217,7 @@ struct House: Sendable {
                 settings.baseURL ?? "https://\(settings.publicAddress.host(port: ports.port(.publicListener)))"
             },
             clientURL: { [self] in "https://\(settings.clientAddress.host(port: ports.port(.client)))" },
-            pins: [keys.serverPin.base64URL, keys.nextServerPin.base64URL],
+            pins: { [server] in [server.present.pin.base64URL, server.present.nextPin.base64URL] },
             webKeys: WebKey.json(keys.serviceKey.publicKey), rateLimiting: rateLimiting, policy: policy)
     }
 

@@ -16,8 +16,9 @@ extension House {
         AnnounceNode(
             store: store, keys: keys.personal, host: Self.hostName(), version: Countersign.version,
             surroundings: surroundings,
-            fingerprints: { [settings, keys, nonceKey, policy] in
-                keys.fingerprints(nonceKey: nonceKey, realm: settings.realm, policy: policy[\.self])
+            fingerprints: { [settings, keys, nonceKey, policy, server] in
+                keys.fingerprints(
+                    nonceKey: nonceKey, server: server.present, realm: settings.realm, policy: policy[\.self])
             }, readAgain: { [self] in reloadKeys() })
     }
 
@@ -52,17 +53,13 @@ extension House {
         }
     }
 
-    /// SIGHUP puts the policies on disk in force, and the keys with versions; what cannot be read leaves the present.
-    func reloadPolicies(_ node: AnnounceNode) async {
+    /// SIGHUP puts the policies on disk in force, the keys with versions and the server's certificate; what cannot be
+    /// read leaves the present. The log says of each what is in force now.
+    func reload(_ node: AnnounceNode) async {
         for await _ in await UnixSignalsSequence(trapping: .sighup) {
-            do {
-                policy.replace(
-                    with: try PolicyFiles.load(directory: settings.policies, required: settings.policiesNamed))
-                logger.info("the policies were reloaded")
-            } catch {
-                logger.error("the policies were not reloaded", metadata: ["cause": "\(error)"])
-            }
+            reloadPolicies()
             reloadKeys()
+            reloadServer()
             do {
                 try await node.beat()
             } catch {
@@ -71,14 +68,56 @@ extension House {
         }
     }
 
+    private func reloadPolicies() {
+        do {
+            let before = PolicyFiles.fingerprints(of: policy[\.self])
+            let new = try PolicyFiles.load(directory: settings.policies, required: settings.policiesNamed)
+            policy.replace(with: new)
+            let changed = PolicyFiles.fingerprints(of: new).filter { before[$0.key] != $0.value }.keys.sorted()
+            logger.info(
+                "the policies were reloaded",
+                metadata: ["changed": "\(changed.isEmpty ? "nothing" : changed.joined(separator: ", "))"])
+        } catch {
+            logger.error("the policies were not reloaded", metadata: ["cause": "\(error)"])
+        }
+    }
+
     /// Reads the keys again that have versions; what cannot be read leaves the present ones.
     func reloadKeys() {
         do {
             try keys.personal.reload()
             try keys.phoneCodes.reload()
-            logger.info("the keys were reloaded")
+            func versions(_ fingerprints: [Int: Digest256]) -> Logger.MetadataValue {
+                "\(fingerprints.keys.sorted().map(String.init).joined(separator: ", "))"
+            }
+            logger.info(
+                "the keys were reloaded",
+                metadata: [
+                    "wrapping": versions(keys.personal.wrappingFingerprints),
+                    "blind_index": versions(keys.personal.indexFingerprints),
+                    "phone_code": versions(keys.phoneCodes.fingerprints),
+                ])
         } catch {
             logger.error("the keys were not reloaded", metadata: ["cause": "\(error)"])
+        }
+    }
+
+    /// Reads the server's certificate and key again. Connections that are open keep what they were opened with.
+    private func reloadServer() {
+        do {
+            let new = try KeyFiles.server(in: settings.keys, now: surroundings.now())
+            let isOther = new.chainPEM != server.present.chainPEM
+            if isOther { try present(new) }
+            server.present = new
+            logger.info(
+                "the server's certificate was reloaded",
+                metadata: [
+                    "sha256": "\(new.fingerprint)", "not_after": "\(new.notAfter.rfc3339)",
+                    "pin": "\(new.pin.base64URL)", "next_pin": "\(new.nextPin.base64URL)",
+                    "changed": "\(isOther)",
+                ])
+        } catch {
+            logger.error("the server's certificate was not reloaded", metadata: ["cause": "\(error)"])
         }
     }
 
@@ -96,13 +135,15 @@ private final class Told: Sendable {
 
 extension LoadedKeys {
     /// What a node with these keys must have in common with others.
-    func fingerprints(nonceKey: NonceKey, realm: String, policy: Policy) -> NodeFingerprints {
+    func fingerprints(
+        nonceKey: NonceKey, server: ServerIdentity, realm: String, policy: Policy
+    ) -> NodeFingerprints {
         NodeFingerprints(
             items: [
                 .nonceKey: [1: nonceKey.fingerprint], .phoneCodeKeys: phoneCodes.fingerprints,
                 .wrappingKeys: personal.wrappingFingerprints, .blindIndexKeys: personal.indexFingerprints,
                 .authority: [1: Digest256.of(authority.chainPEM.joined())],
-                .serverKeys: [1: serverPin, 2: nextServerPin],
+                .serverKeys: [1: server.pin, 2: server.nextPin],
                 .serviceKey: [1: Digest256.of(WebKey.identifier(of: serviceKey.publicKey))],
                 .realm: [1: Digest256.of(realm)],
             ], policies: PolicyFiles.fingerprints(of: policy))

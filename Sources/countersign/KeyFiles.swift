@@ -13,15 +13,8 @@ struct LoadedKeys: Sendable {
     /// `ca.pem` as it stands.
     let authorityCertificatePEM: String
     let authorityKey: SigningKey
-    /// The server's certificate, and those that lead to its root, PEM.
-    let serverCertificatePath: String
-    let serverKeyPath: String
-    /// When the server's certificate ends.
-    let serverNotAfter: Date
-    /// SHA-256 of the SubjectPublicKeyInfo of `server.key` (RFC 7469 §2.4).
-    let serverPin: Digest256
-    /// The same of `server-next.key`.
-    let nextServerPin: Digest256
+    /// The server's own, at the start.
+    let server: ServerIdentity
     /// What nonces are made with, 32 bytes.
     let nonceSecret: Secret<[UInt8]>
     /// What the codes in texts are derived under, by version.
@@ -73,16 +66,9 @@ enum KeyFiles {
             throw CommandFailure(
                 "\(path(.authorityCertificate, directory)) has expired; see Keys/README.md on a new root.")
         }
-        let serverPEM = try read(.serverCertificate)
-        let serverKeyPEM = try read(.serverKey)
-        let serverKey = try signingKey(serverKeyPEM, .serverKey, directory)
-        let serverNotAfter = try checkServer(serverPEM, serverKeyPEM, in: directory, now: now)
-        let nextKey = try signingKey(try read(.nextServerKey), .nextServerKey, directory)
         return LoadedKeys(
             authority: authority, authorityCertificatePEM: authorityPEM, authorityKey: authorityKey,
-            serverCertificatePath: path(.serverCertificate, directory), serverKeyPath: path(.serverKey, directory),
-            serverNotAfter: serverNotAfter, serverPin: Digest256.of(serverKey.subjectPublicKeyInfo),
-            nextServerPin: Digest256.of(nextKey.subjectPublicKeyInfo),
+            server: try server(in: directory, now: now),
             nonceSecret: try nonceSecret(try read(.nonceSecret), directory),
             phoneCodes: try phoneCodes(in: directory), personal: try personal(in: directory),
             serviceKey: try serviceKey(try read(.serviceKey), directory))
@@ -138,26 +124,6 @@ enum KeyFiles {
     static func path(_ name: Name, _ directory: String) -> String { file(name, in: directory).path }
 
     static func initCommand(_ directory: String) -> String { "countersign keys init --keys \(directory)" }
-
-    private static func checkServer(
-        _ pem: String, _ keyPEM: String, in directory: String, now: Date
-    ) throws(CommandFailure) -> Date {
-        let path = path(.serverCertificate, directory)
-        let remedy = "run `rm \(path) && \(initCommand(directory))`, or put another certificate for the key there"
-        // The first certificate of the file is the server's (RFC 8446 §4.4.2).
-        guard let matches = try? KeyMatch.matches(certificatePEM: pem, privateKeyPEM: keyPEM),
-            let end = pem.range(of: "-----END CERTIFICATE-----"),
-            let start = pem.range(of: "-----BEGIN CERTIFICATE-----"),
-            start.lowerBound < end.lowerBound,
-            let certificate = try? Certificate(pemEncoded: String(pem[start.lowerBound..<end.upperBound]))
-        else { throw CommandFailure("\(path) is not a certificate in PEM; \(remedy).") }
-        guard matches else {
-            throw CommandFailure(
-                "\(path) does not belong to \(Self.path(.serverKey, directory)); \(remedy).")
-        }
-        guard certificate.notValidAfter > now else { throw CommandFailure("\(path) has expired; \(remedy).") }
-        return certificate.notValidAfter
-    }
 
     private static func nonceSecret(_ text: String, _ directory: String) throws(CommandFailure) -> Secret<[UInt8]> {
         let path = path(.nonceSecret, directory)

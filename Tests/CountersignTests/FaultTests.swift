@@ -23,6 +23,18 @@ struct FaultTests {
             ])
     }
 
+    @Test("shows a reloaded server certificate to new connections of both listeners, and says which it is")
+    func serverCertificate() async throws {
+        let service = try await RunningService()
+        try await expectScript(
+            "server_certificate.py",
+            service.clientArguments + [
+                "--countersign", try RunningService.product("countersign"), "--directory", service.directory.path,
+                "--pid", "\(service.processIdentifier)",
+            ])
+        #expect(service.stop() == 0)
+    }
+
     @Test("stops under load without leaving a request that was sent unanswered")
     func stopUnderLoad() async throws {
         let service = try await RunningService()

@@ -34,8 +34,8 @@ struct KeyFilesTests {
         let loaded = try KeyFiles.load(directory: keys, now: Self.now)
         #expect(loaded.nonceSecret.reveal().count == 32)
         #expect(loaded.phoneCodes.currentVersion == 1)
-        #expect(loaded.serverPin != loaded.nextServerPin)
-        #expect(loaded.serverNotAfter > Self.now)
+        #expect(loaded.server.pin != loaded.server.nextPin)
+        #expect(loaded.server.notAfter > Self.now)
     }
 
     @Test("A second run keeps everything and makes only what is missing")
@@ -48,7 +48,7 @@ struct KeyFilesTests {
         let made = try Self.create(keys).filter(\.isNew).map(\.path)
         #expect(made == [keys + "/nonce.key"])
         let after = try KeyFiles.load(directory: keys, now: Self.now)
-        #expect(after.serverPin == before.serverPin)
+        #expect(after.server.pin == before.server.pin)
         #expect(after.nonceSecret.reveal() != before.nonceSecret.reveal())
     }
 
@@ -82,7 +82,7 @@ struct KeyFilesTests {
         #expect(throws: CommandFailure.self) { try KeyFiles.load(directory: keys, now: Self.now) }
         try FileManager.default.removeItem(atPath: keys + "/server.pem")
         _ = try Self.create(keys)
-        #expect(try KeyFiles.load(directory: keys, now: Self.now).serverPin == before.nextServerPin)
+        #expect(try KeyFiles.load(directory: keys, now: Self.now).server.pin == before.server.nextPin)
     }
 
     @Test("A missing file, an open mode, a foreign pair and an expired certificate are refused with a remedy")

@@ -1,0 +1,83 @@
+import Authority
+import Foundation
+import Identity
+import SwiftASN1
+import Synchronization
+import X509
+
+/// The server's certificate and keys, as they lay in the keys' directory when they were read.
+struct ServerIdentity: Sendable {
+    /// The server's certificate, and those that lead to its root.
+    let chainPEM: String
+    let keyPEM: Secret<String>
+    /// SHA-256 of the certificate in hexadecimal, as `openssl x509 -fingerprint -sha256` shows it without colons.
+    let fingerprint: String
+    /// When the certificate ends.
+    let notAfter: Date
+    /// SHA-256 of the SubjectPublicKeyInfo of `server.key` (RFC 7469 §2.4).
+    let pin: Digest256
+    /// The same of `server-next.key`.
+    let nextPin: Digest256
+}
+
+/// The server's identity in use; another takes its place when the operator reloads it.
+final class CurrentServer: Sendable {
+    private let identity: Mutex<ServerIdentity>
+
+    init(_ identity: ServerIdentity) {
+        self.identity = Mutex(identity)
+    }
+
+    /// The one that new connections are shown.
+    var present: ServerIdentity {
+        get { identity.withLock { $0 } }
+        set { identity.withLock { $0 = newValue } }
+    }
+}
+
+extension KeyFiles {
+    /// Reads the server's certificate and keys, and refuses what cannot serve.
+    ///
+    /// - Throws: ``CommandFailure`` that names the file and the command that mends it.
+    static func server(in directory: String, now: Date) throws(CommandFailure) -> ServerIdentity {
+        let pem = try file(.serverCertificate, in: directory).read()
+        let keyPEM = try file(.serverKey, in: directory).read()
+        let key = try signingKey(keyPEM, .serverKey, directory)
+        let certificate = try serverCertificate(pem, keyPEM, in: directory, now: now)
+        let nextKey = try signingKey(try file(.nextServerKey, in: directory).read(), .nextServerKey, directory)
+        var serializer = DER.Serializer()
+        do {
+            try serializer.serialize(certificate)
+        } catch {
+            throw CommandFailure("\(path(.serverCertificate, directory)) cannot be encoded.")
+        }
+        return ServerIdentity(
+            chainPEM: pem, keyPEM: Secret(keyPEM), fingerprint: hexadecimal(Digest256.of(serializer.serializedBytes)),
+            notAfter: certificate.notValidAfter, pin: Digest256.of(key.subjectPublicKeyInfo),
+            nextPin: Digest256.of(nextKey.subjectPublicKeyInfo))
+    }
+
+    private static func hexadecimal(_ digest: Digest256) -> String {
+        digest.bytes.map { String(0x100 + Int($0), radix: 16, uppercase: true).dropFirst() }.joined()
+    }
+
+    private static func serverCertificate(
+        _ pem: String, _ keyPEM: String, in directory: String, now: Date
+    ) throws(CommandFailure) -> Certificate {
+        let path = path(.serverCertificate, directory)
+        let remedy = "run `rm \(path) && \(initCommand(directory))`, or put another certificate for the key there"
+        // The first certificate of the file is the server's (RFC 8446 §4.4.2).
+        guard let matches = try? KeyMatch.matches(certificatePEM: pem, privateKeyPEM: keyPEM),
+            let end = pem.range(of: "-----END CERTIFICATE-----"),
+            let start = pem.range(of: "-----BEGIN CERTIFICATE-----"),
+            start.lowerBound < end.lowerBound,
+            let certificate = try? Certificate(pemEncoded: String(pem[start.lowerBound..<end.upperBound]))
+        else { throw CommandFailure("\(path) is not a certificate in PEM; \(remedy).") }
+        guard matches else {
+            throw CommandFailure(
+                "\(path) does not belong to \(Self.path(.serverKey, directory)); \(remedy).")
+        }
+        guard certificate.notValidAfter > now else { throw CommandFailure("\(path) has expired; \(remedy).") }
+        return certificate
+    }
+}
