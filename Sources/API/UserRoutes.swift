@@ -30,7 +30,7 @@ public struct UserRoutes: Sendable {
         own.get("export") { _, context in
             var response = Response(status: .ok)
             let export =
-                if let user = context.exportUser { try await serve.export(of: user) } else {
+                if let user = context.exportUser { try await serve.export(of: user, on: try context.connection) } else {
                     try await serve.export(for: try context.checkedSession)
                 }
             response.setJSON(export.json, type: "application/json")
@@ -39,7 +39,7 @@ public struct UserRoutes: Sendable {
         }
         own.delete { _, context in
             let receipt =
-                if let user = context.exportUser { try await serve.erase(user) } else {
+                if let user = context.exportUser { try await serve.erase(user, on: try context.connection) } else {
                     try await serve.erase(for: try context.checkedSession)
                 }
             return Response.json(status: .accepted, ["receipt": .string(receipt.uuidString.lowercased())])

@@ -128,4 +128,17 @@ public struct Session: Sendable, Equatable {
         case .destroyed: throw Refusal(.sessionDestroyed, "The session was ended: create a new one.")
         }
     }
+
+    /// Refuses to act where this session is no longer the one that was let in: it was ended, challenged, or has another
+    /// token since.
+    ///
+    /// - Throws: ``Refusal`` `session_challenged` or `session_destroyed`.
+    public func requireOpen(as shown: Session) throws(Refusal) {
+        guard state != .challenged else {
+            throw Refusal(.sessionChallenged, "The session is challenged: renew it with a fresh identity token.")
+        }
+        guard state == .authenticated, tokenHash == shown.tokenHash, userID == shown.userID,
+            deviceID == shown.deviceID
+        else { throw Refusal(.sessionDestroyed, "The session was ended: create a new one.") }
+    }
 }

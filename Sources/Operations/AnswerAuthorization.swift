@@ -5,7 +5,7 @@ import Records
 
 /// The asked person agrees or declines, and either side takes back what it may.
 public struct AnswerAuthorization: Sendable {
-    private let store: any Database
+    private let store: SessionStore
     private let keys: PersonalKeys
     private let pushes: PushAuthorizations
     private let outbox: OutboxSignal
@@ -18,7 +18,7 @@ public struct AnswerAuthorization: Sendable {
         store: any Database, keys: PersonalKeys, outbox: OutboxSignal, policy: CurrentPolicy,
         surroundings: Surroundings
     ) {
-        self.store = store
+        self.store = SessionStore(store)
         self.keys = keys
         self.outbox = outbox
         self.policy = policy
@@ -51,7 +51,7 @@ public struct AnswerAuthorization: Sendable {
         _ text: String, _ session: Session,
         _ event: @escaping @Sendable (AuthorizationBox) -> AuthorizationState.Event?
     ) async throws -> AuthorizationView {
-        let view = try await store.decide { transaction -> AuthorizationView in
+        let view = try await store.act(for: session) { transaction, _ -> AuthorizationView in
             let records = AuthorizationRecords(transaction)
             guard let id = AuthorizationID(text[...]), let found = try records.find(id),
                 let box = found.box(of: session.userID), let event = event(box)

@@ -8,7 +8,7 @@ import Records
 /// Whether the other one exists, or blocks the asker, is not to be seen: such a request is kept, listed and expires like
 /// any other, and is never delivered.
 public struct AskAuthorization: Sendable {
-    private let store: any Database
+    private let store: SessionStore
     private let keys: PersonalKeys
     private let providers: KnownProviders
     private let pushes: PushAuthorizations
@@ -23,7 +23,7 @@ public struct AskAuthorization: Sendable {
         store: any Database, keys: PersonalKeys, providers: KnownProviders, outbox: OutboxSignal,
         policy: CurrentPolicy, rateLimiting: RateLimiting, surroundings: Surroundings
     ) {
-        self.store = store
+        self.store = SessionStore(store)
         self.keys = keys
         self.providers = providers
         self.outbox = outbox
@@ -61,7 +61,7 @@ public struct AskAuthorization: Sendable {
         let own = try await providers.find(session.providerID)?.provider.slug
         if case .address(let slug, _) = request.to, slug != own { throw Self.unknownPerson }
         // What stays counted commits; its refusal comes after that.
-        let refusal = try await store.decide { transaction -> Refusal? in
+        let refusal = try await store.act(for: session) { transaction, _ -> Refusal? in
             let parties = AuthorizationParties(policy, in: transaction)
             try parties.requireCaller(session.userID)
             if let earlier = try AuthorizationRecords(transaction).find(request.id) {

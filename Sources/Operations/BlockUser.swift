@@ -5,11 +5,11 @@ import Records
 
 /// A user wants to hear nothing of another: whose requests are answered like any other and never delivered.
 public struct BlockUser: Sendable {
-    private let store: any Database
+    private let store: SessionStore
 
     /// Blocks in a store.
     public init(store: any Database) {
-        self.store = store
+        self.store = SessionStore(store)
     }
 
     /// Blocks. What the two may do or asked of each other ends: permissions and the blocker's own requests are taken
@@ -20,7 +20,7 @@ public struct BlockUser: Sendable {
     /// - Throws: ``Refusal`` `malformed_request` for oneself, `not_found` for what is no user id or another provider's
     ///   user, `unavailable`.
     public func callAsFunction(_ text: String, for session: Session) async throws {
-        try await store.decide { transaction in
+        try await store.act(for: session) { transaction, _ in
             guard let other = try find(text, session, in: transaction) else { return }
             let now = transaction.now
             let (me, records) = (session.userID, AuthorizationRecords(transaction))
@@ -43,7 +43,7 @@ public struct BlockUser: Sendable {
     ///
     /// - Throws: ``Refusal`` `not_found` for what is no user id or another provider's user, `unavailable`.
     public func end(_ text: String, for session: Session) async throws {
-        try await store.decide { transaction in
+        try await store.act(for: session) { transaction, _ in
             guard let other = try find(text, session, in: transaction) else { return }
             try BlockRecords(transaction).delete(session.userID, blocks: other.id)
         }

@@ -6,7 +6,7 @@ import Records
 /// Compares a code that a user typed. Wrong, expired, used up and unknown are one and the same answer, and one and the
 /// same work: a row changed, a number opened, a code derived, a comparison.
 public struct CheckPhoneVerification: Sendable {
-    private let store: any Database
+    private let store: SessionStore
     private let keys: PersonalKeys
     private let codes: PhoneCodeKeys
     private let policy: CurrentPolicy
@@ -17,7 +17,7 @@ public struct CheckPhoneVerification: Sendable {
         store: any Database, keys: PersonalKeys, codes: PhoneCodeKeys, policy: CurrentPolicy,
         surroundings: Surroundings
     ) {
-        self.store = store
+        self.store = SessionStore(store)
         self.keys = keys
         self.codes = codes
         self.policy = policy
@@ -43,7 +43,7 @@ public struct CheckPhoneVerification: Sendable {
         let id = PhoneVerificationID(text[...]) ?? surroundings.newIdentifier()
         let (verifiedAudit, frozenAudit) = (surroundings.newUUID(), surroundings.newUUID())
         let bans = BlindSubjects(keys: keys)
-        return try await store.decide { transaction -> Outcome in
+        return try await store.act(for: session) { transaction, _ -> Outcome in
             let entry = try PhoneVerificationRecords(transaction).countCheck(
                 id, userID: session.userID, deviceID: session.deviceID)
             let dataKey = try DataKeyRecords(transaction, keys: keys).find(session.userID)

@@ -26,19 +26,26 @@ public struct EndSession: Sendable {
     /// Ends the session whose token is shown; a challenged one too.
     public func current(_ sessionToken: String, on connection: ClientConnection) async throws {
         let (session, _) = try await check.bound(sessionToken, on: connection)
-        try await end(session)
+        try await store.decide { try Self.end(session, in: $0) }
+        sessions.drop(session.tokenHash)
     }
 
     /// Ends another session of the same user.
     ///
     /// - Throws: ``Refusal`` `not_found` for what is not the user's own, too.
     public func other(_ id: String, by session: Session) async throws {
-        guard let id = SessionID(id[...]),
-            let other = try await store.look({ try SessionRecords($0).find(id) }), other.userID == session.userID,
-            other.state != .unauthenticated
-        else { throw Refusal(.notFound, "The user has no such session.") }
-        try await end(other)
+        guard let id = SessionID(id[...]) else { throw Self.unknown }
+        let other = try await SessionStore(store).act(for: session) { transaction, holder in
+            guard let other = try SessionRecords(transaction).find(id), other.userID == holder.user.id,
+                other.state != .unauthenticated
+            else { throw Self.unknown }
+            try Self.end(other, in: transaction)
+            return other
+        }
+        sessions.drop(other.tokenHash)
     }
+
+    private static let unknown = Refusal(.notFound, "The user has no such session.")
 
     /// The user's live sessions, oldest first, each with its standing.
     public func list(for session: Session) async throws -> [(session: Session, standing: Session.Standing)] {
@@ -49,11 +56,8 @@ public struct EndSession: Sendable {
             .filter { $0.1 == .authenticated || $0.1 == .challenged }
     }
 
-    private func end(_ session: Session) async throws {
-        try await store.decide { transaction in
-            try SessionRecords(transaction).end(.session(session.id), at: transaction.now, reason: "ended by its user")
-            try ChangeRecords(transaction).announce(.session(session.tokenHash))
-        }
-        sessions.drop(session.tokenHash)
+    private static func end(_ session: Session, in transaction: any Transaction) throws {
+        try SessionRecords(transaction).end(.session(session.id), at: transaction.now, reason: "ended by its user")
+        try ChangeRecords(transaction).announce(.session(session.tokenHash))
     }
 }

@@ -44,6 +44,13 @@ public struct RefuseBanned: Sendable {
             exportToken: ExportToken.issue(for: user, now: now, thumbprint: connection.thumbprint, key: key))
     }
 
+    /// What a user is told whose session is still there while the ban holds.
+    static func refusal(ofUser hold: BanHold) -> Refusal {
+        let end = hold.endsAt.map { "until \($0.rfc3339)" } ?? "for good"
+        return Refusal(
+            .userBanned, "This user is banned \(end).", reason: hold.ban.reason.rawValue, until: hold.endsAt)
+    }
+
     /// What a user is told within a session who may sign in, and nothing more.
     static func messagingRefusal(_ hold: BanHold) -> Refusal {
         let end = hold.endsAt.map { "until \($0.rfc3339)" } ?? "for good"

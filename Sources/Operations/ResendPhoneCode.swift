@@ -5,7 +5,7 @@ import Records
 
 /// Sends the code of an open verification again: the same code, with the checks that were used and the end that was set.
 public struct ResendPhoneCode: Sendable {
-    private let store: any Database
+    private let store: SessionStore
     private let keys: PersonalKeys
     private let texts: PhoneTexts
     private let outbox: OutboxSignal
@@ -19,7 +19,7 @@ public struct ResendPhoneCode: Sendable {
         store: any Database, keys: PersonalKeys, outbox: OutboxSignal, policy: CurrentPolicy,
         rateLimiting: RateLimiting, surroundings: Surroundings
     ) {
-        self.store = store
+        self.store = SessionStore(store)
         self.keys = keys
         self.outbox = outbox
         self.policy = policy
@@ -38,7 +38,7 @@ public struct ResendPhoneCode: Sendable {
         let policy = policy[\.phones]
         guard let id = PhoneVerificationID(text[...]) else { throw Self.unknown }
         let names = PhoneTexts.Names(surroundings)
-        let resent = try await store.decide { transaction -> StartedPhoneVerification in
+        let resent = try await store.act(for: session) { transaction, _ -> StartedPhoneVerification in
             let records = PhoneVerificationRecords(transaction)
             guard let entry = try records.find(id), entry.challenge.userID == session.userID,
                 entry.challenge.deviceID == session.deviceID,

@@ -5,7 +5,7 @@ import Records
 
 /// What users may see, change and erase of what is held on them.
 public struct ServeUser: Sendable {
-    private let store: any Database
+    private let store: SessionStore
     private let keys: PersonalKeys
     private let providers: KnownProviders
     private let bans: RefuseBanned
@@ -18,7 +18,7 @@ public struct ServeUser: Sendable {
         store: any Database, keys: PersonalKeys, providers: KnownProviders, bans: RefuseBanned,
         sessions: LiveSessions, policy: CurrentPolicy, surroundings: Surroundings
     ) {
-        self.store = store
+        self.store = SessionStore(store)
         self.keys = keys
         self.providers = providers
         self.bans = bans
@@ -68,7 +68,7 @@ public struct ServeUser: Sendable {
         let applications = policy[\.phones].pushApplications
         let endpoint = try arn.map { arn throws(Refusal) in try PushEndpoint(arn, of: applications) }
         let pushes = PushAuthorizations(keys: keys, policy: policy, surroundings: surroundings)
-        let isSet = try await store.decide { transaction in
+        let isSet = try await store.act(for: session) { transaction, _ in
             let isSet = try AuthenticatedUserRecords(transaction, keys: keys).setPushEndpoint(
                 endpoint?.arn, of: session.userID)
             if isSet, endpoint != nil { try pushes.queueUnsent(to: session.userID, in: transaction) }
@@ -85,19 +85,26 @@ public struct ServeUser: Sendable {
     /// - Throws: ``Refusal`` `session_challenged` where the session is older than ten minutes.
     public func export(for session: Session) async throws -> PersonalExport {
         try requireFresh(session)
-        return try await export(of: session.userID)
+        let auditID = surroundings.newUUID()
+        return try await store.act(for: session) { transaction, holder in
+            try export(of: holder.user.id, auditID, in: transaction)
+        }
     }
 
-    /// Everything that is held on a user whose proof was shown just now.
-    public func export(of user: UserID) async throws -> PersonalExport {
+    /// Everything that is held on a user whose export token was shown on a connection.
+    ///
+    /// - Throws: ``Refusal`` `certificate_revoked`.
+    public func export(of user: UserID, on connection: ClientConnection) async throws -> PersonalExport {
         let auditID = surroundings.newUUID()
-        return try await store.decide { transaction in
-            try AuditRecords(transaction).append(
-                .personalDataRead, subject: "user \(user)", actor: "user \(user)", detail: "export",
-                reason: "user_request", id: auditID)
-            let line = try AdministerUsers.line(user.description, in: transaction)
-            return try PersonalExport.collect(line.user, address: line.address, keys: keys, in: transaction)
-        }
+        return try await store.act(on: connection) { try export(of: user, auditID, in: $0) }
+    }
+
+    private func export(of user: UserID, _ auditID: UUID, in transaction: any Transaction) throws -> PersonalExport {
+        try AuditRecords(transaction).append(
+            .personalDataRead, subject: "user \(user)", actor: "user \(user)", detail: "export",
+            reason: "user_request", id: auditID)
+        let line = try AdministerUsers.line(user.description, in: transaction)
+        return try PersonalExport.collect(line.user, address: line.address, keys: keys, in: transaction)
     }
 
     /// Erases the user: the answer's receipt is the audit entry's id.
@@ -105,18 +112,27 @@ public struct ServeUser: Sendable {
     /// - Throws: ``Refusal`` `session_challenged` where the session is older than ten minutes.
     public func erase(for session: Session) async throws -> UUID {
         try requireFresh(session)
-        return try await erase(session.userID)
+        let receipt = surroundings.newUUID()
+        try await store.act(for: session) { transaction, holder in
+            try erase(holder.user.id, receipt, in: transaction)
+        }
+        sessions.drop { $0.userID == session.userID }
+        return receipt
     }
 
-    /// Erases a user whose proof was shown just now.
-    public func erase(_ user: UserID) async throws -> UUID {
+    /// Erases a user whose export token was shown on a connection.
+    ///
+    /// - Throws: ``Refusal`` `certificate_revoked`.
+    public func erase(_ user: UserID, on connection: ClientConnection) async throws -> UUID {
         let receipt = surroundings.newUUID()
-        try await store.decide { transaction in
-            try EraseUser(keys: keys)(
-                user, actor: "user \(user)", reason: "user_request", auditID: receipt, in: transaction)
-        }
+        try await store.act(on: connection) { try erase(user, receipt, in: $0) }
         sessions.drop { $0.userID == user }
         return receipt
+    }
+
+    private func erase(_ user: UserID, _ receipt: UUID, in transaction: any Transaction) throws {
+        try EraseUser(keys: keys)(
+            user, actor: "user \(user)", reason: "user_request", auditID: receipt, in: transaction)
     }
 
     /// What cannot be undone, or shows everything, wants a user who proved an identity just now.

@@ -29,7 +29,7 @@ public struct StartedPhoneVerification: Sendable {
 /// Starts the proof of a phone number. The answer is the same for every well-formed number: whether a text goes out
 /// is for the holder of the number to see.
 public struct StartPhoneVerification: Sendable {
-    private let store: any Database
+    private let store: SessionStore
     private let keys: PersonalKeys
     private let codes: PhoneCodeKeys
     private let nonceKey: NonceKey
@@ -45,7 +45,7 @@ public struct StartPhoneVerification: Sendable {
         store: any Database, keys: PersonalKeys, codes: PhoneCodeKeys, nonceKey: NonceKey, outbox: OutboxSignal,
         policy: CurrentPolicy, rateLimiting: RateLimiting, surroundings: Surroundings
     ) {
-        self.store = store
+        self.store = SessionStore(store)
         self.keys = keys
         self.codes = codes
         self.nonceKey = nonceKey
@@ -96,7 +96,7 @@ public struct StartPhoneVerification: Sendable {
         let names = PhoneTexts.Names(surroundings)
         let id: PhoneVerificationID = surroundings.newIdentifier()
 
-        let started = try await store.decide { transaction -> StartedPhoneVerification in
+        let started = try await store.act(for: session) { transaction, _ -> StartedPhoneVerification in
             if let presence { try spend(presence, in: transaction) }
             let dataKey = try DataKeyRecords(transaction, keys: keys).findOrCreate(session.userID, at: transaction.now)
             let records = PhoneVerificationRecords(transaction)

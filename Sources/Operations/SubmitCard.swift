@@ -53,7 +53,7 @@ public enum CardInput: Sendable, Confidential {
 /// Judges a card that a user shows: what does not contradict itself lifts the user's level, what a person must look at
 /// waits in review, the rest is refused with the reasons.
 public struct SubmitCard: Sendable {
-    private let store: any Database
+    private let store: SessionStore
     private let keys: PersonalKeys
     private let askIssuer: AskIssuer?
     private let policy: CurrentPolicy
@@ -67,7 +67,7 @@ public struct SubmitCard: Sendable {
         store: any Database, keys: PersonalKeys, askIssuer: AskIssuer?, policy: CurrentPolicy,
         surroundings: Surroundings
     ) {
-        self.store = store
+        self.store = SessionStore(store)
         self.keys = keys
         self.askIssuer = askIssuer
         self.policy = policy
@@ -120,10 +120,8 @@ public struct SubmitCard: Sendable {
 
     /// Counts, and gives the name under which the provider knows the user.
     private func countAttempt(_ session: Session, _ policy: CardPolicy) async throws -> String? {
-        try await store.decide { transaction in
-            guard try UserRecords(transaction).find(session.userID)?.assurance ?? .none >= .phone else {
-                throw Self.phoneFirst
-            }
+        try await store.act(for: session) { transaction, holder in
+            guard holder.user.assurance >= .phone else { throw Self.phoneFirst }
             try RateRecords(transaction).countExactly(
                 "card \(session.userID)", limit: RateLimit(count: policy.submissions, per: policy.submissionsPeriod))
             return try UserProfile.find(session.userID, keys: keys, in: transaction).displayName
@@ -142,7 +140,7 @@ public struct SubmitCard: Sendable {
         let today = CalendarDate(utcDayOf: surroundings.now())
         let reviewed = policy[\.cards].reviewedChecks
         let bans = BlindSubjects(keys: keys)
-        let judged = try await store.decide { transaction -> JudgedCard? in
+        let judged = try await store.act(for: session) { transaction, _ -> JudgedCard? in
             if let name = DocumentName(facts),
                 let hold = try bans.ruling(on: { bans.document(name) }, .document, in: transaction)
             {

@@ -106,10 +106,14 @@ public struct CertificateRecords {
             [.text(serial), .time(time), .text(reason)]) > 0
     }
 
-    /// Notes that a certificate was shown for the first time; `false` where that is known.
+    /// Notes that a certificate was shown for the first time; `false` where that is known, or it was revoked meanwhile:
+    /// then it supersedes nothing.
     public func recordFirstSight(thumbprint: Digest256, at time: Date) throws -> Bool {
         try transaction.execute(
-            "UPDATE certificates SET first_seen_at = $2 WHERE thumbprint = $1 AND first_seen_at IS NULL",
+            """
+            UPDATE certificates SET first_seen_at = $2
+            WHERE thumbprint = $1 AND first_seen_at IS NULL AND revoked_at IS NULL
+            """,
             [.bytes(thumbprint.bytes), .time(time)]) > 0
     }
 

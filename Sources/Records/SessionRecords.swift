@@ -11,10 +11,11 @@ public struct SessionRecords {
         self.transaction = transaction
     }
 
-    private static let columns = """
-        id, token_hash, user_id, provider_id, external_id, application_id, device_id, thumbprint, provider_key_id, state,
-        created_at, renewed_at, last_used_at, challenged_at
-        """
+    static let columnNames = [
+        "id", "token_hash", "user_id", "provider_id", "external_id", "application_id", "device_id", "thumbprint",
+        "provider_key_id", "state", "created_at", "renewed_at", "last_used_at", "challenged_at",
+    ]
+    private static let columns = columnNames.joined(separator: ", ")
 
     /// Which sessions a change is about.
     public enum Scope: Sendable {
@@ -153,12 +154,16 @@ public struct SessionRecords {
             [.time(moment)])
     }
 
-    private static func session(_ row: Row) throws -> Session {
+    private static func session(_ row: Row) throws -> Session { try session(row, from: 0) }
+
+    /// The session whose columns begin at a place.
+    static func session(_ row: Row, from first: Int) throws -> Session {
         Session(
-            id: try row.id(0), tokenHash: try row.digest(1), userID: try row.id(2), providerID: try row.id(3),
-            externalID: try row.text(4), applicationID: try row.id(5), deviceID: try row.id(6),
-            thumbprint: try row.digest(7), providerKeyID: try row.id(8), state: try row.word(9),
-            createdAt: try row.time(10), renewedAt: try row.time(11), lastUsedAt: try row.time(12),
-            challengedAt: try row.timeOrNull(13))
+            id: try row.id(first), tokenHash: try row.digest(first + 1), userID: try row.id(first + 2),
+            providerID: try row.id(first + 3), externalID: try row.text(first + 4),
+            applicationID: try row.id(first + 5), deviceID: try row.id(first + 6),
+            thumbprint: try row.digest(first + 7), providerKeyID: try row.id(first + 8),
+            state: try row.word(first + 9), createdAt: try row.time(first + 10), renewedAt: try row.time(first + 11),
+            lastUsedAt: try row.time(first + 12), challengedAt: try row.timeOrNull(first + 13))
     }
 }

@@ -72,6 +72,20 @@ public struct SignInRecords {
             mayUserBeHeld: try row.integer(2) > 0, openSessions: Int(try row.integer(3)))
     }
 
+    /// How many holds lie on the user `u`, the user's number and documents; 1 where it is not known, 0 for no user.
+    static let holdsOnUser = """
+        CASE WHEN u.id IS NULL THEN 0 WHEN u.subject IS NULL THEN 1 ELSE
+            (SELECT COUNT(*) FROM ban_holds h WHERE h.kind = 'user' AND h.subject = u.subject)
+            + (
+                SELECT COUNT(*) FROM authenticated_users a
+                JOIN ban_holds h ON h.kind = 'phone' AND h.subject = a.phone_index WHERE a.user_id = u.id
+            ) + (
+                SELECT COUNT(*) FROM identity_cards i
+                JOIN ban_holds h ON h.kind = 'document' AND h.subject = i.document_index WHERE i.user_id = u.id
+            )
+        END
+        """
+
     private static let question = """
         SELECT
             (
@@ -79,16 +93,7 @@ public struct SignInRecords {
                 WHERE k.id = $1 AND k.revoked_at IS NULL AND k.retired_at IS NULL AND p.disabled_at IS NULL
             ),
             (SELECT COUNT(*) FROM ban_holds WHERE kind = 'device' AND subject = $2),
-            CASE WHEN u.id IS NULL THEN 0 WHEN u.subject IS NULL THEN 1 ELSE
-                (SELECT COUNT(*) FROM ban_holds h WHERE h.kind = 'user' AND h.subject = u.subject)
-                + (
-                    SELECT COUNT(*) FROM authenticated_users a
-                    JOIN ban_holds h ON h.kind = 'phone' AND h.subject = a.phone_index WHERE a.user_id = u.id
-                ) + (
-                    SELECT COUNT(*) FROM identity_cards i
-                    JOIN ban_holds h ON h.kind = 'document' AND h.subject = i.document_index WHERE i.user_id = u.id
-                )
-            END,
+            \(holdsOnUser),
             (
                 SELECT COUNT(*) FROM (
                     SELECT 1 FROM sessions s

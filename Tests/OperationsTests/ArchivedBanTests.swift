@@ -29,7 +29,7 @@ struct ArchivedBanTests {
                 since: Date(timeIntervalSince1970: 0), again: false, recipients: ["age1example"]
             ) { _ in }
             #expect(try await archive.mark(written, purging: [.documentNumber]) == 1)
-            let export = try await house.user.export(of: alice.session.userID).json.jsonText
+            let export = try await house.user.export(of: alice.session.userID, on: alice.connection).json.jsonText
             #expect(!export.contains("T64235789") && !export.contains("document_index"))
             try await body(bench, alice)
         }
@@ -48,7 +48,7 @@ struct ArchivedBanTests {
             let done = try await bench.ban(.user("test/alice"))
             #expect(done.impact.holdsDocument)
             try await expectHeld(bench)
-            _ = try await bench.house.user.erase(alice.session.userID)
+            _ = try await bench.house.user.erase(alice.session.userID, on: alice.connection)
             try await expectHeld(bench, "carol")
             _ = try await bench.lift(done.ban.id, note: "over")
             #expect(try await bench.count("ban_holds") == 0)
@@ -60,7 +60,7 @@ struct ArchivedBanTests {
         try await inhabit { bench, alice in
             let done = try await bench.ban(try BanTarget.document(reading: "VA:T64235789"), note: "of a person")
             #expect(done.impact.users.map(\.user.id) == [alice.session.userID])
-            _ = try await bench.house.user.erase(alice.session.userID)
+            _ = try await bench.house.user.erase(alice.session.userID, on: alice.connection)
             #expect(try await bench.look.show(done.ban.id).note == nil)
             try await expectHeld(bench)
         }

@@ -156,11 +156,37 @@ struct AuthorizationBench {
             }
             return user
         }
-        return Session(
-            id: SessionID(UUID()), tokenHash: Digest256.of(name), userID: user.id, providerID: user.providerID,
-            externalID: name, applicationID: ApplicationID(UUID()), deviceID: DeviceID(UUID()),
-            thumbprint: Digest256.of("device"), providerKeyID: ProviderKeyID(UUID()), state: .authenticated,
-            createdAt: now, renewedAt: now, lastUsedAt: now, challengedAt: nil)
+        return try await signIn(user)
+    }
+
+    /// A session of a user on a device of its own. Housekeeping leaves it be, however many days pass.
+    func signIn(_ user: User) async throws -> Session {
+        let (now, device) = (clock.now, DeviceID(UUID()))
+        let session = Session(
+            id: SessionID(UUID()), tokenHash: Digest256.of("\(device)"), userID: user.id,
+            providerID: user.providerID, externalID: user.externalID, applicationID: ApplicationID(UUID()),
+            deviceID: device, thumbprint: Digest256.of("\(device)"), providerKeyID: ProviderKeyID(UUID()),
+            state: .authenticated, createdAt: now, renewedAt: now, lastUsedAt: now, challengedAt: nil)
+        let certificate = DeviceCertificate(
+            serial: session.deviceID.description, thumbprint: session.thumbprint, deviceID: session.deviceID,
+            keyHash: session.thumbprint, notBefore: session.createdAt, notAfter: .distantFuture,
+            issuedAt: session.createdAt, replaces: nil, firstSeenAt: session.createdAt, revoked: nil)
+        try await store.write { transaction in
+            _ = try DeviceRecords(transaction).insert(
+                session.deviceID, userAgent: nil, presenceKey: nil, at: session.createdAt)
+            try CertificateRecords(transaction).insert(certificate, subjectPublicKeyInfo: [])
+            var row = session
+            row.renewedAt = .distantFuture
+            try SessionRecords(transaction).insert(row)
+        }
+        return session
+    }
+
+    /// Another session of a user whose own was ended.
+    func signInAgain(_ session: Session) async throws -> Session {
+        let user = try await store.read { try UserRecords($0).find(session.userID) }
+        guard let user else { throw Refusal(.notFound, "no user") }
+        return try await signIn(user)
     }
 
     static func endpoint(_ name: String) -> String {

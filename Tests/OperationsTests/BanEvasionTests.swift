@@ -198,7 +198,7 @@ struct BanEvasionTests {
             house.clock.advance(10)
             let ban = try await bench.ban(.user("test/alice"), for: 3600, note: "second").ban
             let bystander = try await bench.ban(.user(try await bench.stranger("dora").session.userID.description))
-            _ = try await house.user.erase(alice.session.userID)
+            _ = try await house.user.erase(alice.session.userID, on: alice.connection)
             for old in [over, ban] {
                 let opened = try await bench.look.show(old.id)
                 #expect(opened.note == nil)
@@ -228,7 +228,7 @@ struct BanEvasionTests {
             let alice = try await bench.phones.person("alice")
             try await bench.prove(Self.number, alice)
             let ban = try await bench.ban(.user("test/alice")).ban
-            _ = try await house.user.erase(alice.session.userID)
+            _ = try await house.user.erase(alice.session.userID, on: alice.connection)
             #expect(try await bench.count("ban_holds") == 2)
             _ = try await bench.lift(ban.id, note: "lifted")
             #expect(try await bench.count("ban_holds") == 0)

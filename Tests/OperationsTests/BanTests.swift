@@ -66,7 +66,7 @@ struct BanTests {
             // The token opens the own data, here and for ten minutes.
             let holder = try house.user.holder(of: token, on: alice.connection)
             #expect(holder == alice.session.userID)
-            #expect(try await house.user.export(of: holder).address == "test/alice")
+            #expect(try await house.user.export(of: holder, on: alice.connection).address == "test/alice")
             let elsewhere = try await house.connectNewDevice()
             #expect(throws: Refusal(.sessionRequired, "")) {
                 try house.user.holder(of: token, on: elsewhere)

@@ -129,7 +129,7 @@ struct RestoredBanTests {
             try await bench.prove("+14155552672", new)
             for person in [try #require(old), new] {
                 try await bench.ban(.user("test/\(person.session.externalID)"), note: "of a person")
-                _ = try await bench.house.user.erase(person.session.userID)
+                _ = try await bench.house.user.erase(person.session.userID, on: person.connection)
             }
         } then: { bench, report in
             #expect(report.erased == 1)
@@ -211,7 +211,7 @@ struct RestoredBanTests {
             let refusal = await #expect(throws: Self.banned) { try await house.opened("alice", on: connection) }
             let new = try #require(refusal?.exportToken).reveal()
             let holder = try house.user.holder(of: new, on: connection)
-            #expect(try await house.user.export(of: holder).address == "test/alice")
+            #expect(try await house.user.export(of: holder, on: connection).address == "test/alice")
         }
     }
 }

@@ -1,0 +1,76 @@
+import Database
+import Identity
+import Records
+
+/// The store as an operation has it that acts for the holder of a session. It offers no other way to write than
+/// ``act(for:_:)``, which looks at session, user and device again: an operation that holds this one cannot forget to.
+struct SessionStore: Sendable {
+    private let store: any Database
+
+    init(_ store: any Database) {
+        self.store = store
+    }
+
+    /// Reads.
+    func look<T: Sendable>(_ body: @Sendable @escaping (any Transaction) throws -> T) async throws -> T {
+        try await store.look(body)
+    }
+
+    /// Writes for the holder of a session that was let in before. Between that and this the session may have been ended,
+    /// challenged or renewed, the user banned, the certificate revoked: then nothing is written.
+    ///
+    /// - Throws: ``Refusal`` with the session codes, `certificate_revoked` or `user_banned`; what the body throws.
+    @discardableResult
+    func act<T: Sendable>(
+        for shown: Session, _ body: @Sendable @escaping (any Transaction, SessionHolder) throws -> T
+    ) async throws -> T {
+        try await store.decide { try body($0, SessionHolder(shown, in: $0)) }
+    }
+
+    /// Writes for a device that shows a user's export token, since no session is left to act in.
+    ///
+    /// - Throws: ``Refusal`` `certificate_revoked`; what the body throws.
+    @discardableResult
+    func act<T: Sendable>(
+        on connection: ClientConnection, _ body: @Sendable @escaping (any Transaction) throws -> T
+    ) async throws -> T {
+        let thumbprint = connection.thumbprint
+        return try await store.decide { transaction in
+            guard let certificate = try CertificateRecords(transaction).find(thumbprint: thumbprint) else {
+                throw SessionHolder.unknownCertificate
+            }
+            try certificate.judge(now: transaction.now)
+            try RefuseBanned.requireUnbanned(certificate.deviceID, in: transaction)
+            return try body(transaction)
+        }
+    }
+}
+
+/// The holder of a session that may act in this transaction: whoever has one has looked.
+///
+/// The session's clocks are not judged again. They were when the request began, and the request is no older than its
+/// time-out; what another act has decided meanwhile counts.
+struct SessionHolder {
+    /// The user, as the store knows them now.
+    let user: User
+    /// The session, as the store knows it now.
+    let session: Session
+
+    fileprivate init(_ shown: Session, in transaction: any Transaction) throws {
+        guard let standing = try HolderRecords(transaction).standing(of: shown) else {
+            throw Refusal(.sessionDestroyed, "The session was ended: create a new one.")
+        }
+        guard let certificate = standing.certificate else { throw Self.unknownCertificate }
+        try certificate.judge(now: transaction.now)
+        if standing.wasDeviceHeld { try RefuseBanned.requireUnbanned(shown.deviceID, in: transaction) }
+        try standing.session.requireOpen(as: shown)
+        if standing.mayUserBeHeld, let hold = try RefuseBanned.ruling(on: standing.user.id, in: transaction) {
+            throw RefuseBanned.refusal(ofUser: hold)
+        }
+        user = standing.user
+        session = standing.session
+    }
+
+    fileprivate static let unknownCertificate = Refusal(
+        .certificateRevoked, "This service did not issue the certificate: certify the device anew.")
+}
