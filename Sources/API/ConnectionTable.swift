@@ -18,6 +18,12 @@ public final class ConnectionTable: Sendable {
         for connection in all where !stillCounts(connection) { connection.close() }
     }
 
+    /// Takes users' sessions off every connection, and closes those that nobody else uses.
+    public func detach(_ users: Set<UserID>) {
+        let all = open.withLock { Array($0.values) }
+        for connection in all { connection.detach(users) }
+    }
+
     func insert(_ connection: ClientConnection) {
         open.withLock { $0[connection.id] = connection }
     }

@@ -42,8 +42,13 @@ public final class ClientConnection: Sendable {
         attached.withLock { $0[session] != nil }
     }
 
-    /// Whether sessions of some users were attached here, and nobody else's.
-    public func isUsedOnly(by users: Set<UserID>) -> Bool {
-        attached.withLock { !$0.isEmpty && $0.values.allSatisfy(users.contains) }
+    /// Takes the sessions of some users off the connection, and ends it where nobody else's is left.
+    public func detach(_ users: Set<UserID>) {
+        let isLeft = attached.withLock { attached in
+            let before = attached.count
+            attached = attached.filter { !users.contains($0.value) }
+            return attached.isEmpty && before > 0
+        }
+        if isLeft { close() }
     }
 }

@@ -18,7 +18,7 @@ public final class StoreWatch: Sendable {
     private let state: Mutex<State>
     /// Told after devices' certificates were read anew, so that connections which no longer count can be closed.
     private let onDeviceChange: @Sendable (Set<DeviceID>) -> Void
-    /// Told after banned users' sessions were dropped, so that their connections can be closed.
+    /// Told after banned users' sessions were dropped, so that their connections can be closed, or rid of them.
     private let onUserBan: @Sendable (Set<UserID>) -> Void
     /// Told after other changes than this node's were applied: there may be something to send.
     private let onChange: @Sendable () -> Void
@@ -153,7 +153,7 @@ public final class StoreWatch: Sendable {
 
     /// Whether this machine's clock is near enough to the store's to decide by: tokens, certificates and the ends of
     /// sessions and bans are judged by it.
-    public var isClockRight: Bool { abs(clockDifference) <= policy[\.bans].maximumClockDifference }
+    public var isClockRight: Bool { clockDifference.magnitude <= policy[\.bans].maximumClockDifference }
 
     /// How many seconds this machine's clock is ahead of the store's, or behind where negative; what the way to the
     /// store may account for is not counted.

@@ -76,7 +76,7 @@ struct House: Sendable {
                 }
             },
             onChange: { outboxSignal.ring() },
-            onUserBan: { users in connections.close { !$0.isUsedOnly(by: users) } },
+            onUserBan: { users in connections.detach(users) },
             onDeviceChange: { _ in
                 guard let judge = judgeBox.judge else { return }
                 connections.close { judge.stillCounts($0) }
