@@ -42,9 +42,13 @@ public struct RenewSession: Sendable {
             throw Refusal(.conflict, "Only a challenged session can be renewed.", state: standing.rawValue)
         }
         let identity = try await verify(identityToken, on: connection)
-        guard identity.token.provider == old.providerID, identity.token.externalID == old.externalID else {
+        let anotherUser = Refusal(
+            .conflict, "The identity token names another user than the session's.", state: standing.rawValue)
+        guard identity.token.provider == old.providerID else { throw anotherUser }
+        if let application = identity.token.applicationID, application != old.applicationID {
             throw Refusal(
-                .conflict, "The identity token names another user than the session's.", state: standing.rawValue)
+                .invalidIdentityToken, "app_id in the token names another app than the session's.",
+                reason: "wrong_audience")
         }
         let token = SessionToken(randomBytes: surroundings.randomBytes(32))
         let epoch = sessions.epoch
@@ -52,6 +56,8 @@ public struct RenewSession: Sendable {
             transaction -> RefuseBanned.Admission<(Session, Assurance)> in
             let standing = try OpenSession.standing(
                 of: identity, on: connection, deviceID: old.deviceID, mostSessions: 0, in: transaction)
+            // By id: names that Unicode calls equivalent are those of two users.
+            guard standing.user?.id == old.userID else { throw anotherUser }
             let now = transaction.now
             if standing.mayUserBeHeld, let hold = try RefuseBanned.ruling(on: old.userID, in: transaction) {
                 return .banned(old.userID, hold, at: now)

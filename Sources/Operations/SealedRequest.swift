@@ -7,6 +7,14 @@ struct SealedRequest: Sendable, Equatable, Confidential {
     let to: String
     let eventID: String?
 
+    /// By bytes: names that Unicode calls equivalent are those of two users.
+    static func == (one: SealedRequest, other: SealedRequest) -> Bool {
+        func bytes(_ request: SealedRequest) -> [[UInt8]?] {
+            [Array(request.to.utf8), request.eventID.map { Array($0.utf8) }]
+        }
+        return bytes(one) == bytes(other)
+    }
+
     /// Opens it; `nil` where the asker's key is gone.
     static func open(
         _ authorization: Authorization, of asker: UserID, keys: PersonalKeys, in transaction: any Transaction

@@ -50,7 +50,7 @@ struct AuthorizationTests {
             let id = try await bench.request(alice, "test/bob", event: "e")
             #expect(try await bench.request(alice, "test/bob", id: id.uppercased(), event: "e") == id)
             #expect(try await bench.rows(id).count == 1)
-            for (to, event) in [("test/carol", "e"), ("test/bob", "f"), ("test/bob", nil)] {
+            for (to, event) in [("test/carol", "e"), ("test/bob", "f"), ("test/bob", "e\u{301}"), ("test/bob", nil)] {
                 await #expect(throws: Refusal(.conflict, "")) {
                     try await bench.request(alice, to, id: id, event: event)
                 }

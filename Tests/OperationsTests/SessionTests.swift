@@ -45,6 +45,38 @@ struct SessionTests {
         }
     }
 
+    @Test(
+        "Renewal knows a user by the id: a name in another Unicode form is another user's, another app's token refused")
+    func equivalentNames() async throws {
+        try await House.inhabit { house in
+            let connection = try await house.connectNewDevice()
+            let (composed, decomposed) = ("Zo\u{EB}", "Zoe\u{308}")
+            let first = try await house.opened(composed, on: connection)
+            #expect(try await house.opened(decomposed, on: connection).session.userID != first.session.userID)
+            house.clock.advance(3600)
+            let token = try text(first)
+            await #expect(throws: Refusal(.conflict, "")) {
+                try await house.renew(
+                    sessionToken: token, identityToken: try house.identityToken(decomposed, on: connection),
+                    on: connection)
+            }
+            func identity(app: String) throws -> String {
+                try house.signer.identityToken(
+                    provider: house.registration.provider.id, kid: house.registration.keyID, externalID: composed,
+                    nonce: house.nonces(connection).nonce, now: house.clock.now
+                ) { $0[claim: "app_id"] = .string(app) }
+            }
+            await #expect(throws: Refusal(.invalidIdentityToken, "", reason: "wrong_audience")) {
+                try await house.renew(
+                    sessionToken: token, identityToken: try identity(app: UUID().uuidString), on: connection)
+            }
+            let renewed = try await house.renew(
+                sessionToken: token,
+                identityToken: try identity(app: first.session.applicationID.description), on: connection)
+            #expect(renewed.session.userID == first.session.userID)
+        }
+    }
+
     @Test("A day ends a session that is used all the time")
     func absolute() async throws {
         try await House.inhabit { house in
