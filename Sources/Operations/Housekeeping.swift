@@ -8,13 +8,18 @@ import Records
 public struct Housekeeping: Sendable {
     private let store: any Database
     private let sessions: LiveSessions
+    private let certificates: LiveCertificates
     private let policy: CurrentPolicy
     private let surroundings: Surroundings
 
-    /// Keeps a store and a memory tidy.
-    public init(store: any Database, sessions: LiveSessions, policy: CurrentPolicy, surroundings: Surroundings) {
+    /// Keeps a store and the memories of it tidy.
+    public init(
+        store: any Database, sessions: LiveSessions, certificates: LiveCertificates, policy: CurrentPolicy,
+        surroundings: Surroundings
+    ) {
         self.store = store
         self.sessions = sessions
+        self.certificates = certificates
         self.policy = policy
         self.surroundings = surroundings
     }
@@ -26,7 +31,9 @@ public struct Housekeeping: Sendable {
         let numbersPeriod = policy[\.phones].numbersPerUserPeriod
         let policy = policy[\.sessions]
         let sessionsKept = policy.absoluteLifetime + policy.renewalWindow + policy.idleLifetime
-        sessions.dropIdle(since: surroundings.now().addingTimeInterval(-policy.idleLifetime))
+        let idle = surroundings.now().addingTimeInterval(-policy.idleLifetime)
+        sessions.dropIdle(since: idle)
+        certificates.dropIdle(since: idle)
         try await store.decide { transaction in
             // By the store's clock: a node whose own is ahead would forget nonces that can still be shown.
             let now = transaction.now

@@ -18,25 +18,46 @@ public final class LiveCertificate: Sendable {
         }
     }
 
-    private let value: Mutex<Judged>
+    private struct Value {
+        var judged: Judged
+        /// The look at the store that it comes from: a later look has a greater number.
+        var look: UInt64
+        var lastJudgedAt = Date.distantPast
+    }
+
+    private let value: Mutex<Value>
     private let creations = Mutex<Date?>(nil)
 
-    init(_ judged: Judged) {
-        value = Mutex(judged)
+    init(_ judged: Judged, look: UInt64) {
+        value = Mutex(Value(judged: judged, look: look))
     }
 
     /// What is known at this moment.
     var certificate: DeviceCertificate {
-        value.withLock { $0.certificate }
+        value.withLock { $0.judged.certificate }
     }
 
-    func replace(with judged: Judged) {
-        value.withLock { $0 = judged }
+    /// When it was judged last.
+    var lastJudgedAt: Date {
+        value.withLock { $0.lastJudgedAt }
+    }
+
+    /// Takes what a look at the store found, unless it already has what a later one found: looks may overtake each
+    /// other, and the earlier one may have seen no ban yet.
+    func replace(with judged: Judged, look: UInt64) {
+        value.withLock { value in
+            guard look > value.look else { return }
+            value.judged = judged
+            value.look = look
+        }
     }
 
     /// Refuses a certificate that does not count at a moment.
     func judge(now: Date) throws(Refusal) {
-        let judged = value.withLock { $0 }
+        let judged = value.withLock { value in
+            value.lastJudgedAt = now
+            return value.judged
+        }
         try judged.certificate.judge(now: now)
         if !judged.holds.isEmpty, let hold = BanHold.ruling(judged.holds, on: .all, at: now) {
             throw RefuseBanned.refusal(of: hold)
@@ -61,6 +82,7 @@ public final class LiveCertificate: Sendable {
 /// The certificates that this process has been shown, by thumbprint.
 public final class LiveCertificates: Sendable {
     private let table = LiveTable<Digest256, LiveCertificate>()
+    private let looks = Atomic<UInt64>(0)
     private let store: any Database
 
     /// Remembers what a store holds.
@@ -74,9 +96,10 @@ public final class LiveCertificates: Sendable {
         // Whoever holds one must hold the one that changes reach.
         for _ in 0..<16 {
             let found = try await table.find(thumbprint) {
-                try await store.look { transaction in
+                let look = beginLook()
+                return try await store.look { transaction in
                     try CertificateRecords(transaction).find(thumbprint: thumbprint).map {
-                        LiveCertificate(try LiveCertificate.Judged($0, in: transaction))
+                        LiveCertificate(try LiveCertificate.Judged($0, in: transaction), look: look)
                     }
                 }
             }
@@ -94,11 +117,26 @@ public final class LiveCertificates: Sendable {
     func refresh(_ devices: Set<DeviceID>) async throws {
         // One that is being read for the first time may be from before the change.
         table.invalidateLoads()
+        let look = beginLook()
         let present = try await store.look { transaction in
             try devices.flatMap { try CertificateRecords(transaction).list(deviceID: $0) }.map {
                 try LiveCertificate.Judged($0, in: transaction)
             }
         }
-        for judged in present { table.known(judged.certificate.thumbprint)?.replace(with: judged) }
+        for judged in present { table.known(judged.certificate.thumbprint)?.replace(with: judged, look: look) }
     }
+
+    /// Numbers a look before it begins. Whatever changes after that is followed by a look of its own.
+    private func beginLook() -> UInt64 {
+        looks.add(1, ordering: .sequentiallyConsistent).newValue
+    }
+
+    /// Forgets certificates that no connection holds and that were not judged for a while; the next handshake reads them
+    /// again. What a connection holds must stay where changes reach it.
+    func dropIdle(since moment: Date) {
+        table.dropUnheld { $0.lastJudgedAt < moment }
+    }
+
+    /// How many this process remembers.
+    public var count: Int { table.count }
 }

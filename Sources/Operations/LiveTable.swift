@@ -76,3 +76,13 @@ final class LiveTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     /// How many are remembered.
     var count: Int { state.withLock { $0.values.count } }
 }
+
+extension LiveTable where Value: AnyObject {
+    /// Forgets values that fit and that nobody but the table holds. Nothing changes by it: loads go on.
+    func dropUnheld(where fits: (Value) -> Bool) {
+        state.withLock { state in
+            let found = state.values.compactMap { fits($0.value) ? $0.key : nil }
+            for key in found where isKnownUniquelyReferenced(&state.values[key]) { state.values[key] = nil }
+        }
+    }
+}

@@ -243,7 +243,8 @@ struct House: Sendable {
     }
 
     private func keepHouse() async {
-        let housekeeping = Housekeeping(store: store, sessions: sessions, policy: policy, surroundings: surroundings)
+        let housekeeping = Housekeeping(
+            store: store, sessions: sessions, certificates: certificates, policy: policy, surroundings: surroundings)
         while !Task.isCancelled {
             do {
                 try await housekeeping()

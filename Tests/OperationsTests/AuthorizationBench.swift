@@ -111,7 +111,9 @@ struct AuthorizationBench {
             bans: RefuseBanned(key: ExportKey(Secret([UInt8](repeating: 1, count: 32)))), sessions: sessions,
             policy: policy,
             surroundings: surroundings)
-        keepHouse = Housekeeping(store: store, sessions: sessions, policy: policy, surroundings: surroundings)
+        keepHouse = Housekeeping(
+            store: store, sessions: sessions, certificates: LiveCertificates(store: store), policy: policy,
+            surroundings: surroundings)
         guard let codes = PhoneCodeKeys([1: Secret([UInt8](repeating: 9, count: 32))]) else {
             throw Refusal(.unavailable, "no key")
         }

@@ -214,8 +214,8 @@ struct BanEvasionTests {
             // When it is over, nothing of the person is left.
             house.clock.advance(3600)
             try await Housekeeping(
-                store: house.store, sessions: LiveSessions(store: house.store), policy: house.policy,
-                surroundings: Surroundings(now: { [clock = house.clock] in clock.now }))()
+                store: house.store, sessions: LiveSessions(store: house.store), certificates: house.certificates,
+                policy: house.policy, surroundings: Surroundings(now: { [clock = house.clock] in clock.now }))()
             #expect(try await bench.look.show(ban.id).line.holds.isEmpty)
             #expect(try await !bench.prove(Self.number, try await bench.phones.person("eve")).isBanned)
         }

@@ -29,7 +29,7 @@ struct ForeignClockTests {
             let opened = try await house.open(identityToken: token, applicationID: nil, on: connection)
             let clock = house.clock
             let upkeep = Housekeeping(
-                store: house.store, sessions: house.sessions, policy: house.policy,
+                store: house.store, sessions: house.sessions, certificates: house.certificates, policy: house.policy,
                 surroundings: Surroundings(now: { clock.now.addingTimeInterval(2 * 86_400) }))
             try await upkeep()
             await #expect(throws: Refusal(.invalidIdentityToken, "", reason: "nonce_used")) {

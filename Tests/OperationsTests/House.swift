@@ -17,6 +17,7 @@ struct House {
     let signer: ProviderSigner
     let registration: AdministerProviders.Registration
     let sessions: LiveSessions
+    let certificates: LiveCertificates
     let providers: KnownProviders
     let keepHouse: Housekeeping
     let bans: RefuseBanned
@@ -84,9 +85,10 @@ struct House {
             ).add(name: "Test", slug: nil, account: nil, avatarHosts: [], key: try signer.verificationKey)
         }
         sessions = LiveSessions(store: store)
-        let certificates = LiveCertificates(store: store)
+        certificates = LiveCertificates(store: store)
         providers = KnownProviders(store: store)
-        keepHouse = Housekeeping(store: store, sessions: sessions, policy: policy, surroundings: surroundings)
+        keepHouse = Housekeeping(
+            store: store, sessions: sessions, certificates: certificates, policy: policy, surroundings: surroundings)
         watch = StoreWatch(
             store: store, sessions: sessions, certificates: certificates, providers: providers, policy: policy,
             surroundings: surroundings

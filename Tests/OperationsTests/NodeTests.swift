@@ -174,7 +174,8 @@ struct NodeTests {
             _ = try await house.opened("alice", on: try await house.connectNewDevice())
             let ahead = Surroundings(now: { house.clock.now + 86_400 })
             try await Housekeeping(
-                store: house.store, sessions: house.sessions, policy: house.policy, surroundings: ahead)()
+                store: house.store, sessions: house.sessions, certificates: house.certificates, policy: house.policy,
+                surroundings: ahead)()
             let left = try await house.store.read { transaction in
                 try ["spent_nonces", "rates", "sessions"].map {
                     try transaction.first("SELECT COUNT(*) FROM \($0)")?.integer(0)
