@@ -164,7 +164,7 @@ public struct Authorization: Sendable, Equatable {
         if present == .rejected, now < end {
             throw Refusal(
                 .conflict, "The person declined; ask again later.", state: present.rawValue,
-                retryAfter: max(1, Int(end.timeIntervalSince(now).rounded(.up))))
+                retryAfter: max(1, Int(saturating: end.timeIntervalSince(now).rounded(.up))))
         }
     }
 }

@@ -4,7 +4,7 @@ extension Date {
     /// The RFC 3339 form in UTC with whole seconds, `2026-01-31T23:59:59Z`: the contract's form of every time.
     /// Years before 0 and after 9999, which RFC 3339 cannot write, are written as these.
     public var rfc3339: String {
-        let seconds = Int(timeIntervalSince1970.rounded(.down))
+        let seconds = Int(saturating: timeIntervalSince1970.rounded(.down))
         let (days, rest) = (seconds.dividingFloor(by: 86_400), seconds.remainderFloor(by: 86_400))
         let (year, month, day) = Self.civil(daysSince1970: days)
         // Written digit by digit: every answer holds a time or two, and each line of the log.
@@ -29,7 +29,7 @@ extension Date {
 
     /// Whole milliseconds since 1970-01-01T00:00:00Z: the store's form of every time.
     public var milliseconds: Int64 {
-        Int64((timeIntervalSince1970 * 1000).rounded())
+        Int64(saturating: (timeIntervalSince1970 * 1000).rounded())
     }
 
     /// Reads the store's form.

@@ -141,7 +141,7 @@ public struct PhoneChallenge: Sendable, Equatable {
                 .conflict, "The code was sent as often as it may be: start another verification later.",
                 state: "no_more_resends")
         }
-        let wait = Int(moment.timeIntervalSince(now).rounded(.up))
+        let wait = Int(saturating: moment.timeIntervalSince(now).rounded(.up))
         guard wait <= 0 else {
             throw Refusal(.rateLimited, "The code may be sent again in \(wait) s.", retryAfter: wait)
         }

@@ -156,7 +156,7 @@ extension Unicode.Scalar {
     fileprivate var decimalDigit: UInt8? {
         if isASCII { return ("0"..."9").contains(self) ? UInt8(value - 0x30) : nil }
         guard properties.generalCategory == .decimalNumber else { return nil }
-        return properties.numericValue.map { UInt8($0) }
+        return properties.numericValue.flatMap { UInt8(exactly: $0) }
     }
 
     /// Whether it is a letter of any script.

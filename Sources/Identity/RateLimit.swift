@@ -30,7 +30,7 @@ public struct RateLimit: Sendable, Equatable {
         let start = max(arrival ?? now, now)
         let wait = start.addingTimeInterval(interval - period).timeIntervalSince(now)
         // A wait below a millisecond is rounding, not waiting.
-        guard wait < 0.001 else { return .refused(retryAfter: max(1, Int(wait.rounded(.up)))) }
+        guard wait < 0.001 else { return .refused(retryAfter: max(1, Int(saturating: wait.rounded(.up)))) }
         return .admitted(start.addingTimeInterval(interval))
     }
 }

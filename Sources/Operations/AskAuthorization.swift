@@ -128,7 +128,7 @@ public struct AskAuthorization: Sendable {
         let wait = oldest.addingTimeInterval(86_400).timeIntervalSince(now)
         throw Refusal(
             .rateLimited, "You asked \(limit) people in 24 hours: try again later.",
-            retryAfter: max(1, Int(wait.rounded(.up))))
+            retryAfter: max(1, Int(saturating: wait.rounded(.up))))
     }
 
     /// That somebody is not verified is told, and so it costs: nobody may ask it of a whole list of names.

@@ -29,7 +29,7 @@ public struct OpenedSession: Sendable {
         self.address = address
         self.assurance = assurance
         expiresAt = session.expiry(policy: policy)
-        lifetime = max(0, Int(expiresAt.timeIntervalSince(now)))
+        lifetime = max(0, Int(saturating: expiresAt.timeIntervalSince(now)))
         idleLifetime = Int(policy.idleLifetime)
     }
 }

@@ -139,7 +139,7 @@ public struct ServeProvider: Sendable {
             return [("nonce_unknown", "This service did not issue the nonce in nce.")]
         }
         if nonce.expiresAt <= now {
-            let late = Int(now.timeIntervalSince(nonce.expiresAt).rounded(.up))
+            let late = Int(saturating: now.timeIntervalSince(nonce.expiresAt).rounded(.up))
             return [("nonce_expired", "The nonce in nce expired \(late) s ago.")]
         }
         let isSpent = try await store.look { try NonceRecords($0).isSpent(nonce) }

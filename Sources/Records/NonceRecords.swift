@@ -45,7 +45,7 @@ public struct NonceRecords {
     private func requireUnexpired(_ nonce: Nonce) throws(Refusal) {
         let now = transaction.now
         guard now < nonce.expiresAt else {
-            let late = Int(now.timeIntervalSince(nonce.expiresAt).rounded(.up))
+            let late = Int(saturating: now.timeIntervalSince(nonce.expiresAt).rounded(.up))
             throw Refusal(
                 .invalidIdentityToken, "The nonce in nce expired \(late) s ago: take a new one and sign again.",
                 reason: "nonce_expired")

@@ -169,6 +169,6 @@ struct ClaimReader {
 
     /// Seconds for a sentence, rounded up so that what is beyond a limit also reads so.
     private static func seconds(_ interval: TimeInterval) -> Int {
-        Int(interval.rounded(.up))
+        Int(saturating: interval.rounded(.up))
     }
 }

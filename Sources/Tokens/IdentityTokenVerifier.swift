@@ -68,7 +68,7 @@ public struct IdentityTokenVerifier: Sendable {
         let issuedAt = silent.date("iat", required: false)
         return TokenCheck(
             defects: TokenRule.all.compactMap { $0.defect(judged) } + claims.defects,
-            clockSkew: issuedAt.map { Int($0.timeIntervalSince(now).rounded()) },
+            clockSkew: issuedAt.map { Int(saturating: $0.timeIntervalSince(now).rounded()) },
             nonce: identity.nonce.isEmpty ? nil : identity.nonce)
     }
 }

@@ -54,10 +54,10 @@ public struct PresenceProof: Sendable, Equatable {
         }
         let age = now.timeIntervalSince(issuedAt)
         guard age >= -clockSkew else {
-            throw refuse(.notYetValid, "iat is \(Int(-age)) s in the future by this server's clock.")
+            throw refuse(.notYetValid, "iat is \(Int(saturating: -age)) s in the future by this server's clock.")
         }
         guard age <= profile.maximumLifetime + clockSkew else {
-            throw refuse(.expired, "The proof was made \(Int(age)) s ago: make a new one.")
+            throw refuse(.expired, "The proof was made \(Int(saturating: age)) s ago: make a new one.")
         }
     }
 }

@@ -9,9 +9,9 @@ extension House {
     /// - Throws: ``CommandFailure`` where this machine's clock is not the store's.
     func requireClock() throws {
         let difference = watch.clockDifference
-        guard abs(difference) > policy[\.bans].maximumClockDifference else { return }
+        guard difference.magnitude > policy[\.bans].maximumClockDifference else { return }
         throw CommandFailure(
-            "The clock of this machine is \(Int(abs(difference).rounded())) s \(difference > 0 ? "ahead of" : "behind") "
+            "The clock of this machine is \(Int(saturating: difference.magnitude.rounded())) s \(difference > 0 ? "ahead of" : "behind") "
                 + "the store's: set it by NTP, then start again.")
     }
 
