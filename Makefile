@@ -1,7 +1,7 @@
 # make run   installs what is missing, builds, starts the service and the sample provider, walks the tour, stays up
 # make test  installs what the tests need and runs everything
 # make bench builds for release and measures; it writes Tests/Benchmarks/RESULTS.md
-# make fuzz  reads ten million mutated cards
+# make fuzz  reads ten million mutated cards, and sends 300,000 odd requests; FUZZ_ROUNDS and FUZZ_SEED are yours
 .PHONY: run test bench fuzz build format lint
 SHELL := /bin/bash
 VENV := $(CURDIR)/.venv
@@ -48,10 +48,14 @@ bench:
 	swift build -c release --product Benchmarks
 	"$$(swift build -c release --show-bin-path)/Benchmarks"
 
-fuzz:
-	@$(call install,$(BUILD_PACKAGES))
+FUZZ_ROUNDS ?= 100
+FUZZ_SEED ?= $(shell date +%s)
+fuzz: $(VENV)/.made
+	@$(call install,$(BUILD_PACKAGES) $(TEST_PACKAGES))
 	swift build -c release --product Benchmarks
 	"$$(swift build -c release --show-bin-path)/Benchmarks" fuzz 10000000
+	swift build --build-tests
+	$(call TEST,--filter RequestFuzzTests,COUNTERSIGN_FUZZ_ROUNDS=$(FUZZ_ROUNDS) COUNTERSIGN_FUZZ_SEED=$(FUZZ_SEED))
 
 build:
 	swift build
