@@ -18,6 +18,7 @@ from cryptography.hazmat.primitives import serialization
 import backend
 import cards
 import certification
+import held
 import phones
 import sessions
 import transport
@@ -26,7 +27,7 @@ from client import TIMEOUT, https
 from provider import Provider
 
 # First the devices that the rest uses, last the end of a certificate.
-MODULES = [module.__name__ for module in (certification, transport, sessions, phones, cards, backend)]
+MODULES = [module.__name__ for module in (certification, transport, sessions, held, phones, cards, backend)]
 LAST = [certification.self_revocation, certification.revocation_list]
 
 

@@ -1,0 +1,58 @@
+"""Steps: requests whose head was let in, and whose body comes when the session is over."""
+
+import json
+import socket
+import ssl
+import time
+import urllib.parse
+import uuid
+
+from checks import equal, expect, step
+from client import TIMEOUT
+from phones import new_number
+
+CALLS = [
+    ("PATCH", "/me", {"push_endpoint": None}),
+    ("POST", "/phone-verifications", {"phone_number": new_number()}),
+    ("POST", f"/phone-verifications/{uuid.uuid4()}/check", {"code": "123456"}),
+    ("POST", "/identity-cards", {"mrz": "P<UTO"}),
+    ("POST", "/authorizations", {"id": str(uuid.uuid4()), "to": str(uuid.uuid4())}),
+]
+
+
+def begin(device, method, path, token, body):
+    """Sends all of a request but its last byte."""
+    parts = urllib.parse.urlsplit(device.client)
+    context = ssl.create_default_context(cafile=device.authority)
+    context.load_cert_chain(*device.files)
+    plain = socket.create_connection((parts.hostname, parts.port), timeout=TIMEOUT)
+    connection = context.wrap_socket(plain, server_hostname="localhost")
+    fields = [f"{method} {path} HTTP/1.1", "Host: localhost", "Content-Type: application/json", "Connection: close",
+              f'Authorization: Layer session-token="{token}"', f"Content-Length: {len(body)}", "", ""]
+    connection.sendall("\r\n".join(fields).encode() + body[:-1])
+    return connection
+
+
+def answer(connection):
+    """Status and members of the answer."""
+    data = b""
+    while more := connection.recv(65536):
+        data += more
+    head, _, body = data.partition(b"\r\n\r\n")
+    expect(head, "no answer")
+    return int(head.split()[1]), json.loads(body) if body else {}
+
+
+@step
+def body_after_logout(world):
+    """A request whose body comes after the logout is refused as if it had come whole after it."""
+    device, user = world.device("fourth"), world.user()
+    for method, path, members in CALLS:
+        session = world.log_in(device, user)
+        body = json.dumps(members).encode()
+        with begin(device, method, path, session["session_token"], body) as held:
+            time.sleep(0.2)  # the head is judged meanwhile
+            equal(device.end_session(session["session_token"]).status_code, 204, "the status of the logout")
+            held.sendall(body[-1:])
+            status, problem = answer(held)
+        equal((status, problem.get("code")), (401, "session_destroyed"), f"{method} {path}")
