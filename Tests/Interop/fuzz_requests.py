@@ -8,7 +8,6 @@ there is one. A route that is new in the description comes along by itself; a se
 import json
 import random
 import re
-import socket
 import ssl
 import sys
 import time
@@ -18,6 +17,7 @@ import requests
 
 import options
 from client import TIMEOUT, https
+from fuzz_channels import HTTP1, HTTP2
 from fuzz_values import NUMBERS, ends, odd, odd_json, odd_text
 from fuzz_world import World
 
@@ -46,61 +46,6 @@ class Failure(Exception):
     """An answer that should not be."""
 
 
-class Channel:
-    """A connection of HTTP/1.1 to one listener, made again where it ended."""
-
-    def __init__(self, url, context):
-        self.parts, self.context, self.socket, self.file = urllib.parse.urlsplit(url), context, None, None
-
-    def open(self, timeout):
-        plain = socket.create_connection((self.parts.hostname, self.parts.port), timeout=TIMEOUT)
-        self.socket = plain if self.parts.scheme == "http" else self.context.wrap_socket(plain, server_hostname="localhost")
-        self.socket.settimeout(timeout)
-        self.file = self.socket.makefile("rb")
-
-    def close(self):
-        for part in (self.file, self.socket):
-            if part:
-                part.close()
-        self.socket = self.file = None
-
-    def exchange(self, data, patient=True):
-        """Status and body of the answer; `None` where there is none."""
-        reused = self.socket is not None
-        if not reused:
-            self.open(TIMEOUT if patient else 0.5)
-        try:
-            self.socket.sendall(data)
-            answer = self.read()
-        except OSError:
-            answer = None
-        if answer is None or not patient:
-            self.close()
-        if answer is None and reused and patient:  # the service may have closed an idle one at this moment
-            return self.exchange(data)
-        return answer
-
-    def read(self):
-        line = self.file.readline()
-        if not line:
-            return None
-        status, fields = int(line.split()[1]), {}
-        while (line := self.file.readline()).strip():
-            name, _, value = line.decode("latin-1").partition(":")
-            fields[name.strip().lower()] = value.strip()
-        if fields.get("transfer-encoding") == "chunked":
-            body = b""
-            while size := int(self.file.readline().split(b";")[0], 16):
-                body += self.file.read(size)
-                self.file.readline()
-            self.file.readline()
-        else:
-            body = self.file.read(int(fields.get("content-length", 0)))
-        if fields.get("connection") == "close":
-            self.close()
-        return status, body
-
-
 class Fuzz:
     """The requests of one seed."""
 
@@ -117,12 +62,14 @@ class Fuzz:
         return servers[0]["description"].split()[0]
 
     def channel(self, listener):
-        if listener not in self.channels:
+        """A connection to a listener: over TLS one of HTTP/2 for every second request."""
+        version = HTTP2 if self.sent % 2 and listener != "ops" else HTTP1
+        if (listener, version) not in self.channels:
             context = ssl.create_default_context(cafile=self.chosen.ca)
             if listener == "client":
                 context.load_cert_chain(*self.world.device.files)
-            self.channels[listener] = Channel(getattr(self.chosen, listener), context)
-        return self.channels[listener]
+            self.channels[listener, version] = version(getattr(self.chosen, listener), context)
+        return self.channels[listener, version]
 
     def operations(self):
         found = [(method, path, operation) for path, methods in self.document["paths"].items()
@@ -166,7 +113,7 @@ class Fuzz:
         return self.given if self.given is not None else odd(self.world.good(name, path), self.random)
 
     def request(self, method, path, operation, kind, name):
-        """The bytes of a request with one odd part."""
+        """Method, target, fields and body of a request with one odd part."""
         world, rnd = self.world, self.random
         media_type, properties = self.members(operation)
         target = path
@@ -204,8 +151,7 @@ class Fuzz:
             if name == "Content-Length":
                 value = rnd.choice(NUMBERS)
             fields[name] = re.sub(r"[\r\n]", "", value if isinstance(value, str) else json.dumps(value))
-        lines = [f"{method.upper()} {target} HTTP/1.1", *(f"{key}: {value}" for key, value in fields.items()), "", ""]
-        return "\r\n".join(lines).encode() + (body or b"")
+        return method.upper(), target, fields, body or b""
 
     def body(self, path, media_type, properties, kind, name):
         """The bytes of a body; `None` where the route takes none."""
@@ -237,12 +183,17 @@ class Fuzz:
 
     def send(self, method, path, operation, kind, name):
         listener = self.listener(path)
-        data = self.request(method, path, operation, kind, name)
+        request = self.request(method, path, operation, kind, name)
         framing = kind == "header" and name in FRAMING
-        answer = self.channel(listener).exchange(data, patient=not framing)
+        channel = self.channel(listener)
+        answer = channel.exchange(*request, patient=not framing)
         self.sent += 1
-        shown = f"request {self.sent}, {method} {path}, odd {kind} {name}: {data[:3000]!r}"
+        shown = f"request {self.sent} by {type(channel).__name__}, odd {kind} {name}: {str(request)[:3000]}"
         if answer is None:
+            try:
+                requests.get(self.chosen.ops + "/livez", timeout=TIMEOUT)
+            except requests.exceptions.RequestException as error:
+                raise Failure(f"the service is gone after {shown}") from error
             # Bytes that no field or target may hold end the connection.
             if framing or kind in ("header", "path", "query"):
                 return
@@ -261,8 +212,9 @@ class Fuzz:
         world.device.reconnect()  # a revocation closes the connections
         if world.device.call("POST", "/nonces").status_code != 201:
             world.device = world.certify()
-            if "client" in self.channels:
-                self.channels.pop("client").close()
+            for version in (HTTP1, HTTP2):
+                if ("client", version) in self.channels:
+                    self.channels.pop(("client", version)).close()
         world.session = world.sign_in(world.device, world.user)
 
     def run(self):
