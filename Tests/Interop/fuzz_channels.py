@@ -38,9 +38,9 @@ class Channel:
         reused = self.socket is not None
         if not patient:
             self.close()
-        if self.socket is None:
-            self.open(TIMEOUT if patient else IMPATIENCE)
         try:
+            if self.socket is None:
+                self.open(TIMEOUT if patient else IMPATIENCE)
             answer = self.ask(method, target, fields, body)
         except (OSError, h2.exceptions.H2Error):
             answer = None

@@ -1,3 +1,4 @@
+import Authority
 import Database
 import Fixtures
 import Foundation
@@ -37,10 +38,14 @@ private final class GatedStore: Database {
     private let store: any Database
     /// How many reads come before the one that is held; negative where none is.
     private let before = Mutex(-1)
+    private let preceding = Mutex<(@Sendable () async throws -> Void)?>(nil)
 
     init(_ store: any Database) { self.store = store }
 
     func holdRead(after count: Int) { before.withLock { $0 = count } }
+
+    /// Happens before the next write begins.
+    func precede(_ act: @escaping @Sendable () async throws -> Void) { preceding.withLock { $0 = act } }
 
     func read<T: Sendable>(_ body: @Sendable @escaping (any Transaction) throws -> T) async throws -> T {
         let isHeld = before.withLock { before in
@@ -57,7 +62,12 @@ private final class GatedStore: Database {
     }
 
     func write<T: Sendable>(_ body: @Sendable @escaping (any Transaction) throws -> T) async throws -> T {
-        try await store.write(body)
+        let act = preceding.withLock { act in
+            defer { act = nil }
+            return act
+        }
+        try await act?()
+        return try await store.write(body)
     }
 
     func tables() async throws -> [TableShape] { try await store.tables() }
@@ -97,6 +107,36 @@ struct LiveCertificateTests {
             store.release.open()
             try await early
             await #expect(throws: Refusal(.certificateRevoked, "")) { try await judge(connection) }
+        }
+    }
+
+    @Test("supersede nothing that were revoked between the look at them and the note that they were seen")
+    func firstSight() async throws {
+        try await House.inhabit { house in
+            let store = GatedStore(house.store)
+            let surroundings = Surroundings(now: { [clock = house.clock] in clock.now })
+            let certificates = LiveCertificates(store: store)
+            let watch = StoreWatch(
+                store: store, sessions: house.sessions, certificates: certificates, providers: house.providers,
+                policy: house.policy, surroundings: surroundings
+            ) { _ in }
+            let judge = JudgePeer(store: store, certificates: certificates, watch: watch, surroundings: surroundings)
+            let old = try await house.connectNewDevice()
+            let session = try await house.opened("alice", on: old).session
+            house.clock.advance(250 * 86_400)
+            let renewed = try await house.renewCertificate(csr: nil, on: old).certificate
+            try await watch.poll()
+            store.precede { [revoke = house.revokeCertificate] in
+                try await revoke.revoke(serial: renewed.serial, reason: .keyCompromise, actor: "admin test")
+            }
+            try await judge(ClientConnection(id: ConnectionID(UUID()), thumbprint: renewed.thumbprint) {})
+            let (present, bound) = try await house.store.read { [thumbprint = old.thumbprint] transaction in
+                (
+                    try CertificateRecords(transaction).find(thumbprint: thumbprint),
+                    try SessionRecords(transaction).find(session.id)
+                )
+            }
+            #expect(present?.revoked == nil && bound?.thumbprint == old.thumbprint)
         }
     }
 
