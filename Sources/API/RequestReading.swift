@@ -30,7 +30,7 @@ struct Members {
     mutating func optionalString(_ name: String) throws(Refusal) -> String? {
         switch try take(name) {
         case nil, .null: return nil
-        case .string(let text): return text
+        case .string(let text): return try Self.storable(text, name)
         default: throw Refusal(.malformedRequest, "$.\(name) is not a string.")
         }
     }
@@ -39,9 +39,15 @@ struct Members {
     mutating func nullableString(_ name: String) throws(Refusal) -> String? {
         switch try value(name) {
         case .null: return nil
-        case .string(let text): return text
+        case .string(let text): return try Self.storable(text, name)
         default: throw Refusal(.malformedRequest, "$.\(name) is not a string or null.")
         }
+    }
+
+    /// No engine keeps U+0000 in a text, and no member needs it.
+    private static func storable(_ text: String, _ name: String) throws(Refusal) -> String {
+        guard !text.utf8.contains(0) else { throw Refusal(.malformedRequest, "$.\(name) holds U+0000.") }
+        return text
     }
 
     /// Any value.

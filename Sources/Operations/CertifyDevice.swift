@@ -97,8 +97,10 @@ public struct CertifyDevice: Sendable {
             try issuing.requireUnusedKey(parsed.key, in: transaction)
             return try wished.map { try CertificateRecords(transaction).list(deviceID: $0).isEmpty } ?? false
         }
-        if isFree, let wished, let issued = try await issue(parsed, as: wished, request, enrolment) { return issued }
-        guard let issued = try await issue(parsed, as: surroundings.newIdentifier(), request, enrolment) else {
+        if isFree, let wished, let issued = try await issue(parsed, as: wished, presenceKey, enrolment) {
+            return issued
+        }
+        guard let issued = try await issue(parsed, as: surroundings.newIdentifier(), presenceKey, enrolment) else {
             throw Refusal(.unavailable, "No device id is free at this moment; nothing was changed.", retryAfter: 1)
         }
         return issued
@@ -107,7 +109,8 @@ public struct CertifyDevice: Sendable {
     /// Signs, and writes the certificate down; `nil` where the id was taken meanwhile, and nothing was changed: what was
     /// signed counts nowhere, since it is not in the issuance table.
     private func issue(
-        _ parsed: RequestedCertificate, as deviceID: DeviceID, _ request: Request, _ enrolment: EnrolmentToken?
+        _ parsed: RequestedCertificate, as deviceID: DeviceID, _ presenceKey: VerificationKey?,
+        _ enrolment: EnrolmentToken?
     ) async throws -> CertifiedDevice? {
         let issued = try issuing.sign(parsed.key, deviceID: deviceID, replaces: nil)
         let auditID = surroundings.newUUID()
@@ -115,7 +118,7 @@ public struct CertifyDevice: Sendable {
             try issuing.requireUnusedKey(parsed.key, in: transaction)
             guard
                 try DeviceRecords(transaction).insert(
-                    deviceID, userAgent: parsed.userAgent, presenceKey: request.presenceKey, at: transaction.now)
+                    deviceID, userAgent: parsed.userAgent, presenceKey: presenceKey?.pem, at: transaction.now)
             else { return false }
             if let enrolment {
                 guard

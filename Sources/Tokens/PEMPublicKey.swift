@@ -29,6 +29,16 @@ extension VerificationKey {
     }
 }
 
+extension VerificationKey {
+    /// The key as PEM (RFC 7468 §13). What is kept of a key is this and not the text that it came in: that may say
+    /// anything around the key.
+    public var pem: String {
+        let body = Data(subjectPublicKeyInfo).base64EncodedString(
+            options: [.lineLength64Characters, .endLineWithLineFeed])
+        return "-----BEGIN PUBLIC KEY-----\n\(body)\n-----END PUBLIC KEY-----\n"
+    }
+}
+
 /// Reads public keys from PEM, and says what else was pasted by mistake.
 enum PEMPublicKey {
     /// Longer texts hold more than a key.

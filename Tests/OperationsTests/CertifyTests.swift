@@ -1,8 +1,10 @@
+import Crypto
 import Database
 import Fixtures
 import Foundation
 import Identity
 import Operations
+import Records
 import Testing
 
 @Suite("Certifying a device")
@@ -16,6 +18,22 @@ struct CertifyTests {
             await #expect(throws: Refusal(.rateLimited, "")) { try await house.certify(try house.request()) }
             house.clock.advance(120)
             _ = try await house.certify(try house.request())
+        }
+    }
+
+    @Test("keeps of a presence key the key alone, whatever stands around it")
+    func presenceKey() async throws {
+        try await House.inhabit { house in
+            let pem = P256.Signing.PrivateKey().publicKey.pemRepresentation
+            for text in ["a note\u{0}\n\(pem)", "\(pem)\n\u{0}", pem] {
+                let device = try await house.certify(
+                    CertifyDevice.Request(
+                        csr: try TestAuthority.certificationRequest(commonName: ""), presenceKey: text,
+                        enrolmentToken: nil, captcha: nil, address: "192.0.2.1")
+                ).certificate.deviceID
+                let kept = try await house.store.read { try DeviceRecords($0).presenceKey(of: device) }
+                #expect(kept?.split(separator: "\n") == pem.split(separator: "\n"))
+            }
         }
     }
 
