@@ -29,7 +29,11 @@ HEADERS = [
 # They say where a request ends: answers may be none, and the connection is of no more use.
 FRAMING = ["Content-Length", "Transfer-Encoding", "Expect", "Connection", "Upgrade", "Host", "TE", "Trailer", "HTTP2-Settings"]
 SCHEMES = ["Layer ", "layer ", "LAYER\t", "Bearer ", "Basic ", "Layer realm=\"x\", ", "Layer session-token='", "Layer =", "", ","]
-CLAIMS = ["iss", "prn", "sub", "nce", "iat", "exp", "nbf", "aud", "app_id", "display_name", "avatar_url", "kid", "jti", "x"]
+SIGNED = {"identity_token", "csr", "proof"}
+CLAIMS = [
+    "iss", "prn", "sub", "nce", "iat", "exp", "nbf", "aud", "app_id", "display_name", "avatar_url", "kid", "jti", "uat", "pka",
+    "pky", "body_sha256", "sub_id", "events", "toe", "x",
+]
 QUERIES = [
     "&&&", "&=", "&%", "&box&box", "&cursor=%zz", "&a=" + "b" * 6000, "&x" * 2000, "&%00=%00", "?", "&box=in&box=in"]
 BODIES = ["[" * 2000, "{\"a\":" * 2000, "\"\\ud800\"", "{\"" + "\\u0000" * 9 + "\":1e999}", "\ufeff{}", "{}" + " " * 60000]
@@ -54,7 +58,7 @@ class Fuzz:
         with https(chosen.ca) as public:
             self.document = public.get(chosen.public + "/openapi.json", timeout=TIMEOUT).json()
         self.world = World(chosen, self.random)
-        self.given = None
+        self.given, self.failures = None, []
         self.channels = {}
 
     def listener(self, path):
@@ -99,7 +103,8 @@ class Fuzz:
         places += [("member", name) for name in members] * 4
         if media_type:
             places += [("member", "unknown"), ("member", None), ("body", None), ("body", None)]
-        if media_type == "application/secevent+jwt" or "identity_token" in members:
+        schemes = {scheme for choice in operation.get("security", []) for scheme in choice}
+        if media_type == "application/secevent+jwt" or SIGNED & set(members) or "providerToken" in schemes:
             places += [("claim", name) for name in CLAIMS]
         return places
 
@@ -144,6 +149,8 @@ class Fuzz:
             fields["Authorization"] = world.layer()
         elif "providerToken" in schemes:
             fields["Authorization"] = world.bearer(method.upper(), target, body or b"")
+            if kind == "claim" and not SIGNED & set(properties):
+                fields["Authorization"] = world.signed_bearer(name, odd_json(rnd), body or b"")
         if kind == "header":
             value = odd(fields[name], rnd) if name in fields and rnd.random() < 0.8 else odd_text(rnd)
             if name == "Authorization" and rnd.random() < 0.3:
@@ -165,8 +172,8 @@ class Fuzz:
         if "aamva" in properties:
             members = [item for item in members if item[0] == rnd.choice(["aamva", "mrz", name])]
         if kind == "claim":
-            members = [(key, world.signed(name, odd_json(rnd)) if key == "identity_token" else value)
-                       for key, value in members]
+            makers = {"identity_token": world.signed, "csr": world.signed_request, "proof": world.signed_proof}
+            members = [(key, makers[key](name, odd_json(rnd)) if key in makers else value) for key, value in members]
         if kind == "member":
             chosen = name or (members[0][0] if members else "twice")
             if name:
@@ -201,7 +208,7 @@ class Fuzz:
         status, body = answer
         self.statuses[status] = self.statuses.get(status, 0) + 1
         if status >= 500 and not (framing and status in (500, 501)):
-            raise Failure(f"{status} {body[:500]!r} to {shown}")
+            self.failures.append(f"{status} {body[:500]!r} to {shown}")
         is_over = status in (401, 403) and re.search(rb'"(session_\w+|certificate_revoked)"', body)
         if ((method, path) in ENDING and status < 300 or is_over) and (kind, name) != ("header", "Authorization"):
             self.heal()
@@ -229,6 +236,8 @@ class Fuzz:
             ready = requests.get(self.chosen.ops + "/readyz", timeout=TIMEOUT)
             if ready.json()["ready"] is not True:
                 raise Failure(f"not ready: {ready.text}")
+        if self.failures:
+            raise Failure("\n".join(self.failures[:20]))
 
 
 def main():

@@ -131,7 +131,10 @@ def changed_token(text, random):
 
 
 def ends(value):
-    """A good value with numbers at the ends of their types in place of it and of the first number in it, also in base64."""
+    """A good value with characters that no store keeps beside it, and numbers at the ends of their types in place of it and
+    of the first number in it, also in base64."""
+    if isinstance(value, str):
+        yield from ("\x00" + value, value + "\x00", value + "\u202e\u0000", value + "a" * 3000)
     for number in NUMBERS[:5] + ["1e308"]:
         yield number
         if isinstance(value, str) and "." not in value:

@@ -86,6 +86,26 @@ class World:
         return jwt.PyJWS().encode(
             json.dumps(claims).encode(), key, algorithm(key), headers={**headers, "kid": self.provider.key_id})
 
+    def signed_request(self, claim, value):
+        """A Layer CSR whose signature holds, with one claim as told."""
+        device = self.unused()
+        claims = {"uat": "fuzz", "prn": device.wished_id, "pka": "EC", "pky": base64.b64encode(public_der(device.key)).decode()}
+        return jwt.PyJWS().encode(json.dumps(claims | {claim: value}).encode(), device.key, "ES256",
+                                  headers={"typ": "JWS", "cty": "layer-csr;v=1"})
+
+    def signed_proof(self, claim, value):
+        """The proof of a new provider key, whose signature holds, with one claim as told."""
+        now, key = int(time.time()), new_key("EC")
+        claims = {"iss": self.provider.provider_id, "aud": self.provider.realm, "iat": now, "exp": now + 300}
+        return jwt.PyJWS().encode(json.dumps(claims | {claim: value}).encode(), key, "ES256", headers={"typ": "JWS"})
+
+    def signed_bearer(self, claim, value, body):
+        """A provider token for one call, whose signature holds, with one claim as told."""
+        now = int(time.time())
+        claims = {"iss": self.provider.provider_id, "aud": self.provider.realm, "iat": now, "exp": now + 60,
+                  "jti": str(uuid.uuid4()), "body_sha256": base64url(hashlib.sha256(body).digest())}
+        return "Bearer " + self.sign("layer-provider;v=1", claims | {claim: value})
+
     def event(self, claim=None, value=None):
         """A provider's own security event, with one claim as told."""
         claims = {
