@@ -13,7 +13,8 @@ public struct AAMVACard: Sendable, Equatable, Confidential {
     public let identityCard: IdentityCard
     /// Where the text departs from the standard.
     public let conformance: AAMVAConformance
-    /// The elements on which a proof rests and that the card lacks, in the standard's three letters.
+    /// The elements without which a card cannot count and that it lacks, in the standard's three letters: number, birthday,
+    /// expiry, and those of the name where there is none at all.
     public let missingElements: [String]
 
     /// A text of more bytes is no card's: a PDF417 symbol holds 1,850 characters.
@@ -48,6 +49,12 @@ public struct AAMVACard: Sendable, Equatable, Confidential {
                 .malformedRequest,
                 "aamva holds a header but no data element: keep the line feeds between the elements when encoding it.")
         }
+        guard !elements.lacksSeparators else {
+            throw Refusal(
+                .malformedRequest,
+                "aamva's elements stand in one line: keep the line feeds between them. A scanner that types like a keyboard "
+                    + "may turn them into blanks.")
+        }
         return AAMVACard(header: header, elements: elements, bytes: bytes, conformance: conformance)
     }
 
@@ -56,7 +63,7 @@ public struct AAMVACard: Sendable, Equatable, Confidential {
     ) {
         let version = header.versionNumber.flatMap { AAMVAVersion($0) } ?? AAMVAVersion(guessedFrom: elements)
         var values = AAMVAValues(bytes, elements: elements, conformance: conformance)
-        let issuer = header.issuerNumber.flatMap { Jurisdiction.of(issuerNumber: $0) }
+        let issuer = header.issuerNumber.flatMap { Issuer.of(number: $0) }
         if header.issuerNumber != nil, issuer == nil { values.conformance.note(.issuerNumber) }
         let primary = elements.all.first { $0.subfile.isPrimary }?.subfile ?? .drivingLicence
         var card = IdentityCard(source: .aamva, kind: primary == .identification ? .identification : .licence)
@@ -64,16 +71,16 @@ public struct AAMVACard: Sendable, Equatable, Confidential {
         card.name = values.name(version: version)
         var address = values.address()
         let country =
-            values.country() ?? issuer?.country
+            values.country(issuer: issuer) ?? issuer?.country
             ?? address.jurisdiction.flatMap { Jurisdiction.of(code: $0) }?.country
         address.country = country
         card.address = address
         card.country = issuer?.country ?? country
-        card.jurisdiction = issuer?.code ?? address.jurisdiction
+        card.jurisdiction = issuer == nil ? address.jurisdiction : issuer?.jurisdiction?.code
         let order: AAMVADate.Order = version.number == 1 || country == "CAN" ? .yearMonthDay : .monthDayYear
         card.dateOfBirth = values.date(ElementID("DBB"), expecting: order)
         card.issuedOn = values.date(ElementID("DBD"), expecting: order)
-        card.expiresOn = values.date(ElementID("DBA"), expecting: order)
+        card.expiresOn = values.expiry(ElementID("DBA"), expecting: order)
         card.documentNumber = values.text(ElementID("DAQ")) ?? ""
         card.documentDiscriminator = values.text(ElementID("DCF"))
         card.sex = values.text(ElementID("DBC")).flatMap(Self.sex)
@@ -81,14 +88,15 @@ public struct AAMVACard: Sendable, Equatable, Confidential {
         card.isLimitedDuration = values.text(ElementID("DDD")).map { $0 == "1" }
         card.fields = values.fields()
 
-        var missing = version.identifyingElements.filter { !values.isPresent($0) }.map(\.text)
-        if !values.hasFamilyName { missing.append(version.nameForm == .whole ? "DAA" : "DCS") }
-        if !values.hasGivenName, version.nameForm != .whole {
-            missing.append(version.nameForm == .apart ? "DAC" : "DCT")
-        }
-        missingElements = missing
+        let names = values.missingNames(version: version)
+        missingElements =
+            AAMVAVersion.requiredElements.filter { !values.isPresent($0) }.map(\.text)
+            + (NameFolding.folded(card.name.full).isEmpty ? (names.isEmpty ? version.nameElements : names) : [])
+        let identifying = version.identifyingElements.filter { either in !either.contains { values.isPresent($0) } }
         let descriptive = version.descriptiveElements(forDriving: card.kind == .licence).filter { !values.contains($0) }
-        for element in missing + descriptive.map(\.text) { values.conformance.note(.missingElement, element) }
+        for element in identifying.compactMap(\.first?.text) + names + descriptive.map(\.text) {
+            values.conformance.note(.missingElement, element)
+        }
 
         self.header = header
         self.version = version

@@ -42,6 +42,7 @@ public struct AAMVAConformance: Sendable, Equatable {
         case strayText = "stray_text"
         case duplicateElement = "duplicate_element"
         case trailingComma = "trailing_comma"
+        case scannerNoise = "scanner_noise"
         case characterSet = "character_set"
         case dateOrder = "date_order"
         case dateZeros = "date_zeros"
@@ -50,6 +51,7 @@ public struct AAMVAConformance: Sendable, Equatable {
         case nameSeparator = "name_separator"
         case countryCode = "country_code"
         case jurisdictionCode = "jurisdiction_code"
+        case postalCode = "postal_code"
         case missingElement = "missing_element"
 
         /// A few words that a developer can act on.
@@ -72,6 +74,7 @@ public struct AAMVAConformance: Sendable, Equatable {
             case .strayText: "text stands outside of any element"
             case .duplicateElement: "an element stands twice with different values"
             case .trailingComma: "a value ends with a comma"
+            case .scannerNoise: "controls, no-break spaces or soft hyphens stand around elements"
             case .characterSet: "a value holds UTF-8 or control characters"
             case .dateOrder: "a date's parts are not in the order of the country and version"
             case .dateZeros: "a date has no eight digits"
@@ -80,6 +83,7 @@ public struct AAMVAConformance: Sendable, Equatable {
             case .nameSeparator: "the names in one element are not separated by commas"
             case .countryCode: "the country is not written as USA or CAN"
             case .jurisdictionCode: "the jurisdiction is not written as its two letters"
+            case .postalCode: "the postal code has neither the form of a ZIP code nor of a Canadian one"
             case .missingElement: "an element that the version makes mandatory is missing or empty"
             }
         }

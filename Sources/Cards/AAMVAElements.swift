@@ -15,6 +15,7 @@ struct AAMVAElements {
     static let maximumCount = 256
 
     private let bytes: [UInt8]
+    private let noise: ScannerNoise
     /// All elements in the card's order.
     private(set) var all: [Element] = []
     private var subfile = SubfileType.drivingLicence
@@ -28,6 +29,7 @@ struct AAMVAElements {
     /// - Throws: ``Refusal`` `malformed_request` for more than ``maximumCount`` elements.
     init(_ bytes: [UInt8], header: AAMVAHeader, noting conformance: inout AAMVAConformance) throws(Refusal) {
         self.bytes = bytes
+        noise = ScannerNoise(bytes)
         all.reserveCapacity(48)
         if let first = header.designators.first(where: \.type.isPrimary) { subfile = first.type }
         var position = header.end
@@ -46,22 +48,51 @@ struct AAMVAElements {
     /// The first element of this name.
     func first(_ id: ElementID) -> Element? { all.first { $0.id == id } }
 
+    /// Whether the text's line feeds are gone: of number, birthday and expiry at least two stand in the value of another
+    /// element. Such a text could be cut anywhere, so it is not read.
+    var lacksSeparators: Bool {
+        let lost = Self.unmistakable.filter { !contains($0) }
+        guard lost.count >= 2 else { return false }
+        return lost.count { id in all.contains { holds(id, in: $0.value) } } >= 2
+    }
+
+    private static let unmistakable = ["DAQ", "DBB", "DBA"].map { ElementID($0) }
+
+    /// Whether an id with a digit or capital behind it stands in a value.
+    private func holds(_ id: ElementID, in value: Range<Int>) -> Bool {
+        guard value.count > 3 else { return false }
+        return (value.lowerBound..<value.upperBound - 3).contains { position in
+            elementID(at: position, end: value.upperBound) == id
+                && (bytes[position + 3].isDigit || bytes[position + 3].isCapital)
+        }
+    }
+
     private func endOfElement(from start: Int) -> Int {
         var position = start
         while position < bytes.count {
             let byte = bytes[position]
             if byte < 0x20, byte != 0x09, byte != 0 { return position }
             if byte == UInt8(ascii: "|"), isBoundary(after: position) { return position }
+            if byte == 0x09 || (byte >= 0x80 && noise.isControl(at: position)), isElement(after: position) {
+                return position
+            }
             position += 1
         }
         return position
+    }
+
+    /// A tab or C1 control separates only where an element follows: either may stand in a value.
+    private func isElement(after separator: Int) -> Bool {
+        // A few bytes on: a text of controls alone must not be looked through from each of them.
+        let next = noise.trimmed(separator + 1..<min(separator + 9, bytes.count)).range.lowerBound
+        return elementID(at: next, end: bytes.count) != nil
     }
 
     /// A bar separates where an element or a subfile begins behind it, or nothing more comes.
     private func isBoundary(after bar: Int) -> Bool {
         let next = bar + 1
         guard next < bytes.count, bytes[next] >= 0x20, bytes[next] != UInt8(ascii: "|") else { return true }
-        return elementID(at: next, end: bytes.count) != nil || bytes.subfileType(at: next) != nil
+        return isElement(after: bar) || bytes.subfileType(at: next) != nil
     }
 
     private mutating func noteSeparator(at position: Int, noting conformance: inout AAMVAConformance) {
@@ -77,14 +108,15 @@ struct AAMVAElements {
     }
 
     private mutating func take(_ text: Range<Int>, noting conformance: inout AAMVAConformance) throws(Refusal) {
-        var (start, end) = (text.lowerBound, text.upperBound)
-        while end > start, bytes[end - 1] <= 0x20 { end -= 1 }
-        while start < end, bytes[start] <= 0x20 { start += 1 }
+        let (range, hadNoise) = noise.trimmed(text)
+        let end = range.upperBound
+        var start = range.lowerBound
+        if hadNoise { conformance.note(.scannerNoise) }
         guard start < end else { return }
         if let type = beginningSubfile(at: start, end: end) {
             subfile = type
             isInSubfile = true
-            start += 2
+            start = noise.trimmed(start + 2..<end).range.lowerBound
             guard start < end else { return }
         } else if isAfterReturn, isInSubfile {
             conformance.note(.carriageReturnSeparator)
@@ -107,7 +139,7 @@ struct AAMVAElements {
     private func beginningSubfile(at start: Int, end: Int) -> SubfileType? {
         guard end - start >= 2, let type = bytes.subfileType(at: start) else { return nil }
         if end - start == 2 { return type }
-        if type.isPrimary { return bytes[start + 2].isCapital ? type : nil }
+        if type.isPrimary { return bytes[start + 2].isCapital || bytes[start + 2] >= 0x80 ? type : nil }
         return type != subfile && end - start >= 4 && bytes.subfileType(at: start + 2) == type ? type : nil
     }
 

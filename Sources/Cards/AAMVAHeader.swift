@@ -71,7 +71,8 @@ public struct AAMVAHeader: Sendable, Equatable {
             for word: StaticString in ["ANSI", "AAMVA", "AMVA"] where bytes.holds(word, at: position) {
                 var end = position + word.utf8CodeUnitCount
                 let afterWord = end
-                while end < bytes.count, bytes[end] == UInt8(ascii: " ") { end += 1 }
+                // A no-break space counts as the blank that it stands for; nobody else writes one there.
+                while end < bytes.count, [0x20, 0xA0, 0xC2].contains(bytes[end]) { end += 1 }
                 let isStandard = bytes[position + 1] == UInt8(ascii: "N") && end == afterWord + 1
                 return (position, end, isStandard)
             }

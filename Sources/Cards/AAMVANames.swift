@@ -10,16 +10,14 @@ extension AAMVAValues {
                 take(whole: whole, into: &name)
             } else {
                 name.family = text(ElementID("DAB"))
-                name.given = text(ElementID("DAC"))
-                name.middle = text(ElementID("DAD"))
+                takeApart(into: &name)
             }
         case .givenTogether:
             name.family = text(ElementID("DCS"))
             if let given = text(ElementID("DCT")) { take(given: given, into: &name) }
         case .apart:
             name.family = text(ElementID("DCS"))
-            name.given = text(ElementID("DAC"))
-            name.middle = text(ElementID("DAD"))
+            takeApart(into: &name)
         }
         completeFromOtherVersions(&name, version: version)
         name.suffix = name.suffix ?? text(ElementID("DCU"), ElementID("DAE"))
@@ -29,14 +27,13 @@ extension AAMVAValues {
         return name
     }
 
-    /// Whether a family name or its explicit absence stands on the card.
-    var hasFamilyName: Bool {
-        isPresent(ElementID("DCS")) || isPresent(ElementID("DAB")) || isPresent(ElementID("DAA"))
-    }
-
-    /// Whether a given name or its explicit absence stands on the card.
-    var hasGivenName: Bool {
-        isPresent(ElementID("DAC")) || isPresent(ElementID("DCT")) || isPresent(ElementID("DAA"))
+    /// The mandatory elements of a name that are missing or empty; NONE stands for a name that the holder does not have.
+    func missingNames(version: AAMVAVersion) -> [String] {
+        guard !isPresent(ElementID("DAA")) else { return [] }
+        guard version.nameForm != .whole else { return isPresent(ElementID("DAB")) ? [] : ["DAA"] }
+        let hasFamily = isPresent(ElementID("DCS")) || isPresent(ElementID("DAB"))
+        let hasGiven = isPresent(ElementID("DAC")) || isPresent(ElementID("DCT"))
+        return (hasFamily ? [] : ["DCS"]) + (hasGiven ? [] : [version.nameForm == .apart ? "DAC" : "DCT"])
     }
 
     private mutating func completeFromOtherVersions(_ name: inout PersonName, version: AAMVAVersion) {
@@ -44,9 +41,8 @@ extension AAMVAValues {
         guard !isComplete else { return }
         let before = name
         if name.given == nil {
-            if version.nameForm != .apart, let given = text(ElementID("DAC")) {
-                name.given = given
-                name.middle = name.middle ?? text(ElementID("DAD"))
+            if version.nameForm != .apart, isPresent(ElementID("DAC")) {
+                takeApart(into: &name)
             } else if version.nameForm != .givenTogether, let given = text(ElementID("DCT")) {
                 take(given: given, into: &name)
             }
@@ -65,12 +61,23 @@ extension AAMVAValues {
         if name != before { conformance.note(.nameElements) }
     }
 
-    /// `FAMILY,FIRST,MIDDLE,SUFFIX`; where no comma stands, blanks are taken for them, in the same order.
+    /// First name and further names in an element each. Several further names are separated by commas, as the standard has
+    /// it; where the first names are too, all but the first are further ones.
+    private mutating func takeApart(into name: inout PersonName) {
+        let given = Self.parts(text(ElementID("DAC")))
+        let middle = given.dropFirst() + Self.parts(text(ElementID("DAD")))
+        name.given = given.first
+        name.middle = middle.isEmpty ? name.middle : middle.joined(separator: " ")
+    }
+
+    /// `FAMILY,FIRST,MIDDLE,SUFFIX`; where no comma stands, the name is in the order of speech.
     private mutating func take(whole: String, into name: inout PersonName) {
-        var parts = whole.split(separator: ",", maxSplits: 3, omittingEmptySubsequences: false).map(Self.trimmed)
-        if parts.count == 1 {
+        let parts = whole.split(separator: ",", maxSplits: 3, omittingEmptySubsequences: false)
+            .map(Self.withoutBlanksAround)
+        guard parts.count > 1 else {
             conformance.note(.nameSeparator, "DAA")
-            parts = whole.split(separator: " ", maxSplits: 2).map(Self.trimmed)
+            name = PersonName(spoken: whole)
+            return
         }
         func part(_ index: Int) -> String? {
             index < parts.count && !parts[index].isEmpty ? parts[index] : nil
@@ -81,19 +88,36 @@ extension AAMVAValues {
         name.suffix = part(3)
     }
 
-    /// All given names in one element, separated by commas or blanks.
+    /// All given names in one element, separated by commas or blanks. Some issuers write further names beside it.
     private mutating func take(given: String, into name: inout PersonName) {
-        let parts = given.split { $0 == "," || $0 == " " }
-        name.given = parts.first.map(String.init)
-        name.middle = parts.count > 1 ? parts.dropFirst().joined(separator: " ") : nil
+        let parts = given.split { $0 == "," || $0 == " " }.map(String.init)
+        name.given = parts.first
+        let beside = Self.parts(text(ElementID("DAD"))).filter { !parts.contains($0) }
+        if !beside.isEmpty { conformance.note(.nameElements, "DAD") }
+        let middle = parts.dropFirst() + beside
+        name.middle = middle.isEmpty ? name.middle : middle.joined(separator: " ")
+    }
+
+    private static func parts(_ names: String?) -> [String] {
+        (names ?? "").split(separator: ",").map(withoutBlanksAround).filter { !$0.isEmpty }
     }
 
     private mutating func truncation(_ id: ElementID) -> PersonName.Truncation {
         text(id).flatMap(PersonName.Truncation.init(rawValue:)) ?? .unknown
     }
+}
 
-    private static func trimmed(_ part: Substring) -> String {
-        let end = part.lastIndex { $0 != " " }.map(part.index(after:)) ?? part.startIndex
-        return String(part[..<end].drop { $0 == " " })
+extension PersonName {
+    /// A name that is written as it is spoken: given, middle, family, and what tells generations apart.
+    init(spoken: String) {
+        var words = spoken.split(separator: " ").map(String.init)
+        var suffix: String?
+        if words.count > 2, let last = words.last, Self.generations.contains(last) { suffix = words.removeLast() }
+        self.init(family: words.popLast(), given: words.first, suffix: suffix)
+        let between = words.dropFirst()
+        middle = between.isEmpty ? nil : between.joined(separator: " ")
     }
+
+    /// `V` is left out: it is the initial of a name as well.
+    private static let generations: Set<String> = ["JR", "SR", "II", "III", "IV", "2ND", "3RD", "4TH"]
 }

@@ -52,6 +52,13 @@ struct AAMVAValues {
         return date.day
     }
 
+    /// The last day of validity. Nines alone, and NONE, say that the card does not expire.
+    mutating func expiry(_ id: ElementID, expecting order: AAMVADate.Order) -> CalendarDate? {
+        guard let value = value(of: id) else { return nil }
+        let isNever = Self.isNone(value) || (value.count >= 6 && value.allSatisfy { $0 == UInt8(ascii: "9") })
+        return isNever ? CalendarDate(year: 9999, month: 12, day: 31) : date(id, expecting: order)
+    }
+
     /// All elements with their raw values.
     mutating func fields() -> [CardField] {
         elements.all.map { element in
@@ -68,15 +75,21 @@ struct AAMVAValues {
         let (text, isForeign) = Self.decode(value)
         if isForeign { conformance.note(.characterSet, id.text) }
         guard isForeign || value.contains(where: { $0 < 0x20 || $0 >= 0x7F }) else { return text }
-        let printable = text.unicodeScalars.filter { scalar in
-            switch scalar.properties.generalCategory {
-            case .control, .format, .lineSeparator, .paragraphSeparator, .privateUse, .surrogate, .unassigned: false
-            default: true
-            }
-        }
-        let cleaned = String(String.UnicodeScalarView(printable))
+        let cleaned = Self.printable(text)
         if cleaned.unicodeScalars.count != text.unicodeScalars.count { conformance.note(.characterSet, id.text) }
         return cleaned.isEmpty ? nil : cleaned
+    }
+
+    /// A text without blanks around it and without characters that show nothing or change how others are shown.
+    static func printable(_ text: String) -> String {
+        let printable = text.unicodeScalars.compactMap { scalar -> Unicode.Scalar? in
+            switch scalar.properties.generalCategory {
+            case .control, .format, .lineSeparator, .paragraphSeparator, .privateUse, .surrogate, .unassigned: nil
+            case .spaceSeparator: " "
+            default: scalar
+            }
+        }
+        return withoutBlanksAround(String(String.UnicodeScalarView(printable)))
     }
 
     /// ISO/IEC 8859-1 as the standard has it; UTF-8, which some readers make of it, is told by its form.
@@ -89,12 +102,21 @@ struct AAMVAValues {
     /// What cards write where there is nothing to write: the standard's NONE and UNAVL, and issuers' own words.
     private static func meansNothing(_ value: ArraySlice<UInt8>) -> Bool {
         guard value.count <= 11 else { return false }
-        let words: [StaticString] = ["NONE", "UNAVL", "UNAVAIL", "UNAVAILABLE", "N/A"]
-        return words.contains { word in
-            word.utf8CodeUnitCount == value.count
-                && zip(value, UnsafeBufferPointer(start: word.utf8Start, count: word.utf8CodeUnitCount)).allSatisfy {
-                    $0.capitalised == $1
-                }
-        }
+        return isNone(value) || ["UNAVL", "UNAVAIL", "UNAVAILABLE", "N/A"].contains { isWord($0, value) }
+    }
+
+    private static func isNone(_ value: ArraySlice<UInt8>) -> Bool { isWord("NONE", value) }
+
+    private static func isWord(_ word: StaticString, _ value: ArraySlice<UInt8>) -> Bool {
+        word.utf8CodeUnitCount == value.count
+            && zip(value, UnsafeBufferPointer(start: word.utf8Start, count: word.utf8CodeUnitCount)).allSatisfy {
+                $0.capitalised == $1
+            }
+    }
+
+    /// A text without blanks at its ends.
+    static func withoutBlanksAround(_ text: some StringProtocol) -> String {
+        let end = text.lastIndex { $0 != " " }.map(text.index(after:)) ?? text.startIndex
+        return String(text[..<end].drop { $0 == " " })
     }
 }

@@ -64,10 +64,23 @@ public struct AAMVAVersion: Sendable, Equatable {
         }
     }
 
-    /// The elements that a proof of identity rests on, names apart: without one of them a card is rejected.
-    var identifyingElements: [ElementID] { number == 1 ? Self.identifying2000 : Self.identifying2003 }
+    /// The elements that hold its names.
+    var nameElements: [String] {
+        switch nameForm {
+        case .whole: ["DAA"]
+        case .givenTogether: ["DCS", "DCT"]
+        case .apart: ["DCS", "DAC"]
+        }
+    }
 
-    /// Further mandatory elements, of body and vehicles: real cards lack them often, so that it is only reported.
+    /// The elements that a card cannot count without, whatever its version, names apart: number, birthday and expiry.
+    static let requiredElements = ["DAQ", "DBA", "DBB"].map(id)
+
+    /// Elements that must not be empty by the standard, each with the one that may stand in its place. Whole states leave
+    /// some of them empty, so that it is only reported.
+    var identifyingElements: [[ElementID]] { number == 1 ? Self.identifying2000 : Self.identifying2003 }
+
+    /// Further mandatory elements, of body and vehicles, which may be empty.
     func descriptiveElements(forDriving: Bool) -> [ElementID] {
         let vehicles = number == 1 ? Self.vehicles2000 : Self.vehicles2003
         let body = number == 1 ? [] : Self.body2003
@@ -75,8 +88,10 @@ public struct AAMVAVersion: Sendable, Equatable {
         return (forDriving ? vehicles : []) + body + flags
     }
 
-    private static let identifying2000 = ["DAG", "DAI", "DAJ", "DAK", "DAQ", "DBA", "DBB", "DBC", "DBD"].map(id)
-    private static let identifying2003 = identifying2000 + ["DCF", "DCG"].map(id)
+    private static let identifying2000 =
+        [("DAG", "DAL"), ("DAI", "DAN"), ("DAJ", "DAO"), ("DAK", "DAP")].map { [id($0), id($1)] }
+        + ["DAQ", "DBA", "DBB", "DBC", "DBD"].map { [id($0)] }
+    private static let identifying2003 = identifying2000 + ["DCF", "DCG"].map { [id($0)] }
     private static let vehicles2000 = ["DAR", "DAS", "DAT"].map(id)
     private static let vehicles2003 = ["DCA", "DCB", "DCD"].map(id)
     private static let body2003 = ["DAU", "DAY"].map(id)

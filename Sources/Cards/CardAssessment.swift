@@ -1,3 +1,4 @@
+import Foundation
 import Identity
 
 /// What all checks say of one card, and what follows.
@@ -23,11 +24,13 @@ public struct CardAssessment: Sendable, Equatable {
     /// Judges a card.
     ///
     /// - Parameters:
-    ///   - today: the day of judgement.
+    ///   - moment: of the judgement. A card counts until its last day is over wherever its holder may be.
     ///   - policy: the minimum age, and which soft failures send a card to review.
     ///   - displayName: the name under which the provider knows the user; `nil` where it told none.
-    public init(_ card: ScannedCard, today: CalendarDate, policy: CardPolicy, displayName: String?) {
-        let judged = CardRule.Case(card: card, today: today, policy: policy, displayName: displayName)
+    public init(_ card: ScannedCard, at moment: Date, policy: CardPolicy, displayName: String?) {
+        let judged = CardRule.Case(
+            card: card, today: CalendarDate(utcDayOf: moment), earliestDay: CalendarDate(earliestDayAt: moment),
+            policy: policy, displayName: displayName)
         checks = CardRule.all.map { $0.check(judged) }
         let failed = checks.filter { $0.result == .failed }.map(\.name)
         if failed.contains(where: \.isHard) {

@@ -15,13 +15,20 @@ public struct CardFingerprint: Sendable, Equatable, Confidential {
         document =
             number.isEmpty
             ? nil : Self.join("document", [card.country ?? "", card.jurisdiction ?? "", card.kind.rawValue, number])
-        let parts = [card.name.family, card.name.given, card.name.middle].compactMap { $0 }
+        person = Self.person(card.name, card.dateOfBirth, card.address?.postalCode)
+    }
+
+    /// The ``person`` of a card that was shown; `nil` where its facts are of before names were kept apart.
+    public static func person(of facts: CardFacts) -> String? {
+        facts.name.flatMap { person($0, facts.dateOfBirth, facts.address?.postalCode) }
+    }
+
+    private static func person(_ name: PersonName, _ birthday: CalendarDate?, _ postalCode: String?) -> String? {
+        let parts = [name.family, name.given, name.middle].compactMap { $0 }
         let folded = parts.map(NameFolding.folded).joined(separator: " ")
-        let postalCode = card.address?.postalCode?.utf8.filter { $0.isDigit || $0.isCapital }.prefix(5) ?? []
-        person = card.dateOfBirth.flatMap { birthday in
-            folded.isEmpty
-                ? nil : Self.join("person", [folded, birthday.text, String(decoding: postalCode, as: UTF8.self)])
-        }
+        guard let birthday, !folded.isEmpty else { return nil }
+        let code = postalCode?.utf8.filter { $0.isDigit || $0.isCapital }.prefix(5) ?? []
+        return join("person", [folded, birthday.text, String(decoding: code, as: UTF8.self)])
     }
 
     /// The unit separator stands in no field, so that no two lists of fields give one text.

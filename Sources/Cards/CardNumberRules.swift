@@ -9,7 +9,8 @@ extension CardRule {
 
     static let numberFormat = CardRule(name: .numberFormat) { judged in
         let card = judged.identityCard
-        guard judged.card.aamva != nil,
+        // A stripe writes letters as digits, a zone is a passport's.
+        guard case .aamva = judged.card,
             let format = card.jurisdiction.flatMap({ Jurisdiction.of(code: $0) })?.numberFormat
         else { return (.notApplicable, "No form of the issuer's document numbers is known.") }
         return format.admits(card.normalisedNumber)
@@ -19,23 +20,36 @@ extension CardRule {
 
     static let postalCode = CardRule(name: .postalCode) { judged in
         guard let address = judged.identityCard.address, let code = address.postalCode,
-            let area = address.jurisdiction.flatMap({ Jurisdiction.of(code: $0) })?.postalArea
+            let area = address.jurisdiction.flatMap({ PostalArea.of($0) })
         else { return (.notApplicable, "The card states no postal code or no known jurisdiction.") }
         guard let isInside = area.contains(code) else {
-            return (.failed, "The postal code has neither the form of a ZIP code nor of a Canadian one.")
+            return (.notApplicable, "The postal code has no form that is known, or no codes of the jurisdiction are.")
         }
         return isInside
             ? (.passed, "The postal code lies in the jurisdiction.")
             : (.failed, "The postal code does not lie in the jurisdiction.")
     }
 
+    static let addressJurisdiction = CardRule(name: .addressJurisdiction) { judged in
+        let card = judged.identityCard
+        guard let issuer = card.jurisdiction, let stated = card.address?.jurisdiction else {
+            return (.notApplicable, "The card states no jurisdiction of its address, or none issued it.")
+        }
+        if PostalArea.military[stated] != nil { return (.passed, "The address is one of the forces.") }
+        return stated == issuer
+            ? (.passed, "The address lies in the jurisdiction that issued the card.")
+            : (.failed, "The address lies in another jurisdiction than the one that issued the card.")
+    }
+
     static let displayName = CardRule(name: .name) { judged in
         guard let displayName = judged.displayName, !NameFolding.words(displayName).isEmpty else {
             return (.notApplicable, "The provider told no display name.")
         }
-        return NameComparison(judged.identityCard.name).admits(displayName)
-            ? (.passed, "The name on the card fits the account's display name.")
-            : (.failed, "The name on the card is not the account's display name.")
+        let comparison = NameComparison(judged.identityCard.name)
+        if comparison.admits(displayName) { return (.passed, "The name on the card fits the account's display name.") }
+        return comparison.canJudge(displayName)
+            ? (.failed, "The name on the card is not the account's display name.")
+            : (.notApplicable, "The account's display name has not the shape of a person's name.")
     }
 
     static let postOfficeBox = CardRule(name: .poBox) { judged in
@@ -54,8 +68,8 @@ extension CardRule {
     }
 
     static let conformance = CardRule(name: .conformance) { judged in
-        guard let card = judged.card.aamva else {
-            return (.notApplicable, "A zone of the right length and alphabet has no other form.")
+        guard case .aamva(let card) = judged.card else {
+            return (.notApplicable, "Zones and the tracks of stripes have no other form.")
         }
         guard !card.conformance.isConformant else { return (.passed, "The text is written as the standard says.") }
         let kinds = AAMVAConformance.Kind.allCases.filter(card.conformance.kinds.contains)
@@ -72,7 +86,9 @@ private enum DocumentNumber {
     /// The longest that the AAMVA standard allows.
     static let maximumLength = 25
     /// Words that stand where a number is withheld or invented.
-    static let words: Set<String> = ["UNKNOWN", "SPECIMEN", "SAMPLE", "VOID", "TEST", "NULL", "NA", "XXXXX"]
+    static let words: Set<String> = [
+        "NONE", "UNAVL", "UNKNOWN", "SPECIMEN", "SAMPLE", "VOID", "TEST", "NULL", "NA", "XXXXX",
+    ]
 
     static func isOne(_ card: IdentityCard) -> Bool {
         let number = card.normalisedNumber

@@ -6,7 +6,10 @@ struct CardRule: Sendable {
     /// A card and all that it is judged by.
     struct Case: Sendable {
         let card: ScannedCard
+        /// The day in UTC.
         let today: CalendarDate
+        /// The day where it is the earliest on Earth: what ends with a day has ended when it is over there.
+        let earliestDay: CalendarDate
         let policy: CardPolicy
         let displayName: String?
 
@@ -28,12 +31,12 @@ struct CardRule: Sendable {
     /// In the order in which they are reported.
     static let all: [CardRule] = [
         unexpired, dateOrder, minimumAge, issuer, mandatoryElements, documentNumber, checkDigits, numberFormat,
-        postalCode, displayName, postOfficeBox, conformance,
+        postalCode, addressJurisdiction, displayName, postOfficeBox, conformance,
     ]
 
     static let unexpired = CardRule(name: .unexpired) { judged in
         guard let expiry = judged.identityCard.expiresOn else { return (.failed, "The card states no day of expiry.") }
-        return expiry >= judged.today
+        return expiry >= judged.earliestDay
             ? (.passed, "The card is valid today.") : (.failed, "The card's last day of validity has passed.")
     }
 
@@ -46,10 +49,7 @@ struct CardRule: Sendable {
         guard birth < expiry, birth <= judged.today else {
             return (.failed, "The holder is born after today or after the card's expiry.")
         }
-        guard let issue = card.issuedOn else {
-            return card.source == .aamva
-                ? (.failed, "The card states no day of issue.") : (.passed, "Birth comes before expiry.")
-        }
+        guard let issue = card.issuedOn else { return (.passed, "Birth comes before expiry.") }
         guard birth < issue, issue < expiry else {
             return (.failed, "Birth, issue and expiry do not follow each other.")
         }
@@ -69,33 +69,30 @@ struct CardRule: Sendable {
     }
 
     static let issuer = CardRule(name: .issuer) { judged in
-        guard let card = judged.card.aamva else {
-            let isStated = judged.identityCard.country != nil
-            return isStated
+        let number: Int?
+        switch judged.card {
+        case .aamva(let card): number = card.header.issuerNumber
+        case .stripe(let stripe): number = stripe.issuerNumber
+        case .machineReadable(let zone):
+            return zone.identityCard.country != nil
                 ? (.notApplicable, "A machine readable zone has no issuer number.")
                 : (.failed, "The zone states no issuing state.")
         }
-        guard let number = card.header.issuerNumber, let issuer = Jurisdiction.of(issuerNumber: number) else {
+        guard let issuer = number.flatMap({ Issuer.of(number: $0) }) else {
             return (.failed, "The issuer number belongs to no state, territory or province.")
         }
-        if let stated = card.identityCard.address?.jurisdiction, stated != issuer.code {
-            return (.failed, "The issuer number and the jurisdiction (DAJ) name different issuers.")
-        }
-        if let stated = card.identityCard.address?.country, stated != issuer.country {
+        // Where the holder lives plays no part: people move, and keep their card until it ends.
+        if let stated = judged.identityCard.address?.country, stated != issuer.country {
             return (.failed, "The issuer number and the country (DCG) name different countries.")
         }
-        return (.passed, "Issuer number, jurisdiction and country belong together.")
+        return (.passed, "Issuer number and country belong together.")
     }
 
     static let mandatoryElements = CardRule(name: .mandatoryElements) { judged in
-        guard let card = judged.card.aamva else {
-            return judged.identityCard.name.family != nil
-                ? (.passed, "The zone states a name.") : (.failed, "The zone states no name.")
-        }
-        let missing = card.missingElements
+        let missing = judged.card.missing
         return missing.isEmpty
-            ? (.passed, "Every element that version \(card.version.number) demands of a proof is there.")
-            : (.failed, "Mandatory elements are missing or empty: \(missing.joined(separator: ", ")).")
+            ? (.passed, "Number, birthday, expiry and a name are there.")
+            : (.failed, "What a card cannot count without is missing or empty: \(missing.joined(separator: ", ")).")
     }
 
     static let checkDigits = CardRule(name: .checkDigits) { judged in

@@ -18,7 +18,8 @@ public struct DocumentName: Sendable, Confidential {
         let words = issuer.split(separator: "-", omittingEmptySubsequences: false)
         if let code = words.last, code.utf8.count == 2 {
             guard let jurisdiction = Jurisdiction.of(code: String(code)) else { return nil }
-            let countries = [jurisdiction.country, String(jurisdiction.country.prefix(2))]
+            let short = jurisdiction.country == "MEX" ? "MX" : String(jurisdiction.country.prefix(2))
+            let countries = [jurisdiction.country, short]
             guard words.count == 1 || (words.count == 2 && countries.contains(String(words[0]))) else { return nil }
             self.init(country: jurisdiction.country, jurisdiction: jurisdiction.code, number: String(parts[1]))
         } else {

@@ -31,7 +31,9 @@ struct ElementID: Hashable, Sendable {
         ElementID("DDF"): .givenTruncation, ElementID("DDG"): .middleTruncation, ElementID("DBB"): .dateOfBirth,
         ElementID("DBD"): .issuedOn, ElementID("DBA"): .expiresOn, ElementID("DBC"): .sex, ElementID("DAG"): .street,
         ElementID("DAH"): .street, ElementID("DAI"): .city, ElementID("DAJ"): .addressJurisdiction,
-        ElementID("DAK"): .postalCode, ElementID("DCG"): .country, ElementID("DAQ"): .documentNumber,
+        ElementID("DAK"): .postalCode, ElementID("DAL"): .street, ElementID("DAM"): .street, ElementID("DAN"): .city,
+        ElementID("DAO"): .addressJurisdiction, ElementID("DAP"): .postalCode, ElementID("DCG"): .country,
+        ElementID("DAQ"): .documentNumber,
         ElementID("DCF"): .documentDiscriminator, ElementID("DDA"): .compliance, ElementID("DDD"): .limitedDuration,
     ]
 }

@@ -1,10 +1,10 @@
 /// A state, district, territory or province that issues AAMVA cards.
 public struct Jurisdiction: Sendable, Equatable {
-    /// Its two letters (ISO 3166-2 without the country).
+    /// Its two letters: ISO 3166-2 without the country in the US and Canada, AAMVA's in Mexico.
     public let code: String
     /// Its issuer identification number, six digits.
     public let issuerNumber: Int
-    /// `USA` or `CAN`.
+    /// `USA`, `CAN` or `MEX`.
     public let country: String
     /// The postal codes in it.
     public let postalArea: PostalArea

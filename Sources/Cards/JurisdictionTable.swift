@@ -1,9 +1,10 @@
 extension Jurisdiction {
-    /// All jurisdictions: 50 states, the District of Columbia, five territories, 13 provinces and territories of Canada.
+    /// All jurisdictions: 50 states, the District of Columbia, five territories, 13 provinces and territories of Canada,
+    /// and the two states of Mexico that AAMVA has numbered.
     ///
     /// Issuer numbers are AAMVA's assignments, postal areas those of USPS and Canada Post. The forms of numbers come from
     /// published tables that are older than today's cards: good for a hint, never for a rejection.
-    public static let all: [Jurisdiction] = states + territories + provinces
+    public static let all: [Jurisdiction] = states + territories + provinces + mexican
 
     private static let states: [Jurisdiction] = [
         Jurisdiction("AL", 636033, "USA", postal: "350-369", numbers: "D1-8"),
@@ -65,6 +66,11 @@ extension Jurisdiction {
         Jurisdiction("MP", 604430, "USA", postal: "969", numbers: ""),
         Jurisdiction("PR", 604431, "USA", postal: "006-007 009", numbers: ""),
         Jurisdiction("VI", 636062, "USA", postal: "008", numbers: ""),
+    ]
+
+    private static let mexican: [Jurisdiction] = [
+        Jurisdiction("CU", 636056, "MEX", postal: "", numbers: ""),
+        Jurisdiction("HL", 636057, "MEX", postal: "", numbers: ""),
     ]
 
     private static let provinces: [Jurisdiction] = [

@@ -52,6 +52,13 @@ public struct MachineReadableZone: Sendable, Equatable, Confidential {
         guard zone.allSatisfy({ $0.isCapital || $0.isDigit || $0 == filler }) else {
             throw Refusal(.malformedRequest, "mrz holds a character other than A to Z, 0 to 9 and <.")
         }
+        // What looks like TD2 has another layout and, above all, no day of expiry.
+        guard format != .td2 || !zone.starts(with: "IDFRA".utf8) else {
+            throw Refusal(
+                .malformedRequest,
+                "mrz is that of a French identity card of before 2021, which is not supported: its zone states no expiry. "
+                    + "Show a passport, or the card that followed it.")
+        }
         guard let kind = kind(of: zone, format) else {
             throw Refusal(
                 .malformedRequest,

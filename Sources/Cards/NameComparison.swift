@@ -3,7 +3,8 @@ import Identity
 /// Whether the name on a card can be the one under which a provider knows its user.
 ///
 /// Family name and one of the given names must be found in the display name, in any order; further names may be missing
-/// on either side, initials and suffixes count for nothing, and a name that the card cut off need only begin so.
+/// on either side, of a name of several words one is enough, initials and suffixes count for nothing, and a name that the
+/// card cut off need only begin so.
 struct NameComparison {
     private let name: PersonName
 
@@ -18,31 +19,53 @@ struct NameComparison {
         }
     }
 
+    /// Whether a display name that does not fit says anything: only where it has the shape of a name, two words or more of
+    /// letters, and the letters of the card. Nicknames, addresses and other scripts have not.
+    func canJudge(_ displayName: String) -> Bool {
+        let isWritten = displayName.prefix(256).unicodeScalars.allSatisfy { scalar in
+            scalar.properties.isAlphabetic || scalar.properties.generalCategory == .nonspacingMark
+                || " \t\u{A0}'`.,-\u{2010}\u{2011}\u{2018}\u{2019}\u{02BC}".unicodeScalars.contains(scalar)
+        }
+        let words = NameFolding.words(displayName)
+        let isLatin = words.allSatisfy { $0.utf8.allSatisfy(\.isCapital) }
+        return isWritten && isLatin && words.count <= 8 && words.count { $0.utf8.count >= 2 } >= 2
+    }
+
     private func admits(words: [String]) -> Bool {
         // A card may hold one name only, under either element.
         guard let family = name.family else {
-            return isFound(name.given ?? "", cut: name.givenTruncation == .truncated, in: words)
+            return !runs(of: name.given ?? "", cut: name.givenTruncation == .truncated, in: words).isEmpty
         }
-        guard let familyRun = run(of: family, cut: name.familyTruncation == .truncated, in: words) else { return false }
-        guard let given = name.given else { return true }
-        var rest = words
-        rest.removeSubrange(familyRun)
-        if isFound(given, cut: name.givenTruncation == .truncated, in: rest) { return true }
-        let further = name.middle?.split(separator: " ").map(String.init) ?? []
-        let last = further.count - 1
-        return further.enumerated().contains { index, name in
-            NameFolding.folded(name).count > 1
-                && isFound(name, cut: index == last && self.name.middleTruncation == .truncated, in: rest)
+        return runs(of: family, cut: name.familyTruncation == .truncated, in: words).contains { run in
+            guard let given = name.given else { return true }
+            var rest = words
+            rest.removeSubrange(run)
+            if !runs(of: given, cut: name.givenTruncation == .truncated, in: rest).isEmpty { return true }
+            let further = name.middle?.split(separator: " ").map(String.init) ?? []
+            let last = further.count - 1
+            return further.enumerated().contains { index, middle in
+                NameFolding.folded(middle).count > 1
+                    && !runs(of: middle, cut: index == last && name.middleTruncation == .truncated, in: rest).isEmpty
+            }
         }
     }
 
-    private func isFound(_ part: String, cut: Bool, in words: [String]) -> Bool {
-        run(of: part, cut: cut, in: words) != nil
+    /// Where a part of the name stands: the whole of it first, then each of its words that is a name by itself.
+    private func runs(of part: String, cut: Bool, in words: [String]) -> [Range<Int>] {
+        let whole = run(of: NameFolding.folded(part), cut: cut, in: words)
+        let parts = NameFolding.words(part)
+        let alone = parts.count > 1 ? parts.filter { $0.count > 2 && !Self.particles.contains($0) } : []
+        return ([whole] + alone.map { run(of: $0, cut: false, in: words) }).compactMap(\.self)
     }
 
-    /// The words that make up a part of the name, whichever way it is divided: MC DONALD is MCDONALD.
-    private func run(of part: String, cut: Bool, in words: [String]) -> Range<Int>? {
-        let sought = NameFolding.folded(part)
+    /// What stands before family names and is none.
+    private static let particles: Set<String> = [
+        "DEL", "DELLA", "DELA", "DER", "DEN", "DES", "DOS", "DAS", "LAS", "LOS", "VAN", "VON", "VANDER", "ZUM", "ZUR",
+        "BIN", "BINT", "IBN", "ABU", "MAC", "SAN", "SANTA", "SAINT",
+    ]
+
+    /// The words that make up a name, whichever way it is divided: MC DONALD is MCDONALD.
+    private func run(of sought: String, cut: Bool, in words: [String]) -> Range<Int>? {
         guard !sought.isEmpty else { return nil }
         for start in words.indices {
             var joined = ""

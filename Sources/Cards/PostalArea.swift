@@ -16,12 +16,41 @@ public struct PostalArea: Sendable, Equatable {
         }
     }
 
-    /// Whether a postal code lies here; `nil` for what is no postal code.
+    /// The area of what an address names in the place of a state or province; `nil` where that is unknown.
+    public static func of(_ code: String) -> PostalArea? { Jurisdiction.of(code: code)?.postalArea ?? military[code] }
+
+    /// Where US forces get their mail: no part of any state, and no issuer of cards.
+    static let military = ["AA": PostalArea("340"), "AE": PostalArea("090-098"), "AP": PostalArea("962-966")]
+
+    /// Whether a postal code lies here; `nil` for what is no postal code, and where none are known.
     public func contains(_ postalCode: String) -> Bool? {
-        let code = postalCode.utf8.filter { $0.isDigit || $0.isCapital }
-        if code.count == 6, code[0].isCapital { return letters.contains(code[0]) }
-        guard code.count == 5 || code.count == 9, code.allSatisfy(\.isDigit) else { return nil }
+        guard !prefixes.isEmpty || !letters.isEmpty, let code = Self.code(postalCode)?.utf8 else { return nil }
+        if let letter = code.first, letter.isCapital { return letters.contains(letter) }
         let prefix = code.prefix(3).reduce(0) { $0 * 10 + Int($1 - UInt8(ascii: "0")) }
         return prefixes.contains { $0.contains(prefix) }
     }
+
+    /// A postal code in its own form: `23269` or `23269-1234`, `K1A 0B1`. Cards add a tenth digit, zeros in the place of
+    /// the last four, blanks and what stands behind them; so the leading digits count. `nil` for any other form, and for
+    /// zeros alone.
+    static func code(_ written: String) -> String? {
+        let bytes = written.utf8.map(\.capitalised)
+        let letters = bytes.filter { $0.isDigit || $0.isCapital }.prefix(6)
+        if let first = letters.first, first.isCapital {
+            guard letters.count == 6, letters.enumerated().allSatisfy({ $0 % 2 == 0 ? $1.isCapital : $1.isDigit })
+            else { return nil }
+            return "\(text(letters.prefix(3))) \(text(letters.suffix(3)))"
+        }
+        let digits = bytes.prefix { $0.isDigit }
+        guard digits.count >= 5, digits.contains(where: { $0 != UInt8(ascii: "0") }) else { return nil }
+        let behind = bytes.dropFirst(digits.count)
+        let isHyphenated = digits.count == 5 && behind.first == UInt8(ascii: "-")
+        let extra = isHyphenated ? behind.dropFirst().prefix { $0.isDigit } : digits.dropFirst(5)
+        guard extra.count >= 4, !extra.prefix(4).allSatisfy({ $0 == UInt8(ascii: "0") }) else {
+            return text(digits.prefix(5))
+        }
+        return "\(text(digits.prefix(5)))-\(text(extra.prefix(4)))"
+    }
+
+    private static func text(_ bytes: some Collection<UInt8>) -> String { String(decoding: bytes, as: UTF8.self) }
 }

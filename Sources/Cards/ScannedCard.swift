@@ -4,19 +4,36 @@ import Identity
 public enum ScannedCard: Sendable, Equatable, Confidential {
     /// From a PDF417 barcode.
     case aamva(AAMVACard)
+    /// From the tracks of a magnetic stripe, as some barcodes hold them.
+    case stripe(MagneticStripe)
     /// From a machine readable zone.
     case machineReadable(MachineReadableZone)
+
+    /// Reads a PDF417 barcode's bytes, whichever of its forms they have.
+    ///
+    /// - Throws: ``Refusal`` `malformed_request`.
+    public static func read(barcode bytes: [UInt8], today: CalendarDate) throws(Refusal) -> ScannedCard {
+        MagneticStripe.begins(bytes)
+            ? .stripe(try MagneticStripe.read(bytes, today: today)) : .aamva(try AAMVACard.read(bytes))
+    }
 
     /// What the card says.
     public var identityCard: IdentityCard {
         switch self {
         case .aamva(let card): card.identityCard
+        case .stripe(let stripe): stripe.identityCard
         case .machineReadable(let zone): zone.identityCard
         }
     }
 
-    /// The AAMVA card, if it is one.
-    var aamva: AAMVACard? {
-        if case .aamva(let card) = self { card } else { nil }
+    /// What of number, birthday, expiry and a name the card lacks, in the words of its form.
+    var missing: [String] {
+        if case .aamva(let card) = self { return card.missingElements }
+        let card = identityCard
+        let required = [
+            ("number", card.normalisedNumber.isEmpty), ("birthday", card.dateOfBirth == nil),
+            ("expiry", card.expiresOn == nil), ("name", NameFolding.folded(card.name.full).isEmpty),
+        ]
+        return required.filter(\.1).map(\.0)
     }
 }

@@ -28,6 +28,16 @@ public struct CalendarDate: Sendable, Hashable, Comparable, Confidential {
         digits = Int32(year * 10_000 + month * 100 + day)
     }
 
+    /// The day of a point in time where days begin and end last, twelve hours behind UTC.
+    public init(earliestDayAt instant: Date) {
+        self.init(utcDayOf: instant.addingTimeInterval(-Self.lastZone))
+    }
+
+    /// When the day is over wherever somebody may be.
+    public var endEverywhere: Date { next.start.addingTimeInterval(Self.lastZone) }
+
+    private static let lastZone: TimeInterval = 12 * 3600
+
     /// Reads the form of ``text``; `nil` for anything else.
     public init?(_ text: some StringProtocol) {
         let bytes = Array(text.utf8)

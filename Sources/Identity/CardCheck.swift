@@ -18,13 +18,13 @@ public struct CardCheck: Sendable, Equatable {
     public enum Name: String, Sendable, CaseIterable {
         /// The last day of validity has not passed.
         case unexpired
-        /// Born before issued before expired, and not issued in the future.
+        /// Born before issued before expired, and not issued in the future; a day of issue may be missing.
         case dateOrder = "date_order"
         /// At least as old as the policy demands.
         case minimumAge = "minimum_age"
-        /// Issuer number, jurisdiction and country name one issuer.
+        /// The issuer number is known, and the country does not contradict it.
         case issuer
-        /// What the version of the standard makes mandatory and a proof rests on is there.
+        /// Number, birthday, expiry and a name are there.
         case mandatoryElements = "mandatory_elements"
         /// The document number is one.
         case documentNumber = "document_number"
@@ -34,6 +34,8 @@ public struct CardCheck: Sendable, Equatable {
         case numberFormat = "number_format"
         /// The postal code lies in the jurisdiction.
         case postalCode = "postal_code"
+        /// The address lies in the jurisdiction that issued the card.
+        case addressJurisdiction = "address_jurisdiction"
         /// The name is the one under which the provider knows the user.
         case name
         /// The address is where someone can live.
@@ -44,15 +46,25 @@ public struct CardCheck: Sendable, Equatable {
         case issuerConfirmation = "issuer_confirmation"
         /// Nobody else at the provider showed the document, or a card of the person.
         case uniqueness
+        /// The card is of the person whose card the user was verified by before.
+        case samePerson = "same_person"
 
-        /// Those that the card and the policy decide alone: all but what the issuer and the other users' cards say.
-        public static let ofTheCard = allCases.filter { $0 != .issuerConfirmation && $0 != .uniqueness }
+        /// Those that the card and the policy decide alone: all but what the issuer and other cards say.
+        public static let ofTheCard = allCases.filter {
+            $0 != .issuerConfirmation && $0 != .uniqueness && $0 != .samePerson
+        }
+
+        /// Those of which policy says whether their failure sends a card to review. Another person's card goes there by
+        /// any policy.
+        public static let reviewable = allCases.filter { !$0.isHard && $0 != .samePerson }
 
         /// Whether a card that fails is rejected; a failure of any other check is only reported or sent to review.
         public var isHard: Bool {
             switch self {
             case .unexpired, .dateOrder, .minimumAge, .issuer, .mandatoryElements, .documentNumber, .checkDigits: true
-            case .numberFormat, .postalCode, .name, .poBox, .conformance, .issuerConfirmation, .uniqueness: false
+            case .numberFormat, .postalCode, .addressJurisdiction, .name, .poBox, .conformance, .issuerConfirmation,
+                .uniqueness, .samePerson:
+                false
             }
         }
     }

@@ -10,6 +10,16 @@ extension CardCheck {
         return CardCheck(.uniqueness, .passed, "No other user of the app has shown this document or person.")
     }
 
+    /// Whether the card is of the person who was verified before; `nil` where nobody was.
+    public static func samePerson(_ isSame: Bool?) -> CardCheck {
+        switch isSame {
+        case nil: CardCheck(.samePerson, .notApplicable, "No card was verified before.")
+        case true?: CardCheck(.samePerson, .passed, "Name and birthday are those of the card that was verified before.")
+        case false?:
+            CardCheck(.samePerson, .failed, "Name or birthday are not those of the card that was verified before.")
+        }
+    }
+
     /// The checks as a JSON array of `name`, `result` and `detail`.
     public static func json(_ checks: [CardCheck]) -> JSONValue {
         .array(

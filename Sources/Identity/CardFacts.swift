@@ -6,6 +6,8 @@ public struct CardFacts: Sendable, Equatable, Confidential {
     public let kind: IdentityCard.Kind
     /// The holder's name in the order of speech.
     public let fullName: String
+    /// The same in parts; `nil` of cards that were kept before parts were.
+    public let name: PersonName?
     /// The holder's birthday.
     public let dateOfBirth: CalendarDate
     /// Where the holder lives; `nil` where the card does not say, or no more.
@@ -58,6 +60,9 @@ public struct CardFacts: Sendable, Equatable, Confidential {
         source = card.source
         kind = card.kind
         fullName = card.name.full
+        // Whether a name was cut off matters to who compares it with the account's, at once.
+        name = PersonName(
+            family: card.name.family, given: card.name.given, middle: card.name.middle, suffix: card.name.suffix)
         self.dateOfBirth = dateOfBirth
         address = card.address
         documentNumber = card.normalisedNumber
@@ -71,6 +76,8 @@ public struct CardFacts: Sendable, Equatable, Confidential {
     public var jsonText: String {
         let members: [(String, String?)] = [
             ("source", source.rawValue), ("kind", kind.rawValue), ("full_name", fullName),
+            ("family_name", name?.family), ("given_name", name?.given), ("middle_name", name?.middle),
+            ("name_suffix", name?.suffix),
             ("date_of_birth", dateOfBirth.text), ("street", address?.street), ("city", address?.city),
             ("address_jurisdiction", address?.jurisdiction), ("postal_code", address?.postalCode),
             ("address_country", address?.country), ("document_number", documentNumber), ("last_four", lastFour),
@@ -100,6 +107,10 @@ public struct CardFacts: Sendable, Equatable, Confidential {
         self.source = source
         self.kind = kind
         self.fullName = fullName
+        let name = PersonName(
+            family: value["family_name"]?.text, given: value["given_name"]?.text, middle: value["middle_name"]?.text,
+            suffix: value["name_suffix"]?.text)
+        self.name = name == PersonName() ? nil : name
         self.dateOfBirth = dateOfBirth
         self.address = address == PostalAddress() ? nil : address
         documentNumber = value["document_number"]?.text

@@ -42,7 +42,7 @@ public struct IdentityCard: Sendable, Equatable, Confidential {
 
     /// The form that a card was read from.
     public enum Source: String, Sendable, CaseIterable {
-        /// The PDF417 barcode of North American cards.
+        /// The PDF417 barcode of North American cards, the tracks of a magnetic stripe in it among them.
         case aamva
         /// The machine readable zone of ICAO 9303.
         case mrz
@@ -69,6 +69,8 @@ public struct IdentityCard: Sendable, Equatable, Confidential {
     public enum Compliance: String, Sendable {
         case full = "F"
         case none = "N"
+        /// Materially compliant, as cards of the years 2009 to 2012 say.
+        case material = "M"
     }
 
     /// The number with capital letters, digits and the asterisk of Washington's older ones only: two ways of writing

@@ -229,9 +229,9 @@ public struct CardPolicy: Sendable, Equatable {
     public var minimumAge = 18
     public var rawInputKept: TimeInterval = 86_400
     /// The soft checks (``CardCheck/Name``) whose failure sends a card to review. By default those that point at another
-    /// person's or an invented card; published number formats are too old for that, and most real barcodes depart from
-    /// the standard.
-    public var reviewedChecks = ["name", "postal_code", "issuer_confirmation", "uniqueness"]
+    /// person's or an invented card. Published number formats are too old for that, most real barcodes depart from the
+    /// standard, people move, and the names that they go by are not those on their cards.
+    public var reviewedChecks = ["postal_code", "issuer_confirmation", "uniqueness"]
     /// The service that asks a card's issuer; empty where there is none.
     public var issuerCheckURL = ""
     public var issuerCheckSecretFile = "issuer-check.secret"

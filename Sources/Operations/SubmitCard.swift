@@ -20,36 +20,6 @@ public struct JudgedCard: Sendable {
     public let age: Int
 }
 
-/// What an app sends of a card.
-public enum CardInput: Sendable, Confidential {
-    /// The text of a PDF417 barcode, base64 (standard or url).
-    case aamva(String)
-    /// The lines of a machine readable zone.
-    case mrz(String)
-
-    /// Reads it.
-    ///
-    /// - Throws: ``Refusal`` `malformed_request`, with what keeps it from being read.
-    func read(today: CalendarDate) throws(Refusal) -> ScannedCard {
-        switch self {
-        case .aamva(let text):
-            let standard = text.replacing("-", with: "+").replacing("_", with: "/").filter { !$0.isWhitespace }
-            let padded = standard + String(repeating: "=", count: (4 - standard.utf8.count % 4) % 4)
-            guard let bytes = Data(base64Encoded: padded) else {
-                throw Refusal(.malformedRequest, "$.aamva is not base64.")
-            }
-            return .aamva(try AAMVACard.read(Array(bytes)))
-        case .mrz(let text): return .machineReadable(try MachineReadableZone.read(text, today: today))
-        }
-    }
-
-    var text: String {
-        switch self {
-        case .aamva(let text), .mrz(let text): text
-        }
-    }
-}
-
 /// Judges a card that a user shows: what does not contradict itself lifts the user's level, what a person must look at
 /// waits in review, the rest is refused with the reasons.
 public struct SubmitCard: Sendable {
@@ -74,16 +44,16 @@ public struct SubmitCard: Sendable {
         self.surroundings = surroundings
     }
 
-    /// Judges. The attempt is counted before the card is read.
+    /// Judges. A text that cannot be read is no attempt; what is read is counted before it is judged.
     ///
-    /// - Throws: ``Refusal`` `conflict` before a phone number is proven, `rate_limited`, `malformed_request`,
+    /// - Throws: ``Refusal`` `malformed_request`, `conflict` before a phone number is proven, `rate_limited`,
     ///   `card_rejected` with the checks, `user_banned` for a banned document, `unavailable`.
     public func callAsFunction(_ input: CardInput, for session: Session) async throws -> JudgedCard {
         let policy = policy[\.cards]
+        let now = surroundings.now()
+        let scanned = try input.read(today: CalendarDate(utcDayOf: now))
         let displayName = try await countAttempt(session, policy)
-        let today = CalendarDate(utcDayOf: surroundings.now())
-        let scanned = try input.read(today: today)
-        let assessment = CardAssessment(scanned, today: today, policy: policy, displayName: displayName)
+        let assessment = CardAssessment(scanned, at: now, policy: policy, displayName: displayName)
         guard assessment.verdict != .rejected, let facts = CardFacts(scanned.identityCard) else {
             throw Refusal(
                 .cardRejected, "The card does not count: see the checks that failed.", checks: assessment.checks)
@@ -135,7 +105,9 @@ public struct SubmitCard: Sendable {
         let id: IdentityCardID = surroundings.newIdentifier()
         let auditID = surroundings.newUUID()
         let fingerprint = CardFingerprint(scanned.identityCard)
-        let documents = fingerprint.document.map { keys.blindIndexes($0, .document) } ?? []
+        let document = fingerprint.document.map { keys.blindIndex($0, .document) }
+        // A number is one document, whichever kind of card it was scanned as: the barcode says what its maker wrote.
+        let documents = (DocumentName(facts)?.fingerprints ?? []).flatMap { keys.blindIndexes($0, .document) }
         let persons = fingerprint.person.map { keys.blindIndexes($0, .person) } ?? []
         let today = CalendarDate(utcDayOf: surroundings.now())
         let reviewed = policy[\.cards].reviewedChecks
@@ -152,9 +124,15 @@ public struct SubmitCard: Sendable {
             let records = IdentityCardRecords(transaction)
             let others = try records.others(
                 than: session.userID, of: session.providerID, documents: documents, persons: persons)
-            let all = checks + [CardCheck.uniqueness(sameDocument: others.0, samePerson: others.1)]
-            let status: CardStatus =
-                all.contains { $0.result == .failed && reviewed.contains($0.name.rawValue) } ? .inReview : .verified
+            let isSamePerson = try SealedCard.isSamePerson(facts, as: session.userID, keys: keys, in: transaction)
+            let all =
+                checks + [
+                    CardCheck.uniqueness(sameDocument: others.0, samePerson: others.1), .samePerson(isSamePerson),
+                ]
+            let isReviewed =
+                isSamePerson == false
+                || all.contains { $0.result == .failed && reviewed.contains($0.name.rawValue) }
+            let status: CardStatus = isReviewed ? .inReview : .verified
             let dataKey = try DataKeyRecords(transaction, keys: keys).findOrCreate(session.userID, at: transaction.now)
             func seal(_ text: String, _ column: String) throws -> [UInt8] {
                 try dataKey.seal(text, table: IdentityCardRecords.table, column: column, row: id.description)
@@ -164,7 +142,7 @@ public struct SubmitCard: Sendable {
                     id: id, userID: session.userID, providerID: session.providerID, status: status,
                     sealedFacts: try seal(facts.jsonText, "sealed_facts"),
                     sealedInput: status == .inReview ? try seal(input.text, "sealed_input") : nil,
-                    checks: CardCheck.jsonText(all), assurance: assurance, documentIndex: documents.first,
+                    checks: CardCheck.jsonText(all), assurance: assurance, documentIndex: document,
                     personIndex: persons.first,
                     submittedAt: transaction.now, decidedAt: status == .verified ? transaction.now : nil))
             let users = AuthenticatedUserRecords(transaction, keys: keys)
@@ -189,17 +167,5 @@ public struct SubmitCard: Sendable {
             throw Refusal(.userBanned, "This document is banned: it proves nobody's identity here.")
         }
         return judged
-    }
-}
-
-/// Opening what is kept of a card.
-enum SealedCard {
-    static func facts(
-        of entry: IdentityCardRecords.Entry, keys: PersonalKeys, in transaction: any Transaction
-    ) throws -> CardFacts? {
-        guard let dataKey = try DataKeyRecords(transaction, keys: keys).find(entry.userID) else { return nil }
-        return CardFacts(
-            jsonText: try dataKey.open(
-                entry.sealedFacts, table: IdentityCardRecords.table, column: "sealed_facts", row: entry.id.description))
     }
 }

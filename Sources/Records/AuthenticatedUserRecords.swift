@@ -125,7 +125,7 @@ public struct AuthenticatedUserRecords {
         return losers
     }
 
-    /// The card is this user's. The level lapses the day after the card's last.
+    /// The card is this user's. The level lapses when the card's last day is over wherever its holder may be.
     ///
     /// - Returns: whether the user holds a proven number, behind which alone a card counts.
     public func identityVerified(
@@ -150,7 +150,7 @@ public struct AuthenticatedUserRecords {
                 try seal(issuer, "jurisdiction"), .time(time),
             ])
         guard held > 0 else { return false }
-        try UserRecords(transaction).setAssurance(assurance, until: facts.expiresOn.next.start, of: user)
+        try UserRecords(transaction).setAssurance(assurance, until: facts.expiresOn.endEverywhere, of: user)
         return true
     }
 

@@ -100,6 +100,16 @@ public struct IdentityCardRecords {
         ).map(Self.entry)
     }
 
+    /// The card by which a user was verified last; `nil` where none ever was.
+    public func lastVerified(of user: UserID) throws -> Entry? {
+        try transaction.first(
+            """
+            SELECT \(Self.columns) FROM identity_cards WHERE user_id = $1 AND status = 'verified'
+            ORDER BY decided_at DESC, id LIMIT 1
+            """, [.id(user)]
+        ).map(Self.entry)
+    }
+
     /// The cards that wait for a decision, oldest first.
     public func listInReview(limit: Int) throws -> [Entry] {
         try transaction.query(
@@ -114,7 +124,7 @@ public struct IdentityCardRecords {
         than user: UserID, of provider: ProviderID, documents: [Digest256], persons: [Digest256]
     ) throws -> (sameDocument: [UserID], samePerson: [UserID]) {
         func find(_ column: String, _ indexes: [Digest256]) throws -> [UserID] {
-            try indexes.flatMap { index in
+            let found = try Set(indexes).flatMap { index -> [UserID] in
                 try transaction.query(
                     """
                     SELECT DISTINCT user_id FROM identity_cards
@@ -122,6 +132,7 @@ public struct IdentityCardRecords {
                     """, [.id(provider), .bytes(index.bytes), .id(user)]
                 ).map { try $0.id(0) }
             }
+            return Set(found).sorted { $0.description < $1.description }
         }
         return (try find("document_index", documents), try find("person_index", persons))
     }

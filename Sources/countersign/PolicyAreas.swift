@@ -235,7 +235,7 @@ struct PolicyArea {
     }
 
     /// Failures of these may send a card to review; those of the others reject it.
-    private static let softChecks = CardCheck.Name.allCases.filter { !$0.isHard }.map(\.rawValue)
+    private static let softChecks = CardCheck.Name.reviewable.map(\.rawValue)
 
     /// What the metadata of numbering plans tells apart.
     private static let numberTypes = [

@@ -22,12 +22,13 @@ struct CardFuzz {
             for index in 0..<min(chunk, count - first) {
                 do throws(Refusal) {
                     let scanned =
-                        index % 11 == 10
-                        ? ScannedCard.machineReadable(try MachineReadableZone.read(mutation.zone(), today: today))
-                        : .aamva(try AAMVACard.read(mutation.barcode()))
+                        try index % 11 == 10
+                        ? ScannedCard.machineReadable(MachineReadableZone.read(mutation.zone(), today: today))
+                        : .read(barcode: mutation.barcode(), today: today)
                     read += 1
                     if index % 10 == 0 {
-                        _ = CardAssessment(scanned, today: today, policy: CardPolicy(), displayName: "Michael Sample")
+                        _ = CardAssessment(
+                            scanned, at: today.start, policy: CardPolicy(), displayName: "Michael Sample")
                         _ = CardFingerprint(scanned.identityCard)
                     }
                 } catch {

@@ -120,7 +120,7 @@ struct AAMVACardTests {
         let whole = try CardSpecimen.of(version: 10).text.replacing("DCSSAMPLE", with: "DAASAMPLE,MICHAEL,JOHN,JR")
             .replacing("DACMICHAEL\n", with: "")
         let blanks = try CardSpecimen.of(version: 1).text.replacing(
-            "SAMPLE,MICHAEL,JOHN,JR", with: "SAMPLE MICHAEL JOHN")
+            "SAMPLE,MICHAEL,JOHN,JR", with: "MICHAEL JOHN SAMPLE")
         for text in [separate, together, whole, blanks] {
             let card = try AAMVACard.read(text)
             #expect(card.identityCard.name.family == "SAMPLE")

@@ -12,12 +12,12 @@ struct CardFuzzTests {
         for round in 0..<10_000 {
             let bytes = mutation.barcode()
             do throws(Refusal) {
-                let card = try AAMVACard.read(bytes)
+                let card = try ScannedCard.read(barcode: bytes, today: today)
                 read += 1
                 #expect(card.identityCard.fields.count <= 256)
                 if round % 50 == 0 {
                     let assessment = CardAssessment(
-                        .aamva(card), today: today, policy: CardPolicy(), displayName: "Michael Sample")
+                        card, at: today.noon, policy: CardPolicy(), displayName: "Michael Sample")
                     #expect(assessment.checks.count == CardCheck.Name.ofTheCard.count)
                     _ = CardFingerprint(card.identityCard)
                 }
@@ -41,7 +41,7 @@ struct CardFuzzTests {
                 read += 1
                 if round % 50 == 0 {
                     let assessment = CardAssessment(
-                        .machineReadable(zone), today: today, policy: CardPolicy(), displayName: nil)
+                        .machineReadable(zone), at: today.noon, policy: CardPolicy(), displayName: nil)
                     #expect(assessment.checks.count == CardCheck.Name.ofTheCard.count)
                 }
             } catch {
@@ -57,7 +57,9 @@ struct CardFuzzTests {
         for _ in 0..<500 {
             let bytes = one.barcode()
             #expect(bytes == other.barcode())
-            #expect((try? AAMVACard.read(bytes)) == (try? AAMVACard.read(bytes)))
+            #expect(
+                (try? ScannedCard.read(barcode: bytes, today: today))
+                    == (try? ScannedCard.read(barcode: bytes, today: today)))
         }
     }
 }

@@ -22,8 +22,14 @@ extension CardSpecimen {
 
     /// What the checks say of it.
     func assessed(policy: CardPolicy = CardPolicy(), displayName: String? = "Michael Sample") throws -> CardAssessment {
-        CardAssessment(.aamva(try read()), today: today, policy: policy, displayName: displayName)
+        CardAssessment(
+            try .read(barcode: bytes, today: today), at: today.noon, policy: policy, displayName: displayName)
     }
+}
+
+extension CalendarDate {
+    /// The middle of the day in UTC, when it is the same day in the Americas.
+    var noon: Date { start.addingTimeInterval(12 * 3600) }
 }
 
 extension CardAssessment {

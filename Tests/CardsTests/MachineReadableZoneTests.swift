@@ -6,7 +6,7 @@ import Testing
 @Suite("A machine readable zone")
 struct MachineReadableZoneTests {
     private func assessed(_ zone: MachineReadableZone, on day: CalendarDate = today) -> CardAssessment {
-        CardAssessment(.machineReadable(zone), today: day, policy: CardPolicy(), displayName: "Anna Eriksson")
+        CardAssessment(.machineReadable(zone), at: day.noon, policy: CardPolicy(), displayName: "Anna Eriksson")
     }
 
     /// The specimens printed in ICAO 9303 parts 5, 6 and 4.
@@ -146,9 +146,39 @@ struct MachineReadableZoneTests {
         specimen.given = "ALEXANDROPOULOSSON"
         let cut = try MachineReadableZone.read(specimen.text, today: today)
         let assessment = CardAssessment(
-            .machineReadable(cut), today: today, policy: CardPolicy(),
+            .machineReadable(cut), at: today.noon, policy: CardPolicy(),
             displayName: "Alexandropoulosson Papandropoulous")
         #expect(assessment.result(.name) == .passed)
+    }
+
+    @Test("without a family name, or without given ones, counts; without any name it does not")
+    func oneName() throws {
+        for format in MachineReadableFormat.allCases {
+            var specimen = MachineReadableSpecimen(format)
+            specimen.family = ""
+            let zone = try MachineReadableZone.read(specimen.text, today: today)
+            #expect(zone.identityCard.name.family == nil)
+            #expect(zone.identityCard.name.full == "ANNA MARIA")
+            #expect(assessed(zone).failed.isEmpty)
+            #expect(CardFacts(zone.identityCard)?.fullName == "ANNA MARIA")
+            (specimen.family, specimen.given) = ("ERIKSSON", "")
+            #expect(assessed(try MachineReadableZone.read(specimen.text, today: today)).failed.isEmpty)
+            specimen.family = ""
+            let nameless = assessed(try MachineReadableZone.read(specimen.text, today: today))
+            #expect(nameless.failed.contains(.mandatoryElements))
+            #expect(nameless.verdict == .rejected)
+        }
+    }
+
+    @Test("of a French card of two lines by 36 is told as not supported; that of the card after it is read")
+    func french() throws {
+        let old = "IDFRASAMPLE<<<<<<<<<<<<<<<<<<<75P001\n1001752031234MICHEL<<JEAN<<8606067M2"
+        let refusal = #expect(throws: Refusal.self) { try MachineReadableZone.read(old, today: today) }
+        #expect(refusal?.code == .malformedRequest)
+        #expect(refusal?.detail.contains("not supported") == true)
+        var specimen = MachineReadableSpecimen(.td1)
+        (specimen.code, specimen.state, specimen.nationality) = ("ID", "FRA", "FRA")
+        #expect(assessed(try MachineReadableZone.read(specimen.text, today: today)).failed.isEmpty)
     }
 
     @Test("that is none is refused as malformed")

@@ -13,14 +13,19 @@ public struct CardMutation: Sendable {
         "\r",
         "\r\n", "|", ",", ",,,", "DAA", "DCS", "DCT", "DAC", "DBB", "DBA", "06061986", "19860606", "661986", "00000000",
         "99999999", "NONE", "UNAVL", "00410278", "\u{FEFF}", "\u{0}", "\u{7F}", "\u{202E}", "É", "<<", "<<<<<<<<<",
-        "DAK", "-",
+        "DAK", "-", "%", "?;", "=", "^", "$", "_%", "\u{85}", "\u{A0}", "\u{AD}", "\t",
     ].map { Array($0.utf8) }
+
+    /// The tracks of a magnetic stripe.
+    private static let stripe = Array(
+        "%BCVICTORIA^SAMPLE,$MICHAEL JOHN^12 MAIN ST$VICTORIA BC  V8W 1P6^?;6360281234567=321219860606=?_%0AV8W1P6?"
+            .utf8)
 
     /// Starts at a seed.
     public init(seed: UInt64) {
         random = SeededRandom(seed: seed)
         let codes = ["VA", "CA", "NY", "ON", "QC", "PR"]
-        specimens = codes.enumerated().flatMap { place, code in
+        let barcodes = codes.enumerated().flatMap { place, code in
             [1, 2, 4, 8, 10, 11].compactMap { version in
                 var specimen = CardSpecimen(code, version: version)
                 let deviations = CardSpecimen.Deviation.allCases
@@ -28,6 +33,7 @@ public struct CardMutation: Sendable {
                 return specimen?.bytes
             }
         }
+        specimens = barcodes + Array(repeating: Self.stripe, count: 4)
         zones = MachineReadableFormat.allCases.map { MachineReadableSpecimen($0).text }
     }
 

@@ -36,7 +36,7 @@ FIRST = {
 }
 SECOND = {
     "family": "LARKSPURRE", "given": "THELONIUS", "middle": "BARTHOLOMEW", "street": "8216 GOLDFINCH PASSAGE",
-    "city": "PTARMIGAN", "postal_code": "232698216", "number": "T59138264", "birth": (1979, 11, 17),
+    "city": "PTARMIGAN", "postal_code": "902108216", "number": "T59138264", "birth": (1979, 11, 17),
 }
 EXPIRED = {
     "family": "NIGHTJARRE", "given": "PHILOMENA", "middle": "SERAPHINE", "street": "3905 BULLFINCH GROVE",

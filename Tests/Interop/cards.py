@@ -10,7 +10,7 @@ from phones import begin, check, new_number, texts, wait_for_texts
 
 CHECKS = {
     "unexpired", "date_order", "minimum_age", "issuer", "mandatory_elements", "document_number", "check_digits",
-    "number_format", "postal_code", "name", "po_box", "conformance", "uniqueness",
+    "number_format", "postal_code", "address_jurisdiction", "name", "po_box", "conformance", "uniqueness", "same_person",
 }
 
 
@@ -107,6 +107,9 @@ def cards_that_do_not_count(world):
     refused(submit(device, token, aamva="!!!"), 400, "malformed_request")
     refused(submit(device, token, aamva="AAAA", mrz="P<"), 400, "malformed_request")
     refused(submit(device, token), 400, "malformed_request")
+    blanks = specimen.barcode(**new_person()).replace("\n", " ")
+    body = refused(submit(device, token, aamva=specimen.encoded(blanks)), 400, "malformed_request")
+    expect("keep the line feeds" in body["detail"], f"the detail is {body['detail']!r}")
     equal(accepted(me(device, token))["assurance"], "phone", "the level after refusals")
 
 
@@ -124,6 +127,21 @@ def one_document_two_users(world):
     [failed] = [check for check in shown["checks"] if check["result"] == "failed"]
     equal(failed["name"], "uniqueness", "the failed check")
     refused(device.call("GET", f"/identity-cards/{shown['id']}", first), 404, "not_found")
+
+
+@step
+def another_persons_card(world):
+    """What cannot be read is no attempt; a card of another person in the place of a verified one goes to review."""
+    device, person = world.device(), new_person()
+    token = world.log_in(device, world.user())["session_token"]
+    prove_phone(world, device, token)
+    for _ in range(8):
+        refused(submit(device, token, aamva=specimen.encoded("no card")), 400, "malformed_request")
+    accepted(submit(device, token, aamva=specimen.aamva(**person)), 201)
+    shown = accepted(submit(device, token, aamva=specimen.aamva(**new_person())), 201)
+    equal((shown["status"], shown["assurance"]), ("in_review", "barcode"), "status and assurance")
+    equal([check["name"] for check in shown["checks"] if check["result"] == "failed"], ["same_person"], "the failed check")
+    expect(person["family"] in accepted(me(device, token))["full_name"], "the former person's name is gone")
 
 
 @step

@@ -27,7 +27,7 @@ struct CardTests {
             let judged = try await bench.show(try .virginia, alice)
             #expect(judged.status == .verified)
             #expect(judged.assurance == .barcode)
-            #expect(judged.checks.count == CardCheck.Name.ofTheCard.count + 1)
+            #expect(judged.checks.count == CardCheck.Name.ofTheCard.count + 2)
             let own = try await bench.user(alice.session)
             #expect(own.user.assurance == .barcode)
             #expect(own.proved?.phoneNumber == "+14155552671")
@@ -67,15 +67,22 @@ struct CardTests {
         }
     }
 
-    @Test("is counted before it is read: the sixth within six hours is refused, readable or not")
+    @Test("is counted before it is judged: the sixth within six hours is refused; what cannot be read is none")
     func limited() async throws {
         try await House.inhabit { house in
             let bench = try CardBench(house)
             let alice = try await bench.withPhone("alice", "+14155552671")
+            let blanks = try CardSpecimen.virginia.text.replacing("\n", with: " ")
+            let unreadable = [
+                CardInput.mrz("P<"), .aamva("!!!"), .aamva("AAAA"), .aamva(Data(blanks.utf8).base64EncodedString()),
+            ]
+            for input in unreadable + unreadable {
+                await #expect(throws: Refusal(.malformedRequest, "")) { try await bench.submit(input, for: alice.session) }
+            }
             for _ in 1...5 {
-                await #expect(throws: Refusal(.malformedRequest, "")) {
-                    try await bench.submit(.mrz("P<"), for: alice.session)
-                }
+                var expired = try CardSpecimen.virginia
+                expired.expiry = CardSpecimen.day(2025, 1, 1)
+                await #expect(throws: Self.rejected) { try await bench.show(expired, alice) }
             }
             await #expect(throws: Refusal(.rateLimited, "")) { try await bench.show(try .virginia, alice) }
             house.clock.advance(6 * 3600 - 1)
@@ -107,9 +114,12 @@ struct CardTests {
         }
     }
 
-    @Test("of a name that is not the provider's goes to review; one that fits does not")
+    @Test("of a name that is not the provider's goes to review where policy says so; one that fits does not")
     func names() async throws {
-        try await House.inhabit { house in
+        var policy = Policy()
+        #expect(!policy.cards.reviewedChecks.contains("name"))
+        policy.cards.reviewedChecks = ["name"]
+        try await House.inhabit(policy) { house in
             let bench = try CardBench(house)
             for (user, name, status) in [("a", "Michael Sample", CardStatus.verified), ("b", "Eve Else", .inReview)] {
                 let connection = try await house.connectNewDevice()
@@ -199,7 +209,7 @@ struct CardTests {
         }
     }
 
-    @Test("lapses the day after its last: the level falls back to phone, and a new card lifts it again")
+    @Test("lapses when its last day is over twelve hours behind UTC: the level falls back to phone, and a new card lifts it again")
     func lapse() async throws {
         try await House.inhabit { house in
             let bench = try CardBench(house)
@@ -207,9 +217,10 @@ struct CardTests {
             var short = try CardSpecimen.virginia
             short.expiry = CalendarDate(utcDayOf: house.clock.now + 86_400)
             try await bench.show(short, alice)
-            house.clock.advance(86_400)
+            let end = short.expiry.next.start.addingTimeInterval(12 * 3600)
+            house.clock.advance(end.timeIntervalSince(house.clock.now) - 1)
             #expect(try await bench.assurance(alice) == .barcode)
-            house.clock.advance(86_400)
+            house.clock.advance(1)
             #expect(try await bench.assurance(alice) == .phone)
             #expect(try await house.opened("alice", on: house.connectNewDevice()).assurance == .phone)
             #expect(try await bench.show(try .virginia, alice).assurance == .barcode)
@@ -236,6 +247,32 @@ struct CardTests {
             try await house.keepHouse()
             #expect(try await inputs() == 0)
             #expect(try await bench.review.show(waiting.id).facts == waiting.facts)
+        }
+    }
+
+    @Test("still counts in the evening of its last day, when that is over in UTC")
+    func evening() async throws {
+        try await House.inhabit { house in
+            let bench = try CardBench(house)
+            let alice = try await bench.withPhone("alice", "+14155552671")
+            var last = try CardSpecimen.virginia
+            last.expiry = CalendarDate(utcDayOf: house.clock.now)
+            house.clock.advance(last.expiry.next.start.timeIntervalSince(house.clock.now) + 4 * 3600)
+            #expect(try await bench.show(last, alice).status == .verified)
+            #expect(try await bench.assurance(alice) == .barcode)
+        }
+    }
+
+    @Test("may hold the tracks of a magnetic stripe")
+    func stripe() async throws {
+        try await House.inhabit { house in
+            let bench = try CardBench(house)
+            let alice = try await bench.withPhone("alice", "+14155552671")
+            let text = "%BCVICTORIA^SAMPLE,$MICHAEL^1 MAIN ST^?;6360281234567=321219860606=?_%0AV8W1P6?"
+            let judged = try await bench.submit(.aamva(Data(text.utf8).base64EncodedString()), for: alice.session)
+            #expect(judged.status == .verified)
+            #expect(judged.facts.jurisdiction == "BC")
+            #expect(try await bench.submit.show(judged.id.description, to: alice.session).facts == judged.facts)
         }
     }
 

@@ -127,7 +127,7 @@ struct PersonTests {
             #expect(known.user.assurance == .barcode)
             #expect(known.isOver(18) == true && known.isOver(21) == false)
             #expect(known.initials == "MS")
-            house.clock.advance(2 * 86_400)
+            house.clock.advance(3 * 86_400)
             let lapsed = try await house.serve.known("alice", of: provider)
             #expect(lapsed.user.assurance == .phone)
             #expect(lapsed.isOver(18) == nil && lapsed.initials == nil)

@@ -1,0 +1,167 @@
+import Identity
+
+/// The three tracks of a card's magnetic stripe, `%…?;…?_%…?`: British Columbia writes them into its barcodes as they are,
+/// and with its stripes come those of other issuers, which have the same form (AAMVA's card design standard, annex on
+/// magnetic stripes; what is said of it here is taken from public readers of stripes).
+///
+/// Track 1 holds state or province, city, name and address; track 2 the issuer number, document number, expiry as YYMM and
+/// birthday as CCYYMMDD; track 3 postal code, class and sex. The day of issue is on none.
+public struct MagneticStripe: Sendable, Equatable, Confidential {
+    /// The issuer number as written; `nil` where it has no six digits.
+    public let issuerNumber: Int?
+    /// What the tracks say.
+    public let identityCard: IdentityCard
+    /// Who issued it.
+    var issuer: Issuer? { issuerNumber.flatMap { Issuer.of(number: $0) } }
+
+    /// Whether a text begins like a first track: a percent sign and two letters, behind blanks and controls.
+    static func begins(_ bytes: [UInt8]) -> Bool {
+        let start = ScannerNoise(bytes).trimmed(0..<min(16, bytes.count)).range
+        guard start.count >= 3, bytes[start.lowerBound] == UInt8(ascii: "%") else { return false }
+        return bytes[start.lowerBound + 1].capitalised.isCapital && bytes[start.lowerBound + 2].capitalised.isCapital
+    }
+
+    /// Reads the tracks.
+    ///
+    /// - Parameter today: the day by which the two digits of the expiry's year are resolved.
+    /// - Throws: ``Refusal`` `malformed_request` where the first two tracks are not both there.
+    public static func read(_ bytes: [UInt8], today: CalendarDate) throws(Refusal) -> MagneticStripe {
+        guard bytes.count <= AAMVACard.maximumLength else {
+            throw Refusal(.malformedRequest, "aamva is longer than \(AAMVACard.maximumLength) bytes.")
+        }
+        guard let first = track(bytes[...], from: UInt8(ascii: "%")),
+            let second = track(bytes[first.endIndex...], from: UInt8(ascii: ";")),
+            let separator = second.firstIndex(of: UInt8(ascii: "="))
+        else {
+            throw Refusal(
+                .malformedRequest,
+                "aamva holds the tracks of a magnetic stripe, but not the first two whole: send all from % to the last ?."
+            )
+        }
+        let third = track(bytes[second.endIndex...], from: UInt8(ascii: "%"))
+        return MagneticStripe(
+            first: first, number: second[..<separator], dates: second[second.index(after: separator)...],
+            third: third ?? [], today: today)
+    }
+
+    private init(
+        first: ArraySlice<UInt8>, number: ArraySlice<UInt8>, dates: ArraySlice<UInt8>, third: ArraySlice<UInt8>,
+        today: CalendarDate
+    ) {
+        issuerNumber = Self.number(number.prefix(6), width: 6)
+        let issuer = issuerNumber.flatMap { Issuer.of(number: $0) }
+        let city = Self.city(first.dropFirst(2))
+        let rest = city.rest.split(separator: UInt8(ascii: "^"), maxSplits: 2, omittingEmptySubsequences: false)
+        let lines = rest.dropFirst().first.map { Self.parts($0, separators: "$") } ?? []
+        var address = PostalAddress(
+            street: lines.isEmpty ? nil : lines.joined(separator: ", "), city: Self.text(city.city),
+            jurisdiction: Self.text(first.prefix(2))?.uppercased(), country: issuer?.country)
+        // Two characters of versions before it, behind it class, restrictions, endorsements and then the sex.
+        address.postalCode = Self.text(third.dropFirst(2).prefix(11)).map { PostalArea.code($0) ?? $0 }
+
+        var card = IdentityCard(source: .aamva, kind: .licence)
+        card.name = Self.name(rest.first ?? [])
+        card.address = address
+        card.country = issuer?.country
+        card.jurisdiction = issuer?.jurisdiction?.code
+        card.dateOfBirth = Self.birth(dates.dropFirst(4).prefix(8))
+        card.expiresOn = Self.expiry(dates.prefix(4), birth: card.dateOfBirth, today: today)
+        // What of a long number has no room before the dates stands behind them.
+        let overflow = dates.dropFirst(12).prefix { $0.isDigit }
+        card.documentNumber = (Self.text(number.dropFirst(6)) ?? "") + (Self.text(overflow) ?? "")
+        card.sex = third.dropFirst(29).first.flatMap(Self.sex)
+        card.fields = [
+            CardField(element: "name", raw: Self.raw(rest.first ?? []), subfile: "track 1", property: .name),
+            CardField(element: "address", raw: Self.raw(first), subfile: "track 1", property: .street),
+            CardField(element: "number", raw: Self.raw(number), subfile: "track 2", property: .documentNumber),
+            CardField(element: "dates", raw: Self.raw(dates), subfile: "track 2", property: .expiresOn),
+            CardField(element: "postal_code", raw: Self.raw(third), subfile: "track 3", property: .postalCode),
+        ]
+        identityCard = card
+    }
+
+    /// What stands between a sentinel and the next question mark.
+    private static func track(_ bytes: ArraySlice<UInt8>, from sentinel: UInt8) -> ArraySlice<UInt8>? {
+        guard let start = bytes.firstIndex(of: sentinel) else { return nil }
+        let content = bytes[bytes.index(after: start)...]
+        guard let end = content.firstIndex(of: UInt8(ascii: "?")) else { return nil }
+        return content[..<end]
+    }
+
+    /// The city has 13 characters, or fewer and a `^` behind them.
+    private static func city(
+        _ bytes: ArraySlice<UInt8>
+    ) -> (city: ArraySlice<UInt8>, rest: ArraySlice<UInt8>) {
+        let city = bytes.prefix(13).prefix { $0 != UInt8(ascii: "^") }
+        let rest = bytes[city.endIndex...]
+        return (city, rest.first == UInt8(ascii: "^") ? rest.dropFirst() : rest)
+    }
+
+    /// Family, first and further names with `$` or a comma between, the given ones with blanks too.
+    private static func name(_ bytes: ArraySlice<UInt8>) -> PersonName {
+        let parts = parts(bytes, separators: "$,")
+        guard parts.count > 1 else { return PersonName(spoken: parts.first ?? "") }
+        let given = parts.dropFirst().flatMap { $0.split(separator: " ").map(String.init) }
+        let further = given.dropFirst()
+        return PersonName(
+            family: parts.first, given: given.first, middle: further.isEmpty ? nil : further.joined(separator: " "))
+    }
+
+    private static func birth(_ digits: ArraySlice<UInt8>) -> CalendarDate? {
+        guard let number = number(digits, width: 8) else { return nil }
+        return CalendarDate(year: number / 10_000, month: number / 100 % 100, day: number % 100)
+    }
+
+    /// The last day of the month; in the place of the month 77 stands for a card that does not expire, 88 for the end of
+    /// the month of birth, and 99 for the birthday itself.
+    private static func expiry(
+        _ digits: ArraySlice<UInt8>, birth: CalendarDate?, today: CalendarDate
+    ) -> CalendarDate? {
+        guard let number = number(digits, width: 4) else { return nil }
+        let century = today.year / 100 * 100
+        let years = [century + 100, century, century - 100].map { $0 + number / 100 }
+        guard let year = years.first(where: { (today.year - 50..<today.year + 50).contains($0) }) else { return nil }
+        switch (number % 100, birth) {
+        case (let month, _) where (1...12).contains(month): return lastDay(of: month, year)
+        case (77, _): return CalendarDate(year: 9999, month: 12, day: 31)
+        case (88, let birth?): return lastDay(of: birth.month, year)
+        case (99, let birth?):
+            return CalendarDate(year: year, month: birth.month, day: birth.day) ?? lastDay(of: birth.month, year)
+        default: return nil
+        }
+    }
+
+    private static func lastDay(of month: Int, _ year: Int) -> CalendarDate? {
+        [31, 30, 29, 28].lazy.compactMap { CalendarDate(year: year, month: month, day: $0) }.first
+    }
+
+    private static func sex(_ character: UInt8) -> IdentityCard.Sex? {
+        switch character {
+        case UInt8(ascii: "M"), UInt8(ascii: "1"): .male
+        case UInt8(ascii: "F"), UInt8(ascii: "2"): .female
+        case UInt8(ascii: "X"), UInt8(ascii: "9"): .unspecified
+        default: nil
+        }
+    }
+
+    private static func number(_ digits: ArraySlice<UInt8>, width: Int) -> Int? {
+        guard digits.count == width, digits.allSatisfy(\.isDigit) else { return nil }
+        return digits.reduce(0) { $0 * 10 + Int($1 - UInt8(ascii: "0")) }
+    }
+
+    private static func parts(_ bytes: ArraySlice<UInt8>, separators: StaticString) -> [String] {
+        let separators = separators.withUTF8Buffer { Array($0) }
+        return bytes.split { separators.contains($0) }.compactMap(text)
+    }
+
+    /// Printable characters without blanks around them; `nil` where none are left.
+    private static func text(_ bytes: ArraySlice<UInt8>) -> String? {
+        let text = AAMVAValues.printable(raw(bytes))
+        return text.isEmpty ? nil : text
+    }
+
+    private static func raw(_ bytes: ArraySlice<UInt8>) -> String {
+        String(validating: bytes, as: UTF8.self)
+            ?? String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) }))
+    }
+}

@@ -1,0 +1,36 @@
+import Identity
+
+/// Whether two cards can be one person's: the same birthday, and names that say the same or of which one leaves names out.
+public enum SamePerson {
+    /// Compares what is kept of two cards.
+    public static func agree(_ former: CardFacts, _ next: CardFacts) -> Bool {
+        guard former.dateOfBirth == next.dateOfBirth else { return false }
+        return NameFolding.Spelling.allCases.contains { formerly in
+            NameFolding.Spelling.allCases.contains { now in
+                agree(words(former.fullName, formerly), words(next.fullName, now))
+            }
+        }
+    }
+
+    private static func agree(_ one: [String], _ other: [String]) -> Bool {
+        if one.joined() == other.joined() { return true }
+        let (fewer, more) = one.count <= other.count ? (one, other) : (other, one)
+        // One word in common may be anybody's.
+        guard fewer.count >= 2 else { return false }
+        var left = more
+        return fewer.allSatisfy { word in
+            guard let place = left.firstIndex(of: word) else { return false }
+            left.remove(at: place)
+            return true
+        }
+    }
+
+    /// The words of a name without what tells generations apart, which passports leave out.
+    private static func words(_ name: String, _ spelling: NameFolding.Spelling) -> [String] {
+        var words = NameFolding.words(name, spelling: spelling)
+        while words.count > 2, let last = words.last, generations.contains(last) { words.removeLast() }
+        return words
+    }
+
+    private static let generations: Set<String> = ["JR", "SR", "II", "III", "IV", "2ND", "3RD", "4TH"]
+}

@@ -1,0 +1,33 @@
+import Cards
+import Foundation
+import Identity
+
+/// What an app sends of a card.
+public enum CardInput: Sendable, Confidential {
+    /// The text of a PDF417 barcode, base64 (standard or url).
+    case aamva(String)
+    /// The lines of a machine readable zone.
+    case mrz(String)
+
+    /// Reads it.
+    ///
+    /// - Throws: ``Refusal`` `malformed_request`, with what keeps it from being read.
+    func read(today: CalendarDate) throws(Refusal) -> ScannedCard {
+        switch self {
+        case .aamva(let text):
+            let standard = text.replacing("-", with: "+").replacing("_", with: "/").filter { !$0.isWhitespace }
+            let padded = standard + String(repeating: "=", count: (4 - standard.utf8.count % 4) % 4)
+            guard let bytes = Data(base64Encoded: padded) else {
+                throw Refusal(.malformedRequest, "$.aamva is not base64.")
+            }
+            return try .read(barcode: Array(bytes), today: today)
+        case .mrz(let text): return .machineReadable(try MachineReadableZone.read(text, today: today))
+        }
+    }
+
+    var text: String {
+        switch self {
+        case .aamva(let text), .mrz(let text): text
+        }
+    }
+}

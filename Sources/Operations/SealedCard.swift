@@ -1,0 +1,27 @@
+import Cards
+import Database
+import Identity
+import Records
+
+/// Opening what is kept of a card.
+enum SealedCard {
+    static func facts(
+        of entry: IdentityCardRecords.Entry, keys: PersonalKeys, in transaction: any Transaction
+    ) throws -> CardFacts? {
+        guard let dataKey = try DataKeyRecords(transaction, keys: keys).find(entry.userID) else { return nil }
+        return CardFacts(
+            jsonText: try dataKey.open(
+                entry.sealedFacts, table: IdentityCardRecords.table, column: "sealed_facts", row: entry.id.description))
+    }
+
+    /// Whether a card is of the person by whose card a user was verified last; `nil` where the user never was. The number
+    /// behind it may be another one since: who was verified is remembered by the card.
+    static func isSamePerson(
+        _ facts: CardFacts, as user: UserID, keys: PersonalKeys, in transaction: any Transaction
+    ) throws -> Bool? {
+        guard let entry = try IdentityCardRecords(transaction).lastVerified(of: user),
+            let former = try self.facts(of: entry, keys: keys, in: transaction)
+        else { return nil }
+        return SamePerson.agree(former, facts)
+    }
+}
