@@ -42,7 +42,34 @@ public struct ReviewCards: Sendable {
         public let checks: [CardCheck]
         /// Why it was decided, once it is.
         public let reason: String?
+        /// `<provider slug>/<external id>` of the card's user; `nil` where there is no such user any more.
+        public let account: String?
+        /// The name under which the provider knows the user now.
+        public let accountName: String?
+        /// Other users of the provider who showed the document, or a card of the person.
+        public let others: [Other]
     }
+
+    /// Another user to whom a card points.
+    public struct Other: Sendable {
+        /// Who.
+        public let userID: UserID
+        /// `<provider slug>/<external id>`.
+        public let account: String?
+        /// What both showed.
+        public let shared: Shared
+
+        /// What two users can both have shown.
+        public enum Shared: String, Sendable {
+            /// One document.
+            case document
+            /// Cards of one person.
+            case person
+        }
+    }
+
+    /// More others than these are not shown: what they say is said by then.
+    private static let maximumOthers = 20
 
     /// The cards that wait, oldest first.
     public func list(limit: Int) async throws -> [Waiting] {
@@ -70,13 +97,44 @@ public struct ReviewCards: Sendable {
                 try key?.open(
                     sealed, table: IdentityCardRecords.table, column: "sealed_reason", row: id.description)
             }
+            let facts = try SealedCard.facts(of: entry, keys: keys, in: transaction)
             return Opened(
-                entry: entry, facts: try SealedCard.facts(of: entry, keys: keys, in: transaction),
-                checks: CardCheck.list(jsonText: entry.checks), reason: reason)
+                entry: entry, facts: facts, checks: CardCheck.list(jsonText: entry.checks), reason: reason,
+                account: try account(of: entry.userID, in: transaction),
+                accountName: try UserProfile.find(entry.userID, keys: keys, in: transaction).displayName,
+                others: try others(than: entry, facts, in: transaction))
         }
     }
 
-    /// The card counts.
+    /// Who else showed the document or person, as it is now: meanwhile one may have been erased, another have come.
+    private func others(
+        than entry: IdentityCardRecords.Entry, _ facts: CardFacts?, in transaction: any Transaction
+    ) throws -> [Other] {
+        let documents = (facts.flatMap { DocumentName($0) }?.fingerprints ?? []).flatMap {
+            keys.blindIndexes($0, .document)
+        }
+        let person = facts.flatMap { CardFingerprint.person(of: $0) }
+        let persons = person.map { keys.blindIndexes($0, .person) } ?? []
+        let found = try IdentityCardRecords(transaction).others(
+            than: entry.userID, of: entry.providerID,
+            documents: documents + (entry.documentIndex.map { [$0] } ?? []),
+            persons: persons + (entry.personIndex.map { [$0] } ?? []))
+        let sameDocument = Set(found.sameDocument)
+        let all =
+            found.sameDocument.map { ($0, Other.Shared.document) }
+            + found.samePerson.filter { !sameDocument.contains($0) }.map { ($0, .person) }
+        return try all.prefix(Self.maximumOthers).map { user, shared in
+            Other(userID: user, account: try account(of: user, in: transaction), shared: shared)
+        }.sorted { ($0.shared.rawValue, $0.account ?? "") < ($1.shared.rawValue, $1.account ?? "") }
+    }
+
+    private func account(of user: UserID, in transaction: any Transaction) throws -> String? {
+        guard let user = try UserRecords(transaction).find(user) else { return nil }
+        return try ProviderRecords(transaction).find(user.providerID)?.address(of: user.externalID)
+    }
+
+    /// The card counts. Where it is another person's than the card by which the user was verified before, everything that
+    /// the former person was permitted, or asked for, ends with it.
     ///
     /// - Throws: ``Refusal`` `not_found`, or `conflict` where it was decided before, its document is banned, or the number
     ///   is another user's now.
@@ -89,6 +147,9 @@ public struct ReviewCards: Sendable {
             {
                 throw Refusal(.conflict, "The document is banned by ban \(hold.ban.id).", state: "banned")
             }
+            let isSamePerson = try facts.flatMap {
+                try SealedCard.isSamePerson($0, as: entry.userID, keys: keys, in: transaction)
+            }
             guard let facts,
                 try AuthenticatedUserRecords(transaction, keys: keys).identityVerified(
                     entry.userID, facts, assurance: entry.assurance, at: transaction.now)
@@ -100,6 +161,10 @@ public struct ReviewCards: Sendable {
             if let name = DocumentName(facts) {
                 try bans.hold(entry.userID, whoProved: { bans.document(name) }, .document, in: transaction)
             }
+            guard isSamePerson == false else { return nil }
+            let count = try AuthorizationRecords(transaction).withdraw(
+                allOf: entry.userID, because: .cancelled, at: transaction.now)
+            return "another person's, authorizations withdrawn: \(count)"
         }
     }
 
@@ -107,12 +172,12 @@ public struct ReviewCards: Sendable {
     ///
     /// - Throws: ``Refusal`` `not_found`, or `conflict` where it was decided before.
     public func reject(_ id: IdentityCardID, reason: String) async throws {
-        try await decide(id, .rejected, reason, .cardRejected) { _, _ in }
+        try await decide(id, .rejected, reason, .cardRejected) { _, _ in nil }
     }
 
     private func decide(
         _ id: IdentityCardID, _ status: CardStatus, _ reason: String, _ event: AuditRecords.Event,
-        _ follow: @escaping @Sendable (IdentityCardRecords.Entry, any Transaction) throws -> Void
+        _ follow: @escaping @Sendable (IdentityCardRecords.Entry, any Transaction) throws -> String?
     ) async throws {
         let auditID = surroundings.newUUID()
         try await store.decide { transaction in
@@ -130,9 +195,9 @@ public struct ReviewCards: Sendable {
                     .conflict, "The card is not in review: it is \(entry.status.rawValue).",
                     state: entry.status.rawValue)
             }
-            try follow(entry, transaction)
+            let detail = ["card \(id)", try follow(entry, transaction)].compactMap(\.self).joined(separator: ", ")
             try AuditRecords(transaction).append(
-                event, subject: "user \(entry.userID)", actor: actor, detail: "card \(id)", id: auditID)
+                event, subject: "user \(entry.userID)", actor: actor, detail: detail, id: auditID)
         }
     }
 

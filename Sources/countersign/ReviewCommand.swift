@@ -94,15 +94,23 @@ struct ReviewCommand: AsyncParsableCommand {
     private static func rows(_ opened: ReviewCards.Opened) -> [[String]] {
         let entry = opened.entry
         var rows = [
-            ["card", entry.id.description], ["user", entry.userID.description], ["status", entry.status.rawValue],
+            ["card", entry.id.description], ["user", entry.userID.description], ["account", opened.account ?? "none"],
+            ["account name", opened.accountName ?? "none"], ["status", entry.status.rawValue],
             ["submitted", entry.submittedAt.rfc3339],
         ]
         if let facts = opened.facts {
             rows += [
-                ["name", facts.fullName], ["born", facts.dateOfBirth.text], ["address", facts.address?.line ?? "none"],
+                ["card name", facts.fullName], ["born", facts.dateOfBirth.text],
+                ["address", facts.address?.line ?? "none"],
                 ["number", facts.documentNumber ?? "…\(facts.lastFour)"],
                 ["issuer", [facts.jurisdiction, facts.country].compactMap(\.self).joined(separator: ", ")],
                 ["expires", facts.expiresOn.text],
+            ]
+        }
+        rows += opened.others.map {
+            [
+                "same \($0.shared.rawValue)",
+                [$0.userID.description, $0.account].compactMap(\.self).joined(separator: ", "),
             ]
         }
         if let by = entry.decidedBy { rows.append(["decided by", by]) }
@@ -115,6 +123,14 @@ struct ReviewCommand: AsyncParsableCommand {
         func text(_ text: String?) -> JSONValue { text.map { .string($0) } ?? .null }
         return .members([
             "card_id": .string(entry.id.description), "user_id": .string(entry.userID.description),
+            "account": text(opened.account), "account_name": text(opened.accountName),
+            "others": .array(
+                opened.others.map { other in
+                    .members([
+                        "user_id": .string(other.userID.description), "account": text(other.account),
+                        "shared": .string(other.shared.rawValue),
+                    ])
+                }),
             "status": .string(entry.status.rawValue), "submitted_at": .string(entry.submittedAt.rfc3339),
             "checks": CardCheck.json(opened.checks), "full_name": text(opened.facts?.fullName),
             "date_of_birth": text(opened.facts?.dateOfBirth.text), "address": text(opened.facts?.address?.line),

@@ -1,0 +1,186 @@
+import Cards
+import Database
+import Fixtures
+import Foundation
+import Identity
+import Operations
+import Records
+import Testing
+
+@Suite("A card in the place of one that was verified")
+struct ReplacedCardTests {
+    /// Two verified users of one provider, of whom one was permitted to message the other, and asked for more.
+    private struct Permitted {
+        let bench: CardBench
+        let alice: PhoneBench.Person
+        let bob: PhoneBench.Person
+        let permission: AuthorizationID
+        let answer: AnswerAuthorization
+
+        init(_ house: House) async throws {
+            bench = try CardBench(house)
+            alice = try await bench.withPhone("alice", "+14155552671")
+            bob = try await bench.withPhone("bob", "+14155552672")
+            try await bench.show(try .virginia, alice)
+            try await bench.show(try CardBench.specimen("T11111112", family: "OTHER", given: "ROBERT"), bob)
+            let clock = house.clock
+            let surroundings = Surroundings(now: { clock.now })
+            let (outbox, policy) = (OutboxSignal(), house.policy)
+            let ask = AskAuthorization(
+                store: house.store, keys: house.personalKeys, providers: house.providers, outbox: outbox, policy: policy,
+                rateLimiting: .off, surroundings: surroundings)
+            answer = AnswerAuthorization(
+                store: house.store, keys: house.personalKeys, outbox: outbox, policy: policy, surroundings: surroundings)
+            permission = try await ask(
+                try .init(id: UUID().uuidString, to: bob.session.userID.description, eventID: nil), for: alice.session)
+            _ = try await answer.approve(permission.description, for: bob.session)
+        }
+
+        func state() async throws -> AuthorizationState? {
+            try await bench.house.store.read { try AuthorizationRecords($0).find(permission)?.state }
+        }
+    }
+
+    private static func failed(_ judged: JudgedCard) -> [CardCheck.Name] {
+        judged.checks.filter { $0.result == .failed }.map(\.name)
+    }
+
+    @Test("by another birthday or name goes to review, whatever policy says; a renewal of the same person's does not")
+    func review() async throws {
+        var policy = Policy()
+        policy.cards.reviewedChecks = []
+        policy.cards.submissions = 20
+        try await House.inhabit(policy) { house in
+            let bench = try CardBench(house)
+            let alice = try await bench.withPhone("alice", "+14155552671")
+            let first = try await bench.show(try .virginia, alice)
+            #expect(first.checks.first { $0.name == .samePerson }?.result == .notApplicable)
+            var birthday = try CardBench.specimen("T64235781")
+            birthday.birth = CardSpecimen.day(1986, 6, 7)
+            for other in [birthday, try CardBench.specimen("T64235782", given: "MARTHA")] {
+                let judged = try await bench.show(other, alice)
+                #expect(judged.status == .inReview)
+                #expect(Self.failed(judged) == [.samePerson])
+                #expect(try await bench.user(alice.session).proved?.fullName == first.facts.fullName)
+            }
+            var renewed = try CardBench.specimen("T64235783")
+            (renewed.middle, renewed.suffix, renewed.street) = ("", "", "1 ELM STREET")
+            let judged = try await bench.show(renewed, alice)
+            #expect(judged.status == .verified)
+            #expect(judged.checks.first { $0.name == .samePerson }?.result == .passed)
+        }
+    }
+
+    @Test("takes what the former person was permitted with it, once a reviewer lets it count and not before")
+    func withdrawn() async throws {
+        try await House.inhabit { house in
+            let permitted = try await Permitted(house)
+            let bench = permitted.bench
+            let other = try CardBench.specimen("T22222223", family: "NEWCOMER", given: "EVE")
+            let first = try await bench.show(other, permitted.alice)
+            #expect(first.status == .inReview)
+            #expect(try await permitted.state() == .approval)
+            try await bench.review.reject(first.id, reason: "a mistake")
+            #expect(try await permitted.state() == .approval)
+            let second = try await bench.show(other, permitted.alice)
+            try await bench.review.approve(second.id, reason: "a new holder")
+            #expect(try await permitted.state() == .cancelled)
+            #expect(try await bench.user(permitted.alice.session).proved?.fullName == second.facts.fullName)
+            let details = try await house.store.read { transaction in
+                try transaction.query("SELECT detail FROM audit_entries WHERE event = 'identity_verified'").compactMap {
+                    try $0.textOrNull(0)
+                }
+            }
+            #expect(details.contains("card \(second.id), another person's, authorizations withdrawn: 1"))
+            // The next card is compared with the new holder's.
+            #expect(try await bench.show(other, permitted.alice).status == .verified)
+            #expect(try await bench.show(try .virginia, permitted.alice).status == .inReview)
+        }
+    }
+
+    @Test("that is the same person's withdraws nothing when a reviewer lets it count")
+    func kept() async throws {
+        try await House.inhabit { house in
+            let permitted = try await Permitted(house)
+            let bench = permitted.bench
+            let carol = try await bench.withPhone("carol", "+14155552673")
+            let shared = try CardBench.specimen("T33333334", family: "THIRD", given: "CAROL")
+            try await bench.show(shared, carol)
+            var own = try CardBench.specimen("T33333334")
+            own.suffix = ""
+            let waiting = try await bench.show(own, permitted.alice)
+            #expect(Self.failed(waiting) == [.uniqueness])
+            try await bench.review.approve(waiting.id, reason: "a number given twice")
+            #expect(try await permitted.state() == .approval)
+        }
+    }
+
+    @Test("is compared with it even where the number behind it went to somebody else and the user begins anew")
+    func suspended() async throws {
+        try await House.inhabit { house in
+            let permitted = try await Permitted(house)
+            let bench = permitted.bench
+            _ = try await bench.withPhone("carol", "+14155552671")
+            #expect(try await bench.assurance(permitted.alice) == .none)
+            try await bench.prove("+14155552679", permitted.alice)
+            let other = try CardBench.specimen("T22222223", family: "NEWCOMER", given: "EVE")
+            let judged = try await bench.show(other, permitted.alice)
+            #expect(Self.failed(judged) == [.samePerson])
+            #expect(judged.assurance == .phone)
+            try await bench.review.approve(judged.id, reason: "a new holder")
+            #expect(try await permitted.state() == .cancelled)
+        }
+    }
+
+    @Test("of one person is asked for under all kinds of document: a number is one document")
+    func kinds() async throws {
+        try await House.inhabit { house in
+            let bench = try CardBench(house)
+            try await bench.show(try .virginia, try await bench.withPhone("alice", "+14155552671"))
+            var identification = try CardBench.specimen(family: "OTHER", given: "ROBERT")
+            identification.subfile = "ID"
+            let judged = try await bench.show(identification, try await bench.withPhone("bob", "+14155552672"))
+            #expect(judged.facts.kind == .identification)
+            #expect(Self.failed(judged) == [.uniqueness])
+            #expect(judged.status == .inReview)
+            identification.number = "T64235780"
+            let carol = try await bench.withPhone("carol", "+14155552673")
+            identification.family = "THIRD"
+            #expect(try await bench.show(identification, carol).status == .verified)
+        }
+    }
+
+    @Test("is shown to the reviewer beside the account's name, and with the other users of the document and the person")
+    func reviewer() async throws {
+        try await House.inhabit { house in
+            let bench = try CardBench(house)
+            let alice = try await bench.withPhone("alice", "+14155552671")
+            try await bench.show(try .virginia, alice)
+            let carol = try await bench.withPhone("carol", "+14155552673")
+            try await bench.show(try CardBench.specimen("T33333334", family: "OTHER", given: "ROBERT"), carol)
+            let connection = try await house.connectNewDevice()
+            let token = try house.signer.identityToken(
+                provider: house.registration.provider.id, kid: house.registration.keyID, externalID: "bob",
+                nonce: house.nonces(connection).nonce, now: house.clock.now
+            ) { $0[claim: "display_name"] = .string("Bobby Tables") }
+            let opened = try await house.open(identityToken: token, applicationID: nil, on: connection)
+            let bob = PhoneBench.Person(session: opened.session, connection: connection)
+            try await bench.prove("+14155552672", bob)
+            // The document of one, as another kind of card, and the person of the other.
+            var both = try CardBench.specimen(family: "OTHER", given: "ROBERT")
+            both.subfile = "ID"
+            let waiting = try await bench.show(both, bob)
+            let shown = try await bench.review.show(waiting.id)
+            #expect(shown.account == house.registration.provider.address(of: "bob"))
+            #expect(shown.accountName == "Bobby Tables")
+            #expect(shown.facts?.fullName.contains("ROBERT") == true)
+            #expect(
+                Set(shown.others.map { "\($0.shared.rawValue) \($0.userID) \($0.account ?? "")" }) == [
+                    "document \(alice.session.userID) \(house.registration.provider.address(of: "alice"))",
+                    "person \(carol.session.userID) \(house.registration.provider.address(of: "carol"))",
+                ])
+            _ = try await bench.user.erase(for: carol.session)
+            #expect(try await bench.review.show(waiting.id).others.map(\.userID) == [alice.session.userID])
+        }
+    }
+}
