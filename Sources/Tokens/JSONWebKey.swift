@@ -32,6 +32,7 @@ enum JSONWebKey {
         guard jwk["use"].map({ $0.text == "sig" }) ?? true else {
             throw KeyDefect(.unsupportedKey, "The JWK's use is not sig.")
         }
+        if let operations = jwk["key_ops"] { try require(operations) }
         switch (type, jwk["crv"]?.text) {
         case ("RSA", _):
             let modulus = try integer("n", of: jwk)
@@ -45,6 +46,21 @@ enum JSONWebKey {
         case ("OKP", "Ed25519"): return .ed25519(try octets("x", of: jwk, count: 32))
         default:
             throw KeyDefect(.unsupportedKey, "The JWK is of no supported type: RSA, P-256, P-384 and Ed25519 are.")
+        }
+    }
+
+    /// `key_ops` (RFC 7517 §4.3) must let signatures be verified, and nothing that has no part in signing: a key that also
+    /// encrypts or wraps is another kind of key.
+    private static func require(_ operations: JSONValue) throws(KeyDefect) {
+        guard case .array(let values) = operations, !values.isEmpty else {
+            throw KeyDefect(.malformed, "The JWK's key_ops is no array of strings.")
+        }
+        let names = values.compactMap(\.text)
+        guard names.count == values.count, Set(names).count == names.count else {
+            throw KeyDefect(.malformed, "The JWK's key_ops is no array of different strings.")
+        }
+        guard names.contains("verify"), names.allSatisfy(["sign", "verify"].contains) else {
+            throw KeyDefect(.unsupportedKey, "The JWK's key_ops is not for signatures: it is [\"verify\"].")
         }
     }
 

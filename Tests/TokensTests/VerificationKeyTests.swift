@@ -69,6 +69,24 @@ struct VerificationKeyTests {
         #expect(throws: refusal("unsupported_key")) { try VerificationKey(jwk: jwk(encryption), algorithm: nil) }
     }
 
+    @Test("A JWK whose key_ops are not those of a signature is not supported, and one that is no list is malformed")
+    func operations() throws {
+        func read(_ operations: String) throws -> VerificationKey {
+            try VerificationKey(jwk: jwk(StandardVectors.rs256Key.dropLast() + #","key_ops":\#(operations)}"#))
+        }
+        for good in [#"["verify"]"#, #"["sign","verify"]"#] { #expect(try read(good).algorithm == .rs256) }
+        for foreign in [
+            #"["encrypt"]"#, #"["sign"]"#, #"["wrapKey","unwrapKey"]"#, #"["verify","encrypt"]"#, #"["Verify"]"#,
+        ] {
+            #expect(throws: refusal("unsupported_key"), "\(foreign)") { try read(foreign) }
+        }
+        for bent in ["[]", #""verify""#, "null", "{}", #"["verify",1]"#, #"["verify","verify"]"#] {
+            #expect(throws: refusal("malformed"), "\(bent)") { try read(bent) }
+        }
+        let both: String = StandardVectors.es256Key.dropLast() + #","use":"sig","key_ops":["deriveKey"]}"#
+        #expect(throws: refusal("unsupported_key")) { try VerificationKey(text: both) }
+    }
+
     @Test(
         "A private key pasted by mistake is called leaked",
         arguments: ["PRIVATE KEY", "RSA PRIVATE KEY", "EC PRIVATE KEY", "ENCRYPTED PRIVATE KEY", "OPENSSH PRIVATE KEY"])
