@@ -45,7 +45,6 @@ public struct WebhookRoutes: Sendable {
         var members = try request.members(body)
         let url = try members.string("url")
         try members.finish()
-        try await webhook.set(url, of: known.provider.id)
-        return .json(["url": .string(url)])
+        return .json(["url": .string(try await webhook.set(url, of: known.provider.id))])
     }
 }

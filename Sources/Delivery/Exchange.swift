@@ -25,7 +25,7 @@ struct Exchange: Sendable {
     }
 
     /// Posts a body.
-    func post(_ body: [UInt8], to url: ServiceURL, headers: [(name: String, value: String)]) async -> Answer {
+    func post(_ body: [UInt8], to url: WebAddress, headers: [(name: String, value: String)]) async -> Answer {
         var request = HTTPClientRequest(url: url.description)
         request.method = .POST
         request.headers = HTTPHeaders(headers.map { ($0.name, $0.value) })
@@ -66,6 +66,8 @@ struct Exchange: Sendable {
             case .cancelled: return .failed(reason: "cancelled")
             default: return .failed(reason: "the connection broke; it may have been accepted")
             }
+        } catch is ForeignPeer {
+            return .failed(reason: "the connection reached an address that is not public")
         } catch is CancellationError {
             return .failed(reason: "cancelled")
         } catch is NIOConnectionError {

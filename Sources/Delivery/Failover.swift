@@ -22,8 +22,6 @@ public struct Failover: Sender {
         senders.contains { $0.carries(message) }
     }
 
-    public func send(_ message: Message) async -> DeliveryOutcome { await send(message, id: UUID()) }
-
     /// Reference and reasons start with the name of the sender that they are from: `sns:…`.
     public func send(_ message: Message, id: UUID) async -> DeliveryOutcome {
         var reasons: [String] = []

@@ -43,7 +43,7 @@ public struct IssuerCheck: Sendable {
         let body = Array(Self.question(facts, at: time).jsonText.utf8)
         let headers =
             [(name: "Content-Type", value: "application/json")] + keys.headers(id: UUID(), at: time, body: body)
-        guard case .answered(200, let answer?) = await exchange.post(body, to: url, headers: headers),
+        guard case .answered(200, let answer?) = await exchange.post(body, to: url.web, headers: headers),
             let matches = (try? StrictJSON.parse(answer))?["matches"]
         else { return .unanswered }
         return Self.verdict(matches)

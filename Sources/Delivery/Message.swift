@@ -26,18 +26,15 @@ public protocol Sender: Sendable {
     /// The name by which policy, metrics and the outbox call it: `sns`, `twilio`, `webhook` or `file`.
     var name: String { get }
     /// Makes one attempt; it never throws, since what became of it is the answer.
-    func send(_ message: Message) async -> DeliveryOutcome
-    /// Makes one attempt under an identifier that all attempts at the message share, so that a receiver which knows of
-    /// such identifiers takes it once. A sender without a place for one sends as without.
+    ///
+    /// - Parameter id: what all attempts at the message share, so that a receiver which knows of such identifiers takes it
+    ///   once. There is no other way to send: an identifier that may be left out is left out.
     func send(_ message: Message, id: UUID) async -> DeliveryOutcome
     /// Whether it has a way for this kind of message at all; all of them unless a sender says otherwise.
     func carries(_ message: Message) -> Bool
 }
 
 extension Sender {
-    /// Makes one attempt without the identifier.
-    public func send(_ message: Message, id: UUID) async -> DeliveryOutcome { await send(message) }
-
     /// Texts and pushes.
     public func carries(_ message: Message) -> Bool { true }
 }

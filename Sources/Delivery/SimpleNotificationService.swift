@@ -34,7 +34,9 @@ public struct SimpleNotificationService: Sender {
         self.now = now
     }
 
-    public func send(_ message: Message) async -> DeliveryOutcome {
+    /// `Publish` has a place for the identifier with FIFO topics alone: a text that is tried again may come twice, with the
+    /// same code, and a push says itself which message it is.
+    public func send(_ message: Message, id: UUID) async -> DeliveryOutcome {
         guard let fields = fields(of: message) else {
             return .refused(reason: "no endpoint of this region, or no payload that SNS takes")
         }
@@ -49,7 +51,7 @@ public struct SimpleNotificationService: Sender {
             signing: .init(
                 method: "POST", path: endpoint.path, query: endpoint.query, headers: headers, body: body),
             with: credentials, at: now())
-        return Self.outcome(of: await exchange.post(body, to: endpoint, headers: headers + signed), to: message)
+        return Self.outcome(of: await exchange.post(body, to: endpoint.web, headers: headers + signed), to: message)
     }
 
     private func fields(of message: Message) -> [(name: String, value: String)]? {

@@ -13,7 +13,7 @@ public struct TextFile: Sender {
         self.now = now
     }
 
-    public func send(_ message: Message) async -> DeliveryOutcome {
+    public func send(_ message: Message, id: UUID) async -> DeliveryOutcome {
         let (to, text) =
             switch message {
             case .text(let number, let body): (number.e164, body)

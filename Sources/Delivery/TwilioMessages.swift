@@ -42,7 +42,8 @@ public struct TwilioMessages: Sender {
         if case .text = message { true } else { false }
     }
 
-    public func send(_ message: Message) async -> DeliveryOutcome {
+    /// Twilio has no place for the identifier: a text that is tried again may come twice, with the same code.
+    public func send(_ message: Message, id: UUID) async -> DeliveryOutcome {
         guard case .text(let number, let body) = message else {
             return .refused(reason: "Twilio's Messages are texts")
         }
@@ -51,7 +52,7 @@ public struct TwilioMessages: Sender {
             (name: "Authorization", value: authorization.reveal()), (name: "Accept", value: "application/json"),
             (name: "Content-Type", value: "application/x-www-form-urlencoded"),
         ]
-        return Self.outcome(of: await exchange.post(form, to: url, headers: headers))
+        return Self.outcome(of: await exchange.post(form, to: url.web, headers: headers))
     }
 
     /// What an answer means: Twilio's code decides (Twilio, "Error and Warning Dictionary"), since its prose names the

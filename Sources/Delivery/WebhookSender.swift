@@ -24,14 +24,12 @@ public struct WebhookSender: Sender {
         self.now = now
     }
 
-    public func send(_ message: Message) async -> DeliveryOutcome { await send(message, id: UUID()) }
-
     public func send(_ message: Message, id: UUID) async -> DeliveryOutcome {
         let time = now()
         let body = Array(Self.event(message, at: time).jsonText.utf8)
         let headers =
             [(name: "Content-Type", value: "application/json")] + keys.headers(id: id, at: time, body: body)
-        return Self.outcome(of: await exchange.post(body, to: url, headers: headers), id: WebhookKey.name(of: id))
+        return Self.outcome(of: await exchange.post(body, to: url.web, headers: headers), id: WebhookKey.name(of: id))
     }
 
     private static func event(_ message: Message, at time: Date) -> JSONValue {

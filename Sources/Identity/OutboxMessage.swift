@@ -11,8 +11,8 @@ public enum OutboxKind: String, Sendable, CaseIterable {
     /// personal, in clear.
     case providerEvent = "provider_event"
 
-    /// Whether somebody waits for it with the app in hand: such messages go first.
-    public var isUrgent: Bool { self == .phoneCode }
+    /// How many of its kind one process has under way at once: no kind takes another's places.
+    public var slots: Int { 8 }
 
     /// How often it is tried.
     public var retryRule: RetryRule {

@@ -244,8 +244,6 @@ public struct CardPolicy: Sendable, Equatable {
 
 /// What providers are told of their users: `Policies/webhooks.yaml`.
 public struct WebhookPolicy: Sendable, Equatable {
-    /// Whether receivers may lie on this machine or in private networks, and be spoken to in the clear on loopback.
-    public var privateAddresses = false
     /// The longest that one attempt takes.
     public var attemptTimeout: TimeInterval = 10
 

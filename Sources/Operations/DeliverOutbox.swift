@@ -22,10 +22,10 @@ public final class OutboxSignal: Sendable {
 }
 
 /// Sends what stands in the outbox: several messages at once, each leased, tried and settled.
+///
+/// Each kind has places of its own, so that what hangs over one holds up no other. A process that dies may have sent as many
+/// as there are places without saying so, and they are sent again: of 1,000 fewer than 1 %.
 public struct DeliverOutbox: Sendable {
-    /// How many messages are on their way at once. A process that dies may have sent so many without saying so, and
-    /// they are sent again: of 1,000 fewer than 1 %.
-    public static let inFlight = 8
     /// The loop looks at least so often, whoever wrote.
     static let interval: TimeInterval = 30
 
@@ -35,20 +35,23 @@ public struct DeliverOutbox: Sendable {
     private let events: TellProvider
     private let leaseTime: TimeInterval
     private let surroundings: Surroundings
-    private let send: @Sendable (Message) async -> DeliveryOutcome
+    private let send: @Sendable (Message, OutboxMessageID) async -> DeliveryOutcome
     private let observe: @Sendable (OutboxMessage) -> Void
+    private let onRest: @Sendable (ProviderID) -> Void
 
     /// Sends what stands in a store.
     ///
     /// - Parameters:
     ///   - leaseTime: how long a message belongs to who leased it, in seconds: longer than an attempt may take.
-    ///   - send: makes one attempt; what became of it is its answer.
+    ///   - send: makes one attempt at a message, whose id is the same at all; what became of it is its answer.
     ///   - observe: told of each message after its try, for the metrics.
+    ///   - onRest: told when a provider's receiver is left alone for a while, since it does not answer.
     public init(
         store: any Database, compose: ComposePhoneText, pushes: PushAuthorizations, events: TellProvider,
         leaseTime: TimeInterval = 30, surroundings: Surroundings,
-        send: @escaping @Sendable (Message) async -> DeliveryOutcome,
-        observe: @escaping @Sendable (OutboxMessage) -> Void = { _ in }
+        send: @escaping @Sendable (Message, OutboxMessageID) async -> DeliveryOutcome,
+        observe: @escaping @Sendable (OutboxMessage) -> Void = { _ in },
+        onRest: @escaping @Sendable (ProviderID) -> Void = { _ in }
     ) {
         self.store = store
         self.compose = compose
@@ -58,6 +61,7 @@ public struct DeliverOutbox: Sendable {
         self.surroundings = surroundings
         self.send = send
         self.observe = observe
+        self.onRest = onRest
     }
 
     /// A message that was leased, with what to send or the reason why there is nothing.
@@ -75,7 +79,7 @@ public struct DeliverOutbox: Sendable {
     /// - Throws: ``Refusal`` `unavailable` where the store is away; what was leased is sent when it is back.
     public func callAsFunction() async throws -> Date? {
         let failure = try await withThrowingTaskGroup(of: (any Error)?.self) { group -> (any Error)? in
-            for prepared in try await take(Self.inFlight) {
+            for prepared in try await take(Places.all) {
                 group.addTask {
                     do {
                         try await work(prepared)
@@ -90,7 +94,7 @@ public struct DeliverOutbox: Sendable {
             return failure
         }
         if let failure { throw failure }
-        return try await nextDue()
+        return try await nextDue(OutboxKind.allCases)
     }
 
     /// Sends for as long as the task lives: at once when the signal rings, when a message is due again, and every 30
@@ -98,7 +102,7 @@ public struct DeliverOutbox: Sendable {
     ///
     /// - Parameter onError: told when a round failed; the next one tries again.
     public func run(_ signal: OutboxSignal, onError: @escaping @Sendable (any Error) -> Void) async {
-        let onTheirWay = OnTheirWay()
+        let places = Places()
         var alarm = Date.distantPast
         signal.ring()
         await withDiscardingTaskGroup { group in
@@ -106,9 +110,8 @@ public struct DeliverOutbox: Sendable {
                 let started = surroundings.now()
                 var next = started.addingTimeInterval(Self.interval)
                 do {
-                    let leased = try await take(Self.inFlight - onTheirWay.count)
-                    onTheirWay.add(leased.count)
-                    for prepared in leased {
+                    for prepared in try await take(places.free) {
+                        places.take(prepared.message.kind)
                         group.addTask {
                             do {
                                 try await work(prepared)
@@ -116,11 +119,14 @@ public struct DeliverOutbox: Sendable {
                                 onError(error)
                                 try? await Task.sleep(for: .seconds(RetryRule.outbox.firstWait))
                             }
-                            onTheirWay.add(-1)
+                            places.give(prepared.message.kind)
                             signal.ring()
                         }
                     }
-                    if let due = try await nextDue() { next = min(next, max(due, started.addingTimeInterval(0.1))) }
+                    // A kind without a free place is looked at when one of its own comes back.
+                    if let due = try await nextDue(Array(places.free.keys)) {
+                        next = min(next, max(due, started.addingTimeInterval(0.1)))
+                    }
                 } catch {
                     onError(error)
                     next = started.addingTimeInterval(RetryRule.outbox.firstWait)
@@ -138,7 +144,7 @@ public struct DeliverOutbox: Sendable {
         }
     }
 
-    /// Sends a message, and others after it as long as there are any.
+    /// Sends a message, and others of its kind after it as long as there are any.
     private func work(_ first: Prepared) async throws {
         var next: Prepared? = first
         while let present = next {
@@ -154,7 +160,8 @@ public struct DeliverOutbox: Sendable {
     private func settle(_ prepared: Prepared, _ result: OutboxMessage.Result) async throws -> Prepared? {
         while true {
             do {
-                return try await take(Task.isCancelled ? 0 : 1, settling: (prepared, result)).first
+                let next = Task.isCancelled ? [:] : [prepared.message.kind: 1]
+                return try await take(next, settling: (prepared, result)).first
             } catch let refusal as Refusal where refusal.code == .unavailable {
                 guard ContinuousClock.now < prepared.end, (try? await Task.sleep(for: .seconds(1))) != nil else {
                     throw refusal
@@ -165,14 +172,16 @@ public struct DeliverOutbox: Sendable {
 
     /// Settles a message, leases others and puts them together, in one transaction.
     private func take(
-        _ count: Int, settling settled: (prepared: Prepared, result: OutboxMessage.Result)? = nil
+        _ slots: [OutboxKind: Int], settling settled: (prepared: Prepared, result: OutboxMessage.Result)? = nil
     ) async throws -> [Prepared] {
         let auditID = surroundings.newUUID()
         let lease = surroundings.newUUID().uuidString
         let end = ContinuousClock.now + .seconds(leaseTime - 1)
-        let (prepared, after) = try await store.decide { transaction -> ([Prepared], OutboxMessage?) in
+        let (prepared, after, resting) = try await store.decide {
+            transaction -> ([Prepared], OutboxMessage?, ProviderID?) in
             let records = OutboxRecords(transaction)
             var after: OutboxMessage?
+            var resting: ProviderID?
             if let (prepared, result) = settled {
                 let message = prepared.message.after(
                     result, now: transaction.now, rule: prepared.message.kind.retryRule)
@@ -181,6 +190,7 @@ public struct DeliverOutbox: Sendable {
                     if message.kind == .authorization {
                         try pushes.settle(message, prepared.content, result, in: transaction)
                     }
+                    resting = try events.settle(message, prepared.content, result, in: transaction)
                 }
                 if after?.state == .dead {
                     try AuditRecords(transaction).append(
@@ -188,13 +198,14 @@ public struct DeliverOutbox: Sendable {
                         detail: message.reason, id: auditID)
                 }
             }
-            guard count > 0 else { return ([], after) }
-            let prepared = try records.lease(lease, limit: count, for: leaseTime).map { message in
+            guard !slots.isEmpty else { return ([], after, resting) }
+            let prepared = try records.lease(lease, slots, for: leaseTime).map { message in
                 Prepared(message: message, content: try content(of: message, in: transaction), lease: lease, end: end)
             }
-            return (prepared, after)
+            return (prepared, after, resting)
         }
         if let after { observe(after) }
+        if let resting { onRest(resting) }
         return prepared
     }
 
@@ -216,7 +227,7 @@ public struct DeliverOutbox: Sendable {
         switch prepared.content {
         case .overtaken(let reason): return .overtaken(reason)
         case .unreadable(let reason): return .unavailable(reason)
-        case .message(let message): outcome = await Task { await send(message) }.value
+        case .message(let message): outcome = await Task { await send(message, prepared.message.id) }.value
         case .event(let token, let url): outcome = await Task { await events.attempt(token, url) }.value
         }
         return switch outcome {
@@ -227,16 +238,26 @@ public struct DeliverOutbox: Sendable {
         }
     }
 
-    private func nextDue() async throws -> Date? {
-        try await store.look { try OutboxRecords($0).nextDue() }
+    private func nextDue(_ kinds: [OutboxKind]) async throws -> Date? {
+        try await store.look { try OutboxRecords($0).nextDue(kinds) }
     }
 }
 
-/// How many messages a loop has on their way.
-private final class OnTheirWay: Sendable {
-    private let value = Mutex(0)
+/// The places of a loop, by kind.
+private final class Places: Sendable {
+    static let all = Dictionary(uniqueKeysWithValues: OutboxKind.allCases.map { ($0, $0.slots) })
 
-    var count: Int { value.withLock { $0 } }
+    private let taken = Mutex<[OutboxKind: Int]>([:])
 
-    func add(_ change: Int) { value.withLock { $0 += change } }
+    /// The kinds with a free place, and how many they have.
+    var free: [OutboxKind: Int] {
+        taken.withLock { taken in
+            Self.all.map { ($0.key, $0.value - taken[$0.key, default: 0]) }.filter { $0.1 > 0 }
+                .reduce(into: [:]) { $0[$1.0] = $1.1 }
+        }
+    }
+
+    func take(_ kind: OutboxKind) { taken.withLock { $0[kind, default: 0] += 1 } }
+
+    func give(_ kind: OutboxKind) { taken.withLock { $0[kind, default: 0] -= 1 } }
 }

@@ -7,13 +7,15 @@ import Records
 /// Where a provider is told what happens to its users.
 public struct ManageWebhook: Sendable {
     private let store: any Database
-    private let policy: CurrentPolicy
+    private let allowsLoopback: Bool
     private let surroundings: Surroundings
 
     /// Manages receivers in a store.
-    public init(store: any Database, policy: CurrentPolicy, surroundings: Surroundings) {
+    ///
+    /// - Parameter allowingLoopback: takes receivers on this machine: the switch for development and tests.
+    public init(store: any Database, allowingLoopback: Bool, surroundings: Surroundings) {
         self.store = store
-        self.policy = policy
+        allowsLoopback = allowingLoopback
         self.surroundings = surroundings
     }
 
@@ -27,19 +29,25 @@ public struct ManageWebhook: Sendable {
         return url
     }
 
-    /// Sets it.
+    /// Sets it, in its one spelling, which is the answer.
     ///
-    /// - Throws: ``Refusal`` `malformed_request` for what is no https URL.
-    public func set(_ url: String, of provider: ProviderID) async throws {
-        guard let parsed = ServiceURL(url), policy[\.webhooks].privateAddresses || !parsed.isPlain else {
-            throw Refusal(.malformedRequest, "$.url is no https URL: ASCII, no user, no fragment, 1,024 bytes at most.")
+    /// - Throws: ``Refusal`` `malformed_request` for what is no ``PublicURL``, or whose host has a private address now.
+    public func set(_ text: String, of provider: ProviderID) async throws -> String {
+        guard let url = PublicURL(text, allowingLoopback: allowsLoopback) else {
+            throw Refusal(
+                .malformedRequest,
+                "$.url is no https URL of a public host: ASCII, no user, no fragment, 1,024 bytes at most.")
+        }
+        guard await !url.isPrivate() else {
+            throw Refusal(.malformedRequest, "$.url names a host with an address that is not public.")
         }
         let auditID = surroundings.newUUID()
         try await store.decide { transaction in
-            try ProviderWebhookRecords(transaction).set(url, of: provider, at: transaction.now)
+            try ProviderWebhookRecords(transaction).set(url.description, of: provider, at: transaction.now)
             try AuditRecords(transaction).append(
                 .webhookSet, subject: "provider \(provider)", actor: "provider \(provider)", id: auditID)
         }
+        return url.description
     }
 
     /// Takes it away.

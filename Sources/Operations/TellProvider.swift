@@ -42,6 +42,23 @@ public struct TellProvider: Sendable {
         return .event(try token.signed(with: key, keyID: keyID, now: transaction.now), url)
     }
 
+    /// Writes what an attempt says of the receiver.
+    ///
+    /// - Returns: the provider whose receiver is left alone from now on; `nil` where it is not.
+    func settle(
+        _ message: OutboxMessage, _ content: OutboxContent, _ result: OutboxMessage.Result,
+        in transaction: any Transaction
+    ) throws -> ProviderID? {
+        guard case .event(_, let url) = content, let provider = ProviderID(message.subject[...]) else { return nil }
+        let answered =
+            switch result {
+            case .sent, .refused: true
+            case .unavailable, .overtaken, .endpointGone: false
+            }
+        let rests = try ProviderWebhookRecords(transaction).note(answered: answered, by: url, of: provider)
+        return rests ? provider : nil
+    }
+
     /// Makes one attempt.
     func attempt(_ token: String, _ url: String) async -> DeliveryOutcome {
         await send(token, url)

@@ -22,10 +22,6 @@ public struct OutboxRecords {
         """
     /// Kinds that a newer build writes are left to it.
     private static let kinds = names(of: OutboxKind.allCases)
-    /// Texts that a person waits for are not held up by a carrier that hangs over pushes.
-    private static let turns = [
-        names(of: OutboxKind.allCases.filter(\.isUrgent)), names(of: OutboxKind.allCases.filter { !$0.isUrgent }),
-    ]
     private static let isFree = "state = 'waiting' AND due_at <= $1 AND (leased_until IS NULL OR leased_until <= $1)"
 
     private static func names(of kinds: [OutboxKind]) -> String {
@@ -47,28 +43,124 @@ public struct OutboxRecords {
             ]) > 0
     }
 
-    /// Leases the messages that are due longest, urgent kinds first, and counts a try for each. The ones past their time
-    /// end before that.
-    public func lease(_ lease: String, limit: Int, for seconds: TimeInterval) throws -> [OutboxMessage] {
+    /// Leases the messages that are due longest, of each kind as many as asked, and counts a try for each. The ones past
+    /// their time end before that.
+    ///
+    /// Of the events for one provider no more are under way at once than ``ReceiverBreaker`` allows, on all nodes together:
+    /// a receiver that hangs takes its own places alone.
+    public func lease(
+        _ lease: String, _ slots: [OutboxKind: Int], for seconds: TimeInterval
+    ) throws -> [OutboxMessage] {
         let now = Value.time(transaction.now)
         try transaction.execute(
             """
             UPDATE outbox SET state = 'expired', ended_at = $1, reason = 'past its time', payload = $2
-            WHERE \(Self.isFree) AND expires_at <= $1 AND kind IN (\(Self.kinds))
+            WHERE id IN (
+                SELECT id FROM outbox WHERE expires_at <= $1 AND \(Self.isFree) AND kind IN (\(Self.kinds))
+                ORDER BY expires_at LIMIT 1000)
             """, [now, .bytes([])])
         var leased: [OutboxMessage] = []
-        for kinds in Self.turns where leased.count < limit {
-            leased += try transaction.query(
-                """
-                UPDATE outbox SET lease = $2, leased_until = $3, tries = tries + 1
-                WHERE \(Self.isFree) AND id IN (
-                    SELECT id FROM outbox WHERE \(Self.isFree) AND kind IN (\(kinds)) ORDER BY due_at, id LIMIT $4)
-                RETURNING \(Self.columns)
-                """,
-                [now, .text(lease), .time(transaction.now.addingTimeInterval(seconds)), Value(limit - leased.count)]
-            ).map(Self.message)
+        for kind in OutboxKind.allCases {
+            guard let count = slots[kind], count > 0 else { continue }
+            guard kind == .providerEvent else {
+                leased += try take(lease, "kind = '\(kind.rawValue)'", [], count, for: seconds)
+                continue
+            }
+            for (provider, share) in try shares(of: count) {
+                leased += try take(
+                    lease, "kind = 'provider_event' AND subject = $5", [.text(provider)], share, for: seconds)
+            }
         }
         return leased
+    }
+
+    private func take(
+        _ lease: String, _ which: String, _ more: [Value], _ count: Int, for seconds: TimeInterval
+    ) throws -> [OutboxMessage] {
+        try transaction.query(
+            """
+            UPDATE outbox SET lease = $2, leased_until = $3, tries = tries + 1
+            WHERE \(Self.isFree) AND id IN (
+                SELECT id FROM outbox WHERE \(which) AND \(Self.isFree) AND expires_at > $1
+                ORDER BY due_at, id LIMIT $4)
+            RETURNING \(Self.columns)
+            """,
+            [
+                .time(transaction.now), .text(lease), .time(transaction.now.addingTimeInterval(seconds)), Value(count),
+            ] + more
+        ).map(Self.message)
+    }
+
+    /// The providers whose events are due, longest first, and how many of each may begin.
+    private func shares(of count: Int) throws -> [(provider: String, count: Int)] {
+        var shares: [(provider: String, count: Int)] = []
+        var rest = count
+        let now = transaction.now
+        let queues = try queues()
+        // Receivers that do not answer have a part of the places between them all, however many there are.
+        var failing = ReceiverBreaker.inFlightToFailing
+        for queue in queues where queue.breaker.failures > 0 { failing -= queue.underWay }
+        let due = queues.filter { ($0.due ?? .distantFuture) <= now }.sorted { $0.order < $1.order }
+        for queue in due where rest > 0 {
+            let isFailing = queue.breaker.failures > 0
+            let room = min(rest, isFailing ? failing : rest, queue.breaker.room(besides: queue.underWay, now: now))
+            guard room > 0 else { continue }
+            shares.append((queue.provider, room))
+            rest -= room
+            if isFailing { failing -= room }
+        }
+        return shares
+    }
+
+    /// The events that wait for one provider.
+    private struct Queue {
+        let provider: String
+        /// When the first that nobody has under way is due; `nil` where all are.
+        let due: Date?
+        let underWay: Int
+        let breaker: ReceiverBreaker
+
+        var order: (Date, String) { (due ?? .distantFuture, provider) }
+
+        /// When one of them may begin; `nil` where that is for the end of one that is under way to say.
+        func next(after now: Date) -> Date? {
+            let start = max(now, breaker.restingUntil ?? .distantPast)
+            guard let due, breaker.room(besides: underWay, now: start) > 0 else { return nil }
+            return max(due, breaker.restingUntil ?? .distantPast)
+        }
+    }
+
+    /// One entry for each provider that events wait for. Each is found by a step in an index, however many wait.
+    private func queues() throws -> [Queue] {
+        let waiting = "o.state = 'waiting' AND o.kind = 'provider_event'"
+        return try transaction.query(
+            """
+            WITH RECURSIVE waiting(subject) AS (
+                SELECT MIN(o.subject) FROM outbox o WHERE \(waiting)
+                UNION ALL
+                SELECT (SELECT MIN(o.subject) FROM outbox o WHERE \(waiting) AND o.subject > w.subject)
+                FROM waiting w WHERE w.subject IS NOT NULL
+            )
+            SELECT w.subject,
+                (
+                    SELECT o.due_at FROM outbox o WHERE \(waiting) AND o.subject = w.subject
+                        AND (o.leased_until IS NULL OR o.leased_until <= $1)
+                    ORDER BY o.due_at LIMIT 1
+                ),
+                (
+                    SELECT COUNT(*) FROM outbox o WHERE o.lease IS NOT NULL AND o.kind = 'provider_event'
+                        AND o.subject = w.subject AND o.leased_until > $1
+                ),
+                r.failures, r.resting_until
+            FROM waiting w LEFT JOIN provider_webhooks r ON r.provider_id = w.subject
+            WHERE w.subject IS NOT NULL
+            """, [.time(transaction.now)]
+        ).map { row in
+            Queue(
+                provider: try row.text(0), due: try row.timeOrNull(1), underWay: Int(try row.integer(2)),
+                breaker: ReceiverBreaker(
+                    failures: Int(try row.integerOrNull(3) ?? 0), restingUntil: try row.timeOrNull(4)))
+        }
     }
 
     /// Writes what a try came to, if the lease still holds; `false` where it ran out and another has it.
@@ -89,13 +181,24 @@ public struct OutboxRecords {
             ]) > 0
     }
 
-    /// When the next message is due, or the next lease runs out; `nil` where none waits.
-    public func nextDue() throws -> Date? {
-        try transaction.first(
-            """
-            SELECT MIN(CASE WHEN leased_until > due_at THEN leased_until ELSE due_at END) FROM outbox
-            WHERE state = 'waiting' AND kind IN (\(Self.kinds))
-            """)?.timeOrNull(0)
+    /// When the next message of some kinds is due, or the next lease runs out; `nil` where none waits.
+    public func nextDue(_ kinds: [OutboxKind]) throws -> Date? {
+        var moments: [Date?] = []
+        for kind in kinds {
+            if kind == .providerEvent {
+                moments += try queues().map { $0.next(after: transaction.now) }
+            } else {
+                moments.append(
+                    try transaction.first(
+                        "SELECT MIN(due_at) FROM outbox WHERE state = 'waiting' AND kind = $1 AND lease IS NULL",
+                        [.text(kind.rawValue)])?.timeOrNull(0))
+            }
+            moments.append(
+                try transaction.first(
+                    "SELECT MIN(leased_until) FROM outbox WHERE lease IS NOT NULL AND kind = $1",
+                    [.text(kind.rawValue)])?.timeOrNull(0))
+        }
+        return moments.compactMap(\.self).min()
     }
 
     /// How many messages are in a state.

@@ -24,13 +24,42 @@ public struct ProviderWebhookRecords {
         try transaction.execute(
             """
             INSERT INTO provider_webhooks (provider_id, url, set_at) VALUES ($1, $2, $3)
-            ON CONFLICT (provider_id) DO UPDATE SET url = excluded.url, set_at = excluded.set_at
+            ON CONFLICT (provider_id) DO UPDATE SET url = excluded.url, set_at = excluded.set_at, failures = 0,
+                resting_until = NULL
             """, [.id(provider), .text(url), .time(time)])
     }
 
     /// Takes it away; what waits for it has nowhere to go.
     public func remove(_ provider: ProviderID) throws {
         try transaction.execute("DELETE FROM provider_webhooks WHERE provider_id = $1", [.id(provider)])
+    }
+
+    /// How a provider's receiver stands; as new where there is none.
+    public func breaker(of provider: ProviderID) throws -> ReceiverBreaker {
+        try transaction.first(
+            "SELECT failures, resting_until FROM provider_webhooks WHERE provider_id = $1", [.id(provider)]
+        ).map { ReceiverBreaker(failures: Int(try $0.integer(0)), restingUntil: try $0.timeOrNull(1)) }
+            ?? ReceiverBreaker()
+    }
+
+    /// Writes what an attempt says of a receiver: that it answers, or that it does not. Of one that was replaced meanwhile
+    /// nothing is known.
+    ///
+    /// - Returns: whether the receiver is left alone from now on.
+    public func note(answered: Bool, by url: String, of provider: ProviderID) throws -> Bool {
+        if answered {
+            try transaction.execute(
+                """
+                UPDATE provider_webhooks SET failures = 0, resting_until = NULL
+                WHERE provider_id = $1 AND url = $2 AND failures > 0
+                """, [.id(provider), .text(url)])
+            return false
+        }
+        let after = try breaker(of: provider).failed(at: transaction.now)
+        let changed = try transaction.execute(
+            "UPDATE provider_webhooks SET failures = $3, resting_until = $4 WHERE provider_id = $1 AND url = $2",
+            [.id(provider), .text(url), Value(after.failures), .time(after.restingUntil)])
+        return changed > 0 && after.restingUntil != nil
     }
 
     /// Writes an event into the outbox, in the transaction that made it, where its provider has a receiver.

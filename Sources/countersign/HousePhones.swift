@@ -50,16 +50,26 @@ extension House {
             pushes: PushAuthorizations(keys: keys.personal, policy: policy, surroundings: surroundings),
             events: TellProvider(
                 realm: settings.realm, key: keys.serviceKey, keyID: WebKey.identifier(of: keys.serviceKey.publicKey),
-                send: { [policy] in await EventReceiver(policy[\.delivery], policy[\.webhooks]).send($0, to: $1) }),
+                send: { [policy, settings] in
+                    await EventReceiver(
+                        policy[\.delivery], policy[\.webhooks], allowingLoopback: settings.allowsLoopbackURLs
+                    ).send($0, to: $1)
+                }),
             leaseTime: max(
                 30, rules.attemptTimeout * Double(rules.senders.count) + 10, policy[\.webhooks].attemptTimeout + 10),
             surroundings: surroundings,
-            send: { await sender.send($0) },
+            send: { await sender.send($0, id: $1.uuid) },
             observe: { message in
                 Counter(
                     label: "outbox_messages",
                     dimensions: [("kind", message.kind.rawValue), ("state", message.state.rawValue)]
                 ).increment()
+            },
+            onRest: { [logger] provider in
+                Counter(label: "webhook_rests").increment()
+                logger.warning(
+                    "a provider's webhook does not answer and is left alone for a while",
+                    metadata: ["provider": "\(provider)"])
             })
         return { [outboxSignal, logger] in
             await deliver.run(outboxSignal) { error in

@@ -9,7 +9,8 @@ extension House {
             authenticate: AuthenticateProvider(
                 realm: settings.realm, store: store, providers: providers, watch: watch, policy: policy,
                 surroundings: surroundings),
-            webhook: ManageWebhook(store: store, policy: policy, surroundings: surroundings),
+            webhook: ManageWebhook(
+                store: store, allowingLoopback: settings.allowsLoopbackURLs, surroundings: surroundings),
             receive: ReceiveProviderEvent(
                 realm: settings.realm, store: store, providers: providers, sessions: sessions, watch: watch,
                 policy: policy, surroundings: surroundings),

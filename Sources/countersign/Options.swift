@@ -54,6 +54,14 @@ struct ServeOptions: ParsableArguments {
             """)
     var allowOtherPolicies = false
 
+    @Flag(
+        name: .customLong("loopback-urls"),
+        help: """
+            Let providers name URLs on this machine, http ones too: for development, on loopback only \
+            (COUNTERSIGN_LOOPBACK_URLS=on).
+            """)
+    var loopbackURLs = false
+
     @Option(help: "on or off; off lifts the rate limits, on loopback only (COUNTERSIGN_LIMITS; default on).")
     var limits: String?
 
@@ -61,7 +69,8 @@ struct ServeOptions: ParsableArguments {
     var given: [Settings.Key: String?] {
         [
             .publicListener: publicListener, .clientListener: clientListener, .opsListener: opsListener,
-            .opsTLS: opsTLS ? "on" : nil, .allowOtherPolicies: allowOtherPolicies ? "on" : nil, .realm: realm,
+            .opsTLS: opsTLS ? "on" : nil, .loopbackURLs: loopbackURLs ? "on" : nil,
+            .allowOtherPolicies: allowOtherPolicies ? "on" : nil, .realm: realm,
             .baseURL: baseURL, .texts: texts, .limits: limits,
         ]
     }

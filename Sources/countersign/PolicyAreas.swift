@@ -184,8 +184,7 @@ struct PolicyArea {
         PolicyArea(
             name: "webhooks",
             fields: [
-                .flag("private_addresses", \.webhooks.privateAddresses),
-                .time("attempt_timeout", \.webhooks.attemptTimeout, 0.1...60),
+                .time("attempt_timeout", \.webhooks.attemptTimeout, 0.1...60)
             ])
     }
 

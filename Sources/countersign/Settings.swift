@@ -14,6 +14,7 @@ struct Settings: Sendable, Equatable {
         case opsTLS = "ops-tls"
         case baseURL = "base-url"
         case allowOtherPolicies = "allow-other-policies"
+        case loopbackURLs = "loopback-urls"
 
         /// The environment variable.
         var variable: String { "COUNTERSIGN_" + rawValue.uppercased().replacing("-", with: "_") }
@@ -40,6 +41,9 @@ struct Settings: Sendable, Equatable {
     let limits: Bool
     /// Whether other nodes on the store may have other policies.
     let allowsOtherPolicies: Bool
+
+    /// Whether providers may name URLs on this machine, in development.
+    let allowsLoopbackURLs: Bool
 
     /// Whether nothing but this machine reaches any listener.
     var isLoopbackOnly: Bool { [publicAddress, clientAddress, opsAddress].allSatisfy(\.isLoopback) }
@@ -129,8 +133,12 @@ struct Settings: Sendable, Equatable {
         limits = try Self.flag(texts, .limits, default: true)
         opsTLS = try Self.flag(texts, .opsTLS, default: false)
         allowsOtherPolicies = try Self.flag(texts, .allowOtherPolicies, default: false)
+        allowsLoopbackURLs = try Self.flag(texts, .loopbackURLs, default: false)
         guard opsAddress.isLoopback || opsTLS else {
             throw CommandFailure("The ops listener is refused off loopback without --ops-tls: \(opsAddress).")
+        }
+        guard !allowsLoopbackURLs || isLoopbackOnly else {
+            throw CommandFailure("--loopback-urls is taken only where all listeners are on loopback.")
         }
         guard limits || isLoopbackOnly else {
             throw CommandFailure("Limits can be off only where all listeners are on loopback.")

@@ -25,6 +25,32 @@ struct PhoneTests {
         #expect(store.firstRange(of: Data("4155552671".utf8)) == nil)
     }
 
+    @Test("A text that is tried again reaches the operator's webhook under the same id, which is the outbox's")
+    func messageIDs() async throws {
+        let interpreter = try #require(ProcessInfo.processInfo.environment["COUNTERSIGN_PYTHON"])
+        let free = try await Command.run(
+            interpreter,
+            ["-c", "import socket; s = socket.socket(); s.bind(('127.0.0.1', 0)); print(s.getsockname()[1])"])
+        let port = free.output.trimmingCharacters(in: .whitespacesAndNewlines)
+        let secret = "whsec_" + Data((0..<32).map { _ in UInt8.random(in: 0...255) }).base64EncodedString()
+        let service = try await RunningService(
+            policies: ["delivery.yaml": "senders: [webhook]\nwebhook_url: http://127.0.0.1:\(port)/texts\n"]
+        ) { directory in
+            let keys = directory.appending(path: "Keys")
+            try FileManager.default.createDirectory(
+                at: keys, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
+            _ = FileManager.default.createFile(
+                atPath: keys.appending(path: "webhook.secret").path, contents: Data((secret + "\n").utf8),
+                attributes: [.posixPermissions: 0o600])
+        }
+        try await expectScript(
+            "message_ids.py",
+            service.clientArguments + [
+                "--countersign", try RunningService.product("countersign"), "--directory", service.directory.path,
+                "--port", port, "--secret", service.path("Keys/webhook.secret").path,
+            ])
+    }
+
     @Test("A service that is killed amid 1,000 texts loses none and sends fewer than ten twice")
     func crash() async throws {
         let service = try await RunningService()

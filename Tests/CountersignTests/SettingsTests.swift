@@ -57,6 +57,12 @@ struct SettingsTests {
         #expect(try await Self.status(["--ops", "[::]:8442"], file: "ops-tls: off\n") == .refused)
         #expect(try await Self.status(environment: ["COUNTERSIGN_OPS_TLS": "yes"]) == .usage)
         #expect(try await Self.status(["--public", "[::]:8440"]) == nil)
+        #expect(try await Self.resolve(["--loopback-urls"]).allowsLoopbackURLs)
+        #expect(try await !Self.resolve().allowsLoopbackURLs)
+        #expect(try await Self.status(["--loopback-urls", "--public", "0.0.0.0:8440"]) == .refused)
+        #expect(
+            try await Self.status(["--client", "[::]:8441"], environment: ["COUNTERSIGN_LOOPBACK_URLS": "on"])
+                == .refused)
     }
 
     @Test("A value that cannot be read is a usage error")

@@ -25,8 +25,6 @@ private final class Scripted: Sender {
         if case .text = message { texts } else { true }
     }
 
-    func send(_ message: Message) async -> DeliveryOutcome { await send(message, id: UUID()) }
-
     func send(_ message: Message, id: UUID) async -> DeliveryOutcome {
         asked.withLock { $0.append(id) }
         return outcome

@@ -95,7 +95,7 @@ struct SendersTests {
     func urls(text: String, host: String, path: String, query: String) throws {
         let url = try #require(ServiceURL(text))
         #expect((url.host, url.path, url.query) == (host, path, query))
-        #expect(url.description == text)
+        #expect(ServiceURL(url.description) == url)
     }
 
     @Test(
@@ -104,7 +104,9 @@ struct SendersTests {
             "", "https://", "http://a.example", "http://128.0.0.1", "http://127.0.0.1.example", "http://127.1",
             "https://u@a.example", "https://a.example:0", "https://a.example:70000", "https://a.example:x",
             "https://a.example/#f", "https://a example", "HTTPS://a.example", "https://[::1", "https://[]",
-            "https://é.example", "file:///etc", "https://a.example/\n", "http://[::2]", "http://localhost.example",
+            "https://é.example", "https://a..example", "https://-a.example", "https://1.2.3", "https://1.2.3.256",
+            "https://01.2.3.4", "https://0x7f.1", "https://[::1%25lo]", "https://a_b.example", "file:///etc",
+            "https://a.example/\n", "http://[::2]", "http://localhost.example",
         ])
     func foreignURLs(text: String) {
         #expect(ServiceURL(text) == nil)

@@ -86,6 +86,11 @@ enum Stations {
     static let http = HTTPClient(configuration: .delivery(DeliveryPolicy()))
 }
 
+extension Sender {
+    /// One attempt at a message of its own.
+    func send(_ message: Message) async -> DeliveryOutcome { await send(message, id: UUID()) }
+}
+
 /// The path of a script of `Tests/Interop`.
 func interop(_ script: String) -> String {
     RunningService.root.appending(path: "Tests/Interop/\(script)").path(percentEncoded: false)

@@ -122,7 +122,7 @@ struct AuthorizationBench {
             store: store, compose: ComposePhoneText(keys: keys, codes: codes, policy: policy) { $0 },
             pushes: PushAuthorizations(keys: keys, policy: policy, surroundings: surroundings),
             events: TellProvider(realm: House.realm, key: .init(), keyID: "key") { _, _ in .sent(reference: "") },
-            surroundings: surroundings, send: { pushes.take($0) })
+            surroundings: surroundings, send: { message, _ in pushes.take(message) })
     }
 
     /// A user at a level, with an endpoint that ends in the user's name.

@@ -29,10 +29,12 @@ struct OutboxTests {
             let dead = try #require(try await bench.outbox.list(.dead, limit: 10).first)
             #expect(dead.tries == 5)
             #expect(dead.reason == "down")
+            #expect(bench.texts.ids == [OutboxMessageID](repeating: dead.id, count: 5))
             bench.texts.answer(.sent(reference: "1"))
             #expect(try await bench.outbox.retry(dead.id).state == .waiting)
             _ = try await bench.deliver()
             #expect(bench.texts.sent.count == 6)
+            #expect(Set(bench.texts.ids) == [dead.id])
             #expect(try await bench.outbox.list(.sent, limit: 10).map(\.id) == [dead.id])
             await #expect(throws: Refusal(.conflict, "")) { try await bench.outbox.retry(dead.id) }
             await #expect(throws: Refusal(.conflict, "")) { try await bench.outbox.drop(dead.id) }
@@ -89,7 +91,9 @@ struct OutboxTests {
         try await House.inhabit { house in
             let bench = try PhoneBench(house)
             try await bench.begin("+14155552671", try await bench.person("alice"))
-            let leased = try await house.store.write { try OutboxRecords($0).lease("dead process", limit: 8, for: 30) }
+            let leased = try await house.store.write {
+                try OutboxRecords($0).lease("dead process", [.phoneCode: 8], for: 30)
+            }
             #expect(leased.count == 1)
             #expect(try await bench.deliver() == house.clock.now + 30)
             #expect(bench.texts.sent.isEmpty)

@@ -21,15 +21,22 @@ struct PhoneBench {
 
     /// What a carrier was given, and what it answers.
     final class Texts: Sendable {
-        private let state = Mutex((sent: [(to: String, code: String)](), outcome: DeliveryOutcome.sent(reference: "")))
+        private let state = Mutex(
+            (
+                sent: [(to: String, code: String)](), ids: [OutboxMessageID](),
+                outcome: DeliveryOutcome.sent(reference: "")
+            ))
 
         var sent: [(to: String, code: String)] { state.withLock { $0.sent } }
+        /// The id of each attempt's message.
+        var ids: [OutboxMessageID] { state.withLock { $0.ids } }
         var last: String? { sent.last?.code }
 
         func answer(_ outcome: DeliveryOutcome) { state.withLock { $0.outcome = outcome } }
 
-        func take(_ message: Message) -> DeliveryOutcome {
+        func take(_ message: Message, _ id: OutboxMessageID) -> DeliveryOutcome {
             state.withLock { state in
+                state.ids.append(id)
                 if case .text(let number, let body) = message { state.sent.append((number.e164, body)) }
                 return state.outcome
             }
@@ -71,7 +78,7 @@ struct PhoneBench {
             store: store, compose: ComposePhoneText(keys: keys, codes: codes, policy: house.policy) { $0 },
             pushes: PushAuthorizations(keys: keys, policy: house.policy, surroundings: surroundings),
             events: TellProvider(realm: House.realm, key: .init(), keyID: "key") { _, _ in .sent(reference: "") },
-            surroundings: surroundings, send: { texts.take($0) })
+            surroundings: surroundings, send: { texts.take($0, $1) })
     }
 
     /// A user at a device.

@@ -1,0 +1,206 @@
+import Crypto
+import Database
+import Delivery
+import Fixtures
+import Foundation
+import Identity
+import Operations
+import Records
+import Synchronization
+import Testing
+
+@Suite("Receivers that do not answer")
+struct ReceiverTests {
+    /// What receivers and the carrier of texts were given; some receivers hang, some fail.
+    private final class World: Sendable {
+        private struct State {
+            var given: [String: Int] = [:]
+            var underWay: [String: Int] = [:]
+            var most: [String: Int] = [:]
+            var failing: Set<String> = []
+            var texts = 0
+        }
+
+        private let state = Mutex(State())
+        private let hanging: Mutex<Set<String>>
+
+        init(hanging: Set<String> = []) { self.hanging = Mutex(hanging) }
+
+        func fail(_ url: String, _ fails: Bool) {
+            state.withLock { if fails { $0.failing.insert(url) } else { $0.failing.remove(url) } }
+        }
+
+        func release() { hanging.withLock { $0 = [] } }
+        func given(_ url: String) -> Int { state.withLock { $0.given[url] ?? 0 } }
+        func underWay(_ url: String) -> Int { state.withLock { $0.underWay[url] ?? 0 } }
+        func most(_ url: String) -> Int { state.withLock { $0.most[url] ?? 0 } }
+        var texts: Int { state.withLock { $0.texts } }
+
+        func take(_ message: Message) -> DeliveryOutcome {
+            state.withLock { $0.texts += 1 }
+            return .sent(reference: "")
+        }
+
+        func receive(_ url: String) async -> DeliveryOutcome {
+            let fails = state.withLock { state in
+                state.given[url, default: 0] += 1
+                state.underWay[url, default: 0] += 1
+                state.most[url] = max(state.most[url] ?? 0, state.underWay[url] ?? 0)
+                return state.failing.contains(url)
+            }
+            while hanging.withLock({ $0.contains(url) }) { try? await Task.sleep(for: .milliseconds(5)) }
+            state.withLock { $0.underWay[url, default: 0] -= 1 }
+            return fails ? .unavailable(reason: "HTTP 503") : .sent(reference: "")
+        }
+    }
+
+    /// Waits for something to become so, ten seconds at most.
+    private func becomes(_ condition: @Sendable () -> Bool) async throws -> Bool {
+        for _ in 0..<1000 {
+            if condition() { return true }
+            try await Task.sleep(for: .milliseconds(10))
+        }
+        return false
+    }
+
+    private func loop(_ house: House, _ codes: PhoneCodeKeys, _ world: World) -> DeliverOutbox {
+        let surroundings = Surroundings(now: { house.clock.now })
+        return DeliverOutbox(
+            store: house.store,
+            compose: ComposePhoneText(keys: house.personalKeys, codes: codes, policy: house.policy) {
+                $0
+            },
+            pushes: PushAuthorizations(keys: house.personalKeys, policy: house.policy, surroundings: surroundings),
+            events: TellProvider(realm: House.realm, key: .init(), keyID: "key") { await world.receive($1) },
+            surroundings: surroundings, send: { message, _ in world.take(message) })
+    }
+
+    /// A provider with a user and a receiver, and so many events that wait for it.
+    private func provider(_ name: String, events: Int, in house: House) async throws -> (url: String, id: ProviderID) {
+        let (id, url, now) = (ProviderID(UUID()), "https://\(name).example/", house.clock.now)
+        guard let slug = Slug(name) else { throw Refusal(.malformedRequest, "no slug") }
+        try await house.store.write { transaction in
+            _ = try ProviderRecords(transaction).insert(
+                Provider(
+                    id: id, slug: slug, name: name, account: nil, avatarHosts: [], createdAt: now, disabledAt: nil))
+            try ProviderWebhookRecords(transaction).set(url, of: id, at: now)
+            let user = try UserRecords(transaction).findOrCreate(
+                providerID: id, externalID: "user", newID: UserID(UUID()), at: now)
+            for _ in 0..<events {
+                try ProviderWebhookRecords(transaction).tell(.accountDisabled, of: user.id, to: id)
+            }
+        }
+        return (url, id)
+    }
+
+    @Test("A receiver that hangs has two messages in its hands, and delays neither another provider's event nor a code")
+    func hanging() async throws {
+        try await House.inhabit { house in
+            let bench = try PhoneBench(house)
+            let person = try await bench.person("alice")
+            let (hung, _) = try await provider("hung", events: 100, in: house)
+            let world = World(hanging: [hung])
+            let signal = OutboxSignal()
+            let deliver = loop(house, bench.codes, world)
+            let running = Task { await deliver.run(signal) { Issue.record("\($0)") } }
+            #expect(try await becomes { world.underWay(hung) == 2 })
+            let (other, _) = try await provider("other", events: 20, in: house)
+            try await bench.begin("+14155552671", person)
+            signal.ring()
+            #expect(try await becomes { world.texts == 1 })
+            #expect(try await becomes { world.given(other) == 20 })
+            #expect(world.given(hung) == 2)
+            #expect(world.most(hung) == 2)
+            world.release()
+            #expect(try await becomes { world.given(hung) == 100 })
+            #expect(world.most(hung) == 2)
+            running.cancel()
+            await running.value
+        }
+    }
+
+    @Test("No more than two events for one provider are leased at once, by all nodes together")
+    func nodes() async throws {
+        try await House.inhabit { house in
+            _ = try await provider("one", events: 9, in: house)
+            _ = try await provider("two", events: 1, in: house)
+            func lease(_ name: String) async throws -> Int {
+                try await house.store.write { try OutboxRecords($0).lease(name, [.providerEvent: 8], for: 30) }.count
+            }
+            #expect(try await lease("a") == 3)
+            #expect(try await lease("b") == 0)
+            // What blocks it now is known to end with the leases.
+            #expect(
+                try await house.store.read { try OutboxRecords($0).nextDue([.providerEvent]) } == house.clock.now + 30)
+            house.clock.advance(30)
+            #expect(try await lease("b") == 3)
+        }
+    }
+
+    @Test("After five failures in a row a receiver rests, longer each time; one attempt shows that it is back")
+    func breaker() async throws {
+        try await House.inhabit { house in
+            let bench = try PhoneBench(house)
+            let (down, id) = try await provider("down", events: 20, in: house)
+            let world = World()
+            world.fail(down, true)
+            let deliver = loop(house, bench.codes, world)
+            #expect(try await deliver() == house.clock.now + 5)
+            #expect(world.given(down) == 5)
+            house.clock.advance(4)
+            _ = try await deliver()
+            #expect(world.given(down) == 5)
+            house.clock.advance(1)
+            #expect(try await deliver() == house.clock.now + 10)
+            #expect(world.given(down) == 6)
+            // Meanwhile another is told at once.
+            let (up, _) = try await provider("up", events: 3, in: house)
+            _ = try await deliver()
+            #expect(world.given(up) == 3)
+            world.fail(down, false)
+            house.clock.advance(60)
+            #expect(try await deliver() == nil)
+            #expect(world.given(down) == 26)
+            #expect(try await house.store.read { try ProviderWebhookRecords($0).breaker(of: id) } == ReceiverBreaker())
+            #expect(try await bench.outbox.list(.sent, limit: 100).count == 23)
+        }
+    }
+
+    @Test("A receiver that was set anew begins anew, whatever its predecessor still answers")
+    func replaced() async throws {
+        try await House.inhabit { house in
+            let (url, id) = try await provider("down", events: 0, in: house)
+            let breaker = try await house.store.write { transaction in
+                let records = ProviderWebhookRecords(transaction)
+                for number in 1...5 {
+                    let rests = try records.note(answered: false, by: url, of: id)
+                    #expect(rests == (number == 5))
+                }
+                try records.set("https://new.example/", of: id, at: transaction.now)
+                #expect(try !records.note(answered: false, by: url, of: id))
+                return try records.breaker(of: id)
+            }
+            #expect(breaker == ReceiverBreaker())
+        }
+    }
+
+    @Test("Forty receivers that do not answer leave places to one that answers")
+    func many() async throws {
+        try await House.inhabit { house in
+            for number in 0..<40 { _ = try await provider("down-\(number)", events: 2, in: house) }
+            let records = { @Sendable (transaction: any Transaction) in
+                for entry in try ProviderRecords(transaction).list() where entry.slug.text.hasPrefix("down") {
+                    _ = try ProviderWebhookRecords(transaction).note(
+                        answered: false, by: "https://\(entry.slug.text).example/", of: entry.id)
+                }
+            }
+            try await house.store.write { try records($0) }
+            house.clock.advance(1)
+            _ = try await provider("up", events: 2, in: house)
+            let leased = try await house.store.write {
+                try OutboxRecords($0).lease("a", [.providerEvent: 8], for: 30)
+            }
+            #expect(leased.count == ReceiverBreaker.inFlightToFailing + 2)
+        }
+    }
+}
