@@ -25,19 +25,19 @@ public struct ProviderRoutes: Sendable {
     }
 
     func add(to router: some RouterMethods<PublicContext>) {
-        router.get("provider") { request, _ in describe(try await authenticate(request.bearer)) }
+        router.get("provider") { request, _ in describe(try await authenticate(request.bearer).known) }
         router.post("provider/keys", use: addKey)
         router.delete("provider/keys/:key_id", use: deleteKey)
         router.post("introspect", use: introspect)
         router.post("revoke") { request, _ in
-            let known = try await authenticate(request.bearer)
+            let caller = try await authenticate(request.bearer)
             try await serve.revoke(
-                try await request.formField("token", upTo: policy[\.requests].maximumBody), for: known.provider.id)
+                try await request.formField("token", upTo: policy[\.requests].maximumBody), for: caller)
             return Response(status: .ok)
         }
         router.get("provider/users/:external_id") { request, context in
-            let known = try await authenticate(request.bearer)
-            let found = try await serve.known(try externalID(context), of: known.provider.id)
+            let caller = try await authenticate(request.bearer)
+            let found = try await serve.known(try externalID(context), of: caller.id)
             func over(_ years: Int) -> JSONValue { found.isOver(years).map { .bool($0) } ?? .null }
             return Response.json([
                 "user_id": .id(found.user.id), "assurance": .string(found.user.assurance.rawValue),
@@ -46,8 +46,8 @@ public struct ProviderRoutes: Sendable {
             ])
         }
         router.delete("provider/users/:external_id/sessions") { request, context in
-            let known = try await authenticate(request.bearer)
-            try await serve.endSessions(of: try externalID(context), at: known.provider.id)
+            let caller = try await authenticate(request.bearer)
+            try await serve.endSessions(of: try externalID(context), at: caller)
             return Response(status: .noContent)
         }
         router.post("provider/token-check", use: checkToken)
@@ -55,7 +55,7 @@ public struct ProviderRoutes: Sendable {
 
     @Sendable private func addKey(_ request: Request, _ context: PublicContext) async throws -> Response {
         let body = try await request.bytes(upTo: policy[\.requests].maximumBody)
-        let (known, _) = try await authenticate.fresh(request.bearer, body: body)
+        let caller = try await authenticate.fresh(request.bearer, for: request.proven(body))
         var members = try request.members(body)
         let keyText: String
         switch try members.value("public_key") {
@@ -67,12 +67,12 @@ public struct ProviderRoutes: Sendable {
         let proof = try members.string("proof")
         try members.finish()
         let id = try await keys.add(
-            keyText: keyText, algorithm: algorithm, proof: proof, to: known.provider.id, realm: realm)
+            keyText: keyText, algorithm: algorithm, proof: proof, by: caller, realm: realm)
         return .json(status: .created, ["key_id": .id(id)])
     }
 
     @Sendable private func deleteKey(_ request: Request, _ context: PublicContext) async throws -> Response {
-        let (known, signing) = try await authenticate.fresh(request.bearer, body: [])
+        let caller = try await authenticate.fresh(request.bearer, for: request.proven([]))
         let endingSessions: Bool
         switch request.uri.queryParameters["sessions"] {
         case nil, "keep": endingSessions = false
@@ -83,15 +83,14 @@ public struct ProviderRoutes: Sendable {
             throw Refusal(.notFound, "The provider has no such key.")
         }
         try await keys.revoke(
-            id, endingSessions: endingSessions, requester: (known.provider.id, signing),
-            actor: "provider \(known.provider.id)")
+            id, endingSessions: endingSessions, requester: caller, actor: "provider \(caller.id)")
         return Response(status: .noContent)
     }
 
     @Sendable private func introspect(_ request: Request, _ context: PublicContext) async throws -> Response {
-        let known = try await authenticate(request.bearer)
+        let caller = try await authenticate(request.bearer)
         let token = try await request.formField("token", upTo: policy[\.requests].maximumBody)
-        guard let found = try await serve.introspect(token, for: known.provider.id) else {
+        guard let found = try await serve.introspect(token, for: caller.id) else {
             return .json(["active": .bool(false)])
         }
         let session = found.session
@@ -105,11 +104,11 @@ public struct ProviderRoutes: Sendable {
     }
 
     @Sendable private func checkToken(_ request: Request, _ context: PublicContext) async throws -> Response {
-        let known = try await authenticate(request.bearer)
+        let caller = try await authenticate(request.bearer)
         var members = try await request.members(upTo: policy[\.requests].maximumBody)
         let token = try members.string("identity_token")
         try members.finish()
-        let result = try await serve.check(token, of: known)
+        let result = try await serve.check(token, of: caller.known)
         let defects = result.defects.map {
             JSONValue.object(["reason": .string($0.reason), "detail": .string($0.detail)])
         }

@@ -23,13 +23,13 @@ public struct WebhookRoutes: Sendable {
 
     func add(to router: some RouterMethods<PublicContext>) {
         router.get("provider/webhook") { request, _ in
-            let known = try await authenticate(request.bearer)
-            return Response.json(["url": .string(try await webhook(known.provider.id))])
+            let caller = try await authenticate(request.bearer)
+            return Response.json(["url": .string(try await webhook(caller.id))])
         }
         router.put("provider/webhook", use: set)
         router.delete("provider/webhook") { request, _ in
-            let (known, _) = try await authenticate.fresh(request.bearer, body: [])
-            try await webhook.remove(of: known.provider.id)
+            let caller = try await authenticate.fresh(request.bearer, for: request.proven([]))
+            try await webhook.remove(by: caller)
             return Response(status: .noContent)
         }
         // The token is its own proof: RFC 8935 §2 asks for no other.
@@ -41,10 +41,17 @@ public struct WebhookRoutes: Sendable {
 
     @Sendable private func set(_ request: Request, _ context: PublicContext) async throws -> Response {
         let body = try await request.bytes(upTo: policy[\.requests].maximumBody)
-        let (known, _) = try await authenticate.fresh(request.bearer, body: body)
+        let caller = try await authenticate.fresh(request.bearer, for: request.proven(body))
         var members = try request.members(body)
         let url = try members.string("url")
         try members.finish()
-        return .json(["url": .string(try await webhook.set(url, of: known.provider.id))])
+        return .json(["url": .string(try await webhook.set(url, by: caller))])
+    }
+}
+
+extension Request {
+    /// What a fresh proof must be made for.
+    func proven(_ body: [UInt8]) -> ProvenRequest {
+        ProvenRequest(method: method.rawValue, path: uri.path, query: uri.query, body: body)
     }
 }

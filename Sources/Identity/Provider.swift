@@ -70,6 +70,8 @@ public struct ProviderKeyRecord: Sendable, Equatable {
     public let subjectPublicKeyInfo: [UInt8]
     /// Who added it: a key added over HTTP cannot delete one that an admin added.
     public let origin: Origin
+    /// The key that signed for its adding; `nil` for one that an admin added, or of before this was written down.
+    public let addedBy: ProviderKeyID?
     /// When it was added.
     public let createdAt: Date
     /// Since when it signs nothing new, if so; sessions that it opened go on.
@@ -86,16 +88,33 @@ public struct ProviderKeyRecord: Sendable, Equatable {
     /// Joins the parts.
     public init(
         id: ProviderKeyID, providerID: ProviderID, algorithm: String, subjectPublicKeyInfo: [UInt8], origin: Origin,
-        createdAt: Date, retiredAt: Date?, revokedAt: Date?
+        addedBy: ProviderKeyID? = nil, createdAt: Date, retiredAt: Date?, revokedAt: Date?
     ) {
         self.id = id
         self.providerID = providerID
         self.algorithm = algorithm
         self.subjectPublicKeyInfo = subjectPublicKeyInfo
         self.origin = origin
+        self.addedBy = addedBy
         self.createdAt = createdAt
         self.retiredAt = retiredAt
         self.revokedAt = revokedAt
+    }
+}
+
+extension [ProviderKeyRecord] {
+    /// The keys that a key added, and those that these added, and so on; in this order, without the key itself.
+    public func descendants(of id: ProviderKeyID) -> [ProviderKeyRecord] {
+        let byAdder = Dictionary(grouping: self) { $0.addedBy }
+        var found: [ProviderKeyRecord] = []
+        var seen: Set<ProviderKeyID> = [id]
+        var frontier = [id]
+        while !frontier.isEmpty {
+            let next = frontier.flatMap { byAdder[$0] ?? [] }.filter { seen.insert($0.id).inserted }
+            found += next
+            frontier = next.map(\.id)
+        }
+        return found
     }
 }
 

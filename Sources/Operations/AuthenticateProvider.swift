@@ -4,6 +4,34 @@ import Identity
 import Records
 import Tokens
 
+/// A provider's backend, and the key by which it proved itself.
+public struct ProvenProvider: Sendable {
+    /// The provider as this process knows it.
+    public let known: KnownProvider
+    /// The key that signed.
+    public let keyID: ProviderKeyID
+
+    /// The provider's id.
+    public var id: ProviderID { known.provider.id }
+
+    /// Looks at the key and the provider again, in the transaction that acts: between the proof and now either may have
+    /// ended, and a node's memory may not know it yet.
+    ///
+    /// - Throws: ``Refusal`` `provider_token_invalid`.
+    func requireStanding(in transaction: any Transaction) throws {
+        try Self.requireStanding(keyID, of: id, in: transaction)
+    }
+
+    static func requireStanding(
+        _ key: ProviderKeyID, of provider: ProviderID, in transaction: any Transaction
+    ) throws {
+        guard try ProviderKeyRecords(transaction).mayAct(key, for: provider) else {
+            throw Refusal(
+                .providerTokenInvalid, "The key that signed the token, or its provider, does not count any more.")
+        }
+    }
+}
+
 /// Who calls from a provider's side, proved by a token that one of its keys signed.
 public struct AuthenticateProvider: Sendable {
     private let realm: String
@@ -29,28 +57,26 @@ public struct AuthenticateProvider: Sendable {
     /// Reads a provider token (`Authorization: Bearer …`).
     ///
     /// - Throws: ``Refusal`` `provider_token_required` or `provider_token_invalid`.
-    public func callAsFunction(_ bearer: String?) async throws -> KnownProvider {
+    public func callAsFunction(_ bearer: String?) async throws -> ProvenProvider {
         let (token, known) = try await read(bearer)
-        _ = try verifier.verify(
+        let verified = try verifier.verify(
             token, provider: known?.provider, key: known?.key(token.keyID), now: surroundings.now())
         guard let known else { throw Refusal(.providerTokenInvalid, "iss names no provider.") }
-        return known
+        return ProvenProvider(known: known, keyID: verified.keyID)
     }
 
-    /// Reads a fresh proof, made for this one request, and spends it.
-    ///
-    /// - Parameter body: the bytes whose digest the proof holds.
-    public func fresh(_ bearer: String?, body: [UInt8]) async throws -> (KnownProvider, ProviderKeyID) {
+    /// Reads a fresh proof, made for this one request, and spends it: it counts once, whatever becomes of the request.
+    public func fresh(_ bearer: String?, for request: ProvenRequest) async throws -> ProvenProvider {
         let (token, known) = try await read(bearer)
         let proof = try verifier.verifyFresh(
-            token, body: body, provider: known?.provider, key: known?.key(token.keyID), now: surroundings.now())
+            token, request: request, provider: known?.provider, key: known?.key(token.keyID), now: surroundings.now())
         guard let known else { throw Refusal(.providerTokenInvalid, "iss names no provider.") }
         let isNew = try await store.decide {
             try NonceRecords($0).spend(
                 identifier: "proof \(proof.identifier)", of: proof.token.provider, until: proof.rememberUntil)
         }
         guard isNew else { throw Refusal(.providerTokenInvalid, "jti was used before: make a proof for each request.") }
-        return (known, proof.token.keyID)
+        return ProvenProvider(known: known, keyID: proof.token.keyID)
     }
 
     private var verifier: ProviderTokenVerifier {

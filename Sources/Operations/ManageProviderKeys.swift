@@ -17,33 +17,42 @@ public struct ManageProviderKeys: Sendable {
         self.surroundings = surroundings
     }
 
-    /// Adds a key that the provider proved to hold.
+    /// Adds a key in an admin's name.
     ///
-    /// - Throws: ``Refusal`` `invalid_provider_key`, or `conflict` where the key is known already.
-    public func add(
-        _ key: VerificationKey, to provider: ProviderID, origin: ProviderKeyRecord.Origin, actor: String
+    /// - Throws: ``Refusal`` `conflict` where the key is known already.
+    public func add(_ key: VerificationKey, to provider: ProviderID, actor: String) async throws -> ProviderKeyID {
+        try await add(key, to: provider, by: nil, actor: actor)
+    }
+
+    private func add(
+        _ key: VerificationKey, to provider: ProviderID, by caller: ProvenProvider?, actor: String
     ) async throws -> ProviderKeyID {
         let id: ProviderKeyID = surroundings.newIdentifier()
         let auditID = surroundings.newUUID()
         try await store.decide { transaction in
+            try caller?.requireStanding(in: transaction)
             let record = ProviderKeyRecord(
                 id: id, providerID: provider, algorithm: key.algorithm.rawValue,
-                subjectPublicKeyInfo: key.subjectPublicKeyInfo, origin: origin, createdAt: transaction.now,
-                retiredAt: nil, revokedAt: nil)
+                subjectPublicKeyInfo: key.subjectPublicKeyInfo, origin: caller == nil ? .admin : .provider,
+                addedBy: caller?.keyID, createdAt: transaction.now, retiredAt: nil, revokedAt: nil)
             guard try ProviderKeyRecords(transaction).insert(record) else {
                 throw Refusal(.conflict, "This key is or was registered already.", state: "registered")
             }
             try AuditRecords(transaction).append(
-                .providerKeyAdded, subject: "key \(id)", actor: actor, detail: "provider \(provider)", id: auditID)
+                .providerKeyAdded, subject: "key \(id)", actor: actor,
+                detail: "provider \(provider)" + (caller.map { ", signed by key \($0.keyID)" } ?? ""), id: auditID)
             try ChangeRecords(transaction).announce(.provider(provider))
         }
         try await watch?.apply(.provider(provider))
         return id
     }
 
-    /// Adds a key over HTTP: key text and proof as they came.
+    /// Adds a key over HTTP, key text and proof as they came: the key remembers the one that signed for it.
+    ///
+    /// - Throws: ``Refusal`` `invalid_provider_key`, `conflict` where the key is known already, `provider_token_invalid`
+    ///   where the key that signed, or the provider, ended meanwhile.
     public func add(
-        keyText: String, algorithm: String?, proof: String, to provider: ProviderID, realm: String
+        keyText: String, algorithm: String?, proof: String, by caller: ProvenProvider, realm: String
     ) async throws -> ProviderKeyID {
         let named = try algorithm.map { name throws(Refusal) in
             guard let known = SignatureAlgorithm(rawValue: name) else {
@@ -52,8 +61,8 @@ public struct ManageProviderKeys: Sendable {
             return known
         }
         let key = try VerificationKey(text: keyText, algorithm: named)
-        _ = try KeyPossessionProof(proof, of: key, by: provider, realm: realm, now: surroundings.now())
-        return try await add(key, to: provider, origin: .provider, actor: "provider \(provider)")
+        _ = try KeyPossessionProof(proof, of: key, by: caller.id, realm: realm, now: surroundings.now())
+        return try await add(key, to: caller.id, by: caller, actor: "provider \(caller.id)")
     }
 
     /// Retires a key: nothing new is accepted from it, its sessions go on.
@@ -69,47 +78,72 @@ public struct ManageProviderKeys: Sendable {
         try await watch?.apply(.provider(provider))
     }
 
-    /// Revokes a key, and ends the sessions that it opened where asked; how many.
+    /// What a revocation took.
+    public struct Revocation: Sendable {
+        /// The key, and the keys that it added, in the order in which they were added.
+        public let keys: [ProviderKeyID]
+        /// How many sessions ended.
+        public let sessionsEnded: Int
+    }
+
+    /// Revokes a key and, unless they are to stay, the keys that it added, those that these added, and so on; ends the
+    /// sessions that they opened where asked.
     ///
-    /// - Parameter requester: a provider and the key it signs with, when it asks itself: then it may not touch
-    ///   another's keys, those that an admin added (unless it signs with such a one), nor its last one.
+    /// - Parameter requester: a provider and the key that it signs with, when it asks itself: then it may not touch
+    ///   another's keys, those that an admin added (unless it signs with such a one), nor leave itself without one.
     @discardableResult
     public func revoke(
-        _ id: ProviderKeyID, endingSessions: Bool, requester: (provider: ProviderID, key: ProviderKeyID)?,
-        actor: String,
-        reason: AuditReason? = nil
-    ) async throws -> Int {
-        let auditID = surroundings.newUUID()
-        let (provider, ended) = try await store.decide { transaction -> (ProviderID, Int) in
+        _ id: ProviderKeyID, endingSessions: Bool, keepingAdded: Bool = false, requester: ProvenProvider?,
+        actor: String, reason: AuditReason? = nil
+    ) async throws -> Revocation {
+        let (provider, revocation) = try await store.decide { [surroundings] transaction in
+            try requester?.requireStanding(in: transaction)
             let key = try Self.find(id, in: transaction)
             let records = ProviderKeyRecords(transaction)
-            if let requester {
-                guard key.providerID == requester.provider else { throw Self.unknown(id) }
-                let keys = try records.list(of: requester.provider)
-                let signing = keys.first { $0.id == requester.key }
-                guard key.origin == .provider || signing?.origin == .admin else {
-                    throw Refusal(
-                        .conflict, "A key that was added over HTTP cannot delete one that an admin added.",
-                        state: "added_by_admin")
-                }
-                let others = keys.filter { $0.id != id && $0.revokedAt == nil && $0.retiredAt == nil }
-                guard key.revokedAt != nil || !others.isEmpty else {
-                    throw Refusal(.conflict, "The last key cannot be deleted: add another first.", state: "last_key")
-                }
+            let keys = try records.list(of: key.providerID)
+            let taken = [key] + (keepingAdded ? [] : keys.descendants(of: id))
+            if let requester { try Self.require(requester, mayRevoke: taken, of: keys) }
+            var ended = 0
+            for taken in taken {
+                // One that is revoked already is not revoked again, but what it opened may still live.
+                try records.revoke(taken.id, at: transaction.now)
+                let sessions =
+                    endingSessions
+                    ? try SessionRecords(transaction).end(
+                        .providerKey(taken.id), at: transaction.now, reason: "provider key revoked") : 0
+                ended += sessions
+                let origin = taken.id == id ? "" : ", added by way of key \(id)"
+                let signer = requester.map { ", signed by key \($0.keyID)" } ?? ""
+                try AuditRecords(transaction).append(
+                    .providerKeyRevoked, subject: "key \(taken.id)", actor: actor,
+                    detail: "\(sessions) sessions ended\(origin)\(signer)", reason: reason, id: surroundings.newUUID())
             }
-            try records.revoke(id, at: transaction.now)
-            let ended =
-                endingSessions
-                ? try SessionRecords(transaction).end(
-                    .providerKey(id), at: transaction.now, reason: "provider key revoked") : 0
-            try AuditRecords(transaction).append(
-                .providerKeyRevoked, subject: "key \(id)", actor: actor, detail: "\(ended) sessions ended",
-                reason: reason, id: auditID)
             try ChangeRecords(transaction).announce(.provider(key.providerID))
-            return (key.providerID, ended)
+            return (key.providerID, Revocation(keys: taken.map(\.id), sessionsEnded: ended))
         }
         try await watch?.apply(.provider(provider))
-        return ended
+        return revocation
+    }
+
+    private static func require(
+        _ requester: ProvenProvider, mayRevoke taken: [ProviderKeyRecord], of keys: [ProviderKeyRecord]
+    ) throws {
+        guard let key = taken.first, key.providerID == requester.id else {
+            throw Refusal(.notFound, "The provider has no such key.")
+        }
+        let signing = keys.first { $0.id == requester.keyID }
+        guard key.origin == .provider || signing?.origin == .admin else {
+            throw Refusal(
+                .conflict, "A key that was added over HTTP cannot delete one that an admin added.",
+                state: "added_by_admin")
+        }
+        let ended = Set(taken.map(\.id))
+        let others = keys.filter { !ended.contains($0.id) && $0.revokedAt == nil && $0.retiredAt == nil }
+        guard !others.isEmpty || taken.allSatisfy({ $0.revokedAt != nil }) else {
+            throw Refusal(
+                .conflict, "The last key cannot be deleted, nor can all that count at once: add another first.",
+                state: "last_key")
+        }
     }
 
     private static func find(_ id: ProviderKeyID, in transaction: any Transaction) throws -> ProviderKeyRecord {

@@ -31,8 +31,9 @@ public struct ManageWebhook: Sendable {
 
     /// Sets it, in its one spelling, which is the answer.
     ///
-    /// - Throws: ``Refusal`` `malformed_request` for what is no ``PublicURL``, or whose host has a private address now.
-    public func set(_ text: String, of provider: ProviderID) async throws -> String {
+    /// - Throws: ``Refusal`` `malformed_request` for what is no ``PublicURL``, or whose host has a private address now;
+    ///   `provider_token_invalid` where the key that signed, or the provider, ended meanwhile.
+    public func set(_ text: String, by caller: ProvenProvider) async throws -> String {
         guard let url = PublicURL(text, allowingLoopback: allowsLoopback) else {
             throw Refusal(
                 .malformedRequest,
@@ -43,20 +44,26 @@ public struct ManageWebhook: Sendable {
         }
         let auditID = surroundings.newUUID()
         try await store.decide { transaction in
-            try ProviderWebhookRecords(transaction).set(url.description, of: provider, at: transaction.now)
+            try caller.requireStanding(in: transaction)
+            try ProviderWebhookRecords(transaction).set(url.description, of: caller.id, at: transaction.now)
             try AuditRecords(transaction).append(
-                .webhookSet, subject: "provider \(provider)", actor: "provider \(provider)", id: auditID)
+                .webhookSet, subject: "provider \(caller.id)", actor: "provider \(caller.id)",
+                detail: "signed by key \(caller.keyID)", id: auditID)
         }
         return url.description
     }
 
     /// Takes it away.
-    public func remove(of provider: ProviderID) async throws {
+    ///
+    /// - Throws: ``Refusal`` `provider_token_invalid` where the key that signed, or the provider, ended meanwhile.
+    public func remove(by caller: ProvenProvider) async throws {
         let auditID = surroundings.newUUID()
         try await store.decide { transaction in
-            try ProviderWebhookRecords(transaction).remove(provider)
+            try caller.requireStanding(in: transaction)
+            try ProviderWebhookRecords(transaction).remove(caller.id)
             try AuditRecords(transaction).append(
-                .webhookRemoved, subject: "provider \(provider)", actor: "provider \(provider)", id: auditID)
+                .webhookRemoved, subject: "provider \(caller.id)", actor: "provider \(caller.id)",
+                detail: "signed by key \(caller.keyID)", id: auditID)
         }
     }
 }

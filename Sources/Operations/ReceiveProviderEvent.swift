@@ -38,7 +38,9 @@ public struct ReceiveProviderEvent: Sendable {
         let known = try await providers.find(token.issuer)
         let event = try ProviderTokenVerifier(realm: realm, clockSkew: policy[\.identityTokens].clockSkew).verifyEvent(
             token, provider: known?.provider, key: known?.key(token.keyID), now: surroundings.now())
+        guard let keyID = token.keyID else { throw Refusal(.providerTokenInvalid, "The header has no kid.") }
         let ended = try await store.decide { transaction -> [Session] in
+            try ProvenProvider.requireStanding(keyID, of: event.provider, in: transaction)
             guard
                 try NonceRecords(transaction).spend(
                     identifier: "event \(event.identifier)", of: event.provider, until: event.rememberUntil)

@@ -50,15 +50,16 @@ public struct ServeProvider: Sendable {
     }
 
     /// Ends a session by its token (RFC 7009); a token that is unknown or another's is no error.
-    public func revoke(_ token: String, for provider: ProviderID) async throws {
-        guard let session = try await own(token, of: provider) else { return }
+    public func revoke(_ token: String, for caller: ProvenProvider) async throws {
+        guard let session = try await own(token, of: caller.id) else { return }
         let auditID = surroundings.newUUID()
         try await store.decide { transaction in
+            try caller.requireStanding(in: transaction)
             let ended = try SessionRecords(transaction).end(
                 .session(session.id), at: transaction.now, reason: "ended by its provider")
             guard ended > 0 else { return }
             try AuditRecords(transaction).append(
-                .sessionEnded, subject: "session \(session.id)", actor: "provider \(provider)",
+                .sessionEnded, subject: "session \(session.id)", actor: "provider \(caller.id)",
                 reason: "provider_logout", id: auditID)
             try ChangeRecords(transaction).announce(.session(session.tokenHash))
         }
@@ -107,15 +108,16 @@ public struct ServeProvider: Sendable {
     }
 
     /// Logs a user out everywhere.
-    public func endSessions(of externalID: String, at provider: ProviderID) async throws {
-        let user = try await user(externalID, of: provider)
+    public func endSessions(of externalID: String, at caller: ProvenProvider) async throws {
+        let user = try await user(externalID, of: caller.id)
         let auditID = surroundings.newUUID()
         try await store.decide { transaction in
+            try caller.requireStanding(in: transaction)
             let ended = try SessionRecords(transaction).end(
                 .user(user.id), at: transaction.now, reason: "ended by its provider")
             guard ended > 0 else { return }
             try AuditRecords(transaction).append(
-                .sessionEnded, subject: "user \(user.id)", actor: "provider \(provider)",
+                .sessionEnded, subject: "user \(user.id)", actor: "provider \(caller.id)",
                 detail: "\(ended) sessions ended", reason: "provider_logout", id: auditID)
             try ChangeRecords(transaction).announce(.user(user.id))
         }

@@ -14,7 +14,7 @@ public struct ProviderToken: Sendable, Equatable {
     public let expiresAt: Date
 }
 
-/// A backend's token for one call that changes keys or webhooks: young, named, and bound to the request's body.
+/// A backend's token for one call that changes keys or webhooks: young, named, and bound to the request.
 public struct FreshProviderToken: Sendable, Equatable {
     /// Whose it is, and its times.
     public let token: ProviderToken
@@ -66,19 +66,28 @@ public struct ProviderTokenVerifier: Sendable {
         return try self.token(judged, &claims, now: now)
     }
 
-    /// Judges a token for one call that changes something: `exp − iat` at most 60 s, `jti`, and `body_sha256`, the
-    /// base64url SHA-256 of the request's body (of no bytes where it has none).
+    /// Judges a token for one call that changes something: `exp − iat` at most 60 s, `jti`, `htm` and `htu`, the request's
+    /// method and target URI (RFC 9449 §4.2), and `body_sha256`, the base64url SHA-256 of its body (of no bytes where it
+    /// has none).
     ///
     /// - Throws: ``Refusal`` `provider_token_invalid`, its sentence saying what is wrong.
     public func verifyFresh(
-        _ token: UnverifiedToken, body: some DataProtocol, provider: Provider?, key: RegisteredKey?, now: Date
+        _ token: UnverifiedToken, request: ProvenRequest, provider: Provider?, key: RegisteredKey?, now: Date
     ) throws(Refusal) -> FreshProviderToken {
         let judged = TokenRule.Case(token: token, profile: .freshProvider, provider: provider, key: key)
         var claims = ClaimReader(token.payload)
         let identifier = claims.text("jti", bytes: 1...128)
+        let method = claims.text("htm", bytes: 1...16)
+        let target = claims.text("htu", bytes: 1...2048)
         let bodyDigest = claims.text("body_sha256", bytes: 43...43)
-        if claims.defects.isEmpty, bodyDigest != Digest256.of(body).base64URL {
-            claims.note(.malformed, "The claim body_sha256 is not the base64url SHA-256 of this request's body.")
+        if claims.defects.isEmpty {
+            if method != request.method {
+                claims.note(.malformed, "The claim htm is not the method of this request.")
+            } else if !request.isTarget(target) {
+                claims.note(.malformed, "The claim htu is not the https URL of this request, without its query.")
+            } else if bodyDigest != Digest256.of(request.body).base64URL {
+                claims.note(.malformed, "The claim body_sha256 is not the base64url SHA-256 of this request's body.")
+            }
         }
         let verified = try self.token(judged, &claims, now: now)
         return FreshProviderToken(

@@ -10,14 +10,14 @@ import Testing
 @Suite("The command line", .serialized)
 struct CommandTests {
     /// One command of the transcript and what it says.
-    private struct Exchange {
+    struct Exchange {
         /// The line after `$ `.
         let line: String
         var expected: [String] = []
     }
 
-    private static func exchanges() throws -> [Exchange] {
-        let file = RunningService.root.appending(path: "Tests/CountersignTests/Vectors/commands.transcript")
+    static func exchanges(_ name: String = "commands") throws -> [Exchange] {
+        let file = RunningService.root.appending(path: "Tests/CountersignTests/Vectors/\(name).transcript")
         var found: [Exchange] = []
         for line in try String(contentsOf: file, encoding: .utf8).split(separator: "\n") where !line.hasPrefix("#") {
             if line.hasPrefix("$ ") {
@@ -30,13 +30,13 @@ struct CommandTests {
     }
 
     /// Splits at spaces; double quotes hold words together.
-    private static func words(_ line: String) -> [String] {
+    static func words(_ line: String) -> [String] {
         line.split(separator: "\"", omittingEmptySubsequences: false).enumerated().flatMap { index, part in
             index % 2 == 1 ? [String(part)] : part.split(separator: " ").map(String.init)
         }
     }
 
-    private static func mask(_ text: String, _ service: RunningService, serial: String) -> [String] {
+    static func mask(_ text: String, _ service: RunningService, serial: String) -> [String] {
         text.replacing(service.directory.path, with: "{directory}")
             .replacing(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/, with: "<id>")
             .replacing(/[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:]{8}Z/, with: "<time>")

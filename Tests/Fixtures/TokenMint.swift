@@ -114,12 +114,14 @@ public struct ProviderSigner: Sendable {
 
     /// A good provider token for one call that changes something.
     public func freshProviderToken(
-        provider: ProviderID, kid: ProviderKeyID, realm: String, identifier: String, body: [UInt8], now: Date,
+        provider: ProviderID, kid: ProviderKeyID, realm: String, identifier: String, request: ProvenRequest, now: Date,
         edit: (inout TokenDraft) -> Void = { _ in }
     ) throws -> String {
         try providerToken(provider: provider, kid: kid, realm: realm, now: now, lifetime: 60) { draft in
             draft[claim: "jti"] = .string(identifier)
-            draft[claim: "body_sha256"] = .string(Base64URL.encode(Array(SHA256.hash(data: body))))
+            draft[claim: "htm"] = .string(request.method)
+            draft[claim: "htu"] = .string("https://service.example\(request.path)")
+            draft[claim: "body_sha256"] = .string(Base64URL.encode(Array(SHA256.hash(data: request.body))))
             edit(&draft)
         }
     }

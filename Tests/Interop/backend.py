@@ -131,10 +131,21 @@ def key_rotation(world):
 
 @step
 def fresh_tokens(world):
-    """A change needs a fresh token, for this body, once."""
+    """A change needs a fresh token, for this method, path and body, once."""
     provider, key = world.provider, new_key("EC")
     refused(provider.add_key(key, token=provider.provider_token()), 401, "provider_token_invalid")
-    refused(provider.add_key(key, token=provider.fresh_token(b"another body")), 401, "provider_token_invalid")
-    token = provider.fresh_token()
+    keys = "/provider/keys"
+    for token in (
+        provider.fresh_token("POST", keys, b"another body"), provider.fresh_token("DELETE", keys),
+        provider.fresh_token("POST", keys, htm=None), provider.fresh_token("POST", keys, htu=None),
+    ):
+        refused(provider.add_key(key, token=token), 401, "provider_token_invalid")
+    # A proof for one key's end is none for another's, nor for the webhook's.
+    for token in (
+        provider.fresh_token("DELETE", f"{keys}/other"), provider.fresh_token("DELETE", "/provider/webhook"),
+        provider.fresh_token("POST", f"{keys}/no-such-key"),
+    ):
+        refused(provider.delete_key("no-such-key", token=token), 401, "provider_token_invalid")
+    token = provider.fresh_token("DELETE", f"{keys}/no-such-key")
     refused_somehow(provider.delete_key("no-such-key", token=token))
     refused(provider.delete_key("no-such-key", token=token), 401, "provider_token_invalid")

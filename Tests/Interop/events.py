@@ -1,6 +1,6 @@
 """A provider is told what happens to its users by Security Event Tokens that PyJWT verifies, and tells of its own.
 
-The service's policy allows receivers on this machine.
+The service was started with the switch that allows receivers on this machine.
 """
 
 import http.server
@@ -82,7 +82,7 @@ def set_webhook(provider, url):
     """`PUT /provider/webhook`."""
     body = json.dumps({"url": url}).encode()
     return provider.call(
-        "PUT", "/provider/webhook", provider.fresh_token(body), data=body,
+        "PUT", "/provider/webhook", provider.fresh_token("PUT", "/provider/webhook", body), data=body,
         headers={"Content-Type": "application/json"})
 
 
@@ -134,7 +134,8 @@ def told(chosen, provider, device, log_in):
         equal(level["change_direction"], "increase", "the direction")
     names = [claims["jti"] for claims in events.all()]
     equal(len(set(names)), len(names), "the number of different ids")
-    equal(provider.call("DELETE", "/provider/webhook", provider.fresh_token()).status_code, 204, "the status")
+    proof = provider.fresh_token("DELETE", "/provider/webhook")
+    equal(provider.call("DELETE", "/provider/webhook", proof).status_code, 204, "the status")
     refused(provider.call("GET", "/provider/webhook"), 404, "not_found")
 
 

@@ -50,10 +50,11 @@ class Provider:
         claims = {"iss": self.provider_id, "aud": self.realm, "iat": now, "exp": now + lifetime}
         return self.sign("layer-provider;v=1", {**claims, **changes}, header, key)
 
-    def fresh_token(self, body=b""):
-        """The token for one call that changes something: a minute, one use, this very body."""
-        return self.provider_token(
-            lifetime=60, jti=str(uuid.uuid4()), body_sha256=base64url(hashlib.sha256(body).digest()))
+    def fresh_token(self, method, path, body=b"", **changes):
+        """The token for one call that changes something: a minute, one use, this very method, path and body."""
+        return self.provider_token(**{
+            "lifetime": 60, "jti": str(uuid.uuid4()), "htm": method, "htu": self.public + path,
+            "body_sha256": base64url(hashlib.sha256(body).digest()), **changes})
 
     def enrolment_token(self, **changes):
         """What a device shows to be certified where the policy's gate is `provider`."""
@@ -85,12 +86,13 @@ class Provider:
         body = json.dumps(
             {"public_key": public, "alg": algorithm(key), "proof": proof or self.key_proof(key)}).encode()
         return self.call(
-            "POST", "/provider/keys", token or self.fresh_token(body), data=body,
+            "POST", "/provider/keys", token or self.fresh_token("POST", "/provider/keys", body), data=body,
             headers={"Content-Type": "application/json"})
 
     def delete_key(self, key_id, sessions="keep", token=None):
         """`DELETE /provider/keys/{key_id}`."""
-        return self.call("DELETE", f"/provider/keys/{key_id}?sessions={sessions}", token or self.fresh_token())
+        path = f"/provider/keys/{key_id}"
+        return self.call("DELETE", f"{path}?sessions={sessions}", token or self.fresh_token("DELETE", path))
 
     def introspect(self, session_token):
         """`POST /introspect` (RFC 7662)."""

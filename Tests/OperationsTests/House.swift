@@ -36,6 +36,10 @@ struct House {
     let renew: RenewSession
     let end: EndSession
     let serve: ServeProvider
+    let authenticate: AuthenticateProvider
+    let providerKeys: ManageProviderKeys
+    let webhook: ManageWebhook
+    let receive: ReceiveProviderEvent
     let watch: StoreWatch
     let user: ServeUser
 
@@ -128,6 +132,14 @@ struct House {
         user = ServeUser(
             store: store, keys: personalKeys, providers: providers, bans: bans, sessions: sessions, policy: policy,
             surroundings: surroundings)
+        authenticate = AuthenticateProvider(
+            realm: Self.realm, store: store, providers: providers, watch: watch, policy: policy,
+            surroundings: surroundings)
+        providerKeys = ManageProviderKeys(store: store, watch: watch, surroundings: surroundings)
+        webhook = ManageWebhook(store: store, allowingLoopback: false, surroundings: surroundings)
+        receive = ReceiveProviderEvent(
+            realm: Self.realm, store: store, providers: providers, sessions: sessions, watch: watch, policy: policy,
+            surroundings: surroundings)
         serve = ServeProvider(
             realm: Self.realm, store: store, keys: personalKeys, sessions: sessions, nonceKey: key, policy: policy,
             surroundings: surroundings)
@@ -153,6 +165,13 @@ struct House {
         let connection = ClientConnection(id: ConnectionID(UUID()), thumbprint: thumbprint) {}
         try await judge(connection)
         return connection
+    }
+
+    /// The provider's backend, proved by a bearer token of its first key.
+    func backend() async throws -> ProvenProvider {
+        try await authenticate(
+            try signer.providerToken(
+                provider: registration.provider.id, kid: registration.keyID, realm: Self.realm, now: clock.now))
     }
 
     /// A good identity token around a new nonce.

@@ -26,14 +26,17 @@ struct ProviderTokenTests {
     }
 
     private func fresh(
-        body: String = "{}", shown: String = "{}", _ edit: (inout TokenDraft) -> Void = { _ in }
+        body: String = "{}", shown: String = "{}", method: String = "POST", path: String = "/provider/keys",
+        query: String? = nil, _ edit: (inout TokenDraft) -> Void = { _ in }
     ) throws -> FreshProviderToken {
         let compact = try bench.signer.freshProviderToken(
             provider: bench.provider.id, kid: bench.key.id, realm: RegisteredProvider.realm, identifier: "j-1",
-            body: Array(body.utf8), now: now, edit: edit)
+            request: ProvenRequest(method: "POST", path: "/provider/keys", body: Array(body.utf8)), now: now, edit: edit
+        )
         let token = try UnverifiedToken(compact, refusing: .providerTokenInvalid)
         let (provider, key) = bench.found(for: token)
-        return try verifier.verifyFresh(token, body: Array(shown.utf8), provider: provider, key: key, now: now)
+        let request = ProvenRequest(method: method, path: path, query: query, body: Array(shown.utf8))
+        return try verifier.verifyFresh(token, request: request, provider: provider, key: key, now: now)
     }
 
     private func enrolment(_ edit: (inout TokenDraft) -> Void = { _ in }) throws -> EnrolmentToken {
@@ -82,17 +85,35 @@ struct ProviderTokenTests {
         for edit in edits { #expect(throws: invalid) { try bearer(edit) } }
     }
 
-    @Test("A fresh token is young, named and bound to the body")
+    @Test("A fresh token is young, named and bound to method, path and body")
     func freshRefusals() {
         #expect(throws: invalid) { try fresh(shown: "{ }") }
+        #expect(throws: invalid) { try fresh(method: "DELETE") }
+        #expect(throws: invalid) { try fresh(method: "post") }
+        for path in ["/provider/webhook", "/provider/keys/", "/provider", "/Provider/keys", "/provider/keys%2F"] {
+            #expect(throws: invalid, "\(path)") { try fresh(path: path) }
+        }
         #expect(throws: invalid) { try fresh(body: "") }
         let edits: [(inout TokenDraft) -> Void] = [
             { $0[claim: "jti"] = nil }, { $0[claim: "jti"] = .string("") },
             { $0[claim: "jti"] = .string(String(repeating: "j", count: 129)) }, { $0[claim: "jti"] = .integer(1) },
+            { $0[claim: "htm"] = nil }, { $0[claim: "htm"] = .string("PUT") }, { $0[claim: "htu"] = nil },
+            { $0[claim: "htu"] = .string("/provider/keys") }, { $0[claim: "htu"] = .string("https:///provider/keys") },
+            { $0[claim: "htu"] = .string("http://service.example/provider/keys") },
+            { $0[claim: "htu"] = .string("https://service.example/provider/keys#x") },
+            { $0[claim: "htu"] = .string("https://service.example/provider/keys?sessions=end") },
             { $0[claim: "body_sha256"] = nil }, { $0[claim: "body_sha256"] = .string("AA") },
             { $0.lives(from: RegisteredProvider.now, for: 61) },
         ]
         for edit in edits { #expect(throws: invalid) { try fresh(edit) } }
+    }
+
+    @Test("A fresh token's target has no query, or the one of the request")
+    func freshQuery() throws {
+        _ = try fresh(query: "sessions=end")
+        let whole = "https://service.example/provider/keys?sessions=end"
+        _ = try fresh(query: "sessions=end") { $0[claim: "htu"] = .string(whole) }
+        #expect(throws: invalid) { try fresh(query: "sessions=keep") { $0[claim: "htu"] = .string(whole) } }
     }
 
     @Test("An enrolment token is refused as the gate's, and no other kind passes for it")

@@ -1,0 +1,30 @@
+/// The one request that a fresh proof is made for.
+public struct ProvenRequest: Sendable, Equatable {
+    /// `POST`, `PUT` or `DELETE`, as sent.
+    public let method: String
+    /// The path as sent, percent-encoded.
+    public let path: String
+    /// What follows `?`; `nil` where nothing does.
+    public let query: String?
+    /// The bytes of the body; none where it has none.
+    public let body: [UInt8]
+
+    /// Joins the parts.
+    public init(method: String, path: String, query: String? = nil, body: [UInt8]) {
+        self.method = method
+        self.path = path
+        self.query = query
+        self.body = body
+    }
+
+    /// Whether a target URI (RFC 9449 §4.2, `htu`) is this request's: an https URL with this path and, where it has a
+    /// query, this query. Which host was meant says `aud`: the service may be known by several.
+    public func isTarget(_ uri: String) -> Bool {
+        guard uri.hasPrefix("https://"), !uri.utf8.contains(UInt8(ascii: "#")) else { return false }
+        let rest = uri.dropFirst("https://".count)
+        guard let start = rest.firstIndex(of: "/"), start > rest.startIndex else { return false }
+        let target = rest[start...].utf8
+        return target.elementsEqual(path.utf8)
+            || query.map { target.elementsEqual("\(path)?\($0)".utf8) } ?? false
+    }
+}

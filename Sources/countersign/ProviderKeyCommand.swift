@@ -1,0 +1,121 @@
+import ArgumentParser
+import Identity
+import Operations
+import Tokens
+
+/// `countersign provider key …`.
+struct KeyCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "key", abstract: "Lists, adds, retires and revokes a provider's keys.",
+        subcommands: [List.self, Add.self, Retire.self, Revoke.self])
+
+    struct List: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Lists all keys of a provider, ended ones too, with the key that added each.")
+        @OptionGroup var shared: SharedOptions
+        @Argument(help: "The provider's slug or id.") var provider: String
+
+        func run() async throws {
+            let (_, _, keys) = try await Admin.run(shared) { try await $0.providers.show(provider) }
+            if shared.json {
+                Output.json(.array(keys.map(KeyCommand.json)))
+            } else {
+                Output.table(
+                    [["KEY", "ALG", "ADDED BY", "CREATED", "STATE"]]
+                        + keys.map {
+                            [
+                                $0.id.description, $0.algorithm, $0.addedBy?.description ?? $0.origin.rawValue,
+                                $0.createdAt.rfc3339, KeyCommand.state($0),
+                            ]
+                        })
+            }
+        }
+    }
+
+    struct Add: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "Adds a key to a provider.")
+        @OptionGroup var shared: SharedOptions
+        @Argument(help: "The provider's slug or id.") var provider: String
+        @Option(help: "The file of the public key, PEM or JWK.") var key: String
+        @Option(help: "RS256, PS256, ES256, ES384 or EdDSA; by the key's type by default.") var alg: String?
+
+        func run() async throws {
+            let verificationKey = try ProviderCommand.readKey(key, algorithm: alg)
+            let id = try await Admin.run(shared) { admin in
+                let (found, _, _) = try await admin.providers.show(provider)
+                return try await admin.providerKeys.add(
+                    verificationKey, to: found.id, actor: admin.actor)
+            }
+            if shared.json {
+                Output.json(.members(["key_id": .string(id.description)]))
+            } else {
+                Output.table([["key_id", id.description]])
+            }
+        }
+    }
+
+    struct Retire: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Accepts nothing new from a key; the sessions that it opened go on.")
+        @OptionGroup var shared: SharedOptions
+        @Argument(help: "The key's id.") var key: String
+
+        func run() async throws {
+            let id: ProviderKeyID = try identifier(key, "key")
+            try await Admin.run(shared) { try await $0.providerKeys.retire(id, actor: $0.actor) }
+            if shared.json {
+                Output.json(.members(["retired": .string(key)]))
+            } else {
+                Output.table([["\(key) is retired."]])
+            }
+        }
+    }
+
+    struct Revoke: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Accepts nothing any more from a key, and from the keys that were added by way of it.")
+        @OptionGroup var shared: SharedOptions
+        @Argument(help: "The key's id.") var key: String
+        @Flag(help: "End every session that these keys opened or renewed.") var endSessions = false
+        @Flag(help: "Leave the keys that it added in force: for a key that is replaced and was in no other hands.")
+        var keepAdded = false
+        @Option(help: "Why: a code or a ticket's number, kept in the audit log.") var reason: String?
+
+        func run() async throws {
+            let id: ProviderKeyID = try identifier(key, "key")
+            let reason = try reason.map { text throws(CommandFailure) in try auditReason(text) }
+            let done = try await Admin.run(shared) {
+                try await $0.providerKeys.revoke(
+                    id, endingSessions: endSessions, keepingAdded: keepAdded, requester: nil, actor: $0.actor,
+                    reason: reason)
+            }
+            let added = done.keys.dropFirst().map(\.description)
+            if shared.json {
+                Output.json(
+                    .members([
+                        "revoked": .string(key), "revoked_with_it": .array(added.map { .string($0) }),
+                        "sessions_ended": .integer(Int64(done.sessionsEnded)),
+                    ]))
+            } else {
+                Output.table(
+                    added.map { ["\($0) was added by way of it and is revoked, too."] }
+                        + [["\(key) is revoked; \(done.sessionsEnded) sessions ended."]])
+            }
+        }
+    }
+
+    static func state(_ key: ProviderKeyRecord) -> String {
+        key.revokedAt != nil ? "revoked" : key.retiredAt != nil ? "retired" : "active"
+    }
+
+    static func json(_ key: ProviderKeyRecord) -> JSONValue {
+        .members([
+            "key_id": .string(key.id.description), "alg": .string(key.algorithm),
+            "added_by": .string(key.origin.rawValue),
+            "added_by_key": key.addedBy.map { .string($0.description) } ?? .null,
+            "created_at": .string(key.createdAt.rfc3339),
+            "retired_at": key.retiredAt.map { .string($0.rfc3339) } ?? .null,
+            "revoked_at": key.revokedAt.map { .string($0.rfc3339) } ?? .null, "state": .string(state(key)),
+        ])
+    }
+}
