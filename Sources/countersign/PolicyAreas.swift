@@ -1,3 +1,4 @@
+import Delivery
 import Foundation
 import Identity
 
@@ -30,7 +31,7 @@ struct PolicyArea {
                 .text(
                     "captcha_url", \.certification.captchaURL,
                     expected: "an https URL, an http URL on loopback, or \"\"",
-                    where: { $0.isEmpty || isSecureURL($0) }),
+                    where: { $0.isEmpty || isServiceURL($0) }),
                 .text(
                     "captcha_secret_file", \.certification.captchaSecretFile, expected: "the path of a file or \"\"",
                     where: { $0.utf8.count <= 4096 && !$0.utf8.contains(0) }),
@@ -256,16 +257,5 @@ struct PolicyArea {
     private static let serviceURL = "an https URL, or an http URL on loopback,"
 
     /// Where messages and the credentials for them may be sent: in the clear to this machine at the most.
-    private static func isServiceURL(_ text: String) -> Bool {
-        guard let url = URL(string: text), text.utf8.count <= 1024, url.user == nil, let host = url.host else {
-            return false
-        }
-        return isSecureURL(text) || url.scheme == "http" && ["127.0.0.1", "[::1]", "::1", "localhost"].contains(host)
-    }
-
-    private static func isSecureURL(_ text: String) -> Bool {
-        guard text.utf8.count <= 1024, let url = URL(string: text) else { return false }
-        guard let host = url.host, !host.isEmpty, url.user == nil else { return false }
-        return url.scheme == "https" || url.scheme == "http" && ["127.0.0.1", "::1", "localhost"].contains(host)
-    }
+    private static func isServiceURL(_ text: String) -> Bool { ServiceURL(text) != nil }
 }

@@ -36,6 +36,7 @@ struct Benchmarks {
         try await Bans(service: service, quick: quick, group: group, report: report).run()
         try await Memory(service: service, quick: quick, group: group, report: report).run()
         _ = service.stop()
+        try await HangingReceiver(quick: quick, group: group, report: report).run()
         // What was measured is kept, whatever becomes of the rest.
         if !quick { try save(report) }
         do {
