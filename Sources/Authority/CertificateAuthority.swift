@@ -68,13 +68,12 @@ public struct CertificateAuthority: Sendable {
     ///   - now: the time of issuing; the certificate's life begins 5 minutes earlier.
     ///   - validity: seconds from `now` to the end; the authority's own end comes first where it is earlier.
     ///   - revocationListURL: where the revocation list can be fetched, `http` or `https`.
-    ///   - policyOID: the certificate policy in dotted form.
+    ///   - policyOID: the certificate policy in dotted form; `nil` for a certificate that names none.
     /// - Throws: ``AuthorityError/authorityExpired``, ``AuthorityError/invalidSerial``,
     ///   ``AuthorityError/invalidName(_:)``, ``AuthorityError/module(_:)``.
     public func issue(
         _ key: DevicePublicKey, deviceID: DeviceID, serial: [UInt8], now: Date, validity: Int,
-        revocationListURL: String,
-        policyOID: String
+        revocationListURL: String, policyOID: String?
     ) throws -> IssuedCertificate {
         let extensions = try profile.device(
             key: key.certificateKey, revocationListURL: revocationListURL, policyOID: policyOID)

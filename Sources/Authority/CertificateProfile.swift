@@ -20,19 +20,20 @@ struct CertificateProfile: Sendable {
         serverAuthentication = try ExtendedKeyUsage([.serverAuth]).makeCertificateExtension()
     }
 
-    /// A device's certificate.
+    /// A device's certificate. It names a policy where the operator has one, and says nothing of policies otherwise.
     func device(
-        key: Certificate.PublicKey, revocationListURL: String, policyOID: String
+        key: Certificate.PublicKey, revocationListURL: String, policyOID: String?
     ) throws -> Certificate.Extensions {
-        try Certificate.Extensions([
+        var extensions = [
             authorityKeyIdentifier,
             try Self.subjectKeyIdentifier(of: key).makeCertificateExtension(),
             digitalSignature,
             notAuthority,
             clientAuthentication,
             try Self.distributionPoint(revocationListURL),
-            try Self.policy(policyOID),
-        ])
+        ]
+        if let policyOID { extensions.append(try Self.policy(policyOID)) }
+        return try Certificate.Extensions(extensions)
     }
 
     /// The certificate of one of the service's own listeners.

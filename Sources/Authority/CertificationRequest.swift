@@ -23,8 +23,15 @@ public struct CertificationRequest: Sendable {
         guard pem.utf8.count <= maximumLength else {
             throw Refusal.csr("malformed", "A certification request has at most \(maximumLength) bytes.")
         }
+        guard !PEM.holdsPrivateKey(pem) else {
+            throw Refusal.csr(
+                "malformed",
+                "The text holds a private key. It has now left your hands and must be regarded as leaked: make a new pair, "
+                    + "and send the certification request only.")
+        }
         guard let bytes = PEM.decode(pem, labels: ["CERTIFICATE REQUEST", "NEW CERTIFICATE REQUEST"]) else {
-            throw Refusal.csr("malformed", "The request is not one PEM document CERTIFICATE REQUEST (RFC 7468).")
+            throw Refusal.csr(
+                "malformed", "The request is not one PEM document CERTIFICATE REQUEST (RFC 7468), and nothing else.")
         }
         let parts: Parts
         do {

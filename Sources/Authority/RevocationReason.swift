@@ -20,6 +20,9 @@ public enum RevocationReason: String, Sendable, CaseIterable, Codable {
     /// The attribute authority's key is in other hands.
     case aACompromise
 
+    /// Whether somebody else may hold a key, so that nothing which that key asked for can be trusted.
+    public var isCompromise: Bool { [.keyCompromise, .cACompromise, .aACompromise].contains(self) }
+
     /// The value of `CRLReason`; 7 is unassigned.
     var code: UInt8 {
         switch self {

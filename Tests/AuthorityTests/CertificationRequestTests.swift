@@ -155,6 +155,40 @@ struct CertificationRequestTests {
         }
     }
 
+    @Test("with a second block of whatever label before or behind it is malformed; text around it is not")
+    func secondBlock() throws {
+        let pem = try TestAuthority.certificationRequest(commonName: Self.deviceID)
+        let blocks = [
+            "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n",
+            "-----BEGIN NEW CERTIFICATE REQUEST-----\nAAAA\n-----END NEW CERTIFICATE REQUEST-----\n",
+            "-----BEGIN PUBLIC KEY-----\nAAAA\n-----END PUBLIC KEY-----\n", "-----BEGIN X-----\n", "-----END X-----\n",
+        ]
+        for block in blocks {
+            for text in [pem + block, block + pem] {
+                #expect(throws: Refusal(.invalidCSR, "", reason: "malformed"), "\(block)") {
+                    try CertificationRequest.parse(pkcs10: text)
+                }
+            }
+        }
+        #expect(
+            try CertificationRequest.parse(pkcs10: "Certificate Request:\n" + pem + "made today\n").publicKey.keyHash
+                != [])
+    }
+
+    @Test(
+        "with a private key beside it, or instead of it, is refused by a sentence of its own",
+        arguments: ["", "EC ", "RSA "])
+    func privateKey(kind: String) throws {
+        let pem = try TestAuthority.certificationRequest(commonName: Self.deviceID)
+        let block = "-----BEGIN \(kind)PRIVATE KEY-----\nAAAA\n-----END \(kind)PRIVATE KEY-----\n"
+        for text in [pem + block, block + pem, block, (block + pem).replacing("\n", with: " ")] {
+            let refusal = #expect(throws: Refusal.self) { try CertificationRequest.parse(pkcs10: text) }
+            #expect(refusal?.code == .invalidCSR && refusal?.reason == "malformed")
+            #expect(refusal?.detail.contains("private key") == true && refusal?.detail.contains("leaked") == true)
+            #expect(refusal?.detail.contains("AAAA") == false)
+        }
+    }
+
     @Test("mutated at random is read or refused, and never certified with a proof that does not hold")
     func fuzz() throws {
         var generator = SeededGenerator(seed: 20_270_115)

@@ -1,6 +1,8 @@
 import Authority
+import Crypto
 import Fixtures
 import Foundation
+import Identity
 import Testing
 
 @Suite("pkilint finds nothing to warn of")
@@ -20,11 +22,31 @@ struct LintTests {
     func certificates() async throws {
         let authority = try TestAuthority()
         try await lint("lint_pkix_cert", [], try authority.device().certificate.pem)
+        try await lint("lint_pkix_cert", [], try Self.ofDefaultPolicies(authority).pem)
         try await lint("lint_pkix_cert", [], authority.certificatePEM)
         let server = try authority.authority.issueServerCertificate(
             try SigningKey.generate().key, hosts: ["countersign.example.com", "192.0.2.1"],
             serial: TestAuthority.serial(), now: authority.now, validity: 86_400)
         try await lint("lint_pkix_cert", [], server.pem)
+    }
+
+    /// A certificate as the policies that are shipped have it made.
+    private static func ofDefaultPolicies(_ authority: TestAuthority) throws -> IssuedCertificate {
+        let rules = CertificationPolicy()
+        return try authority.certify(
+            DevicePublicKey(subjectPublicKeyInfo: Array(P256.Signing.PrivateKey().publicKey.derRepresentation)),
+            validity: Int(rules.validity), policyOID: rules.policyOID.isEmpty ? nil : rules.policyOID)
+    }
+
+    @Test("and the certificate that the default policies make has no number that needs more than 31 bits")
+    func objectIdentifiers() async throws {
+        let certificate = try Self.ofDefaultPolicies(try TestAuthority())
+        let scratch = try ScratchDirectory()
+        let shown = try await expectSuccess(
+            "openssl", ["asn1parse", "-in", try scratch.write(certificate.pem, "leaf.pem")])
+        #expect(!shown.output.contains("Certificate Policies"))
+        let arcs = shown.output.matches(of: /[0-9]+(\.[0-9]+){3,}/).flatMap { $0.output.0.split(separator: ".") }
+        #expect(arcs.allSatisfy { Int32($0) != nil })
     }
 
     @Test("in a revocation list with every reason, and in an empty one")

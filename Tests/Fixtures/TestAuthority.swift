@@ -41,11 +41,11 @@ public struct TestAuthority: Sendable {
     /// Certifies a key of a device.
     public func certify(
         _ key: DevicePublicKey, deviceID: DeviceID = DeviceID(UUID()), serial: [UInt8] = TestAuthority.serial(),
-        now: Date? = nil, validity: Int = 365 * 86_400
+        now: Date? = nil, validity: Int = 365 * 86_400, policyOID: String? = TestAuthority.policyOID
     ) throws -> IssuedCertificate {
         try authority.issue(
             key, deviceID: deviceID, serial: serial, now: now ?? self.now, validity: validity,
-            revocationListURL: Self.revocationListURL, policyOID: Self.policyOID)
+            revocationListURL: Self.revocationListURL, policyOID: policyOID)
     }
 
     /// Makes a device: a P-256 key and the certificate over it.
