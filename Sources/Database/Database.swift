@@ -12,6 +12,12 @@ public protocol Database: Sendable {
     /// - Throws: whatever the body throws, or a `StoreError`.
     func read<T: Sendable>(_ body: @Sendable @escaping (any Transaction) throws -> T) async throws -> T
 
+    /// Runs a body like ``read(_:)``, on a connection that is kept for whoever keeps a process's memory true: a crowd of
+    /// readers does not keep it waiting.
+    ///
+    /// - Throws: whatever the body throws, or a `StoreError`.
+    func readApart<T: Sendable>(_ body: @Sendable @escaping (any Transaction) throws -> T) async throws -> T
+
     /// Runs a body that may change the store. What it wrote is durable when this returns, and gone when this throws.
     ///
     /// A body must be short and do nothing but database work. It sees what earlier writers wrote and no half of any
@@ -59,6 +65,13 @@ public protocol Database: Sendable {
 }
 
 extension Database {
+    /// A store that has no such connection reads like for anybody else.
+    public func readApart<T: Sendable>(
+        _ body: @Sendable @escaping (any Transaction) throws -> T
+    ) async throws -> T {
+        try await read(body)
+    }
+
     /// An engine with one writer knows no shorter patience than this.
     @discardableResult
     public func alter<T: Sendable>(_ body: @Sendable @escaping (any Transaction) throws -> T) async throws -> T {

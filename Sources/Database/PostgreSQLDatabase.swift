@@ -9,6 +9,7 @@ import Synchronization
 public final class PostgreSQLDatabase: Database {
     private let writers: PostgreSQLWorkers
     private let readers: PostgreSQLWorkers
+    private let watching: PostgreSQLWorkers
     private let clock: (@Sendable () -> Date)?
     private let stamp = Atomic<Int64>(0)
 
@@ -26,6 +27,7 @@ public final class PostgreSQLDatabase: Database {
         self.clock = clock
         self.writers = PostgreSQLWorkers(address, timeouts: timeouts, limit: writers)
         self.readers = PostgreSQLWorkers(address, timeouts: timeouts, limit: readers)
+        watching = PostgreSQLWorkers(address, timeouts: timeouts, limit: 1)
     }
 
     /// Runs a body that cannot write, over one snapshot.
@@ -35,6 +37,15 @@ public final class PostgreSQLDatabase: Database {
         _ body: @Sendable @escaping (any Transaction) throws -> T
     ) async throws -> T {
         try await run(.read, on: readers, body)
+    }
+
+    /// Runs a body like ``read(_:)`` on a connection of its own.
+    ///
+    /// - Throws: whatever the body throws, or a `StoreError`.
+    public func readApart<T: Sendable>(
+        _ body: @Sendable @escaping (any Transaction) throws -> T
+    ) async throws -> T {
+        try await run(.read, on: watching, body)
     }
 
     /// Runs a body in a transaction of its own.
@@ -74,7 +85,7 @@ public final class PostgreSQLDatabase: Database {
     }
 
     /// How often transactions waited for the server so far: what a node far from it pays for.
-    public var exchanges: Int { writers.exchanges + readers.exchanges }
+    public var exchanges: Int { writers.exchanges + readers.exchanges + watching.exchanges }
 
     /// How many other sessions of this service, its nodes and commands, the database has at this moment.
     ///
@@ -92,6 +103,7 @@ public final class PostgreSQLDatabase: Database {
 
     /// Finishes what is in line and lets every connection go.
     public func close() async throws {
+        await watching.close()
         await readers.close()
         await writers.close()
     }

@@ -2,11 +2,12 @@ import Foundation
 import GRDB
 
 /// The embedded store: one SQLite file, one connection that writes, some that read, and one that watches for commits
-/// of other processes.
+/// of other processes and reads what they changed.
 public final class SQLiteDatabase: Database {
     let writer: SQLiteWriter
     private let readers: SQLiteReaders
     private let watcher: DatabaseQueue
+    private let watching: SQLiteReaders
 
     /// Opens the file, and makes it (mode 0600) where there is none.
     ///
@@ -21,6 +22,7 @@ public final class SQLiteDatabase: Database {
         writer = SQLiteWriter(try file.openWriter(), clock: clock)
         readers = SQLiteReaders(try (0..<4).map { _ in try file.openReader() }, clock: clock)
         watcher = try file.openReader()
+        watching = SQLiteReaders([watcher], clock: clock)
     }
 
     /// Makes an empty store in memory, for tests and trials: it ends with this instance, no other reaches it, and reads
@@ -33,6 +35,7 @@ public final class SQLiteDatabase: Database {
         writer = SQLiteWriter(connection, clock: clock)
         readers = SQLiteReaders([connection], clock: clock, mayWrite: true)
         watcher = connection
+        watching = SQLiteReaders([connection], clock: clock, mayWrite: true)
     }
 
     /// Runs a body on a connection that cannot write, over one snapshot.
@@ -42,6 +45,15 @@ public final class SQLiteDatabase: Database {
         _ body: @Sendable @escaping (any Transaction) throws -> T
     ) async throws -> T {
         try await readers.read(body)
+    }
+
+    /// Runs a body like ``read(_:)`` on the connection that watches.
+    ///
+    /// - Throws: whatever the body throws, or a `StoreError`.
+    public func readApart<T: Sendable>(
+        _ body: @Sendable @escaping (any Transaction) throws -> T
+    ) async throws -> T {
+        try await watching.read(body)
     }
 
     /// Runs a body in its own savepoint of a commit that it may share with others, and returns after that commit.
@@ -87,14 +99,14 @@ public final class SQLiteDatabase: Database {
     /// - Throws: `StoreError.unavailable` where SQLite does not let go.
     public func close() async throws {
         // Waiting for what is under way would block a thread that tasks share.
-        let (writer, readers, watcher) = (writer, readers, watcher)
+        let (writer, readers, watching) = (writer, readers, watching)
         try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
             DispatchQueue.global().async {
                 continuation.resume(
                     with: Result {
                         // The writer last: it is the one that can clear the log away.
                         try readers.close()
-                        try watcher.letGo()
+                        try watching.close()
                         try writer.close()
                     })
             }

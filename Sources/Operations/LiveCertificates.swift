@@ -118,7 +118,7 @@ public final class LiveCertificates: Sendable {
         // One that is being read for the first time may be from before the change.
         table.invalidateLoads()
         let look = beginLook()
-        let present = try await store.look { transaction in
+        let present = try await store.lookApart { transaction in
             try devices.flatMap { try CertificateRecords(transaction).list(deviceID: $0) }.map {
                 try LiveCertificate.Judged($0, in: transaction)
             }

@@ -74,7 +74,7 @@ public final class StoreWatch: Sendable {
     /// Applies what happened since a change, or forgets everything where that can no longer be told.
     private func catchUp(after sequence: Int64?) async throws {
         let before = surroundings.now()
-        let (reading, now) = try await store.look { transaction in
+        let (reading, now) = try await store.lookApart { transaction in
             let records = ChangeRecords(transaction)
             let reading = try sequence.map(records.read(after:)) ?? .none(last: try records.last())
             // Behind the first statement, with which it comes: asked before it costs a wait of its own.

@@ -80,6 +80,17 @@ extension Database {
     }
 }
 
+extension Database {
+    /// Reads like ``look(_:)``, past a crowd of readers: for what keeps this process's memories true.
+    func lookApart<T: Sendable>(_ body: @Sendable @escaping (any Transaction) throws -> T) async throws -> T {
+        do {
+            return try await readApart(body)
+        } catch StoreError.unavailable(let reason) {
+            throw Refusal.storeUnavailable(reason)
+        }
+    }
+}
+
 extension Refusal {
     static func storeUnavailable(_ reason: String) -> Refusal {
         Refusal(
