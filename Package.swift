@@ -155,7 +155,8 @@ let package = Package(
             swiftSettings: house),
         .testTarget(
             name: "APITests",
-            dependencies: ["Identity", "Operations", "API", "Fixtures", hummingbird], swiftSettings: house),
+            dependencies: ["Identity", "Database", "Records", "Operations", "API", "Fixtures", hummingbird] + nio,
+            swiftSettings: house),
         .testTarget(
             name: "CountersignTests",
             dependencies: [

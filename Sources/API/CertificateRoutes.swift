@@ -12,7 +12,8 @@ public struct CertificateRoutes: Sendable {
     let renew: RenewCertificate
     let revoke: RevokeCertificate
     let publish: PublishRevocationList
-    let chainPEM: [String]
+    private let chain: ByteBuffer
+    private let lists = RevocationListBuffers()
     let policy: CurrentPolicy
 
     /// Holds what the routes ask.
@@ -24,7 +25,7 @@ public struct CertificateRoutes: Sendable {
         self.renew = renew
         self.revoke = revoke
         self.publish = publish
-        self.chainPEM = chainPEM
+        chain = ByteBuffer(string: chainPEM.joined())
         self.policy = policy
     }
 
@@ -44,10 +45,10 @@ public struct CertificateRoutes: Sendable {
         router.get("certificates/authority") { _, _ in
             Response(
                 status: .ok, headers: [.contentType: "application/pem-certificate-chain"],
-                body: ResponseBody(byteBuffer: ByteBuffer(string: chainPEM.joined())))
+                body: ResponseBody(byteBuffer: chain))
         }
         router.get("certificates/revocations") { request, _ in
-            let der = try await publish()
+            let list = lists.buffers(of: try await publish.document())
             let wantsPEM = request.headers[.accept]?.contains("application/x-pem-file") ?? false
             return Response(
                 status: .ok,
@@ -55,8 +56,7 @@ public struct CertificateRoutes: Sendable {
                     .contentType: wantsPEM ? "application/x-pem-file" : "application/pkix-crl",
                     .cacheControl: "max-age=300",
                 ],
-                body: ResponseBody(
-                    byteBuffer: wantsPEM ? ByteBuffer(string: Self.pem(der)) : ByteBuffer(bytes: der)))
+                body: ResponseBody(byteBuffer: wantsPEM ? list.pem : list.der))
         }
     }
 
@@ -79,10 +79,10 @@ public struct CertificateRoutes: Sendable {
     }
 
     private func answer(_ certified: CertifiedDevice) -> Response {
-        Counter(label: "certificates_issued").increment()
+        if !certified.isRepeated { Counter(label: "certificates_issued").increment() }
         let certificate = certified.certificate
         return .json(
-            status: .created,
+            status: certified.isRepeated ? .ok : .created,
             [
                 "certificate": .string(certified.certificatePEM),
                 "chain": .array(certified.chainPEM.map { .string($0) }), "device_id": .id(certificate.deviceID),
@@ -90,11 +90,5 @@ public struct CertificateRoutes: Sendable {
                 "not_after": .string(certificate.notAfter.rfc3339),
                 "renew_after": .string(certificate.renewAfter.rfc3339),
             ])
-    }
-
-    /// RFC 7468 §6.
-    private static func pem(_ der: [UInt8]) -> String {
-        let base64 = Data(der).base64EncodedString(options: [.lineLength64Characters, .endLineWithLineFeed])
-        return "-----BEGIN X509 CRL-----\n\(base64)\n-----END X509 CRL-----\n"
     }
 }

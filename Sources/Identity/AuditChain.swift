@@ -89,6 +89,10 @@ public enum AuditDefect: Error, Sendable, Equatable {
     case checkpointKeyUnknown(Int64, keyID: String)
     /// The head of the log is not its last entry, which is this one.
     case head(Int64)
+    /// The log begins behind this entry, and the service has not signed that it may.
+    case anchorForged(Int64)
+    /// A checkpoint from elsewhere is for an entry that was purged, as all up to another one were.
+    case purged(Int64, through: Int64)
 }
 
 extension AuditDefect: CustomStringConvertible {
@@ -105,6 +109,10 @@ extension AuditDefect: CustomStringConvertible {
         case .checkpointKeyUnknown(let number, let keyID):
             "the checkpoint at entry \(number) is signed by the key \(keyID), which is not among the keys"
         case .head(let number): "the log's head does not agree with its last entry, \(number)"
+        case .anchorForged(let number):
+            "the log begins behind entry \(number), but the service did not sign that everything up to it was purged"
+        case .purged(let number, let last):
+            "the checkpoint from elsewhere is for entry \(number), but all up to entry \(last) were purged: take a later one"
         }
     }
 
@@ -112,7 +120,7 @@ extension AuditDefect: CustomStringConvertible {
     public var sequence: Int64 {
         switch self {
         case .missing(let number), .altered(let number), .checkpointForged(let number), .checkpointMissing(let number),
-            .checkpointKeyUnknown(let number, _), .head(let number):
+            .checkpointKeyUnknown(let number, _), .head(let number), .anchorForged(let number), .purged(let number, _):
             number
         case .truncated(let last, _): last + 1
         case .rewritten(let after, _): after + 1

@@ -34,9 +34,7 @@ public struct AuditCheckpoint: Sendable, Equatable {
         let payload =
             "{\"digest\":\"\(digest.base64URL)\",\"iat\":\(at.milliseconds / 1000),\"prev\":\(previous),"
             + "\"seq\":\(sequence)}"
-        let input = "\(Base64URL.encode(Self.header(keyID).utf8)).\(Base64URL.encode(payload.utf8))"
-        let signature = try key.signature(for: Data(input.utf8))
-        return "\(input).\(Base64URL.encode(signature.rawRepresentation))"
+        return try AuditStatement.sign(payload, type: Self.type, by: key, keyID: keyID)
     }
 
     /// Why a signed form is none.
@@ -54,25 +52,9 @@ public struct AuditCheckpoint: Sendable, Equatable {
     ///   - keys: the service's public keys, present and past, by thumbprint.
     /// - Throws: ``Fault``.
     public init(token: String, keys: [String: P256.Signing.PublicKey]) throws(Fault) {
-        let parts = token.split(separator: ".", omittingEmptySubsequences: false)
-        guard token.utf8.count <= 2048, parts.count == 3, let header = Base64URL.decode(parts[0].utf8),
-            let payload = Base64URL.decode(parts[1].utf8), let signature = Base64URL.decode(parts[2].utf8),
-            let keyID = (try? StrictJSON.parse(header))?["kid"]?.text
-        else { throw .forged }
-        guard let key = keys[keyID] else { throw .unknownKey(keyID) }
-        guard header == Array(Self.header(keyID).utf8),
-            let signature = try? P256.Signing.ECDSASignature(rawRepresentation: signature),
-            key.isValidSignature(signature, for: Data("\(parts[0]).\(parts[1])".utf8)),
-            let value = try? StrictJSON.parse(payload), let digestText = value["digest"]?.text,
-            let digest = Base64URL.decode(digestText).flatMap({ Digest256($0) }),
-            case .integer(let seconds) = value["iat"], case .integer(let previous) = value["prev"],
-            case .integer(let sequence) = value["seq"]
-        else { throw .forged }
+        let statement = try AuditStatement.open(token, type: Self.type, keys: keys)
+        guard case .integer(let previous) = statement.payload["prev"] else { throw .forged }
         self.init(
-            sequence: sequence, digest: digest, previous: previous, at: Date(timeIntervalSince1970: Double(seconds)))
-    }
-
-    private static func header(_ keyID: String) -> String {
-        "{\"alg\":\"ES256\",\"kid\":\"\(keyID)\",\"typ\":\"\(type)\"}"
+            sequence: statement.sequence, digest: statement.digest, previous: previous, at: statement.at)
     }
 }

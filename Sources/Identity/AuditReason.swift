@@ -1,4 +1,4 @@
-/// Why something was done, as the audit log keeps it for ever: a code or the number of a ticket, such as `user_request`
+/// Why something was done, as the audit log keeps it for years: a code or the number of a ticket, such as `user_request`
 /// or `ticket:4711`.
 ///
 /// It has no spaces and no long runs of digits: a sentence, which would sooner or later name a person, and a telephone

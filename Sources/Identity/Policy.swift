@@ -15,6 +15,7 @@ public struct Policy: Sendable, Equatable {
     public var cards = CardPolicy()
     public var authorizations = AuthorizationPolicy()
     public var bans = BanPolicy()
+    public var retention = RetentionPolicy()
 
     /// The contract's defaults.
     public init() {}
@@ -36,10 +37,18 @@ public struct CertificationPolicy: Sendable, Equatable {
     public var gate = Gate.open
     /// Certificates per hour for one address (/32 of IPv4, /64 of IPv6).
     public var perHourPerAddress = 30
+    /// Certificates per hour for one IPv6 network of /56.
+    public var perHourPer56 = 60
+    /// Certificates per hour for one IPv6 network of /48.
+    public var perHourPer48 = 240
+    /// Certificates per hour for all together, where the gate is open.
+    public var openPerHour = 3000
+    /// Renewals in 24 hours for one device.
+    public var renewalsPerDay = 3
     /// The life of a certificate; never beyond the authority's own.
     public var validity: TimeInterval = 365 * 86_400
-    /// The certificate policy's object identifier (RFC 5280 §4.2.1.4).
-    public var policyOID = "2.25.1306547093421987463"
+    /// The certificate policy's object identifier (RFC 5280 §4.2.1.4); empty where certificates name none.
+    public var policyOID = ""
     /// The siteverify endpoint that judges captchas.
     public var captchaURL = ""
     /// The file that holds the siteverify secret.

@@ -34,12 +34,17 @@ public struct AdministerDevices: Sendable {
             let records = CertificateRecords(transaction)
             let certificates = try records.list(deviceID: id)
             guard !certificates.isEmpty else { throw Refusal(.notFound, "There is no device \(id).") }
-            let counting = certificates.filter { $0.revoked == nil }
-            guard !counting.isEmpty else {
+            // A superseded one of a key in other hands is listed for that.
+            let revoked = try certificates.filter { certificate in
+                let (serial, now) = (certificate.serial, transaction.now)
+                return try reason.isCompromise
+                    ? records.compromise(serial: serial, at: now, reason: reason.rawValue)
+                    : records.revoke(serial: serial, at: now, reason: reason.rawValue)
+            }
+            guard !revoked.isEmpty else {
                 throw Refusal(.conflict, "Every certificate of the device is revoked already.", state: "revoked")
             }
-            for certificate in counting {
-                _ = try records.revoke(serial: certificate.serial, at: transaction.now, reason: reason.rawValue)
+            for certificate in revoked {
                 try AuditRecords(transaction).append(
                     .certificateRevoked, subject: "certificate \(certificate.serial)", actor: actor,
                     detail: "device \(id)", reason: AuditReason(reason.rawValue), id: surroundings.newUUID())
@@ -47,7 +52,7 @@ public struct AdministerDevices: Sendable {
             let ended = try SessionRecords(transaction).end(
                 .device(id), at: transaction.now, reason: "device revoked")
             try ChangeRecords(transaction).announce(.device(id))
-            return (counting.map(\.serial), ended)
+            return (revoked.map(\.serial), ended)
         }
     }
 }

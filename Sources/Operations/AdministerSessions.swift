@@ -57,6 +57,12 @@ public struct AdministerSessions: Sendable {
         return certificate
     }
 
+    /// What was renewed from a certificate, and from that, oldest first.
+    public func successors(of certificate: DeviceCertificate) async throws -> [DeviceCertificate] {
+        let all = try await store.look { try CertificateRecords($0).list(deviceID: certificate.deviceID) }
+        return CertificateLineage(all).successors(of: certificate.serial)
+    }
+
     private func change(
         _ id: SessionID, _ audit: AuditRecords.Event, event: SessionState.Event,
         _ reason: AuditReason?, _ act: @escaping @Sendable (SessionRecords, Session, Date) throws -> Int

@@ -13,6 +13,8 @@ public struct CertifiedDevice: Sendable {
     public let chainPEM: [String]
     /// The issuance table's row.
     public let certificate: DeviceCertificate
+    /// Whether it was made for the same request a moment ago.
+    public var isRepeated = false
 }
 
 /// `Certify`: a certification request becomes a client certificate of the internal CA.
@@ -61,6 +63,8 @@ public struct CertifyDevice: Sendable {
         public let captcha: String?
         /// The limit's key for the sender's address.
         public let address: String
+        /// SHA-256 of the bytes of ``csr``.
+        let digest: Digest256
 
         /// Joins the parts.
         public init(csr: String, presenceKey: String?, enrolmentToken: String?, captcha: String?, address: String) {
@@ -69,8 +73,12 @@ public struct CertifyDevice: Sendable {
             self.enrolmentToken = enrolmentToken
             self.captcha = captcha
             self.address = address
+            digest = Digest256.of(csr)
         }
     }
+
+    /// The same request within so many seconds is the same device, whose answer was lost.
+    static let repeatable: TimeInterval = 600
 
     /// Certifies.
     ///
@@ -80,46 +88,103 @@ public struct CertifyDevice: Sendable {
         try watch.requireFresh()
         let rules = policy[\.certification]
         if rateLimiting == .on {
-            let limit = RateLimit(count: rules.perHourPerAddress, per: 3600)
-            try await store.decide {
-                try RateRecords($0).count("certify", from: request.address, keys: keys, limit: limit)
-            }
+            try await store.decide { try count(request.address, rules, in: $0) }
         }
-        let parsed = try RequestedCertificate(request.csr)
         let presenceKey = try request.presenceKey.map { pem throws(Refusal) in try Self.publicKey(pem) }
-        let enrolment = try await pass(rules.gate, request)
+        // Before the gate: what it asked for may be spent, by the request whose answer was lost.
+        if let repeated = try await store.look({ try repeated(request, presenceKey, in: $0) }) { return repeated }
+        let parsed = try RequestedCertificate(request.csr)
+        let enrolment: EnrolmentToken?
+        do {
+            enrolment = try await pass(rules.gate, request)
+        } catch {
+            // The same request may have been granted while the gate was asked.
+            if let repeated = try await store.look({ try repeated(request, presenceKey, in: $0) }) { return repeated }
+            throw error
+        }
         let wished = parsed.wishedDeviceID
         let isFree = try await store.look { transaction in
             if let wished { try issuing.requireUnbanned(.device(wished), in: transaction) }
             if let hash = presenceKey.flatMap({ Digest256($0.thumbprint) }) {
                 try issuing.requireUnbanned(.deviceKey(hash), in: transaction)
             }
-            try issuing.requireUnusedKey(parsed.key, in: transaction)
+            // Another one of the same kind may be granted at this moment: that is looked at where it is written down.
+            if try repeated(request, presenceKey, in: transaction) == nil {
+                try issuing.requireUnusedKey(parsed.key, in: transaction)
+                if let ceiling = ceiling(rules) {
+                    try RateRecords(transaction).requireRoom(Self.ceilingKey, limit: ceiling)
+                }
+            }
             return try wished.map { try CertificateRecords(transaction).list(deviceID: $0).isEmpty } ?? false
         }
-        if isFree, let wished, let issued = try await issue(parsed, as: wished, presenceKey, enrolment) {
+        if isFree, let wished, let issued = try await issue(parsed, as: wished, request, presenceKey, enrolment) {
             return issued
         }
-        guard let issued = try await issue(parsed, as: surroundings.newIdentifier(), presenceKey, enrolment) else {
+        guard
+            let issued = try await issue(
+                parsed, as: surroundings.newIdentifier(), request, presenceKey, enrolment)
+        else {
             throw Refusal(.unavailable, "No device id is free at this moment; nothing was changed.", retryAfter: 1)
         }
         return issued
     }
 
+    /// Counts an attempt of an address and of the networks around it.
+    ///
+    /// - Throws: ``Refusal`` `rate_limited`.
+    private func count(_ address: String, _ rules: CertificationPolicy, in transaction: any Transaction) throws {
+        var limits = [(address, rules.perHourPerAddress)]
+        if let wider = LimitedNetwork.wider(than: address) {
+            limits += [(wider.bits56, rules.perHourPer56), (wider.bits48, rules.perHourPer48)]
+        }
+        for (key, count) in limits {
+            try RateRecords(transaction).count(
+                "certify", from: key, keys: keys, limit: RateLimit(count: count, per: 3600))
+        }
+    }
+
+    private static let ceilingKey = "certify open"
+
+    /// How many certificates all together may get, where nothing but addresses stands before the authority.
+    private func ceiling(_ rules: CertificationPolicy) -> RateLimit? {
+        rules.gate == .open && rateLimiting == .on ? RateLimit(count: rules.openPerHour, per: 3600) : nil
+    }
+
+    /// What the same request was given a moment ago, if it still counts. Whoever repeats it has seen the request, and is
+    /// given a certificate, which is public; what cannot be had so is a presence key in place of the device's.
+    private func repeated(
+        _ request: Request, _ presenceKey: VerificationKey?, in transaction: any Transaction
+    ) throws -> CertifiedDevice? {
+        guard let known = try RepeatedRequestRecords(transaction).find(request.digest),
+            known.presenceKey == presenceKey?.pem, known.certificate.revoked == nil,
+            transaction.now < known.certificate.notAfter
+        else { return nil }
+        let holds = try BanRecords(transaction).holds(
+            on: [.device(known.certificate.deviceID), .deviceKey(known.certificate.keyHash)])
+        guard BanHold.ruling(holds, on: .all, at: transaction.now) == nil else { return nil }
+        return CertifiedDevice(
+            certificatePEM: known.certificatePEM, chainPEM: issuing.chainPEM, certificate: known.certificate,
+            isRepeated: true)
+    }
+
     /// Signs, and writes the certificate down; `nil` where the id was taken meanwhile, and nothing was changed: what was
     /// signed counts nowhere, since it is not in the issuance table.
     private func issue(
-        _ parsed: RequestedCertificate, as deviceID: DeviceID, _ presenceKey: VerificationKey?,
-        _ enrolment: EnrolmentToken?
+        _ parsed: RequestedCertificate, as deviceID: DeviceID, _ request: Request,
+        _ presenceKey: VerificationKey?, _ enrolment: EnrolmentToken?
     ) async throws -> CertifiedDevice? {
         let issued = try issuing.sign(parsed.key, deviceID: deviceID, replaces: nil)
         let auditID = surroundings.newUUID()
-        let isRecorded = try await store.decide { transaction in
+        let ceiling = ceiling(policy[\.certification])
+        return try await store.decide { transaction in
+            // Two of the same request at once are given one certificate.
+            if let repeated = try repeated(request, presenceKey, in: transaction) { return repeated }
             try issuing.requireUnusedKey(parsed.key, in: transaction)
             guard
                 try DeviceRecords(transaction).insert(
                     deviceID, userAgent: parsed.userAgent, presenceKey: presenceKey?.pem, at: transaction.now)
-            else { return false }
+            else { return nil }
+            if let ceiling { try RateRecords(transaction).count(Self.ceilingKey, limit: ceiling) }
             if let enrolment {
                 guard
                     try NonceRecords(transaction).spend(
@@ -130,9 +195,11 @@ public struct CertifyDevice: Sendable {
             try issuing.record(
                 issued, subjectPublicKeyInfo: parsed.key.subjectPublicKeyInfo, actor: "device \(deviceID)",
                 auditID: auditID, in: transaction)
-            return true
+            try RepeatedRequestRecords(transaction).remember(
+                request.digest, serial: issued.certificate.serial, certificatePEM: issued.certificatePEM,
+                until: transaction.now.addingTimeInterval(Self.repeatable))
+            return issued
         }
-        return isRecorded ? issued : nil
     }
 
     private static func publicKey(_ pem: String) throws(Refusal) -> VerificationKey {

@@ -4,7 +4,7 @@ import Identity
 import Records
 
 /// Forgets what no longer matters: spent nonces beyond their age, ended sessions, old limits and changes, what was
-/// counted of texts, and messages that ended a week ago. Writes down which authorizations nobody answered in time.
+/// counted of texts, and messages that ended a week ago, certificates and devices beyond the policy's time. Writes down which authorizations nobody answered in time.
 public struct Housekeeping: Sendable {
     private let store: any Database
     private let sessions: LiveSessions
@@ -24,6 +24,10 @@ public struct Housekeeping: Sendable {
         self.surroundings = surroundings
     }
 
+    /// How many certificates of a kind one transaction deletes at most, and how many such transactions a round has.
+    static let batch = 250
+    private static let batches = 40
+
     /// One round; nothing is lost when it fails, the next one does it.
     public func callAsFunction() async throws {
         let kept = policy[\.nonces].keptAfterExpiry
@@ -40,6 +44,7 @@ public struct Housekeeping: Sendable {
             try NonceRecords(transaction).purge(expiredBefore: now.addingTimeInterval(-kept))
             try SessionRecords(transaction).purge(before: now.addingTimeInterval(-sessionsKept))
             try RateRecords(transaction).purge(before: now.addingTimeInterval(-60))
+            try RepeatedRequestRecords(transaction).purge()
             try ChangeRecords(transaction).purge(before: now.addingTimeInterval(-3600))
             let month = now.addingTimeInterval(-max(numbersPeriod, 30 * 86_400))
             try PhoneSendRecords(transaction).purge(before: month)
@@ -51,7 +56,21 @@ public struct Housekeeping: Sendable {
             try OutboxRecords(transaction).purge(endedBefore: now.addingTimeInterval(-7 * 86_400))
             try NodeRecords(transaction).purge(unseenSince: now.addingTimeInterval(-86_400))
         }
+        try await purgeCertificates()
         // What was erased since the last round is to be gone from the log as well, data keys above all.
         try await store.clearLog()
+    }
+
+    /// Some at a time, so that writers do not wait for all of them.
+    private func purgeCertificates() async throws {
+        let kept = policy[\.retention]
+        for _ in 0..<Self.batches {
+            let count = try await store.decide { transaction in
+                try CertificateUpkeep(transaction).purge(
+                    endedBefore: transaction.now.addingTimeInterval(-kept.endedCertificates),
+                    unseenSince: transaction.now.addingTimeInterval(-kept.unseenCertificates), limit: Self.batch)
+            }
+            guard count >= Self.batch else { return }
+        }
     }
 }

@@ -30,15 +30,19 @@ public struct IssueCertificate: Sendable {
     func requireUnusedKey(_ key: DevicePublicKey, by device: DeviceID? = nil, in transaction: any Transaction) throws {
         guard let hash = Digest256(key.keyHash) else { return }
         try requireUnbanned(.deviceKey(hash), in: transaction)
+        if try CertificateUpkeep(transaction).isRevoked(hash) { throw Self.revokedKey }
         for certificate in try CertificateRecords(transaction).list(keyHash: hash) {
             if let revoked = certificate.revoked, revoked.reason != RevocationReason.superseded.rawValue {
-                throw Refusal(.invalidCSR, "This key was revoked: make a new one.", reason: "key_revoked")
+                throw Self.revokedKey
             }
             guard certificate.deviceID == device else {
                 throw Refusal(.invalidCSR, "This key is certified already: make a new one.", reason: "key_in_use")
             }
         }
     }
+
+    private static let revokedKey = Refusal(
+        .invalidCSR, "This key was revoked: make a new one.", reason: "key_revoked")
 
     /// Refuses what a banned device has used, its name or a key, as if it were revoked.
     func requireUnbanned(_ subject: BanHold.Subject, in transaction: any Transaction) throws {
@@ -56,7 +60,7 @@ public struct IssueCertificate: Sendable {
         do {
             issued = try authority.issue(
                 key, deviceID: deviceID, serial: surroundings.randomBytes(16), now: now, validity: Int(rules.validity),
-                revocationListURL: revocationListURL, policyOID: rules.policyOID)
+                revocationListURL: revocationListURL, policyOID: rules.policyOID.isEmpty ? nil : rules.policyOID)
         } catch {
             throw Refusal(
                 .unavailable, "The authority cannot sign at this moment; nothing was changed.", retryAfter: 5,

@@ -29,12 +29,15 @@ public struct JudgePeer: Sendable {
         let now = surroundings.now()
         if let live = connection.certificate { return try live.judge(now: now) }
         guard let live = try await certificates.find(connection.thumbprint) else {
-            throw Refusal(.certificateRevoked, "This service did not issue the certificate: certify the device anew.")
+            throw Self.unknown
         }
         try live.judge(now: now)
         if live.certificate.firstSeenAt == nil { try await recordFirstSight(live) }
         connection.certificate = live
     }
+
+    private static let unknown = Refusal(
+        .certificateRevoked, "This service did not issue the certificate: certify the device anew.")
 
     /// Whether a connection that was judged before still counts; one that was not yet is not this one's business.
     public func stillCounts(_ connection: ClientConnection) -> Bool {
@@ -51,10 +54,13 @@ public struct JudgePeer: Sendable {
         try await store.decide { transaction in
             let records = CertificateRecords(transaction)
             let now = transaction.now
-            guard try records.recordFirstSight(thumbprint: certificate.thumbprint, at: now),
-                let oldSerial = certificate.replaces, let old = try records.find(serial: oldSerial)
-            else { return }
-            _ = try records.revoke(serial: oldSerial, at: now, reason: "superseded")
+            guard try records.recordFirstSight(thumbprint: certificate.thumbprint, at: now) else {
+                // Another node was faster, or it was forgotten because nobody had shown it.
+                guard try records.find(thumbprint: certificate.thumbprint) != nil else { throw Self.unknown }
+                return
+            }
+            guard let oldSerial = certificate.replaces, let old = try records.find(serial: oldSerial) else { return }
+            try records.supersede(serial: oldSerial, at: now, byTheSameKey: old.keyHash == certificate.keyHash)
             try SessionRecords(transaction).rebind(deviceID: certificate.deviceID, to: certificate.thumbprint)
             if old.keyHash != certificate.keyHash {
                 try SessionRecords(transaction).challenge(.device(certificate.deviceID), at: now)

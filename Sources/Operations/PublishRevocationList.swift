@@ -1,19 +1,61 @@
 import Authority
 import Database
+import Dispatch
 import Foundation
 import Identity
 import Records
+import Synchronization
 
-/// The revocation list in force: made anew when a certificate was revoked since, and before it is an hour old.
-public struct PublishRevocationList: Sendable {
+/// A revocation list as it is handed out; whoever keeps it in another form knows it again by its identity.
+public final class RevocationListDocument: Sendable {
+    /// Its number, growing (RFC 5280 §5.2.3).
+    public let number: Int64
+    /// Its DER form.
+    public let der: [UInt8]
+    /// How many certificates it lists.
+    public let entries: Int64
+    /// When it was made.
+    public let thisUpdate: Date
+
+    init(_ list: RevocationListRecords.Published) {
+        (number, der, entries, thisUpdate) = (list.number, list.der, list.entries, list.thisUpdate)
+    }
+}
+
+/// The revocation list in force, from memory: made anew when a certificate was revoked since, and before it is an hour
+/// old. It is made once for all who wait for it, and outside of any transaction that writes.
+///
+/// A short list is waited for. While a long one is made, the one before it is handed out: a list that is a few seconds
+/// behind is what its readers keep for minutes anyway.
+public final class PublishRevocationList: Sendable {
     private let store: any Database
     private let authority: CertificateAuthority
     private let surroundings: Surroundings
+    private let clock = ContinuousClock()
+    private let state = Mutex(State())
 
-    /// How old a list may be when it is handed out, seconds.
+    /// How old a list may be before the next one is made, seconds.
     static let maximumAge: TimeInterval = 1800
+    /// How old a list may be that is handed out while the next one cannot be made, seconds.
+    static let servedAge: TimeInterval = 3600
     /// From one list to the latest moment of its successor, seconds.
     static let validity: TimeInterval = 7 * 86_400
+    /// A list of more entries is not waited for.
+    static let shortList: Int64 = 1000
+
+    private struct State {
+        var list: RevocationListDocument?
+        /// Whether something may have been revoked since.
+        var isSuspected = true
+        var making: Task<RevocationListDocument, any Error>?
+        /// No long list is made before.
+        var pausedUntil: ContinuousClock.Instant?
+    }
+
+    private enum Step {
+        case serve(RevocationListDocument)
+        case wait(Task<RevocationListDocument, any Error>)
+    }
 
     /// Publishes for an authority.
     public init(store: any Database, authority: CertificateAuthority, surroundings: Surroundings) {
@@ -22,38 +64,125 @@ public struct PublishRevocationList: Sendable {
         self.surroundings = surroundings
     }
 
+    /// Says that something may have been revoked: whoever asks next has the store looked at.
+    public func suspect() {
+        state.withLock { $0.isSuspected = true }
+    }
+
     /// The list in DER form.
-    public func callAsFunction() async throws -> [UInt8] {
+    public func callAsFunction() async throws -> [UInt8] { try await document().der }
+
+    /// The list; without a question to the store where nothing was revoked since the last one.
+    ///
+    /// - Throws: ``Refusal`` `unavailable` where there is none that is young enough.
+    public func document() async throws -> RevocationListDocument {
         let now = surroundings.now()
-        if let current = try await store.look({ try Self.current($0, now: now) }) { return current.der }
-        return try await store.decide { transaction in
-            if let current = try Self.current(transaction, now: now) { return current.der }
-            let revoked = try CertificateRecords(transaction).listRevoked(now: now)
-            let number = (try RevocationListRecords(transaction).current()?.number ?? 0) + 1
-            let entries = revoked.compactMap { certificate in
-                certificate.revoked.map { revocation in
-                    RevokedCertificate(
-                        serial: certificate.serial, revocationDate: revocation.at,
-                        reason: RevocationReason(rawValue: revocation.reason) ?? .unspecified)
-                }
+        switch state.withLock({ step(&$0, now: now) }) {
+        case .serve(let list): return list
+        case .wait(let making):
+            do {
+                return try await making.value
+            } catch {
+                // The store is away, or the authority's key: what was said before holds.
+                guard let list = state.withLock({ $0.list }), Self.mayBeServed(list, now: now) else { throw error }
+                return list
             }
-            let list = try authority.issueRevocationList(
-                entries, number: UInt64(number), thisUpdate: now, nextUpdate: now.addingTimeInterval(Self.validity))
-            try RevocationListRecords(transaction).publish(
-                .init(number: number, der: list.der, entries: Int64(entries.count), thisUpdate: now),
-                nextUpdate: list.nextUpdate)
-            return list.der
         }
     }
 
-    /// The published list, where it still says everything.
-    private static func current(
-        _ transaction: any Transaction, now: Date
-    ) throws -> RevocationListRecords.Published? {
-        guard let current = try RevocationListRecords(transaction).current(),
-            now.timeIntervalSince(current.thisUpdate) < maximumAge,
-            try CertificateRecords(transaction).countRevoked(unexpiredAt: current.thisUpdate) == current.entries
-        else { return nil }
-        return current
+    private func step(_ state: inout State, now: Date) -> Step {
+        if let list = state.list, !state.isSuspected, now.timeIntervalSince(list.thisUpdate) < Self.maximumAge {
+            return .serve(list)
+        }
+        let serving = state.list.flatMap { list in
+            list.entries > Self.shortList && Self.mayBeServed(list, now: now) ? list : nil
+        }
+        if let serving, state.making != nil || state.pausedUntil.map({ clock.now < $0 }) == true {
+            return .serve(serving)
+        }
+        if let making = state.making { return .wait(making) }
+        // What is revoked from here on is the next one's business.
+        state.isSuspected = false
+        let making = Task { try await self.make() }
+        state.making = making
+        return serving.map { .serve($0) } ?? .wait(making)
+    }
+
+    private static func mayBeServed(_ list: RevocationListDocument, now: Date) -> Bool {
+        now.timeIntervalSince(list.thisUpdate) < servedAge
+    }
+
+    private func make() async throws -> RevocationListDocument {
+        do {
+            let list = try await refreshed()
+            state.withLock { state in
+                state.making = nil
+                state.list = list
+                // Ten seconds for each 100,000 entries, which take a second: revocations without a pause between them
+                // must not take a processor.
+                let pause = list.entries > Self.shortList ? min(60, Double(list.entries) / 10_000) : 0
+                state.pausedUntil = clock.now + .seconds(pause)
+            }
+            return list
+        } catch {
+            state.withLock { state in
+                state.making = nil
+                state.isSuspected = true
+            }
+            throw error
+        }
+    }
+
+    /// The published list where it still says everything, else the next one.
+    private func refreshed() async throws -> RevocationListDocument {
+        // Whoever is overtaken by another node takes that one's, or makes the next.
+        for _ in 0..<8 {
+            let now = surroundings.now()
+            let (heading, revocations) = try await store.look { transaction in
+                (try RevocationListRecords(transaction).heading(), try CertificateRecords(transaction).revocations())
+            }
+            if let heading, heading.revocations == revocations,
+                now.timeIntervalSince(heading.thisUpdate) < Self.maximumAge
+            {
+                if let known = state.withLock({ $0.list }), known.number == heading.number { return known }
+                let current = try await store.look { try RevocationListRecords($0).current() }
+                if let current, current.number == heading.number { return RevocationListDocument(current) }
+                continue
+            }
+            let (entries, counted) = try await store.look { transaction in
+                let records = CertificateRecords(transaction)
+                return (try records.listed(now: now), try records.revocations())
+            }
+            let last = heading?.number ?? 0
+            let list = try await sign(entries, number: last + 1, now: now)
+            let published = RevocationListRecords.Published(
+                number: last + 1, der: list.der, entries: Int64(entries.count), thisUpdate: now, revocations: counted)
+            let isPublished = try await store.decide { transaction in
+                try RevocationListRecords(transaction).publish(published, nextUpdate: list.nextUpdate, after: last)
+            }
+            if isPublished { return RevocationListDocument(published) }
+        }
+        throw Refusal(.unavailable, "The revocation list is changing too quickly; try again.", retryAfter: 1)
+    }
+
+    /// Signs on a thread of its own: a long list would hold up what else tasks have to do.
+    private func sign(
+        _ revoked: [(serial: String, at: Date, reason: String)], number: Int64, now: Date
+    ) async throws -> RevocationList {
+        try await withCheckedThrowingContinuation { continuation in
+            DispatchQueue.global(qos: .utility).async { [authority] in
+                continuation.resume(
+                    with: Result {
+                        let entries = revoked.map {
+                            RevokedCertificate(
+                                serial: $0.serial, revocationDate: $0.at,
+                                reason: RevocationReason(rawValue: $0.reason) ?? .unspecified)
+                        }
+                        return try authority.issueRevocationList(
+                            entries, number: UInt64(number), thisUpdate: now,
+                            nextUpdate: now.addingTimeInterval(Self.validity))
+                    })
+            }
+        }
     }
 }

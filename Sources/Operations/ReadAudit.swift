@@ -45,8 +45,8 @@ public struct ReadAudit: Sendable {
         try store.changeStamp()
     }
 
-    /// Everything that is chained, as lines of JSON: the format, then each entry, and behind the last entry that it
-    /// covers each checkpoint.
+    /// Everything that is chained, as lines of JSON: the format, where the oldest entries were purged the anchor, then each
+    /// entry, and behind the last entry that it covers each checkpoint.
     ///
     /// - Parameters:
     ///   - keys: the service's public keys as JSON Web Keys, for the first line.
@@ -55,10 +55,14 @@ public struct ReadAudit: Sendable {
     public func export(
         keys: JSONValue, write: ([UInt8]) throws -> Void, progress: (Int64, Int64) -> Void = { _, _ in }
     ) async throws {
-        let last = try await store.look { try AuditChainRecords($0).head().chain.sequence }
+        let (last, anchor) = try await store.look { transaction in
+            (try AuditChainRecords(transaction).head().chain.sequence, try AuditAnchorRecords(transaction).current())
+        }
         try write(
             Self.text([.members(["format": .string("countersign-audit"), "version": .integer(1), "keys": keys])]))
-        var position: Int64 = 0
+        let first = anchor?.sequence ?? 0
+        if let anchor { try write(Self.text([.members(["anchor": .string(anchor.token)])])) }
+        var position = first
         while position < last {
             let after = position
             let (links, checkpoints) = try await store.look { transaction in
@@ -79,7 +83,7 @@ public struct ReadAudit: Sendable {
             }
             try write(Self.text(values))
             position = end
-            progress(position, last)
+            progress(position - first, last - first)
         }
     }
 

@@ -9,19 +9,26 @@ import Records
 public struct RenewCertificate: Sendable {
     private let store: any Database
     private let issuing: IssueCertificate
+    private let policy: CurrentPolicy
+    private let rateLimiting: RateLimiting
     private let surroundings: Surroundings
 
     /// Renews into a store.
-    public init(store: any Database, issuing: IssueCertificate, surroundings: Surroundings) {
+    public init(
+        store: any Database, issuing: IssueCertificate, policy: CurrentPolicy, rateLimiting: RateLimiting,
+        surroundings: Surroundings
+    ) {
         self.store = store
         self.issuing = issuing
+        self.policy = policy
+        self.rateLimiting = rateLimiting
         self.surroundings = surroundings
     }
 
     /// Renews.
     ///
     /// - Parameter csr: carries a new key; `nil` keeps the present one.
-    /// - Throws: ``Refusal`` `conflict` before two thirds of the life, `invalid_csr`, `unavailable`.
+    /// - Throws: ``Refusal`` `conflict` before two thirds of the life, `invalid_csr`, `rate_limited`, `unavailable`.
     public func callAsFunction(csr: String?, on connection: ClientConnection) async throws -> CertifiedDevice {
         guard let present = connection.certificate?.certificate else {
             throw Refusal(.certificateRevoked, "Connect again.")
@@ -30,16 +37,16 @@ public struct RenewCertificate: Sendable {
             throw Refusal(
                 .conflict, "The certificate can be renewed from \(present.renewAfter.rfc3339) on.", state: "not_due")
         }
-        let requested = try csr.map { try RequestedCertificate($0) }
         let key: DevicePublicKey
-        if let requested {
-            key = requested.key
+        if let csr {
+            key = try RequestedCertificate(csr).key
         } else {
             let bytes = try await store.look { try CertificateRecords($0).subjectPublicKeyInfo(serial: present.serial) }
             key = try DevicePublicKey(subjectPublicKeyInfo: bytes ?? [])
         }
         let issued = try issuing.sign(key, deviceID: present.deviceID, replaces: present.serial)
         let auditID = surroundings.newUUID()
+        let perDay = rateLimiting == .on ? policy[\.certification].renewalsPerDay : nil
         try await store.decide { transaction in
             let records = CertificateRecords(transaction)
             guard let now = try records.find(serial: present.serial), now.revoked == nil else {
@@ -47,11 +54,13 @@ public struct RenewCertificate: Sendable {
             }
             try RefuseBanned.requireUnbanned(present.deviceID, in: transaction)
             try issuing.requireUnusedKey(key, by: present.deviceID, in: transaction)
-            // A renewal whose answer was lost is never shown: it must not lie about as a second way in.
-            for serial in try records.listUnseenRenewals(of: present.serial) {
-                _ = try records.revoke(
-                    serial: serial, at: transaction.now, reason: RevocationReason.superseded.rawValue)
+            // Only what is issued counts: a device whose requests are refused has gained nothing.
+            if let perDay {
+                try RateRecords(transaction).countExactly(
+                    "renewal \(present.deviceID)", limit: RateLimit(count: perDay, per: 86_400))
             }
+            // A renewal whose answer was lost is never shown: it must not lie about as a second way in, nor on a list.
+            try records.forgetUnseenRenewals(of: present.serial)
             try issuing.record(
                 issued, subjectPublicKeyInfo: key.subjectPublicKeyInfo, actor: "device \(present.deviceID)",
                 auditID: auditID, in: transaction)

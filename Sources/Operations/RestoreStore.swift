@@ -90,6 +90,7 @@ public struct RestoreStore: Sendable {
     private struct Losses: Sendable {
         let erasures: [(user: UserID, entry: String?)]
         let revoked: [(certificate: DeviceCertificate, subjectPublicKeyInfo: [UInt8])]
+        let revokedKeys: [Digest256]
         let list: RevocationListRecords.Published?
         let providerKeys: [(id: ProviderKeyID, retiredAt: Date?, revokedAt: Date?)]
         let disabled: [Provider]
@@ -104,6 +105,7 @@ public struct RestoreStore: Sendable {
             revoked = try certificates.listRevoked(now: transaction.now).map {
                 ($0, try certificates.subjectPublicKeyInfo(serial: $0.serial) ?? [])
             }
+            revokedKeys = try CertificateUpkeep(transaction).revokedKeys()
             list = try RevocationListRecords(transaction).current()
             providerKeys = try records.endedProviderKeys()
             disabled = try ProviderRecords(transaction).list().filter { $0.disabledAt != nil }
@@ -127,6 +129,7 @@ public struct RestoreStore: Sendable {
                 .certificateRevoked, subject: "certificate \(certificate.serial)", actor: actor,
                 detail: "again after a restore", reason: AuditReason(revoked.reason), id: surroundings.newUUID())
         }
+        for key in losses.revokedKeys { try CertificateUpkeep(transaction).keep(revoked: key) }
         for key in losses.providerKeys {
             guard try records.end(key.id, retiredAt: key.retiredAt, revokedAt: key.revokedAt) else { continue }
             report.providerKeysEnded += 1
@@ -147,7 +150,11 @@ public struct RestoreStore: Sendable {
         // A revocation list's number never falls (RFC 5280 §5.2.3).
         let lists = RevocationListRecords(transaction)
         if let list = losses.list, list.number > (try lists.current()?.number ?? 0) {
-            try lists.publish(list, nextUpdate: list.thisUpdate)
+            // Whether it is whole is not known here: the next one is made.
+            try lists.publish(
+                .init(
+                    number: list.number, der: list.der, entries: list.entries, thisUpdate: list.thisUpdate,
+                    revocations: -1), nextUpdate: list.thisUpdate)
         }
     }
 

@@ -29,7 +29,9 @@ public struct RevokeCertificate: Sendable {
             serial: certificate.serial, reason: .cessationOfOperation, actor: "device \(certificate.deviceID)")
     }
 
-    /// Revokes by serial number.
+    /// Revokes by serial number. Where the key is in other hands, the certificates of that key and all that were renewed
+    /// from one of them are revoked with it, also if it was superseded long ago: whoever holds the key of a superseded
+    /// certificate may be who had the present one made.
     ///
     /// - Throws: ``Refusal`` `not_found`, or `conflict` where it is revoked already.
     @discardableResult
@@ -40,17 +42,12 @@ public struct RevokeCertificate: Sendable {
             guard let certificate = try records.find(serial: serial) else {
                 throw Refusal(.notFound, "There is no certificate with the serial number \(serial).")
             }
-            guard try records.revoke(serial: serial, at: transaction.now, reason: reason.rawValue) else {
-                throw Refusal(.conflict, "The certificate is revoked already.", state: "revoked")
-            }
-            // Whoever held this certificate's key may have had a renewal made that was not shown yet.
-            for renewal in try records.listUnseenRenewals(of: serial) {
-                guard try records.revoke(serial: renewal, at: transaction.now, reason: reason.rawValue) else {
-                    continue
-                }
+            let others =
+                try reason.isCompromise
+                ? compromise(certificate, reason, in: transaction) : withdraw(certificate, reason, in: transaction)
+            for other in others {
                 try AuditRecords(transaction).append(
-                    .certificateRevoked, subject: "certificate \(renewal)", actor: actor,
-                    detail: "renewal of \(serial)",
+                    .certificateRevoked, subject: "certificate \(other)", actor: actor, detail: "with \(serial)",
                     reason: AuditReason(reason.rawValue), id: surroundings.newUUID())
             }
             let remaining = try records.list(deviceID: certificate.deviceID).contains { $0.revoked == nil }
@@ -66,5 +63,34 @@ public struct RevokeCertificate: Sendable {
         }
         try await watch?.apply(.device(certificate.deviceID))
         return certificate
+    }
+
+    /// Revokes a certificate that counts, with the renewal that was made of it and not shown yet; the serial of that.
+    private func withdraw(
+        _ certificate: DeviceCertificate, _ reason: RevocationReason, in transaction: any Transaction
+    ) throws -> [String] {
+        let records = CertificateRecords(transaction)
+        guard try records.revoke(serial: certificate.serial, at: transaction.now, reason: reason.rawValue) else {
+            throw Refusal(.conflict, "The certificate is revoked already.", state: "revoked")
+        }
+        return try records.listUnseenRenewals(of: certificate.serial).filter {
+            try records.revoke(serial: $0, at: transaction.now, reason: reason.rawValue)
+        }
+    }
+
+    /// Revokes whatever the holder of a certificate's key may have; the serials of the others.
+    private func compromise(
+        _ certificate: DeviceCertificate, _ reason: RevocationReason, in transaction: any Transaction
+    ) throws -> [String] {
+        let records = CertificateRecords(transaction)
+        let lost = CertificateLineage(try records.list(deviceID: certificate.deviceID)).compromised(
+            by: certificate.serial)
+        let revoked = try lost.map(\.serial).filter {
+            try records.compromise(serial: $0, at: transaction.now, reason: reason.rawValue)
+        }
+        guard !revoked.isEmpty else {
+            throw Refusal(.conflict, "The certificate is revoked already.", state: "revoked")
+        }
+        return revoked.filter { $0 != certificate.serial }
     }
 }

@@ -4,7 +4,7 @@ import Foundation
 import Identity
 import Records
 
-/// Walks the whole audit log and finds that an entry or checkpoint was changed, taken out, put in, moved or cut off.
+/// Walks the whole audit log, from its beginning or from where the service signed that the rest was purged, and finds that an entry or checkpoint was changed, taken out, put in, moved or cut off.
 ///
 /// It holds a page of the log at a time, however long the log is.
 public struct VerifyAudit: Sendable {
@@ -24,6 +24,8 @@ public struct VerifyAudit: Sendable {
 
     /// What was found.
     public struct Report: Sendable, Equatable {
+        /// Where the log begins, if its oldest entries were purged.
+        public var anchor: AuditAnchor?
         /// The entries that hold.
         public var entries: Int64 = 0
         /// The checkpoints that hold.
@@ -51,11 +53,22 @@ public struct VerifyAudit: Sendable {
             let records = AuditChainRecords(transaction)
             let head = try? records.head().chain
             return Start(
-                head: head, stray: try records.countStray(behind: head?.sequence ?? 0),
+                anchor: try AuditAnchorRecords(transaction).current(), head: head,
+                stray: try records.countStray(behind: head?.sequence ?? 0),
                 lastCheckpoint: try records.lastCheckpoint(), unchained: try records.countUnchained())
         }
         var report = Report(unchained: start.unchained)
         var chain = AuditChain()
+        if let filed = start.anchor {
+            do throws(AuditDefect) {
+                let anchor = try Self.anchor(filed, keys: keys)
+                (report.anchor, chain) = (anchor, anchor.chain)
+                if let witness { try anchor.admit(witness) }
+            } catch {
+                report.defect = error
+            }
+        }
+        let first = chain.sequence
         let last = start.head?.sequence ?? 0
         while report.defect == nil, chain.sequence < last {
             let page = try await read(after: chain.sequence, through: last)
@@ -65,15 +78,33 @@ public struct VerifyAudit: Sendable {
             } catch {
                 report.defect = error
             }
-            progress(chain.sequence, last)
+            progress(chain.sequence - first, last - first)
         }
         report.defect = report.defect ?? Self.end(of: chain, start, witness: witness)
-        (report.entries, report.signed, report.digest) = (chain.sequence, chain.signed, chain.digest)
+        (report.entries, report.signed, report.digest) = (
+            chain.sequence - first, chain.signed, chain.digest
+        )
         return report
+    }
+
+    /// What a filed anchor says, if the service signed it for the place where it is filed.
+    ///
+    /// - Throws: ``AuditDefect``.
+    static func anchor(
+        _ filed: (sequence: Int64, token: String), keys: [String: P256.Signing.PublicKey]
+    ) throws(AuditDefect) -> AuditAnchor {
+        do throws(AuditCheckpoint.Fault) {
+            let anchor = try AuditAnchor(token: filed.token, keys: keys)
+            if anchor.sequence == filed.sequence { return anchor }
+        } catch {
+            if case .unknownKey(let keyID) = error { throw .checkpointKeyUnknown(filed.sequence, keyID: keyID) }
+        }
+        throw .anchorForged(filed.sequence)
     }
 
     /// What the log says of itself before it is walked; what is written meanwhile is a later verification's business.
     private struct Start: Sendable {
+        let anchor: (sequence: Int64, token: String)?
         let head: AuditChain?
         let stray: Int
         let lastCheckpoint: Int64

@@ -30,6 +30,7 @@ public struct CertificateRecords {
                 .time(certificate.issuedAt), .optional(certificate.replaces), .time(certificate.firstSeenAt),
                 .time(certificate.revoked?.at), .optional(certificate.revoked?.reason), .bytes(subjectPublicKeyInfo),
             ])
+        if certificate.revoked != nil { try countRevocation() }
     }
 
     /// The key that a certificate certifies, DER SubjectPublicKeyInfo.
@@ -38,11 +39,14 @@ public struct CertificateRecords {
             .bytes(0)
     }
 
-    /// Of the certificates that had not run out at a moment, how many are revoked: it only grows.
-    public func countRevoked(unexpiredAt moment: Date) throws -> Int64 {
-        try transaction.first(
-            "SELECT COUNT(*) FROM certificates WHERE revoked_at IS NOT NULL AND not_after > $1", [.time(moment)])?
-            .integer(0) ?? 0
+    /// A number that moves with every revocation that belongs on the revocation list: a list that was made at another one
+    /// is not whole. One row, however many are revoked.
+    public func revocations() throws -> Int64 {
+        try transaction.first("SELECT value FROM revocation_counter WHERE id = 1")?.integer(0) ?? 0
+    }
+
+    private func countRevocation() throws {
+        try transaction.executeLater("UPDATE revocation_counter SET value = value + 1 WHERE id = 1", [])
     }
 
     /// The renewals of a certificate that no handshake has shown yet, by serial number.
@@ -89,7 +93,18 @@ public struct CertificateRecords {
         ).map(Self.certificate)
     }
 
-    /// The revoked certificates that have not run out, oldest revocation first: the content of the CRL.
+    /// The content of the revocation list: what is revoked, has not run out and is not certified anew with the same key,
+    /// oldest revocation first.
+    public func listed(now: Date) throws -> [(serial: String, at: Date, reason: String)] {
+        try transaction.query(
+            """
+            SELECT serial, revoked_at, revocation_reason FROM certificates
+            WHERE revoked_at IS NOT NULL AND unlisted = 0 AND not_after > $1 ORDER BY revoked_at, serial
+            """, [.time(now)]
+        ).map { (try $0.text(0), try $0.time(1), try $0.text(2)) }
+    }
+
+    /// The revoked certificates that have not run out, oldest revocation first.
     public func listRevoked(now: Date) throws -> [DeviceCertificate] {
         try transaction.query(
             """
@@ -101,9 +116,55 @@ public struct CertificateRecords {
 
     /// Revokes a certificate; `false` where it is unknown or revoked already.
     public func revoke(serial: String, at time: Date, reason: String) throws -> Bool {
+        try list(
+            transaction.first(
+                """
+                UPDATE certificates SET revoked_at = $2, revocation_reason = $3 WHERE serial = $1 AND revoked_at IS NULL
+                RETURNING key_hash
+                """, [.text(serial), .time(time), .text(reason)]))
+    }
+
+    /// Revokes a certificate whose key is in other hands, also one that was revoked or superseded for another reason:
+    /// that moment stays. `false` where it is unknown or known for such a reason already.
+    public func compromise(serial: String, at time: Date, reason: String) throws -> Bool {
+        try list(
+            transaction.first(
+                """
+                UPDATE certificates SET revoked_at = COALESCE(revoked_at, $2), revocation_reason = $3, unlisted = 0
+                WHERE serial = $1 AND (revocation_reason IS NULL
+                    OR revocation_reason NOT IN ('keyCompromise', 'cACompromise', 'aACompromise'))
+                RETURNING key_hash
+                """, [.text(serial), .time(time), .text(reason)]))
+    }
+
+    /// Ends a certificate whose renewal was shown. Where the renewal has the same key, no list needs to say so.
+    public func supersede(serial: String, at time: Date, byTheSameKey isSameKey: Bool) throws {
+        guard isSameKey else {
+            _ = try revoke(serial: serial, at: time, reason: "superseded")
+            return
+        }
         try transaction.execute(
-            "UPDATE certificates SET revoked_at = $2, revocation_reason = $3 WHERE serial = $1 AND revoked_at IS NULL",
-            [.text(serial), .time(time), .text(reason)]) > 0
+            """
+            UPDATE certificates SET revoked_at = $2, revocation_reason = 'superseded', unlisted = 1
+            WHERE serial = $1 AND revoked_at IS NULL
+            """, [.text(serial), .time(time)])
+    }
+
+    /// Puts a revocation on the next list, and with it the certificates of the same key that went without: that key is
+    /// not certified any more.
+    private func list(_ revoked: Row?) throws -> Bool {
+        guard let revoked else { return false }
+        try transaction.executeLater(
+            "UPDATE certificates SET unlisted = 0 WHERE key_hash = $1 AND unlisted = 1", [revoked.value(0)])
+        try countRevocation()
+        return true
+    }
+
+    /// Deletes the renewals of a certificate that no handshake has shown: nothing was ever admitted by them.
+    public func forgetUnseenRenewals(of serial: String) throws {
+        try transaction.execute(
+            "DELETE FROM certificates WHERE replaces = $1 AND first_seen_at IS NULL AND revoked_at IS NULL",
+            [.text(serial)])
     }
 
     /// Notes that a certificate was shown for the first time; `false` where that is known, or it was revoked meanwhile:

@@ -56,6 +56,17 @@ public struct RateRecords {
         if let soonest { throw soonest }
     }
 
+    /// Refuses where ``count(_:limit:)`` would, and counts nothing: before work that is for nothing otherwise.
+    ///
+    /// - Throws: ``Refusal`` `rate_limited`.
+    public func requireRoom(_ key: String, limit: RateLimit) throws {
+        let arrival = try transaction.first("SELECT arrival FROM rates WHERE key = $1", [.text(key)])?.time(0)
+        if case .refused(let retryAfter) = limit.judge(arrival: arrival, now: transaction.now) {
+            throw Refusal(
+                .rateLimited, "Too many requests: try again in \(retryAfter) s.", retryAfter: retryAfter)
+        }
+    }
+
     /// Forgets keys whose time has passed: they are as good as new.
     public func purge(before moment: Date) throws {
         try transaction.execute("DELETE FROM rates WHERE arrival < $1", [.time(moment)])

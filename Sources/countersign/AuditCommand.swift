@@ -43,7 +43,9 @@ struct AuditCommand: AsyncParsableCommand {
 
     struct Verify: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Walks the whole log: exit code 1 where an entry was changed, removed, moved or cut off.")
+            abstract:
+                "Walks the whole log, or what the policy left of it: exit code 1 where an entry was changed, removed, moved or cut off."
+        )
         @OptionGroup var shared: SharedOptions
         @Option(help: "A checkpoint that was kept elsewhere, such as in an export or the service's log.")
         var checkpoint: String?
@@ -119,10 +121,13 @@ struct AuditCommand: AsyncParsableCommand {
     }
 
     static func show(_ report: VerifyAudit.Report, json: Bool) {
+        let first = (report.anchor?.sequence ?? 0) + 1
+        let purgedAt = report.anchor?.at.rfc3339
         if json {
             return Output.json(
                 .members([
-                    "valid": .bool(report.defect == nil), "entries": .integer(report.entries),
+                    "valid": .bool(report.defect == nil), "verified_from": .integer(first),
+                    "purged_at": purgedAt.map { .string($0) } ?? .null, "entries": .integer(report.entries),
                     "checkpoints": .integer(Int64(report.checkpoints)), "signed_through": .integer(report.signed),
                     "digest": .string(report.digest.base64URL), "unchained": .integer(Int64(report.unchained)),
                     "defect": report.defect.map {
@@ -131,6 +136,10 @@ struct AuditCommand: AsyncParsableCommand {
                 ]))
         }
         Output.table([
+            [
+                "verified from",
+                "entry \(first)\(purgedAt.map { ": those before it were purged by policy at \($0)" } ?? "")",
+            ],
             ["entries that hold", String(report.entries)], ["checkpoints", String(report.checkpoints)],
             ["signed through entry", String(report.signed)], ["digest", report.digest.base64URL],
             ["not chained yet", String(report.unchained)],

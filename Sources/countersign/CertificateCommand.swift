@@ -38,14 +38,18 @@ struct CertificateCommand: AsyncParsableCommand {
         @Argument(help: "Its serial number, hexadecimal.") var serial: String
 
         func run() async throws {
-            let certificate = try await Admin.run(shared) { try await $0.sessions.showCertificate(serial) }
-            CertificateCommand.show(certificate, json: shared.json)
+            try await CertificateCommand.show(
+                Admin.run(shared) { try await CertificateCommand.find(serial, $0) }, json: shared.json)
         }
     }
 
     struct Revoke: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Revokes a certificate: its device must certify anew, its sessions end.")
+            abstract: "Revokes a certificate: its device must certify anew, its sessions end.",
+            discussion: """
+                With --reason keyCompromise a superseded certificate can be named too; whatever has its key or was renewed
+                from it is revoked with it.
+                """)
         @OptionGroup var shared: SharedOptions
         @Argument(help: "Its serial number, hexadecimal.") var serial: String
         @Option(help: "keyCompromise, cessationOfOperation, affiliationChanged, …") var reason = "keyCompromise"
@@ -55,23 +59,43 @@ struct CertificateCommand: AsyncParsableCommand {
                 let words = RevocationReason.allCases.map(\.rawValue).joined(separator: ", ")
                 throw CommandFailure("--reason is one of \(words).", exitCode: .usage)
             }
-            let certificate = try await Admin.run(shared) { admin in
+            let shown = try await Admin.run(shared) { admin in
                 let found = try await admin.sessions.showCertificate(serial)
                 try await admin.certificates.revoke(serial: found.serial, reason: reason, actor: admin.actor)
-                return try await admin.sessions.showCertificate(serial)
+                return try await CertificateCommand.find(serial, admin)
             }
-            CertificateCommand.show(certificate, json: shared.json)
+            CertificateCommand.show(shown, json: shared.json)
         }
     }
 
-    static func show(_ certificate: DeviceCertificate, json: Bool) {
-        if json { return Output.json(self.json(certificate)) }
+    /// A certificate with what was renewed from it.
+    static func find(_ serial: String, _ admin: Admin) async throws -> (DeviceCertificate, [DeviceCertificate]) {
+        let certificate = try await admin.sessions.showCertificate(serial)
+        return (certificate, try await admin.sessions.successors(of: certificate))
+    }
+
+    static func show(_ shown: (certificate: DeviceCertificate, successors: [DeviceCertificate]), json: Bool) {
+        let certificate = shown.certificate
+        if json {
+            guard case .object(let members) = self.json(certificate) else { return }
+            let successors = JSONMember(name: "successors", value: .array(shown.successors.map(self.json)))
+            return Output.json(.object(members + [successors]))
+        }
         Output.table([
             ["serial", certificate.serial], ["device", certificate.deviceID.description],
             ["issued", certificate.issuedAt.rfc3339], ["not before", certificate.notBefore.rfc3339],
             ["not after", certificate.notAfter.rfc3339], ["x5t#S256", certificate.thumbprint.base64URL],
-            ["state", certificate.revoked.map { "\($0.reason) at \($0.at.rfc3339)" } ?? "valid"],
+            ["state", state(certificate)], ["replaces", certificate.replaces ?? "-"],
+            [
+                "successors",
+                shown.successors.isEmpty
+                    ? "-" : shown.successors.map { "\($0.serial) (\(state($0)))" }.joined(separator: ", "),
+            ],
         ])
+    }
+
+    private static func state(_ certificate: DeviceCertificate) -> String {
+        certificate.revoked.map { "\($0.reason) at \($0.at.rfc3339)" } ?? "valid"
     }
 
     static func json(_ certificate: DeviceCertificate) -> JSONValue {

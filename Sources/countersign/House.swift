@@ -36,6 +36,7 @@ struct House: Sendable {
     let providers: KnownProviders
     let watch: StoreWatch
     private let judge: JudgePeer
+    private let revocations: PublishRevocationList
     private let ports = Ports()
     let server: CurrentServer
     private let clientTLS: ListenerTLS
@@ -65,6 +66,8 @@ struct House: Sendable {
         let surroundings = surroundings
         let outboxSignal = outboxSignal
         let judgeBox = JudgeBox()
+        let revocations = PublishRevocationList(store: store, authority: keys.authority, surroundings: surroundings)
+        self.revocations = revocations
         watch = StoreWatch(
             store: store, sessions: sessions, certificates: certificates, providers: providers, policy: policy,
             surroundings: surroundings,
@@ -78,6 +81,7 @@ struct House: Sendable {
             onChange: { outboxSignal.ring() },
             onUserBan: { users in connections.detach(users) },
             onDeviceChange: { _ in
+                revocations.suspect()
                 guard let judge = judgeBox.judge else { return }
                 connections.close { judge.stillCounts($0) }
             })
@@ -172,9 +176,10 @@ struct House: Sendable {
                 realm: settings.realm,
                 verifyCaptcha: { try await captcha.accepts($0) }, policy: policy, rateLimiting: rateLimiting,
                 surroundings: surroundings),
-            renew: RenewCertificate(store: store, issuing: issuing, surroundings: surroundings),
+            renew: RenewCertificate(
+                store: store, issuing: issuing, policy: policy, rateLimiting: rateLimiting, surroundings: surroundings),
             revoke: RevokeCertificate(store: store, watch: watch, surroundings: surroundings),
-            publish: PublishRevocationList(store: store, authority: keys.authority, surroundings: surroundings),
+            publish: revocations,
             chainPEM: issuing.chainPEM, policy: policy)
     }
 
@@ -251,6 +256,7 @@ struct House: Sendable {
             } catch {
                 logger.error("housekeeping failed", metadata: ["cause": "\(error)"])
             }
+            await purgeAudit()
             try? await Task.sleep(for: .seconds(60))
         }
     }

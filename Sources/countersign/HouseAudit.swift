@@ -21,4 +21,19 @@ extension House {
             await seal.run { logger.error("the audit log cannot be chained", metadata: ["cause": "\($0)"]) }
         }
     }
+
+    /// Deletes what the policy lets go. A log that does not hold is left as it is: it shows what was done to it.
+    func purgeAudit() async {
+        do {
+            let purge = PurgeAudit(
+                store: store, key: keys.serviceKey, keyID: WebKey.identifier(of: keys.serviceKey.publicKey),
+                keys: try KeyFiles.auditKeys(in: settings.keys), policy: policy, surroundings: surroundings)
+            guard let anchor = try await purge() else { return }
+            logger.info("old audit entries were purged", metadata: ["through": "\(anchor.sequence)"])
+        } catch let defect as AuditDefect {
+            logger.error("old audit entries were kept: the audit log does not hold", metadata: ["cause": "\(defect)"])
+        } catch {
+            logger.error("old audit entries were not purged", metadata: ["cause": "\(error)"])
+        }
+    }
 }

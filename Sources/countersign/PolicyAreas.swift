@@ -8,11 +8,11 @@ struct PolicyArea {
     let name: String
     let fields: [PolicyField]
 
-    /// All ten.
+    /// All of them.
     static var all: [PolicyArea] {
         [
             certification, nonces, identityTokens, sessions, requests, phones, delivery, webhooks, cards,
-            authorizations, bans,
+            authorizations, bans, retention,
         ]
     }
 
@@ -24,10 +24,15 @@ struct PolicyArea {
             fields: [
                 .choice("gate", \.certification.gate),
                 .whole("per_hour_per_address", \.certification.perHourPerAddress, 1...1_000_000),
+                .whole("per_hour_per_56", \.certification.perHourPer56, 1...1_000_000),
+                .whole("per_hour_per_48", \.certification.perHourPer48, 1...1_000_000),
+                .whole("open_per_hour", \.certification.openPerHour, 1...100_000_000),
+                .whole("renewals_per_day", \.certification.renewalsPerDay, 1...100),
                 .time("validity", \.certification.validity, 10...(20 * 365 * day)),
                 .text(
-                    "policy_oid", \.certification.policyOID, expected: "an object identifier in dotted form",
-                    where: isObjectIdentifier),
+                    "policy_oid", \.certification.policyOID,
+                    expected: "an object identifier in dotted form with arcs below 2147483648, or \"\"",
+                    where: { $0.isEmpty || isObjectIdentifier($0) }),
                 .text(
                     "captcha_url", \.certification.captchaURL,
                     expected: "an https URL, an http URL on loopback, or \"\"",
@@ -234,6 +239,17 @@ struct PolicyArea {
             ])
     }
 
+    private static var retention: PolicyArea {
+        PolicyArea(
+            name: "retention",
+            fields: [
+                // A revocation list that is handed out may be an hour old and must not name what is forgotten.
+                .time("ended_certificates", \.retention.endedCertificates, day...(3650 * day)),
+                .time("unseen_certificates", \.retention.unseenCertificates, day...(3650 * day)),
+                .time("audit_entries", \.retention.auditEntries, 30 * day...(36_500 * day)),
+            ])
+    }
+
     /// Failures of these may send a card to review; those of the others reject it.
     private static let softChecks = CardCheck.Name.reviewable.map(\.rawValue)
 
@@ -243,7 +259,9 @@ struct PolicyArea {
         "personal_number", "pager", "uan", "voicemail", "unknown",
     ]
 
-    /// ITU-T X.660 §7.6: arcs in decimal without leading zeros; 0 to 2 first, at most 39 below 0 and 1.
+    /// ITU-T X.660 §7.6: arcs in decimal without leading zeros; 0 to 2 first, at most 39 below 0 and 1. Many readers of
+    /// certificates keep an arc in 31 bits, and the first two in one number of that size (ITU-T X.690 §8.19.4): they could
+    /// not read a certificate with a larger one at all.
     private static func isObjectIdentifier(_ text: String) -> Bool {
         let arcs = text.split(separator: ".", omittingEmptySubsequences: false)
         guard (2...32).contains(arcs.count), text.utf8.count <= 256,
@@ -251,7 +269,9 @@ struct PolicyArea {
                 arc.utf8.allSatisfy { (0x30...0x39).contains($0) } && !arc.isEmpty && (arc == "0" || arc.first != "0")
             })
         else { return false }
-        return arcs[0] == "2" || (["0", "1"].contains(arcs[0]) && arcs[1].count <= 2 && Int(arcs[1]) ?? 40 < 40)
+        let numbers = arcs.compactMap { $0.utf8.count <= 10 ? Int64($0) : nil }
+        guard numbers.count == arcs.count, numbers.allSatisfy({ $0 <= Int64(Int32.max) }) else { return false }
+        return numbers[0] == 2 ? numbers[1] <= Int64(Int32.max) - 80 : numbers[0] < 2 && numbers[1] < 40
     }
 
     private static let serviceURL = "an https URL, or an http URL on loopback,"

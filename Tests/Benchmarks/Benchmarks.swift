@@ -34,6 +34,7 @@ struct Benchmarks {
         try await Verification(service: service, quick: quick, group: group, report: report).run()
         try await Handshakes(service: service, quick: quick, group: group, report: report).run()
         try await Bans(service: service, quick: quick, group: group, report: report).run()
+        try await Revocations(service: service, quick: quick, group: group, report: report).run()
         try await Memory(service: service, quick: quick, group: group, report: report).run()
         _ = service.stop()
         try await HangingReceiver(quick: quick, group: group, report: report).run()

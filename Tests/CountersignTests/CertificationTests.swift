@@ -21,6 +21,38 @@ struct CertificationTests {
     func renewal() async throws {
         let service = try await RunningService(policies: ["certification.yaml": "validity: 15s\n"])
         try await expectScript("renewal.py", service.clientArguments)
+        // The command line names what was renewed from a certificate, and takes it along.
+        func answer(_ arguments: [String]) async throws -> JSONValue {
+            let done = try await service.countersign(["certificate"] + arguments + ["--json"])
+            #expect(done.status == 0, "\(done.errors)")
+            return try StrictJSON.parse(Array(done.output.utf8))
+        }
+        func list(_ value: JSONValue?) -> [JSONValue] {
+            guard case .array(let values)? = value else { return [] }
+            return values
+        }
+        let all = list(try await answer(["list"]))
+        let renewed = try #require(all.compactMap { $0["replaces"]?.text }.first)
+        #expect(list(try await answer(["show", renewed])["successors"]).map { $0["revoked_at"] } == [.null])
+        let revoked = try await answer(["revoke", renewed, "--reason", "keyCompromise"])
+        #expect(list(revoked["successors"]).map { $0["revocation_reason"] } == [.string("keyCompromise")])
+        let again = try await service.countersign(["certificate", "revoke", renewed])
+        #expect(again.status == 1)
+    }
+
+    @Test("hands out a long revocation list from memory to many, and refuses nobody beside them meanwhile")
+    func revocationFlood() async throws {
+        let service = try await RunningService()
+        let found = try await expectScript(
+            "revocations.py",
+            service.clientArguments + [
+                "--store", service.path("store.db").path, "--revoked", "1000", "--rate", "0", "--requests", "250",
+            ], seconds: 120)
+        let figures = try StrictJSON.parse(Array(found.utf8))
+        #expect(figures["lists"] == .integer(1))
+        #expect(figures["served"] == .integer(250))
+        #expect(figures["refused"] == .integer(0))
+        #expect(figures["others_refused"] == .integer(0))
     }
 
     @Test("asks a siteverify endpoint: solved is certified, refused is a reason, and everything else is unavailable")

@@ -9,7 +9,7 @@ from cryptography import x509
 from cryptography.x509.oid import ExtendedKeyUsageOID, ExtensionOID, NameOID
 
 from checks import accepted, equal, expect, moment, now, refused, step
-from client import TIMEOUT, Device, https, new_key
+from client import TIMEOUT, Device, https, new_key, private_pem
 from transport import SingleConnection
 
 
@@ -99,7 +99,7 @@ def same_wish(world):
 
 @step
 def leaf_profile(world):
-    """The leaf follows its profile: key, issuer, name, usage, constraints, distribution point, policy, serial."""
+    """The leaf follows its profile: key, issuer, name, usage, constraints, distribution point, serial; no policy is named."""
     device = world.device()
     leaf, extensions = device.certificate, device.certificate.extensions
     equal(leaf.public_key(), device.key.public_key(), "the public key")
@@ -115,8 +115,9 @@ def leaf_profile(world):
     present = {extension.oid for extension in extensions}
     expect(ExtensionOID.SUBJECT_ALTERNATIVE_NAME not in present, "the leaf has a SAN")
     for oid in (ExtensionOID.SUBJECT_KEY_IDENTIFIER, ExtensionOID.AUTHORITY_KEY_IDENTIFIER,
-                ExtensionOID.CRL_DISTRIBUTION_POINTS, ExtensionOID.CERTIFICATE_POLICIES):
+                ExtensionOID.CRL_DISTRIBUTION_POINTS):
         expect(oid in present, f"{oid._name} is missing")
+    expect(ExtensionOID.CERTIFICATE_POLICIES not in present, "a policy is named that no operator has")
 
 
 @step
@@ -127,10 +128,26 @@ def refused_requests(world):
     refused(device.certify("not a request"), 422, "invalid_csr", "malformed")
     used = world.device()
     with https(world.authority) as session:
-        again = session.post(world.public + "/certificates", json={"csr": used.layer_csr()}, timeout=TIMEOUT)
+        again = session.post(
+            world.public + "/certificates", json={"csr": used.layer_csr(uat="another request")}, timeout=TIMEOUT)
     refused(again, 422, "invalid_csr", "key_in_use")
     weak = Device(world.public, world.client, world.authority, "weak RSA")
     refused(weak.certify(weak.pkcs10()), 422, "invalid_csr", "weak_key")
+
+
+@step
+def same_request(world):
+    """A request that is sent again, as after a lost answer, is given the same certificate; with another block it is not."""
+    device = Device(world.public, world.client, world.authority, "EC")
+    request = device.pkcs10()
+    issued = accepted(device.certify(request), 201)
+    for _ in range(3):
+        equal(accepted(device.certify(request), 200), issued, "the second answer")
+    accepted(device.call("POST", "/nonces"), 201)
+    block = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"
+    refused(device.certify(request + block), 422, "invalid_csr", "malformed")
+    leaked = refused(device.certify(request + private_pem(new_key("EC")).decode()), 422, "invalid_csr", "malformed")
+    expect("private key" in leaked["detail"], leaked["detail"])
 
 
 @step

@@ -13,6 +13,7 @@ import jwt
 from cryptography.hazmat.primitives import serialization
 
 TYPE = "countersign-audit-checkpoint+jwt"
+ANCHOR = "countersign-audit-anchor+jwt"
 
 
 class Defect(Exception):
@@ -49,9 +50,9 @@ def key_of(source):
     return [serialization.load_pem_public_key(data)]
 
 
-def checkpoint(token, keys):
-    """The claims of a checkpoint that one of the keys signed."""
-    if jwt.get_unverified_header(token).get("typ") != TYPE:
+def checkpoint(token, keys, purpose=TYPE):
+    """The claims of a checkpoint, or an anchor, that one of the keys signed."""
+    if jwt.get_unverified_header(token).get("typ") != purpose:
         raise Defect("a token of another type stands where a checkpoint should")
     for key in keys:
         try:
@@ -66,9 +67,16 @@ def verify(lines, keys):
     header = json.loads(next(lines))
     if (header["format"], header["version"]) != ("countersign-audit", 1):
         raise Defect("this is no export of version 1")
-    number, last, signed, checkpoints = 0, hashlib.sha256(b"countersign audit chain").digest(), 0, 0
+    first, number, last, signed, checkpoints = 0, 0, hashlib.sha256(b"countersign audit chain").digest(), 0, 0
     for line in lines:
         value = json.loads(line)
+        if "anchor" in value:
+            if number:
+                raise Defect(f"an anchor stands behind entry {number}, not at the beginning")
+            claims = checkpoint(value["anchor"], keys, ANCHOR)
+            first = number = signed = claims["seq"]
+            last = base64.urlsafe_b64decode(claims["digest"] + "=")
+            continue
         if "checkpoint" in value:
             claims = checkpoint(value["checkpoint"], keys)
             if (claims["seq"], claims["digest"], claims["prev"]) != (number, text(last), signed):
@@ -79,7 +87,7 @@ def verify(lines, keys):
         last = digest(value, last)
         if (value["sequence"], value["digest"]) != (number, text(last)):
             raise Defect(f"entry {number} is missing or not what was chained")
-    return {"entries": number, "checkpoints": checkpoints, "signed_through": signed, "digest": text(last)}
+    return {"from": first + 1, "entries": number - first, "checkpoints": checkpoints, "signed_through": signed, "digest": text(last)}
 
 
 def main():

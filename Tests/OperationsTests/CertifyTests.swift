@@ -68,9 +68,58 @@ struct CertifyTests {
                     try await house.certify(try house.request(address: address))
                 }
             }
-            let keys = try await house.store.read { try $0.query("SELECT key FROM rates").map { try $0.text(0) } }
+            let keys = try await house.store.read {
+                try $0.query("SELECT key FROM rates WHERE key <> 'certify open'").map { try $0.text(0) }
+            }
             #expect(keys.count == 2)
             #expect(keys.allSatisfy { !$0.contains("192") && $0.hasPrefix("certify ") && $0.utf8.count == 30 })
+        }
+    }
+
+    /// The limit's key of an IPv6 network of /64.
+    private static func network(_ bytes: Int...) -> String {
+        ([0x20, 0x01, 0x0D, 0xB8] + bytes).map(String.init).joined(separator: ".") + "/64"
+    }
+
+    @Test("is limited to sixty an hour for a /56 of IPv6 and to 240 for a /48, however many /64 ask")
+    func networks() async throws {
+        try await House.inhabit { house in
+            func certify(_ address: String) async throws {
+                _ = try await house.certify(try house.request(address: address))
+            }
+            for index in 0..<60 { try await certify(Self.network(0, 1, 0, index)) }
+            await #expect(throws: Refusal(.rateLimited, "")) { try await certify(Self.network(0, 1, 0, 99)) }
+            // The next /56 of the same /48 has its own, until the /48 is full.
+            for index in 0..<180 { try await certify(Self.network(0, 1, 1 + index % 4, index)) }
+            await #expect(throws: Refusal(.rateLimited, "")) { try await certify(Self.network(0, 1, 9, 0)) }
+            try await certify(Self.network(0, 2, 9, 0))
+            try await certify("192.0.2.1")
+        }
+    }
+
+    @Test("behind an open gate has a ceiling for all together, which what is refused does not fill")
+    func ceiling() async throws {
+        var policy = Policy()
+        policy.certification.openPerHour = 3
+        try await House.inhabit(policy) { house in
+            for index in 0..<20 {
+                await #expect(throws: Refusal(.invalidCSR, "", reason: "malformed")) {
+                    try await house.certify(
+                        CertifyDevice.Request(
+                            csr: "nonsense", presenceKey: nil, enrolmentToken: nil, captcha: nil,
+                            address: "192.0.2.\(index)"))
+                }
+            }
+            for index in 0..<3 { _ = try await house.certify(try house.request(address: "198.51.100.\(index)")) }
+            await #expect(throws: Refusal(.rateLimited, "")) {
+                try await house.certify(try house.request(address: "203.0.113.1"))
+            }
+            house.clock.advance(1200)
+            _ = try await house.certify(try house.request(address: "203.0.113.2"))
+        }
+        policy.certification.gate = .captcha
+        try await House.inhabit(policy) { house in
+            for _ in 0..<5 { _ = try await house.certify(try house.request(captcha: "solved")) }
         }
     }
 

@@ -93,10 +93,13 @@ struct House {
         providers = KnownProviders(store: store)
         keepHouse = Housekeeping(
             store: store, sessions: sessions, certificates: certificates, policy: policy, surroundings: surroundings)
+        let authority = try TestAuthority().authority
+        let publish = PublishRevocationList(store: store, authority: authority, surroundings: surroundings)
+        self.publish = publish
         watch = StoreWatch(
             store: store, sessions: sessions, certificates: certificates, providers: providers, policy: policy,
             surroundings: surroundings
-        ) { _ in }
+        ) { _ in publish.suspect() }
         try await watch.poll()
         let secret = Secret([UInt8](repeating: 1, count: 32))
         let generation = try await store.read { try RestoreRecords($0).nonceGeneration() }
@@ -107,7 +110,6 @@ struct House {
         wrappingKey = other?.wrappingKey ?? SymmetricKey(size: .bits256)
         indexKey = other?.indexKey ?? SymmetricKey(size: .bits256)
         personalKeys = try keys ?? PersonalKeys(wrapping: [1: wrappingKey], index: [1: indexKey])
-        let authority = try TestAuthority().authority
         let issuing = IssueCertificate(
             authority: authority, baseURL: "https://countersign.example", policy: policy,
             surroundings: surroundings)
@@ -116,9 +118,9 @@ struct House {
         certify = CertifyDevice(
             store: store, keys: personalKeys, issuing: issuing, providers: providers, watch: watch, realm: Self.realm,
             verifyCaptcha: { $0 == "solved" }, policy: policy, rateLimiting: .on, surroundings: surroundings)
-        renewCertificate = RenewCertificate(store: store, issuing: issuing, surroundings: surroundings)
+        renewCertificate = RenewCertificate(
+            store: store, issuing: issuing, policy: policy, rateLimiting: .on, surroundings: surroundings)
         revokeCertificate = RevokeCertificate(store: store, watch: watch, surroundings: surroundings)
-        publish = PublishRevocationList(store: store, authority: authority, surroundings: surroundings)
         open = OpenSession(
             store: store, keys: personalKeys, verify: verify, bans: bans, sessions: sessions, policy: policy,
             rateLimiting: .on, surroundings: surroundings)

@@ -181,7 +181,7 @@ struct NodeTests {
                     try transaction.first("SELECT COUNT(*) FROM \($0)")?.integer(0)
                 }
             }
-            #expect(left == [1, 1, 1])
+            #expect(left == [1, 2, 1])
         }
     }
 

@@ -1,9 +1,11 @@
 import Authority
 import Crypto
+import Database
 import Fixtures
 import Foundation
 import Identity
 import Operations
+import Records
 import Testing
 
 @Suite("Renewing a certificate")
@@ -109,7 +111,8 @@ struct RenewalTests {
             await #expect(throws: Self.superseded) { try await house.judge(old.connection) }
             #expect(!house.judge.stillCounts(old.connection))
             await #expect(throws: Self.superseded) { try await house.connect(old.certificate.thumbprint) }
-            #expect(try await listed(in: house).contains(Self.written(old.certificate.serial)))
+            // Its key is certified still: nobody needs a list to say that the older certificate of it ended.
+            #expect(try await !listed(in: house).contains(Self.written(old.certificate.serial)))
             #expect(try await !listed(in: house).contains(Self.written(renewed.serial)))
 
             let session = try await house.check(token, on: connection)
@@ -129,6 +132,7 @@ struct RenewalTests {
             let renewed = try await house.renewCertificate(csr: try Self.csr(), on: old.connection).certificate
             #expect(renewed.keyHash != old.certificate.keyHash)
             let connection = try await house.connect(renewed.thumbprint)
+            #expect(try await listed(in: house).contains(Self.written(old.certificate.serial)))
             await #expect(throws: Refusal(.sessionChallenged, "")) { try await house.check(token, on: connection) }
             let again = try await house.renew(
                 sessionToken: token, identityToken: try house.identityToken("alice", on: connection), on: connection)
@@ -151,12 +155,75 @@ struct RenewalTests {
         }
     }
 
+    @Test("is made three times a day and not more; what is refused does not count, other devices are not touched")
+    func threeADay() async throws {
+        try await House.inhabit { house in
+            let old = try await due(in: house)
+            let start = house.clock.now
+            for _ in 0..<5 {
+                await #expect(throws: Refusal(.invalidCSR, "", reason: "malformed")) {
+                    try await house.renewCertificate(csr: "nonsense", on: old.connection)
+                }
+            }
+            for _ in 0..<3 {
+                _ = try await house.renewCertificate(csr: nil, on: old.connection)
+                house.clock.advance(60)
+            }
+            for _ in 0..<5 {
+                await #expect(throws: Refusal(.rateLimited, "")) {
+                    try await house.renewCertificate(csr: nil, on: old.connection)
+                }
+            }
+            // All that is left of them is the last one: nothing was added to the table, or to the list.
+            let stored = try await house.store.read {
+                try $0.first(
+                    "SELECT COUNT(*) FROM certificates WHERE device_id = $1",
+                    [.text(old.certificate.deviceID.description)])?
+                    .integer(0)
+            }
+            #expect(stored == 2)
+            #expect(try await house.store.read { try CertificateRecords($0).listed(now: $0.now).isEmpty })
+            let other = try await certified(in: house)
+            await #expect(throws: Refusal(.conflict, "")) {
+                try await house.renewCertificate(csr: nil, on: other.connection)
+            }
+            house.clock.advance(start.addingTimeInterval(86_400).timeIntervalSince(house.clock.now))
+            _ = try await house.renewCertificate(csr: nil, on: old.connection)
+        }
+    }
+
+    @Test("that nobody saw is forgotten by the next one, also on a node that was just being shown it")
+    func forgottenWhileShown() async throws {
+        try await House.inhabit { house in
+            let old = try await due(in: house)
+            let lost = try await house.renewCertificate(csr: try Self.csr(), on: old.connection).certificate
+            let other = try await house.moved()
+            // It is in that node's memory, and was not yet written down as seen.
+            let stalled = FailingStore(store: house.store, statements: 0)
+            let surroundings = Surroundings(now: { house.clock.now })
+            let certificates = LiveCertificates(store: house.store)
+            let slow = JudgePeer(
+                store: stalled, certificates: certificates, watch: other.watch, surroundings: surroundings)
+            let connection = ClientConnection(id: ConnectionID(UUID()), thumbprint: lost.thumbprint) {}
+            await #expect(throws: FailingStore.Crash.self) { try await slow(connection) }
+            _ = try await house.renewCertificate(csr: nil, on: old.connection)
+            let judge = JudgePeer(
+                store: house.store, certificates: certificates, watch: other.watch, surroundings: surroundings)
+            for _ in 0..<2 {
+                await #expect(throws: Refusal(.certificateRevoked, "")) { try await judge(connection) }
+            }
+            #expect(try await house.store.read { try CertificateRecords($0).find(serial: lost.serial) } == nil)
+            try await house.judge(old.connection)
+        }
+    }
+
     @Test("whose answer was lost is done again: the one that nobody saw counts no more")
     func lostAnswer() async throws {
         try await House.inhabit { house in
             let old = try await due(in: house)
             let lost = try await house.renewCertificate(csr: nil, on: old.connection).certificate
             let second = try await house.renewCertificate(csr: nil, on: old.connection).certificate
+            #expect(try await house.store.read { try CertificateRecords($0).find(serial: lost.serial) } == nil)
             await #expect(throws: Self.superseded) { try await house.connect(lost.thumbprint) }
             _ = try await house.connect(second.thumbprint)
         }

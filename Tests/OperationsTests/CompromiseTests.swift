@@ -1,0 +1,118 @@
+import Authority
+import Crypto
+import Database
+import Fixtures
+import Foundation
+import Identity
+import Operations
+import Records
+import Testing
+
+/// A key that is found to be in other hands, also after its certificate was superseded.
+@Suite("Revoking for a compromised key")
+struct CompromiseTests {
+    private struct Line {
+        var connection: ClientConnection
+        var certificates: [DeviceCertificate]
+    }
+
+    /// A certificate that was renewed so often, each renewal shown; with a new key where it says so.
+    private func line(in house: House, newKeys: [Bool]) async throws -> Line {
+        let first = try await house.certify(try house.request()).certificate
+        var line = Line(connection: try await house.connect(first.thumbprint), certificates: [first])
+        for isNew in newKeys {
+            let last = line.certificates[line.certificates.count - 1]
+            house.clock.advance(last.renewAfter.timeIntervalSince(house.clock.now))
+            let csr = isNew ? try TestAuthority.certificationRequest(commonName: "x") : nil
+            let renewed = try await house.renewCertificate(csr: csr, on: line.connection).certificate
+            line.connection = try await house.connect(renewed.thumbprint)
+            line.certificates.append(renewed)
+        }
+        return line
+    }
+
+    private func listed(_ house: House) async throws -> Set<String> {
+        try await house.store.read { Set(try CertificateRecords($0).listed(now: $0.now).map(\.serial)) }
+    }
+
+    private func revoke(_ serial: String, _ reason: RevocationReason, in house: House) async throws {
+        try await house.revokeCertificate.revoke(serial: serial, reason: reason, actor: "admin test")
+    }
+
+    @Test("takes the successors of a superseded certificate, its sessions, and is audited for each")
+    func superseded() async throws {
+        try await House.inhabit { house in
+            let line = try await line(in: house, newKeys: [true, true])
+            let opened = try await house.opened("alice", on: line.connection)
+            let serials = line.certificates.map(\.serial)
+            let shown = AdministerSessions(
+                store: house.store, surroundings: Surroundings(now: { house.clock.now }), actor: "admin test")
+            #expect(try await shown.successors(of: line.certificates[0]).map(\.serial) == Array(serials[1...]))
+            // Another reason says nothing of the key: the certificate ended already.
+            await #expect(throws: Refusal(.conflict, "")) {
+                try await revoke(serials[0], .cessationOfOperation, in: house)
+            }
+            try await revoke(serials[0], .keyCompromise, in: house)
+            await #expect(throws: Refusal(.certificateRevoked, "")) { try await house.judge(line.connection) }
+            await #expect(throws: Refusal(.sessionDestroyed, "")) {
+                try await house.check(
+                    try #require(opened.token).text.reveal(), on: try await house.connectNewDevice())
+            }
+            let states = try await house.store.read { transaction in
+                try serials.map { try CertificateRecords(transaction).find(serial: $0)?.revoked?.reason }
+            }
+            #expect(states == ["keyCompromise", "keyCompromise", "keyCompromise"])
+            let entries = try await house.store.read {
+                try $0.query("SELECT subject, detail FROM audit_entries WHERE event = 'certificate_revoked'")
+                    .map { [try $0.text(0), try $0.textOrNull(1) ?? "-"] }
+            }
+            #expect(
+                Set(entries)
+                    == [
+                        ["certificate \(serials[0])", "-"], ["certificate \(serials[1])", "with \(serials[0])"],
+                        ["certificate \(serials[2])", "with \(serials[0])"],
+                    ])
+            await #expect(throws: Refusal(.conflict, "")) { try await revoke(serials[0], .keyCompromise, in: house) }
+        }
+    }
+
+    @Test("leaves what was before the lost key alone, and takes what has the same key")
+    func inTheMiddle() async throws {
+        try await House.inhabit { house in
+            let line = try await line(in: house, newKeys: [true, false, true])
+            let serials = line.certificates.map(\.serial)
+            // Superseded by the same key: the list does not name it as long as that key counts.
+            #expect(try await listed(house) == [serials[0], serials[2]])
+            try await revoke(serials[2], .keyCompromise, in: house)
+            #expect(try await listed(house) == Set(serials))
+            let reasons = try await house.store.read { transaction in
+                try serials.map { try CertificateRecords(transaction).find(serial: $0)?.revoked?.reason }
+            }
+            #expect(reasons == ["superseded", "keyCompromise", "keyCompromise", "keyCompromise"])
+        }
+    }
+
+    @Test("of a certificate with the key of an earlier one puts that one on the list as well, whatever the reason")
+    func sameKey() async throws {
+        try await House.inhabit { house in
+            let line = try await line(in: house, newKeys: [false, false])
+            #expect(try await listed(house).isEmpty)
+            try await house.revokeCertificate.own(of: line.connection)
+            #expect(try await listed(house) == Set(line.certificates.map(\.serial)))
+        }
+    }
+
+    @Test("of a whole device replaces the reason of what was superseded")
+    func device() async throws {
+        try await House.inhabit { house in
+            let line = try await line(in: house, newKeys: [true])
+            let devices = AdministerDevices(
+                store: house.store, surroundings: Surroundings(now: { house.clock.now }), actor: "admin test")
+            let revoked = try await devices.revoke(line.certificates[0].deviceID, reason: .keyCompromise)
+            #expect(Set(revoked.serials) == Set(line.certificates.map(\.serial)))
+            await #expect(throws: Refusal(.conflict, "")) {
+                try await devices.revoke(line.certificates[0].deviceID, reason: .keyCompromise)
+            }
+        }
+    }
+}

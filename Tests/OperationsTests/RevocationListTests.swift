@@ -1,0 +1,201 @@
+import Authority
+import Database
+import Fixtures
+import Foundation
+import Identity
+import Operations
+import Records
+import Synchronization
+import Testing
+
+@Suite("The revocation list")
+struct RevocationListTests {
+    /// Writes revoked certificates as the service itself would have, without signing each.
+    static func revoke(_ count: Int, in store: any Database, seed: Int = 0) async throws {
+        let device = DeviceID(UUID())
+        try await store.write { transaction in
+            let now = transaction.now
+            _ = try DeviceRecords(transaction).insert(device, userAgent: nil, presenceKey: nil, at: now)
+            for number in seed..<seed + count {
+                let serial = String(repeating: "0", count: 24) + String(0x1000_0000 + number, radix: 16)
+                try CertificateRecords(transaction).insert(
+                    DeviceCertificate(
+                        serial: serial, thumbprint: Digest256.of("certificate \(number)"), deviceID: device,
+                        keyHash: Digest256.of("key \(number)"), notBefore: now, notAfter: now + 86_400, issuedAt: now,
+                        replaces: nil, firstSeenAt: nil, revoked: .init(at: now, reason: "keyCompromise")),
+                    subjectPublicKeyInfo: [])
+            }
+            try ChangeRecords(transaction).announce(.device(device))
+        }
+    }
+
+    private static func publisher(_ house: House, _ store: any Database) throws -> PublishRevocationList {
+        let clock = house.clock
+        return PublishRevocationList(
+            store: store, authority: try TestAuthority().authority, surroundings: Surroundings(now: { clock.now }))
+    }
+
+    @Test("is made once for five hundred who ask at once, and then comes from memory without a question to the store")
+    func singleFlight() async throws {
+        try await House.inhabit { house in
+            try await Self.revoke(1000, in: house.store)
+            let store = CountingStore(house.store)
+            let publish = try Self.publisher(house, store)
+            func ask(_ count: Int) async throws -> Set<ObjectIdentifier> {
+                try await withThrowingTaskGroup(of: RevocationListDocument.self) { group in
+                    for _ in 0..<count { group.addTask { try await publish.document() } }
+                    var lists: [RevocationListDocument] = []
+                    for try await list in group { lists.append(list) }
+                    #expect(lists.allSatisfy { $0.entries == 1000 && $0.number == 1 })
+                    return Set(lists.map(ObjectIdentifier.init))
+                }
+            }
+            #expect(try await ask(500).count == 1)
+            #expect(store.counts == CountingStore.Counts(reads: 2, writes: 1))
+            #expect(try await ask(500).count == 1)
+            #expect(store.counts == CountingStore.Counts(reads: 2, writes: 1))
+        }
+    }
+
+    @Test("is read and signed before the transaction that puts it in force: a writer's body reads no certificate")
+    func outsideTheWriter() async throws {
+        try await House.inhabit { house in
+            try await Self.revoke(50, in: house.store)
+            let store = CountingStore(house.store)
+            _ = try await Self.publisher(house, store).document()
+            #expect(!store.written.isEmpty)
+            #expect(store.written.allSatisfy { !$0.contains("certificates") })
+        }
+    }
+
+    @Test("of more than a thousand entries is handed out as it was while the next one is made, and does follow")
+    func longList() async throws {
+        try await House.inhabit { house in
+            try await Self.revoke(1200, in: house.store)
+            let store = CountingStore(house.store)
+            let publish = try Self.publisher(house, store)
+            let first = try await publish.document()
+            try await Self.revoke(1, in: house.store, seed: 5000)
+            publish.suspect()
+            store.isHeld = true
+            for _ in 0..<100 { #expect(try await publish.document() === first) }
+            store.isHeld = false
+            var last = first
+            let deadline = ContinuousClock.now + .seconds(10)
+            while last === first, ContinuousClock.now < deadline {
+                try await Task.sleep(for: .milliseconds(10))
+                last = try await publish.document()
+            }
+            #expect((last.number, last.entries) == (2, 1201))
+        }
+    }
+
+    @Test("is handed out for an hour where the store is away, and not longer")
+    func outage() async throws {
+        try await House.inhabit { house in
+            let store = CountingStore(house.store)
+            let publish = try Self.publisher(house, store)
+            let list = try await publish.document()
+            store.isAway = true
+            publish.suspect()
+            #expect(try await publish.document() === list)
+            house.clock.advance(3599)
+            #expect(try await publish.document() === list)
+            house.clock.advance(1)
+            await #expect(throws: Refusal(.unavailable, "")) { try await publish.document() }
+            store.isAway = false
+            #expect(try await publish.document().number == 2)
+        }
+    }
+
+    @Test(
+        "of another node is taken over where it says everything, and a revocation there is noticed",
+        arguments: StoreKind.shared)
+    func otherNode(kind: StoreKind) async throws {
+        try await House.inhabit(on: kind) { house in
+            let other = try await house.moved()
+            let first = try await house.publish()
+            #expect(try await other.publish() == first)
+            let device = try await house.certify(try house.request()).certificate
+            try await other.revokeCertificate.revoke(serial: device.serial, reason: .keyCompromise, actor: "admin test")
+            let second = try await other.publish()
+            #expect(second != first)
+            try await house.watch.poll()
+            #expect(try await house.publish() == second)
+        }
+    }
+}
+
+/// A store that counts what is asked of it, and can be held up or away.
+final class CountingStore: Database {
+    struct Counts: Sendable, Equatable {
+        var reads = 0
+        var writes = 0
+    }
+
+    private struct State {
+        var counts = Counts()
+        var written: [String] = []
+        var isHeld = false
+        var isAway = false
+    }
+
+    private let store: any Database
+    private let state = Mutex(State())
+
+    init(_ store: any Database) { self.store = store }
+
+    var counts: Counts { state.withLock { $0.counts } }
+    /// The statements of the bodies that write.
+    var written: [String] { state.withLock { $0.written } }
+    var isHeld: Bool {
+        get { state.withLock { $0.isHeld } }
+        set { state.withLock { $0.isHeld = newValue } }
+    }
+    var isAway: Bool {
+        get { state.withLock { $0.isAway } }
+        set { state.withLock { $0.isAway = newValue } }
+    }
+
+    func read<T: Sendable>(_ body: @Sendable @escaping (any Transaction) throws -> T) async throws -> T {
+        let deadline = ContinuousClock.now + .seconds(10)
+        while isHeld, ContinuousClock.now < deadline { try await Task.sleep(for: .milliseconds(5)) }
+        state.withLock { $0.counts.reads += 1 }
+        if isAway { throw StoreError.unavailable(reason: "away") }
+        return try await store.read(body)
+    }
+
+    func write<T: Sendable>(_ body: @Sendable @escaping (any Transaction) throws -> T) async throws -> T {
+        state.withLock { $0.counts.writes += 1 }
+        if isAway { throw StoreError.unavailable(reason: "away") }
+        return try await store.write { [self] transaction in
+            try body(Recording(transaction: transaction) { sql in self.state.withLock { $0.written.append(sql) } })
+        }
+    }
+
+    func tables() async throws -> [TableShape] { try await store.tables() }
+    func changeStamp() throws -> Int64 { try store.changeStamp() }
+    func check() async throws { try await store.check() }
+    func close() async throws {}
+
+    private struct Recording: Transaction {
+        let transaction: any Transaction
+        let record: (String) -> Void
+        var now: Date { transaction.now }
+
+        func query(_ sql: String, _ arguments: [Value]) throws -> [Row] {
+            record(sql)
+            return try transaction.query(sql, arguments)
+        }
+
+        func first(_ sql: String, _ arguments: [Value]) throws -> Row? {
+            record(sql)
+            return try transaction.first(sql, arguments)
+        }
+
+        func execute(_ sql: String, _ arguments: [Value]) throws -> Int {
+            record(sql)
+            return try transaction.execute(sql, arguments)
+        }
+    }
+}
