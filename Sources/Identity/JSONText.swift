@@ -34,7 +34,8 @@ extension JSONValue {
         }
     }
 
-    /// RFC 8259 §7: the quotation mark, the reverse solidus and what is below U+0020 must be escaped, nothing else.
+    /// RFC 8259 §7: the quotation mark, the reverse solidus and what is below U+0020 must be escaped, nothing else; by
+    /// two characters where there is such a form, as every common writer does and `grep '\n'` expects.
     private static func appendQuoted(_ text: String, to bytes: inout [UInt8]) {
         let quote = UInt8(ascii: "\"")
         bytes.append(quote)
@@ -56,6 +57,11 @@ extension JSONValue {
             case UInt8(ascii: "\""), UInt8(ascii: "\\"):
                 bytes.append(UInt8(ascii: "\\"))
                 bytes.append(byte)
+            case 0x08: bytes += "\\b".utf8
+            case 0x09: bytes += "\\t".utf8
+            case 0x0A: bytes += "\\n".utf8
+            case 0x0C: bytes += "\\f".utf8
+            case 0x0D: bytes += "\\r".utf8
             case ..<0x20:
                 bytes += byte < 0x10 ? "\\u000".utf8 : "\\u00".utf8
                 bytes += String(byte, radix: 16).utf8

@@ -125,7 +125,7 @@ struct JSONTextTests {
             "list": .array([.null, .bool(true), .bool(false), .integer(.min), .number(0.5), .array([]), .object([])]),
         ])
         #expect(try StrictJSON.parse(Array(value.jsonText.utf8)) == value)
-        #expect(JSONValue.string("\u{1}\u{1F}\n").jsonText == #""\u0001\u001f\u000a""#)
+        #expect(JSONValue.string("\u{1}\u{1F}\n").jsonText == #""\u0001\u001f\n""#)
         #expect(JSONValue.number(.infinity).jsonText == "null")
     }
 }

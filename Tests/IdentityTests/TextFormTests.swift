@@ -37,6 +37,16 @@ struct TextFormTests {
         #expect(!"\(secret) \(String(reflecting: secret)) \(dumped)".contains("hunter2"))
     }
 
+    @Test("JSON writes control characters by RFC 8259's short escapes where there is one, and reads its own text back")
+    func controlCharacters() throws {
+        #expect(JSONValue.string("a\n\r\t\u{8}\u{C}\"\\/").jsonText == #""a\n\r\t\b\f\"\\/""#)
+        #expect(JSONValue.string("\u{0}\u{B}\u{1F}\u{7F}").jsonText == "\"\\u0000\\u000b\\u001f\u{7F}\"")
+        for scalar in UInt8(0)..<0x80 {
+            let value = JSONValue.string(String(UnicodeScalar(scalar)))
+            #expect(try StrictJSON.parse(Array(value.jsonText.utf8)) == value)
+        }
+    }
+
     @Test(
         "JSON with duplicates, rests, depth or bad text is refused with the path of the defect",
         arguments: [
