@@ -119,6 +119,30 @@ struct PolicyFileTests {
         #expect(defects.first?.description.hasPrefix("\(directory.path)/\(file):\(line): \(key): ") == true)
     }
 
+    @Test("Every other fault of a file is told beside a name that stands twice, those of the second value too")
+    func afterDuplicate() throws {
+        let directory = try Self.directory([
+            "phones.yaml": """
+            # a comment
+            digits: 6
+            lifetime: 1
+            digits: 3
+            countries:
+            - US
+            "lifetime" : 5m
+            colour: red
+            'digits': 7
+            """
+        ])
+        let defects = PolicyFiles.read(directory: directory.path, required: true).defects
+        let told = defects.map { "\($0.line ?? 0) \($0.key ?? "")" }.sorted()
+        #expect(told == ["2 digits", "3 lifetime", "3 lifetime", "4 digits", "8 colour"])
+        #expect(defects.contains { $0.expected.contains("again on line 4) (again on line 9)") })
+        #expect(!defects.contains { $0.description.contains("\u{E000}") })
+        let nested = try Self.directory(["phones.yaml": "digits: {a: 1, a: 2}\nlifetime: 1\n"])
+        #expect(!PolicyFiles.read(directory: nested.path, required: true).defects.isEmpty)
+    }
+
     @Test("What is no mapping, no YAML or no UTF-8 is told with its file")
     func unreadable() throws {
         for text in ["- digits\n", "digits: [\n", "a: b: c\n", "word\n"] {
