@@ -115,10 +115,38 @@ enum KeyFiles {
         }
     }
 
-    /// What stands in a message where a file is not there.
+    /// What stands in a message where a file is not there. `keys init` makes no secret that somebody else gave out, and
+    /// no key beside the certificate that it belongs to.
     static func missing(_ path: String) -> CommandFailure {
         let directory = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
-        return CommandFailure("\(path) is missing; run `\(initCommand(directory))`.")
+        let name = path.split(separator: "/").last.flatMap { Name(rawValue: String($0)) }
+        func isThere(_ name: Name) -> Bool { file(name, in: directory).exists }
+        switch name {
+        case .authorityKey where isThere(.authorityCertificate):
+            return CommandFailure(
+                "\(path) is missing, and \(Self.path(.authorityCertificate, directory)) is there: put the key back from its "
+                    + "backup; see Keys/README.md on a new root.")
+        case .serverKey where isThere(.serverCertificate):
+            return CommandFailure(
+                "\(path) is missing, and \(Self.path(.serverCertificate, directory)) is there: put the key back, or "
+                    + "\(renewServer(directory)).")
+        case .wrappingSecrets where isThere(.authorityCertificate),
+            .blindIndexSecrets where isThere(.authorityCertificate):
+            return CommandFailure(
+                "\(path) is missing: put it back from its backup, or copy it from another node; a store's data is lost "
+                    + "without it. For a new store run `\(initCommand(directory))`.")
+        case .authorityURI, .retiredServiceKeys, nil:
+            return CommandFailure(
+                "\(path) is missing: put what its issuer gave you into it, with mode 0600, or let the policy or option "
+                    + "that names it name another file. No command makes it.")
+        default: return CommandFailure("\(path) is missing; run `\(initCommand(directory))`.")
+        }
+    }
+
+    /// How a new server's certificate is made; the names for which it is to hold are not in the command's defaults.
+    static func renewServer(_ directory: String) -> String {
+        "run `rm \(path(.serverCertificate, directory)) && \(initCommand(directory)) --host NAME` with every name and "
+            + "address of the service"
     }
 
     static func path(_ name: Name, _ directory: String) -> String { file(name, in: directory).path }

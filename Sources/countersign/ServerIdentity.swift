@@ -65,7 +65,7 @@ extension KeyFiles {
         _ pem: String, _ keyPEM: String, in directory: String, now: Date
     ) throws(CommandFailure) -> Certificate {
         let path = path(.serverCertificate, directory)
-        let remedy = "run `rm \(path) && \(initCommand(directory))`, or put another certificate for the key there"
+        let remedy = "\(renewServer(directory)), or put another certificate for the key there"
         // The first certificate of the file is the server's (RFC 8446 §4.4.2).
         guard let matches = try? KeyMatch.matches(certificatePEM: pem, privateKeyPEM: keyPEM),
             let end = pem.range(of: "-----END CERTIFICATE-----"),

@@ -115,16 +115,39 @@ struct KeyFilesTests {
             }
             try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path)
             try FileManager.default.moveItem(atPath: path, toPath: path + ".away")
-            #expect(complaint()?.contains("countersign keys init --keys \(keys)") == true)
+            // `keys init` makes no key beside the certificate that it belongs to.
+            let remedy = name == "ca.key" ? "put the key back" : "countersign keys init --keys \(keys)"
+            #expect(complaint()?.contains(remedy) == true, "\(name)")
             try FileManager.default.moveItem(atPath: path + ".away", toPath: path)
         }
+        for name in ["wrapping.key", "blind-index.key"] {
+            // A new one would read well and open nothing of the store.
+            try FileManager.default.moveItem(atPath: keys + "/" + name, toPath: keys + "/away")
+            #expect(complaint()?.contains("put it back from its backup") == true, "\(name)")
+            try FileManager.default.moveItem(atPath: keys + "/away", toPath: keys + "/" + name)
+        }
+        #expect(complaint() == nil)
         for name in ["server.key", "server.pem", "ca.pem", "ca.key"] {
             try exchange(name)
             #expect(complaint()?.contains("does not belong") == true)
             try exchange(name)
             #expect(complaint() == nil)
         }
-        #expect(complaint(now: Self.now + 400 * 86_400)?.contains("expired") == true)
+        let expired = try #require(complaint(now: Self.now + 400 * 86_400))
+        // Without its names a new certificate would be one for localhost.
+        #expect(expired.contains("expired") && expired.contains("--host NAME"))
+    }
+
+    @Test("The remedy for a missing secret that somebody else gave out is not `keys init`, which does not make it")
+    func foreignSecrets() throws {
+        let parent = try TemporaryDirectory()
+        for name in ["twilio.secret", "webhook.secret", "issuer-check.secret", "aws-credentials", "ca.uri"] {
+            let failure = #expect(throws: CommandFailure.self) {
+                _ = try KeyFile(path: parent.path + "/" + name, isPrivate: true).read()
+            }
+            #expect(failure?.sentence.contains("\(parent.path)/\(name) is missing") == true)
+            #expect(failure?.sentence.contains("keys init") == false, "\(name)")
+        }
     }
 
     @Test("A certificate without its key is not papered over")
