@@ -86,7 +86,7 @@ struct Boundary<Context: RequestContext>: RouterMiddleware {
             if let reason = refusal.reason { metadata["reason"] = "\(reason)" }
             if let detail = refusal.privateDetail { metadata["cause"] = "\(detail)" }
         } else if let cause {
-            metadata["cause"] = "\(type(of: cause)): \(cause)"
+            metadata["cause"] = .string(ErrorWords.of(cause))
         }
         logger.log(level: isFailure ? .error : .info, "request", metadata: metadata)
     }

@@ -159,7 +159,8 @@ struct TLSListenerChannel: ServerChildChannel {
                 }
             }
         } catch {
-            logger.debug("a connection ended before its first request", metadata: ["cause": "\(error)"])
+            logger.debug(
+                "a connection ended before its first request", metadata: ["cause": .string(ErrorWords.of(error))])
         }
     }
 }

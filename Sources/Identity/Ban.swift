@@ -187,3 +187,15 @@ extension Assurance {
     /// and have it banned.
     public var carriesBanToDocument: Bool { self >= .issuerChecked }
 }
+
+extension Ban {
+    /// The longest note, in bytes.
+    public static let maximumNote = 4096
+
+    /// Refuses a note that is too long or holds what nobody sees.
+    ///
+    /// - Throws: ``Refusal`` `malformed_request`.
+    public static func requirePlain(note: String) throws(Refusal) {
+        try PlainText.require(note, "A note", bytes: 0...maximumNote, for: .note)
+    }
+}

@@ -30,6 +30,8 @@ public struct AdministerProviders: Sendable {
     public func add(
         name: String, slug: Slug?, account: String?, avatarHosts: [String], key: VerificationKey
     ) async throws -> Registration {
+        try PlainText.require(name, "A provider's name", bytes: 1...256, for: .prose)
+        if let account { try PlainText.require(account, "An account", bytes: 1...256, for: .prose) }
         guard let slug = slug ?? Slug(from: name) else {
             throw Refusal(.malformedRequest, "No slug can be made of the name: name one with --slug.")
         }
@@ -92,6 +94,7 @@ public struct AdministerProviders: Sendable {
 
     /// Adds an app to a provider.
     public func addApplication(_ name: String, to provider: String) async throws -> Application {
+        try PlainText.require(name, "An app's name", bytes: 1...256, for: .prose)
         let id: ApplicationID = surroundings.newIdentifier()
         let auditID = surroundings.newUUID()
         return try await store.decide { transaction in

@@ -55,16 +55,15 @@ public struct BanOrder: Sendable {
 
     /// Joins the parts.
     ///
-    /// - Throws: ``Refusal`` `malformed_request` for devices of something that is no user, or too long a note.
+    /// - Throws: ``Refusal`` `malformed_request` for devices of something that is no user, or a note that is too long or holds
+    ///   hidden characters.
     public init(
         target: BanTarget, scope: Ban.Scope, reason: Ban.Reason, note: String?, endsAt: Date?, withDevices: Bool
     ) throws(Refusal) {
         guard !withDevices || target.kind == .user else {
             throw Refusal(.malformedRequest, "--with-devices goes with --user.")
         }
-        guard note?.utf8.count ?? 0 <= 4096 else {
-            throw Refusal(.malformedRequest, "A note has at most 4096 bytes.")
-        }
+        if let note { try Ban.requirePlain(note: note) }
         self.target = target
         self.scope = scope
         self.reason = reason

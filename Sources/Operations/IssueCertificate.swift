@@ -64,7 +64,7 @@ public struct IssueCertificate: Sendable {
         } catch {
             throw Refusal(
                 .unavailable, "The authority cannot sign at this moment; nothing was changed.", retryAfter: 5,
-                privateDetail: "\(error)")
+                privateDetail: ErrorWords.of(error))
         }
         guard let thumbprint = Digest256(issued.thumbprint), let keyHash = Digest256(issued.keyHash) else {
             throw Refusal(.unavailable, "The authority cannot sign at this moment; nothing was changed.", retryAfter: 5)

@@ -21,8 +21,9 @@ public struct LiftBan: Sendable {
     /// Lifts one ban.
     ///
     /// - Parameter note: why; kept sealed.
-    /// - Throws: ``Refusal`` `not_found`, or `conflict` where it is over already.
+    /// - Throws: ``Refusal`` `not_found`, `conflict` where it is over already, or `malformed_request` for the note.
     public func callAsFunction(_ id: BanID, note: String) async throws -> Ban {
+        try Ban.requirePlain(note: note)
         let auditID = surroundings.newUUID()
         return try await store.decide { transaction in
             guard let ban = try BanRecords(transaction).find(id) else {
@@ -36,7 +37,8 @@ public struct LiftBan: Sendable {
     ///
     /// - Throws: ``Refusal`` `not_found` where there is none, with the ban that holds the subject nevertheless.
     public func callAsFunction(_ target: BanTarget, note: String) async throws -> [Ban] {
-        try await store.decide { transaction in
+        try Ban.requirePlain(note: note)
+        return try await store.decide { transaction in
             let subjects = try target.subjects(keys: keys, in: transaction)
             let holds = try BanRecords(transaction).holds(on: subjects).filter { $0.isActive(at: transaction.now) }
             var lifted: [Ban] = []

@@ -179,6 +179,7 @@ public struct ReviewCards: Sendable {
         _ id: IdentityCardID, _ status: CardStatus, _ reason: String, _ event: AuditRecords.Event,
         _ follow: @escaping @Sendable (IdentityCardRecords.Entry, any Transaction) throws -> String?
     ) async throws {
+        try PlainText.require(reason, "A reason", bytes: 0...4096, for: .note)
         let auditID = surroundings.newUUID()
         try await store.decide { transaction in
             let entry = try find(id, in: transaction)

@@ -40,3 +40,8 @@ public struct DamagedRow: Error, Sendable {
     /// The column's position in the statement's list.
     public let column: Int
 }
+
+extension DamagedRow: CustomStringConvertible {
+    /// One sentence for a log.
+    public var description: String { "column \(column) of a row holds what this program never writes" }
+}

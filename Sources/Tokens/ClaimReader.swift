@@ -38,9 +38,11 @@ struct ClaimReader {
         return optionalText(name, bytes: bytes) ?? ""
     }
 
-    /// A string that may be there. Control characters (Unicode's category Cc) are refused in all of them: they end up in
-    /// headers, terminals and a store that takes no U+0000.
-    mutating func optionalText(_ name: String, bytes: ClosedRange<Int>) -> String? {
+    /// A string that may be there. What nobody sees (``PlainText``) is refused in all of them: they end up in headers,
+    /// terminals, other people's screens and a store that takes no U+0000.
+    mutating func optionalText(
+        _ name: String, bytes: ClosedRange<Int>, for use: PlainText.Use = .identifier
+    ) -> String? {
         guard let value = payload[name] else { return nil }
         guard let text = value.text else {
             note(.malformed, "The claim \(name) is not a string.")
@@ -52,8 +54,8 @@ struct ClaimReader {
                 "The claim \(name) has \(text.utf8.count) bytes: \(bytes.lowerBound) to \(bytes.upperBound).")
             return nil
         }
-        guard !text.unicodeScalars.contains(where: { $0.value < 0x20 || (0x7F...0x9F).contains($0.value) }) else {
-            note(.malformed, "The claim \(name) holds a control character.")
+        guard PlainText.isPlain(text, for: use) else {
+            note(.malformed, "The claim \(name) holds a control, format or direction character.")
             return nil
         }
         return text

@@ -7,7 +7,7 @@ import Identity
 public struct IdentityToken: Sendable, Equatable {
     /// Who vouches (`iss`).
     public let provider: ProviderID
-    /// The provider's own name for the user (`prn` or `sub`), 1 to 256 bytes without control characters.
+    /// The provider's own name for the user (`prn` or `sub`), 1 to 256 bytes without hidden characters.
     public let externalID: String
     /// The nonce that the device asked for (`nce`), as the token carries it.
     public let nonce: String
@@ -56,7 +56,7 @@ struct IdentityClaims {
         let application = claims.optionalText("app_id", bytes: 1...64)
         applicationID = application.flatMap { ApplicationID($0) }
         if application != nil, applicationID == nil { claims.note(.malformed, "The claim app_id is not an app's id.") }
-        displayName = claims.optionalText("display_name", bytes: 1...256)
+        displayName = claims.optionalText("display_name", bytes: 1...256, for: .prose)
         avatarURL = claims.optionalText("avatar_url", bytes: 1...AvatarURL.maximumLength)
         if let objection = avatarURL.flatMap({ AvatarURL.objection(to: $0, hosts: provider.avatarHosts) }) {
             claims.note(.malformed, "The claim avatar_url \(objection).")

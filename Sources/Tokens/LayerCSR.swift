@@ -26,7 +26,7 @@ public struct LayerCSR: Sendable, Equatable {
                 .invalidCSR, "The request is not signed by the private half of the key in pky.", reason: "bad_proof")
         }
         var claims = ClaimReader(token.payload)
-        userAgent = claims.optionalText("uat", bytes: 0...512)
+        userAgent = claims.optionalText("uat", bytes: 0...512, for: .prose)
         if let defect = claims.defects.first { throw defect.refusal(.invalidCSR) }
         wishedDeviceID = token.payload["prn"]?.text
         subjectPublicKeyInfo = key.subjectPublicKeyInfo

@@ -23,6 +23,11 @@ struct CommandFailure: Error, Equatable {
     }
 }
 
+extension CommandFailure: CustomStringConvertible {
+    /// The sentence, as a log says it.
+    var description: String { sentence }
+}
+
 /// How the process ends for an error that reached the top: what it says where, and its exit code.
 struct CommandEnding: Equatable {
     /// 0 where the "error" is a request for help or the version.
@@ -47,7 +52,7 @@ struct CommandEnding: Equatable {
     }
 
     /// Help, usage errors and explicit exit codes are ArgumentParser's; whatever else comes is a fault without a sentence
-    /// of its own, and its type is all that may safely be shown.
+    /// of its own, and the words of its case are all that may safely be shown.
     private init(parser error: any Error) {
         let code = Countersign.exitCode(for: error)
         let message = Countersign.fullMessage(for: error)
@@ -61,7 +66,7 @@ struct CommandEnding: Equatable {
         } else if let error = error as? CocoaError {
             self.init(.refused, error.localizedDescription)
         } else {
-            self.init(.refused, "An unforeseen fault of kind \(type(of: error)) ended the command.")
+            self.init(.refused, "An unforeseen fault ended the command: \(ErrorWords.of(error)).")
         }
     }
 

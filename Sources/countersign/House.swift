@@ -108,7 +108,9 @@ struct House: Sendable {
         let services: [any Service] = [
             Loop(name: "node", logger: logger, body: nodeLoop(node)),
             Loop(name: "store watch", logger: logger) { [watch, logger] in
-                await watch.run { logger.error("the change counter cannot be read", metadata: ["cause": "\($0)"]) }
+                await watch.run {
+                    logger.error("the change counter cannot be read", metadata: ["cause": .string(ErrorWords.of($0))])
+                }
             },
             Loop(name: "housekeeping", logger: logger) { [self] in await keepHouse() },
             Loop(name: "reload", logger: logger) { [self] in await reload(node) },
@@ -254,7 +256,7 @@ struct House: Sendable {
             do {
                 try await housekeeping()
             } catch {
-                logger.error("housekeeping failed", metadata: ["cause": "\(error)"])
+                logger.error("housekeeping failed", metadata: ["cause": .string(ErrorWords.of(error))])
             }
             await purgeAudit()
             try? await Task.sleep(for: .seconds(60))

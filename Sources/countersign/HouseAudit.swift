@@ -18,7 +18,9 @@ extension House {
                 metadata: ["entry": "\(checkpoint.sequence)", "checkpoint": "\(token)"])
         }
         return { [logger] in
-            await seal.run { logger.error("the audit log cannot be chained", metadata: ["cause": "\($0)"]) }
+            await seal.run {
+                logger.error("the audit log cannot be chained", metadata: ["cause": .string(ErrorWords.of($0))])
+            }
         }
     }
 

@@ -48,7 +48,7 @@ extension House {
                 guard isNew else { return }
                 for sentence in sentences { logger.warning("\(sentence)") }
             } onError: {
-                logger.error("this node cannot say that it lives", metadata: ["cause": "\($0)"])
+                logger.error("this node cannot say that it lives", metadata: ["cause": .string(ErrorWords.of($0))])
             }
         }
     }
@@ -63,7 +63,8 @@ extension House {
             do {
                 try await node.beat()
             } catch {
-                logger.error("this node cannot say what it reloaded", metadata: ["cause": "\(error)"])
+                logger.error(
+                    "this node cannot say what it reloaded", metadata: ["cause": .string(ErrorWords.of(error))])
             }
         }
     }
@@ -78,7 +79,7 @@ extension House {
                 "the policies were reloaded",
                 metadata: ["changed": "\(changed.isEmpty ? "nothing" : changed.joined(separator: ", "))"])
         } catch {
-            logger.error("the policies were not reloaded", metadata: ["cause": "\(error)"])
+            logger.error("the policies were not reloaded", metadata: ["cause": .string(ErrorWords.of(error))])
         }
     }
 
@@ -98,7 +99,7 @@ extension House {
                     "phone_code": versions(keys.phoneCodes.fingerprints),
                 ])
         } catch {
-            logger.error("the keys were not reloaded", metadata: ["cause": "\(error)"])
+            logger.error("the keys were not reloaded", metadata: ["cause": .string(ErrorWords.of(error))])
         }
     }
 
@@ -117,7 +118,8 @@ extension House {
                     "changed": "\(isOther)",
                 ])
         } catch {
-            logger.error("the server's certificate was not reloaded", metadata: ["cause": "\(error)"])
+            logger.error(
+                "the server's certificate was not reloaded", metadata: ["cause": .string(ErrorWords.of(error))])
         }
     }
 

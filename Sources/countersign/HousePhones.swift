@@ -73,7 +73,7 @@ extension House {
             })
         return { [outboxSignal, logger] in
             await deliver.run(outboxSignal) { error in
-                logger.error("the outbox cannot be emptied", metadata: ["cause": "\(error)"])
+                logger.error("the outbox cannot be emptied", metadata: ["cause": .string(ErrorWords.of(error))])
             }
         }
     }

@@ -139,7 +139,7 @@ struct PolicyArea {
                 .time("connect_timeout", \.delivery.connectTimeout, 0.1...30),
                 .text(
                     "text", \.delivery.text, expected: "one line with {code} once",
-                    where: { $0.ranges(of: "{code}").count == 1 && $0.utf8.allSatisfy { $0 >= 0x20 } }),
+                    where: { $0.ranges(of: "{code}").count == 1 && PlainText.isPlain($0, for: .prose) }),
                 word("text_host", \.delivery.textHost, "a host name or \"\"", upTo: 253),
                 word(
                     "android_retriever_hash", \.delivery.androidRetrieverHash, "11 characters of base64 or \"\"",

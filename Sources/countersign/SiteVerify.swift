@@ -18,12 +18,22 @@ struct SiteVerify: Sendable {
     static let maximumAnswer = 16_384
 
     /// Why there is no verdict, for the log.
-    private enum Failure: Error {
+    private enum Failure: Error, CustomStringConvertible {
         case secret(CommandFailure)
         case emptySecret
         case timedOut
         case status(UInt)
         case notVerdict
+
+        var description: String {
+            switch self {
+            case .secret(let failure): failure.sentence
+            case .emptySecret: "the secret's file is empty"
+            case .timedOut: "no answer in time"
+            case .status(let code): "status \(code)"
+            case .notVerdict: "the answer is no verdict"
+            }
+        }
     }
 
     /// - Throws: ``Refusal`` `unavailable` where the endpoint cannot be asked: nobody is certified unasked.
@@ -44,7 +54,7 @@ struct SiteVerify: Sendable {
         } catch {
             throw Refusal(
                 .unavailable, "The captcha cannot be checked at this moment; nothing was changed.", retryAfter: 5,
-                privateDetail: "siteverify: \(error)")
+                privateDetail: "siteverify: \(ErrorWords.of(error))")
         }
     }
 

@@ -128,7 +128,7 @@ struct StoreCommand: AsyncParsableCommand {
             return pending.isEmpty
                 ? nil : "\(pending.count) migrations are to be applied: run `countersign store migrate`"
         } catch {
-            return "\(error)"
+            return ErrorWords.of(error)
         }
     }
 }

@@ -233,7 +233,7 @@ struct Tour {
             let bytes = try await response.body.collect(upTo: 262_144)
             body = bytes.readableBytes == 0 ? .null : try StrictJSON.parse(Array(bytes.readableBytesView))
         } catch {
-            throw CommandFailure("\(method) \(url) got no answer: is the service running? (\(type(of: error)))")
+            throw CommandFailure("\(method) \(url) got no answer: is the service running? (\(ErrorWords.of(error)))")
         }
         let path = URL(string: url)?.path ?? url
         show(sentence, "\(method) \(path)", "\(status.code)", ContinuousClock.now - start)

@@ -29,4 +29,24 @@ struct HouseTests {
             }
         }
     }
+
+    @Test("writes no error into a log line or a sentence but in words: a type's name helps no operator")
+    func words() throws {
+        let sources = RunningService.root.appending(path: "Sources")
+        var files = 0
+        for room in try FileManager.default.contentsOfDirectory(atPath: sources.path) where room != "SampleProvider" {
+            let folder = sources.appending(path: room)
+            for file in (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
+            where file.hasSuffix(".swift") && file != "ErrorWords.swift" {
+                files += 1
+                let text = try String(contentsOf: folder.appending(path: file), encoding: .utf8)
+                for wrong in [
+                    "type(of: error)", "type(of: cause)", "[\"cause\": \"", "reflecting: error", "(describing: error)",
+                ] {
+                    #expect(!text.contains(wrong), "\(room)/\(file)")
+                }
+            }
+        }
+        #expect(files > 200)
+    }
 }

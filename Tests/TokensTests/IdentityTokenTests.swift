@@ -44,6 +44,14 @@ struct Bend: Sendable, CustomTestStringConvertible {
         Bend("a prn that is a number", .malformed) { $0[claim: "prn"] = .integer(7) },
         Bend("a prn with a NUL", .malformed) { $0[claim: "prn"] = .string("a\0b") },
         Bend("a prn with a C1 control", .malformed) { $0[claim: "prn"] = .string("a\u{9B}b") },
+        Bend("a prn with a direction mark", .malformed) { $0[claim: "prn"] = .string("a\u{202E}b") },
+        Bend("a prn with a zero width space", .malformed) { $0[claim: "prn"] = .string("a\u{200B}b") },
+        Bend("a display_name that turns the direction of writing", .malformed) {
+            $0[claim: "display_name"] = .string("Ada \u{2066}ecalevoL\u{2069}")
+        },
+        Bend("a display_name with a line separator", .malformed) {
+            $0[claim: "display_name"] = .string("Ada\u{2028}Lovelace")
+        },
         Bend("prn and sub that differ", .malformed) { $0[claim: "sub"] = .string("anne") },
         Bend("prn and sub that only look equal", .malformed) {
             $0[claim: "prn"] = .string("\u{E9}")

@@ -1,0 +1,45 @@
+import Foundation
+
+/// What a log line or a sentence says of an error: plain words or a code, never a type's name. A type's name tells an
+/// operator nothing, and the written-out value of an error may hold what no log is to hold.
+public enum ErrorWords {
+    /// The sentence that the error brings with it; else the name of its case in words.
+    public static func of(_ error: any Error) -> String {
+        if let refusal = error as? Refusal {
+            return refusal.privateDetail.map { "\(refusal.code.rawValue): \($0)" } ?? refusal.description
+        }
+        if error is CancellationError { return "cancelled" }
+        if let error = error as? CocoaError { return error.localizedDescription }
+        if type(of: error) is any CustomStringConvertible.Type { return words(String(describing: error)) }
+        let mirror = Mirror(reflecting: error)
+        guard mirror.displayStyle == .enum else { return "an error without words of its own" }
+        if let label = mirror.children.first?.label { return words(label) }
+        return words(String(describing: error))
+    }
+
+    /// `HTTPClientError.connectTimeout` and `connectTimeout` are `connect timeout`; a sentence stays as it is.
+    private static func words(_ text: String) -> String {
+        let isName = text.utf8.allSatisfy { byte in
+            switch byte {
+            case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2E, 0x5F: true
+            default: false
+            }
+        }
+        guard isName, let name = text.split(separator: ".").last else { return text }
+        let letters = Array(name.unicodeScalars)
+        var result = ""
+        for (index, letter) in letters.enumerated() {
+            let isCapital = ("A"..."Z").contains(letter)
+            let isStart = isCapital && index > 0 && !("A"..."Z").contains(letters[index - 1])
+            // An abbreviation stays one: `brokenTLS` is `broken TLS`.
+            let isWord = index + 1 == letters.count || !("A"..."Z").contains(letters[index + 1])
+            if isStart { result += " " }
+            result.unicodeScalars.append(isStart && isWord ? lowered(letter) : letter)
+        }
+        return result
+    }
+
+    private static func lowered(_ scalar: Unicode.Scalar) -> Unicode.Scalar {
+        Unicode.Scalar(UInt8(scalar.value | 0x20))
+    }
+}
