@@ -2,6 +2,7 @@ import Foundation
 import HTTPTypes
 import Hummingbird
 import Identity
+import Logging
 import Metrics
 import Operations
 
@@ -29,7 +30,8 @@ public struct PhoneRoutes: Sendable {
         protected.post(":id/resend") { _, context in
             answer(
                 try await resend(
-                    try context.parameters.require("id"), for: try context.checkedSession, address: context.addressKey))
+                    try context.parameters.require("id"), for: try context.checkedSession, address: context.addressKey),
+                context.logger)
         }
     }
 
@@ -40,7 +42,8 @@ public struct PhoneRoutes: Sendable {
             pushEndpoint: try members.optionalString("push_endpoint"),
             presence: try members.optionalString("presence"), address: context.addressKey)
         try members.finish()
-        return answer(try await start(wanted, for: try context.checkedSession, on: try context.connection))
+        let started = try await start(wanted, for: try context.checkedSession, on: try context.connection)
+        return answer(started, context.logger)
     }
 
     @Sendable private func compare(_ request: Request, _ context: ClientContext) async throws -> Response {
@@ -54,8 +57,13 @@ public struct PhoneRoutes: Sendable {
         return .json(["user_id": .id(session.userID), "assurance": .string(outcome.assurance.rawValue)])
     }
 
-    private func answer(_ started: StartedPhoneVerification) -> Response {
+    private func answer(_ started: StartedPhoneVerification, _ logger: Logger) -> Response {
         if let decision = started.decision { count(decision) }
+        if let name = started.thinned {
+            logger.warning(
+                "texts are thinned out: too few codes come back; see `countersign texts list`",
+                metadata: ["subject": .string(name)])
+        }
         return .json(
             status: .accepted,
             [
@@ -68,10 +76,10 @@ public struct PhoneRoutes: Sendable {
     private func count(_ decision: SendDecision) {
         switch decision {
         case .send: Counter(label: "phone_texts", dimensions: [("decision", "send")]).increment()
-        case .withhold(let reason, let stop):
+        case .withhold(let reason, let scope):
             Counter(label: "phone_texts", dimensions: [("decision", reason.rawValue)]).increment()
-            guard let stop else { return }
-            Counter(label: "phone_breaker_trips", dimensions: [("stopped", stop.rawValue)]).increment()
+            guard let scope else { return }
+            Counter(label: "phone_breaker_trips", dimensions: [("thinned", scope.rawValue)]).increment()
         }
     }
 }

@@ -157,16 +157,28 @@ public struct PhonePolicy: Sendable, Equatable {
     public var unverifiedPerHourPerPrefix = 10
     /// The same in 24 hours.
     public var unverifiedPerDayPerPrefix = 20
-    /// From so many texts in an hour on, a prefix or country must show right codes.
+    /// The age from which on an account is settled; one that proved a number is settled at once.
+    public var settledAfter: TimeInterval = 7 * 86_400
+    /// Texts in an hour that one group of askers (provider, network and age of the account) may leave without a right code.
+    public var unverifiedPerHourPerGroup = 10
+    /// The same in 24 hours.
+    public var unverifiedPerDayPerGroup = 30
+    /// From so many texts in an hour on, a prefix, a provider's accounts or a country must show right codes.
     public var breakerSends = 50
     /// Of how many in a hundred texts, at least.
     public var breakerVerifiedPercent = 15
-    /// How long a prefix or country gets no texts that shows fewer.
+    /// How long texts are thinned out where fewer are shown.
     public var breakerPause: TimeInterval = 3600
+    /// Texts in an hour that go out where they are thinned out; each right code allows one more.
+    public var thinnedPerHour = 10
     /// What one text costs, in thousandths of the currency.
     public var textPrice = 8
     /// What the texts of one day (UTC) may cost, in thousandths of the currency.
     public var spendPerDay = 100_000
+    /// What of it the texts of one provider's users may cost.
+    public var spendPerDayPerProvider = 80_000
+    /// How much in a hundred of both is kept from new accounts.
+    public var spendReservedPercent = 20
     /// The ARNs of the Amazon SNS platform applications whose endpoints users may register.
     public var pushApplications: [String] = []
     /// Whether a user must show to be present before a text is sent.

@@ -1,22 +1,5 @@
 import Foundation
 
-/// Texts that were sent in some time, and how many of them brought a right code.
-public struct Conversion: Sendable, Equatable {
-    /// Texts.
-    public var sends: Int
-    /// Those whose code was shown.
-    public var verified: Int
-
-    /// Joins the two.
-    public init(sends: Int = 0, verified: Int = 0) {
-        self.sends = sends
-        self.verified = verified
-    }
-
-    /// Texts without a right code; some of them may still get one.
-    public var unverified: Int { sends - verified }
-}
-
 /// A text that somebody asks for.
 public struct SendAttempt: Sendable {
     /// To which number.
@@ -25,40 +8,16 @@ public struct SendAttempt: Sendable {
     public let isOwner: Bool
     /// Whether the user and number are frozen after wrong codes.
     public let isFrozen: Bool
+    /// How long the user is known.
+    public let age: AccountAge
 
     /// Joins the parts.
-    public init(number: PhoneNumber, isOwner: Bool, isFrozen: Bool) {
+    public init(number: PhoneNumber, isOwner: Bool, isFrozen: Bool, age: AccountAge) {
         self.number = number
         self.isOwner = isOwner
         self.isFrozen = isFrozen
+        self.age = age
     }
-}
-
-/// What was sent before, as far as it bears on one attempt.
-public struct SendCounts: Sendable {
-    /// Other numbers that the user tried in the policy's period, whether or not a text went out.
-    public var otherNumbersOfUser = 0
-    /// What the user asked for to this number in 24 hours, whether or not a text went out.
-    public var askedByUserToday = 0
-    /// Texts to the number in an hour, out of the budget that the attempt draws on: the owner's or everybody else's.
-    public var numberLastHour = 0
-    /// The same in 24 hours.
-    public var numberLastDay = 0
-    /// Texts to the number's prefix in an hour.
-    public var prefixLastHour = Conversion()
-    /// The same in 24 hours.
-    public var prefixLastDay = Conversion()
-    /// Texts to the number's country in an hour, those aside that were not the first to stay open on their prefix.
-    public var country = Conversion()
-    /// Whether the breaker stopped the prefix.
-    public var isPrefixStopped = false
-    /// Whether the breaker stopped the country.
-    public var isCountryStopped = false
-    /// What the texts of this day cost so far, in thousandths of the currency.
-    public var spentToday = 0
-
-    /// Nothing was sent before.
-    public init() {}
 }
 
 /// Why no text goes out although its asker is told nothing of it: to say more would tell strangers about numbers.
@@ -68,28 +27,40 @@ public enum WithheldReason: String, Sendable, CaseIterable {
     case frozen
     case numberLimit = "number_limit"
     case prefixLimit = "prefix_limit"
-    case prefixStopped = "prefix_stopped"
-    case countryStopped = "country_stopped"
+    case groupLimit = "group_limit"
+    case prefixThinned = "prefix_thinned"
+    case providerThinned = "provider_thinned"
+    case countryThinned = "country_thinned"
     case spendCeiling = "spend_ceiling"
-}
 
-/// What the breaker stops.
-public enum SendStop: String, Sendable {
-    case prefix
-    case country
+    /// What a text is withheld for that does not get through a scope.
+    init(_ scope: SendScope) {
+        switch scope {
+        case .prefix: self = .prefixThinned
+        case .provider: self = .providerThinned
+        case .country: self = .countryThinned
+        }
+    }
 }
 
 /// Whether a text goes out.
 public enum SendDecision: Sendable, Equatable {
-    /// It does. Texts to one prefix bear on their country only while no other there stays without a right code: an
-    /// attack on one prefix, which that prefix's own limits contain, stops no country.
-    case send(bearsOnCountry: Bool)
-    /// It does not; `stop` where the breaker trips at this moment.
-    case withhold(WithheldReason, stop: SendStop?)
+    /// It does. A text bears on its provider and country only while no other to its prefix and none of its group stays
+    /// without a right code: what one group or prefix does is contained by its own limits and thins out nothing wider.
+    /// It bears on its country only while its provider's own share of failures there is small. What got through something
+    /// that is thinned out is counted there.
+    case send(bearsOn: Set<SendScope>, through: Set<SendScope>)
+    /// It does not; `thins` where the breaker trips at this moment.
+    case withhold(WithheldReason, thins: SendScope?)
 }
 
 /// Decides about texts: what a telephone fraudster earns with each text that reaches a number of his, a user's budget
 /// and an operator's money. Pure: what was sent before comes in, what is decided goes out.
+///
+/// Nobody may use up what others share. Askers are judged in groups (provider, network, age of the account) before a
+/// prefix, a provider or a country is; of a prefix's budget a network that holds texts without a right code there has half;
+/// and where too few codes come back, texts are thinned out: the first of each group, so many an hour. Whoever proved a
+/// number before always gets a text to it, within that number's own limits.
 public struct SendGuard: Sendable {
     private let policy: PhonePolicy
     private let limitsRates: Bool
@@ -128,25 +99,70 @@ public struct SendGuard: Sendable {
 
     /// Decides whether a text goes out. A refusal is not to be seen from outside.
     public func decide(_ attempt: SendAttempt, _ counts: SendCounts) -> SendDecision {
-        if !policy.countries.contains(attempt.number.region) { return .withhold(.country, stop: nil) }
-        if policy.refusedTypes.contains(attempt.number.type.rawValue) { return .withhold(.type, stop: nil) }
-        if attempt.isFrozen { return .withhold(.frozen, stop: nil) }
-        guard limitsRates else { return .send(bearsOnCountry: true) }
+        if !policy.countries.contains(attempt.number.region) { return .withhold(.country, thins: nil) }
+        if policy.refusedTypes.contains(attempt.number.type.rawValue) { return .withhold(.type, thins: nil) }
+        if attempt.isFrozen { return .withhold(.frozen, thins: nil) }
+        guard limitsRates else { return .send(bearsOn: [], through: []) }
         if counts.numberLastHour >= policy.sendsPerHourPerNumber
             || counts.numberLastDay >= policy.sendsPerDayPerNumber
         {
-            return .withhold(.numberLimit, stop: nil)
+            return .withhold(.numberLimit, thins: nil)
         }
-        if counts.isPrefixStopped { return .withhold(.prefixStopped, stop: nil) }
-        if counts.isCountryStopped { return .withhold(.countryStopped, stop: nil) }
-        if counts.spentToday + policy.textPrice > policy.spendPerDay { return .withhold(.spendCeiling, stop: nil) }
-        if convertsTooFew(counts.prefixLastHour) { return .withhold(.prefixStopped, stop: .prefix) }
-        if convertsTooFew(counts.country) { return .withhold(.countryStopped, stop: .country) }
-        guard counts.prefixLastHour.sends < policy.sendsPerHourPerPrefix,
-            counts.prefixLastHour.unverified < policy.unverifiedPerHourPerPrefix + counts.prefixLastHour.verified,
-            counts.prefixLastDay.unverified < policy.unverifiedPerDayPerPrefix + counts.prefixLastDay.verified
-        else { return .withhold(.prefixLimit, stop: nil) }
-        return .send(bearsOnCountry: counts.prefixLastHour.unverified == 0)
+        if exceedsSpending(attempt, counts) { return .withhold(.spendCeiling, thins: nil) }
+        guard counts.prefix.hour.sends < policy.sendsPerHourPerPrefix else {
+            return .withhold(.prefixLimit, thins: nil)
+        }
+        if attempt.isOwner { return .send(bearsOn: [], through: []) }
+        return decideForStranger(counts)
+    }
+
+    /// Somebody who has not proven the number.
+    private func decideForStranger(_ counts: SendCounts) -> SendDecision {
+        for scope in SendScope.allCases
+        where counts.thinned[scope] == nil && convertsTooFew(counts.conversion(of: scope)) {
+            return .withhold(WithheldReason(scope), thins: scope)
+        }
+        for scope in SendScope.allCases {
+            guard let through = counts.thinned[scope] else { continue }
+            guard counts.group.hour.unverified <= 0,
+                through.unverified < policy.thinnedPerHour + through.verified
+            else { return .withhold(WithheldReason(scope), thins: nil) }
+        }
+        guard counts.group.hour.unverified < policy.unverifiedPerHourPerGroup + counts.group.hour.verified,
+            counts.group.day.unverified < policy.unverifiedPerDayPerGroup + counts.group.day.verified
+        else { return .withhold(.groupLimit, thins: nil) }
+        let holds = counts.prefixFromNetwork.day.unverified > 0
+        let (hourly, daily) = (
+            share(policy.unverifiedPerHourPerPrefix, holds: holds),
+            share(policy.unverifiedPerDayPerPrefix, holds: holds)
+        )
+        guard counts.prefix.hour.unverified < hourly + counts.prefix.hour.verified,
+            counts.prefix.day.unverified < daily + counts.prefix.day.verified
+        else { return .withhold(.prefixLimit, thins: nil) }
+        return .send(bearsOn: bearing(counts), through: Set(counts.thinned.keys))
+    }
+
+    private func bearing(_ counts: SendCounts) -> Set<SendScope> {
+        guard counts.thinned.isEmpty, counts.prefix.hour.unverified <= 0, counts.group.hour.unverified <= 0 else {
+            return []
+        }
+        return counts.provider.unverified < (policy.breakerSends + 1) / 2 ? [.provider, .country] : [.provider]
+    }
+
+    /// A part of the day's spending is kept from new accounts, and a part of it from each provider's users, owners of proven
+    /// numbers aside.
+    private func exceedsSpending(_ attempt: SendAttempt, _ counts: SendCounts) -> Bool {
+        func exceeds(_ spent: Int, _ ceiling: Int, keeping percent: Int) -> Bool {
+            (spent + policy.textPrice) * 100 > ceiling * (100 - percent)
+        }
+        if attempt.isOwner { return exceeds(counts.spentToday, policy.spendPerDay, keeping: 0) }
+        let kept = attempt.age == .new ? policy.spendReservedPercent : 0
+        return exceeds(counts.spentToday, policy.spendPerDay, keeping: kept)
+            || exceeds(counts.spentTodayByProvider, policy.spendPerDayPerProvider, keeping: kept)
+    }
+
+    private func share(_ limit: Int, holds: Bool) -> Int {
+        holds ? (limit + 1) / 2 : limit
     }
 
     private func convertsTooFew(_ conversion: Conversion) -> Bool {

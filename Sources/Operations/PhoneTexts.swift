@@ -20,6 +20,15 @@ struct PhoneTexts: Sendable {
         let address: String
     }
 
+    /// What became of it, for metrics and log: a caller is told the same whatever it is.
+    struct Outcome: Sendable {
+        let decision: SendDecision
+        /// The name of what is thinned out from now on.
+        let thinned: String?
+
+        var isSent: Bool { if case .send = decision { true } else { false } }
+    }
+
     /// Chance, drawn before the transaction.
     struct Names: Sendable {
         let sending: UUID
@@ -33,30 +42,28 @@ struct PhoneTexts: Sendable {
         }
     }
 
-    /// Decides about a text and, where it may go out, writes it into the outbox. What was decided is for the metrics:
-    /// a caller is told the same whatever it is.
+    /// Decides about a text and, where it may go out, writes it into the outbox.
     ///
     /// - Throws: ``Refusal`` `rate_limited` for what the asker's own address or account asks too often; then nothing
     ///   of the transaction may stay.
     func ask(
         _ request: Request, dataKey: DataKey, names: Names, in transaction: any Transaction
-    ) throws -> SendDecision {
+    ) throws -> Outcome {
         let policy = policy[\.phones]
         let challenge = request.challenge
         let indexes = keys.blindIndexes(request.number.e164, .phoneNumber)
-        let isOwner = try isOwner(challenge.userID, of: indexes, in: transaction)
-        let target = PhoneSendRecords.Target(
-            userID: challenge.userID, number: indexes[0],
-            prefix: keys.blindIndex("prefix " + SendGuard.prefix(of: request.number), .phoneNumber),
-            country: request.number.region, isOwner: isOwner)
+        let target = try target(request, indexes, policy, in: transaction)
         if rateLimiting == .on {
+            // Settled accounts have an address's budget of their own: new ones behind it cannot use it up.
+            let act = target.age == .new && !target.isOwner ? "phone" : "phone settled"
             try RateRecords(transaction).count(
-                "phone", from: request.address, keys: keys,
+                act, from: request.address, keys: keys,
                 limit: RateLimit(count: policy.sendsPerHourPerAddress, per: 3600))
         }
         let streak = try PhoneFailureRecords(transaction).find(userID: challenge.userID, numberIndexes: indexes)
         let attempt = SendAttempt(
-            number: request.number, isOwner: isOwner, isFrozen: streak.isFrozen(now: transaction.now))
+            number: request.number, isOwner: target.isOwner, isFrozen: streak.isFrozen(now: transaction.now),
+            age: target.age)
         let records = PhoneSendRecords(transaction)
         let counts = try records.counts(for: target, policy: policy)
         let rule = SendGuard(policy: policy, limitsRates: rateLimiting == .on)
@@ -65,14 +72,33 @@ struct PhoneTexts: Sendable {
         try records.record(decision, to: target, verification: challenge.id, id: names.sending, policy: policy)
         switch decision {
         case .send: try write(request, dataKey: dataKey, id: names.message, in: transaction)
-        case .withhold(_, let stop?):
-            let subject = stop == .country ? request.number.region : prefixName(of: request.number)
+        case .withhold(_, let scope?):
             try AuditRecords(transaction).append(
-                .phoneSendsStopped, subject: "\(stop.rawValue) \(subject)", actor: "service",
+                .phoneSendsStopped, subject: target.name(of: scope), actor: "service", detail: "thinned out",
                 reason: "too_few_verified", id: names.audit)
+            return Outcome(decision: decision, thinned: target.name(of: scope))
         case .withhold(_, nil): break
         }
-        return decision
+        return Outcome(decision: decision, thinned: nil)
+    }
+
+    /// Who asks for what, as it is counted.
+    private func target(
+        _ request: Request, _ indexes: [Digest256], _ policy: PhonePolicy, in transaction: any Transaction
+    ) throws -> SendTarget {
+        let userID = request.challenge.userID
+        guard let user = try UserRecords(transaction).find(userID) else {
+            throw Refusal(.notFound, "The user is gone.")
+        }
+        return SendTarget(
+            userID: userID, providerID: user.providerID,
+            age: AccountAge(
+                createdAt: user.createdAt, assurance: user.assurance, now: transaction.now, policy: policy),
+            network: keys.blindIndex("network " + AskerNetwork.key(ofAddress: request.address), .networkAddress),
+            number: indexes[0], prefixName: prefixName(of: request.number),
+            prefix: keys.blindIndex("prefix " + SendGuard.prefix(of: request.number), .phoneNumber),
+            country: request.number.region,
+            isOwner: try AuthenticatedUserRecords(transaction, keys: keys).isHolder(userID, ofNumber: indexes))
     }
 
     /// How the audit log, which is never erased, names a number's prefix: its country, and a keyed digest by which one
@@ -80,12 +106,6 @@ struct PhoneTexts: Sendable {
     private func prefixName(of number: PhoneNumber) -> String {
         let digest = keys.blindIndex(SendGuard.prefix(of: number), .phonePrefix).bytes.prefix(9)
         return "\(number.region) \(Base64URL.encode(Array(digest)))"
-    }
-
-    private func isOwner(
-        _ user: UserID, of indexes: [Digest256], in transaction: any Transaction
-    ) throws -> Bool {
-        try AuthenticatedUserRecords(transaction, keys: keys).isHolder(user, ofNumber: indexes)
     }
 
     private func write(

@@ -52,15 +52,15 @@ public struct ResendPhoneCode: Sendable {
             guard let number = PhoneNumber(canonical: e164) else { throw SealingFailure.notAuthentic }
             challenge.resends += 1
             challenge.askedAt = transaction.now
-            let decision = try texts.ask(
+            let outcome = try texts.ask(
                 .init(
                     challenge: challenge, number: number, sending: challenge.resends, address: address),
                 dataKey: dataKey, names: names, in: transaction)
-            if case .send = decision { challenge.isSent = true }
+            if outcome.isSent { challenge.isSent = true }
             guard try records.recordResend(challenge) else {
                 throw Refusal(.rateLimited, "The code was sent again at this very moment.", retryAfter: 1)
             }
-            return StartedPhoneVerification(challenge, decision: decision, policy: policy)
+            return StartedPhoneVerification(challenge, outcome: outcome, policy: policy)
         }
         outbox.ring()
         return resent

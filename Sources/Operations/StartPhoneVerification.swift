@@ -16,13 +16,16 @@ public struct StartedPhoneVerification: Sendable {
     public let digits: Int
     /// What the guard before the texts decided, for the metrics alone; `nil` where no text was asked for.
     public let decision: SendDecision?
+    /// The name of what is thinned out from now on, for the log.
+    public let thinned: String?
 
-    init(_ challenge: PhoneChallenge, decision: SendDecision?, policy: PhonePolicy) {
+    init(_ challenge: PhoneChallenge, outcome: PhoneTexts.Outcome?, policy: PhonePolicy) {
         id = challenge.id
         expiresAt = challenge.expiresAt
         resendAfter = challenge.resendAfter(policy: policy)
         digits = policy.digits
-        self.decision = decision
+        decision = outcome?.decision
+        thinned = outcome?.thinned
     }
 }
 
@@ -110,21 +113,21 @@ public struct StartPhoneVerification: Sendable {
             if let live, live.challenge.state(now: transaction.now, policy: policy) == .open {
                 let sealed = try endpoint.map { try seal($0.arn, "sealed_push_endpoint", live.challenge.id) }
                 try records.replacePushEndpoint(live.challenge.id, sealed: sealed)
-                return StartedPhoneVerification(live.challenge, decision: nil, policy: policy)
+                return StartedPhoneVerification(live.challenge, outcome: nil, policy: policy)
             }
             var challenge = PhoneChallenge.start(
                 id: id, userID: session.userID, deviceID: session.deviceID, keyVersion: codes.currentVersion,
                 isSent: false, now: transaction.now, policy: policy)
-            let decision = try texts.ask(
+            let outcome = try texts.ask(
                 .init(challenge: challenge, number: number, sending: 0, address: request.address), dataKey: dataKey,
                 names: names, in: transaction)
-            if case .send = decision { challenge.isSent = true }
+            if outcome.isSent { challenge.isSent = true }
             try records.insert(
                 .init(
                     challenge: challenge, numberIndex: indexes[0],
                     sealedNumber: try seal(number.e164, "sealed_number", id),
                     sealedPushEndpoint: try endpoint.map { try seal($0.arn, "sealed_push_endpoint", id) }))
-            return StartedPhoneVerification(challenge, decision: decision, policy: policy)
+            return StartedPhoneVerification(challenge, outcome: outcome, policy: policy)
         }
         outbox.ring()
         return started

@@ -35,6 +35,7 @@ public struct AuditRecords {
         case userErased = "user_erased"
         case phoneFrozen = "phone_frozen"
         case phoneSendsStopped = "phone_sends_stopped"
+        case phoneSendsResumed = "phone_sends_resumed"
         case outboxMessageDied = "outbox_message_died"
         case outboxMessageRetried = "outbox_message_retried"
         case outboxMessageDropped = "outbox_message_dropped"

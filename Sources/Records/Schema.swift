@@ -161,6 +161,6 @@ public enum Schema {
                 "CREATE INDEX audit_entries_by_time ON audit_entries (at)",
             ]),
         personalData, phoneVerification, bans, auditChain, authorizations,
-        providerWebhooks, wrappingVersions, nodes, subjects, providerStanding, certificateUpkeep,
+        providerWebhooks, wrappingVersions, nodes, subjects, providerStanding, certificateUpkeep, phoneTallies,
     ]
 }

@@ -61,6 +61,10 @@ struct Admin: Sendable {
         AdministerOutbox(store: store, surroundings: surroundings, actor: actor)
     }
 
+    var texts: AdministerTexts {
+        AdministerTexts(store: store, surroundings: surroundings, actor: actor)
+    }
+
     var providerKeys: ManageProviderKeys {
         ManageProviderKeys(store: store, watch: nil, surroundings: surroundings)
     }

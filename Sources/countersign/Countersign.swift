@@ -12,7 +12,8 @@ struct Countersign: AsyncParsableCommand {
         abstract: "Authenticates devices and their users for providers.", version: version,
         subcommands: [
             ServeCommand.self, KeysCommand.self, PolicyCommand.self, ProviderCommand.self, CertificateCommand.self,
-            SessionCommand.self, UserCommand.self, ReviewCommand.self, OutboxCommand.self, TourCommand.self,
+            SessionCommand.self, UserCommand.self, ReviewCommand.self, OutboxCommand.self, TextsCommand.self,
+            TourCommand.self,
             AuditCommand.self, DeviceCommand.self, StoreCommand.self, StatusCommand.self,
             BanCommand.self,
         ])

@@ -12,82 +12,182 @@ struct SendGuardTests {
     }
 
     private func decide(
-        _ number: PhoneNumber? = nil, isFrozen: Bool = false, limits: Bool = true,
-        _ edit: (inout SendCounts) -> Void = { _ in }
+        _ number: PhoneNumber? = nil, isFrozen: Bool = false, limits: Bool = true, isOwner: Bool = false,
+        age: AccountAge = .new, _ edit: (inout SendCounts) -> Void = { _ in }
     ) -> SendDecision {
         var counts = SendCounts()
         edit(&counts)
-        let attempt = SendAttempt(number: number ?? self.number(), isOwner: false, isFrozen: isFrozen)
+        let attempt = SendAttempt(number: number ?? self.number(), isOwner: isOwner, isFrozen: isFrozen, age: age)
         return SendGuard(policy: PhonePolicy(), limitsRates: limits).decide(attempt, counts)
     }
 
+    private static let firstText = SendDecision.send(bearsOn: [.provider, .country], through: [])
+    private static let furtherText = SendDecision.send(bearsOn: [], through: [])
+
     @Test("lets a first text to an allowed number out")
     func first() {
-        #expect(decide() == .send(bearsOnCountry: true))
+        #expect(decide() == Self.firstText)
     }
 
     @Test("withholds, whether or not limits are on, what rules forbid")
     func rules() {
         for limits in [true, false] {
-            #expect(decide(number(region: "LV"), limits: limits) == .withhold(.country, stop: nil))
+            #expect(decide(number(region: "LV"), limits: limits) == .withhold(.country, thins: nil))
             for type in [PhoneNumberType.premiumRate, .tollFree, .voip] {
-                #expect(decide(number(type: type), limits: limits) == .withhold(.type, stop: nil))
+                #expect(decide(number(type: type), limits: limits) == .withhold(.type, thins: nil))
             }
-            #expect(decide(isFrozen: true, limits: limits) == .withhold(.frozen, stop: nil))
+            #expect(decide(isFrozen: true, limits: limits) == .withhold(.frozen, thins: nil))
         }
     }
 
     @Test("withholds at each limit exactly")
     func limits() {
-        let send = SendDecision.send(bearsOnCountry: true)
-        #expect(decide { $0.numberLastHour = 4 } == send)
-        #expect(decide { $0.numberLastHour = 5 } == .withhold(.numberLimit, stop: nil))
-        #expect(decide { $0.numberLastDay = 9 } == send)
-        #expect(decide { $0.numberLastDay = 10 } == .withhold(.numberLimit, stop: nil))
-        #expect(decide { $0.isPrefixStopped = true } == .withhold(.prefixStopped, stop: nil))
-        #expect(decide { $0.isCountryStopped = true } == .withhold(.countryStopped, stop: nil))
-        #expect(decide { $0.spentToday = 99_992 } == send)
-        #expect(decide { $0.spentToday = 99_993 } == .withhold(.spendCeiling, stop: nil))
-        let few = SendDecision.send(bearsOnCountry: false)
-        #expect(decide { $0.prefixLastHour = Conversion(sends: 9) } == few)
-        #expect(decide { $0.prefixLastHour = Conversion(sends: 10) } == .withhold(.prefixLimit, stop: nil))
-        #expect(decide { $0.prefixLastHour = Conversion(sends: 19, verified: 5) } == few)
-        #expect(decide { $0.prefixLastHour = Conversion(sends: 20, verified: 5) } == .withhold(.prefixLimit, stop: nil))
-        #expect(decide { $0.prefixLastDay = Conversion(sends: 20) } == .withhold(.prefixLimit, stop: nil))
+        #expect(decide { $0.numberLastHour = 4 } == Self.firstText)
+        #expect(decide { $0.numberLastHour = 5 } == .withhold(.numberLimit, thins: nil))
+        #expect(decide { $0.numberLastDay = 9 } == Self.firstText)
+        #expect(decide { $0.numberLastDay = 10 } == .withhold(.numberLimit, thins: nil))
+        #expect(decide { $0.prefix.hour = Conversion(sends: 9) } == Self.furtherText)
+        #expect(decide { $0.prefix.hour = Conversion(sends: 10) } == .withhold(.prefixLimit, thins: nil))
+        #expect(decide { $0.prefix.hour = Conversion(sends: 19, verified: 5) } == Self.furtherText)
+        #expect(decide { $0.prefix.hour = Conversion(sends: 20, verified: 5) } == .withhold(.prefixLimit, thins: nil))
+        #expect(decide { $0.prefix.day = Conversion(sends: 20) } == .withhold(.prefixLimit, thins: nil))
         #expect(
-            decide { $0.prefixLastHour = Conversion(sends: 100, verified: 100) } == .withhold(.prefixLimit, stop: nil))
+            decide { $0.prefix.hour = Conversion(sends: 100, verified: 100) } == .withhold(.prefixLimit, thins: nil))
+        #expect(decide { $0.group.hour = Conversion(sends: 9) } == Self.furtherText)
+        #expect(decide { $0.group.hour = Conversion(sends: 10) } == .withhold(.groupLimit, thins: nil))
+        #expect(decide { $0.group.hour = Conversion(sends: 19, verified: 5) } == Self.furtherText)
+        #expect(decide { $0.group.day = Conversion(sends: 29) } == Self.firstText)
+        #expect(decide { $0.group.day = Conversion(sends: 30) } == .withhold(.groupLimit, thins: nil))
     }
 
-    @Test("trips the breaker from 50 texts in an hour on with less than 15 of a hundred verified")
-    func breaker() {
-        let trip = SendDecision.withhold(.countryStopped, stop: .country)
-        #expect(decide { $0.country = Conversion(sends: 49) } == .send(bearsOnCountry: true))
-        #expect(decide { $0.country = Conversion(sends: 50, verified: 7) } == trip)
-        #expect(decide { $0.country = Conversion(sends: 50, verified: 8) } == .send(bearsOnCountry: true))
-        #expect(decide { $0.country = Conversion(sends: 1000, verified: 149) } == trip)
-        #expect(decide { $0.country = Conversion(sends: 1000, verified: 150) } == .send(bearsOnCountry: true))
+    @Test("leaves half of a prefix's budget to others than the network that holds texts without a right code there")
+    func halves() {
+        func held(_ tally: inout Tally) { tally.day = Conversion(sends: 1) }
+        for (sends, decision) in [(4, Self.furtherText), (5, .withhold(.prefixLimit, thins: nil))] {
+            #expect(
+                decide {
+                    $0.prefix.hour = Conversion(sends: sends)
+                    held(&$0.prefixFromNetwork)
+                } == decision)
+        }
         #expect(
-            decide { $0.prefixLastHour = Conversion(sends: 50, verified: 7) }
-                == .withhold(.prefixStopped, stop: .prefix))
+            decide {
+                $0.prefix.day = Conversion(sends: 10)
+                held(&$0.prefixFromNetwork)
+            } == .withhold(.prefixLimit, thins: nil))
+    }
+
+    @Test("keeps a part of the day's spending from new accounts, and a part of it from each provider's users")
+    func spending() {
+        let ceiling = SendDecision.withhold(.spendCeiling, thins: nil)
+        #expect(decide { $0.spentToday = 79_992 } == Self.firstText)
+        #expect(decide { $0.spentToday = 79_993 } == ceiling)
+        #expect(decide { $0.spentTodayByProvider = 63_992 } == Self.firstText)
+        #expect(decide { $0.spentTodayByProvider = 63_993 } == ceiling)
+        #expect(decide(age: .settled) { $0.spentTodayByProvider = 79_992 } == Self.firstText)
+        #expect(decide(age: .settled) { $0.spentTodayByProvider = 79_993 } == ceiling)
+        #expect(decide(age: .settled) { $0.spentToday = 99_993 } == ceiling)
+        #expect(decide(isOwner: true) { $0.spentTodayByProvider = 99_992 } == Self.furtherText)
+        #expect(decide(isOwner: true) { $0.spentToday = 99_993 } == ceiling)
+    }
+
+    @Test("thins out from 50 texts in an hour on with less than 15 of a hundred verified, the provider first")
+    func breaker() {
+        let trip = SendDecision.withhold(.countryThinned, thins: .country)
+        #expect(decide { $0.country = Conversion(sends: 49) } == Self.firstText)
+        #expect(decide { $0.country = Conversion(sends: 50, verified: 7) } == trip)
+        #expect(decide { $0.country = Conversion(sends: 50, verified: 8) } == Self.firstText)
+        #expect(decide { $0.country = Conversion(sends: 1000, verified: 149) } == trip)
+        #expect(decide { $0.country = Conversion(sends: 1000, verified: 150) } == Self.firstText)
+        #expect(
+            decide {
+                $0.country = Conversion(sends: 50)
+                $0.provider = Conversion(sends: 50)
+            } == .withhold(.providerThinned, thins: .provider))
+        #expect(
+            decide { $0.prefix.hour = Conversion(sends: 50, verified: 7) }
+                == .withhold(.prefixThinned, thins: .prefix))
+        // Half of what thins out a country is all that one provider's failures weigh there.
+        #expect(decide { $0.provider = Conversion(sends: 24) } == Self.firstText)
+        #expect(decide { $0.provider = Conversion(sends: 25) } == .send(bearsOn: [.provider], through: []))
+    }
+
+    @Test("lets the first of each group through where texts are thinned out, and owners of proven numbers always")
+    func thinned() {
+        for scope in SendScope.allCases {
+            let closed = SendDecision.withhold(WithheldReason(scope), thins: nil)
+            let failing = Conversion(sends: 1000)
+            func bad(_ counts: inout SendCounts) {
+                switch scope {
+                case .prefix: break
+                case .provider: counts.provider = failing
+                case .country: counts.country = failing
+                }
+            }
+            let through = SendDecision.send(bearsOn: [], through: [scope])
+            for (sent, decision) in [
+                (Conversion(), through), (Conversion(sends: 9), through), (Conversion(sends: 10), closed),
+                (Conversion(sends: 14, verified: 3), through), (Conversion(sends: 16, verified: 3), closed),
+            ] {
+                #expect(
+                    decide {
+                        bad(&$0)
+                        $0.thinned[scope] = sent
+                    } == decision)
+            }
+            #expect(
+                decide {
+                    $0.thinned[scope] = Conversion()
+                    $0.group.hour = Conversion(sends: 1)
+                } == closed)
+            #expect(
+                decide(isOwner: true) {
+                    bad(&$0)
+                    $0.thinned[scope] = failing
+                } == Self.furtherText)
+        }
     }
 
     @Test("lets everything but rules pass where limits are off")
     func limitsOff() {
         let decision = decide(limits: false) {
             $0.numberLastHour = 1000
-            $0.prefixLastHour = Conversion(sends: 1000)
+            $0.prefix.hour = Conversion(sends: 1000)
+            $0.group.hour = Conversion(sends: 1000)
             $0.country = Conversion(sends: 1000)
-            $0.isCountryStopped = true
+            $0.thinned[.country] = Conversion(sends: 1000)
             $0.spentToday = 1_000_000
         }
-        #expect(decision == .send(bearsOnCountry: true))
+        #expect(decision == Self.furtherText)
+    }
+
+    @Test("An account is new until its number is proven or its days are full")
+    func ages() {
+        let policy = PhonePolicy()
+        let now = Date(timeIntervalSince1970: 1_800_000_000)
+        func age(_ seconds: TimeInterval, _ level: Assurance) -> AccountAge {
+            AccountAge(createdAt: now - seconds, assurance: level, now: now, policy: policy)
+        }
+        #expect(age(0, .none) == .new)
+        #expect(age(7 * 86_400 - 1, .none) == .new)
+        #expect(age(7 * 86_400, .none) == .settled)
+        #expect(age(0, .phone) == .settled)
+    }
+
+    @Test("Neighbours are one network: /24 of IPv4, /48 of IPv6")
+    func networks() {
+        #expect(AskerNetwork.key(ofAddress: "192.0.2.77") == "192.0.2/24")
+        #expect(AskerNetwork.key(ofAddress: "32.1.13.184.0.1.0.2/64") == "32.1.13.184.0.1/48")
+        for other in ["local", "", "/64", "1.2.3/64", "a.b"] {
+            #expect(AskerNetwork.key(ofAddress: other) == other)
+        }
     }
 
     @Test("tells a user openly of the user's own limits, and gives a number's owner a budget of the owner's")
     func userLimits() throws {
         let rule = SendGuard(policy: PhonePolicy(), limitsRates: true)
-        let stranger = SendAttempt(number: number(), isOwner: false, isFrozen: false)
-        let owner = SendAttempt(number: number(), isOwner: true, isFrozen: false)
+        let stranger = SendAttempt(number: number(), isOwner: false, isFrozen: false, age: .new)
+        let owner = SendAttempt(number: number(), isOwner: true, isFrozen: false, age: .settled)
         var counts = SendCounts()
         counts.askedByUserToday = 2
         try rule.requireWithinUserLimits(stranger, counts)
@@ -101,23 +201,6 @@ struct SendGuardTests {
         counts.otherNumbersOfUser = 5
         #expect(throws: Refusal(.rateLimited, "")) { try rule.requireWithinUserLimits(stranger, counts) }
         try SendGuard(policy: PhonePolicy(), limitsRates: false).requireWithinUserLimits(stranger, counts)
-    }
-
-    @Test("An attack on ever new prefixes wastes 50 texts an hour and country, and no more")
-    func scattered() {
-        var ledger = SendLedger(policy: PhonePolicy())
-        let start = Date(timeIntervalSince1970: 1_800_000_000)
-        var sent = [0, 0]
-        for attempt in 0..<20_000 {
-            let e164 = "+1\(2_000_000_000 + attempt * 10_000)"
-            let hour = attempt / 10_000
-            let now = start + Double(attempt % 10_000) * 0.3 + Double(hour) * 4000
-            if ledger.ask(user: "u\(attempt)", address: "a\(attempt)", number: number(e164), now: now) == .sent {
-                sent[hour] += 1
-            }
-        }
-        #expect(sent == [50, 50])
-        #expect(ledger.stops == 2)
     }
 }
 

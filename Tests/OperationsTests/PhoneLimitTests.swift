@@ -31,11 +31,11 @@ struct PhoneLimitTests {
             let bench = try PhoneBench(house)
             for index in 0..<5 {
                 try await bench.begin(
-                    "+14155552671", try await bench.person("user \(index)"), address: "192.0.2.\(index)")
+                    "+14155552671", try await bench.person("user \(index)"), address: "10.0.\(index).1")
             }
             let sixth = try await bench.person("user 6")
-            let started = try await bench.begin("+14155552671", sixth, address: "192.0.2.6")
-            #expect(started.decision == .withhold(.numberLimit, stop: nil))
+            let started = try await bench.begin("+14155552671", sixth, address: "10.0.6.1")
+            #expect(started.decision == .withhold(.numberLimit, thins: nil))
             #expect(started.resendAfter == house.clock.now + 30)
             _ = try await bench.deliver()
             #expect(bench.texts.sent.count == 5)
@@ -60,35 +60,9 @@ struct PhoneLimitTests {
         }
     }
 
-    @Test("Fifty texts without a right code stop a country for an hour, and the log says so")
-    func breaker() async throws {
-        try await House.inhabit { house in
-            let bench = try PhoneBench(house)
-            func ask(_ index: Int) async throws -> SendDecision? {
-                try await bench.begin(
-                    "+1415\(200 + index)2671", try await bench.person("user \(index)"), address: "10.0.0.\(index)"
-                ).decision
-            }
-            // Certification is limited by address: the clock makes room for it.
-            for index in 0..<50 {
-                #expect(try await ask(index) == .send(bearsOnCountry: true))
-                house.clock.advance(60)
-            }
-            #expect(try await ask(50) == .withhold(.countryStopped, stop: .country))
-            #expect(try await ask(51) == .withhold(.countryStopped, stop: nil))
-            let subjects = try await house.store.read { transaction in
-                try transaction.query(
-                    "SELECT subject FROM audit_entries WHERE event = 'phone_sends_stopped'"
-                ).map { try $0.text(0) }
-            }
-            #expect(subjects == ["country US"])
-            house.clock.advance(3600)
-            #expect(try await ask(52) == .send(bearsOnCountry: true))
-        }
-    }
-
     @Test(
-        "A prefix that is stopped is named in the log by its country and a digest, its digits by nothing in the store")
+        "A prefix that is thinned out is named in the log by its country and a digest, its digits by nothing in the store"
+    )
     func stoppedPrefix() async throws {
         var policy = Policy()
         policy.phones.breakerSends = 5
@@ -96,7 +70,7 @@ struct PhoneLimitTests {
             let bench = try PhoneBench(house)
             for index in 0..<7 {
                 try await bench.begin(
-                    "+1415555000\(index)", try await bench.person("user \(index)"), address: "10.0.0.\(index)")
+                    "+1415555000\(index)", try await bench.person("user \(index)"), address: "10.0.\(index).1")
             }
             let (subjects, keys) = try await house.store.read { transaction in
                 (
@@ -123,14 +97,14 @@ struct PhoneLimitTests {
             var ids: [PhoneVerificationID] = []
             for index in 0..<5 {
                 ids.append(
-                    try await bench.begin("+1415555000\(index)", people[index], address: "10.0.0.\(index)").id)
+                    try await bench.begin("+1415555000\(index)", people[index], address: "10.0.\(index).1").id)
             }
-            let refused = try await bench.begin("+14155550005", people[5], address: "10.0.0.5")
-            #expect(refused.decision == .withhold(.prefixLimit, stop: nil))
+            let refused = try await bench.begin("+14155550005", people[5], address: "10.0.5.1")
+            #expect(refused.decision == .withhold(.prefixLimit, thins: nil))
             let code = bench.code(ids[0], "+14155550000", people[0])
             #expect(try await bench.verdict(ids[0], code, people[0]) == .right)
-            let allowed = try await bench.begin("+14155550006", people[6], address: "10.0.0.6")
-            #expect(allowed.decision == .send(bearsOnCountry: false))
+            let allowed = try await bench.begin("+14155550006", people[6], address: "10.0.6.1")
+            #expect(allowed.decision == .send(bearsOn: [], through: []))
         }
     }
 

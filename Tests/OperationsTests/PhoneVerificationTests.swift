@@ -136,7 +136,7 @@ struct PhoneVerificationTests {
             let bench = try PhoneBench(house)
             let alice = try await bench.person("alice")
             let started = try await bench.begin("+14155552671", alice)
-            #expect(started.decision == .withhold(.country, stop: nil))
+            #expect(started.decision == .withhold(.country, thins: nil))
             #expect(started.expiresAt == house.clock.now + 300)
             #expect(started.resendAfter == house.clock.now + 30)
             #expect(try await bench.begin("+14155552671", alice).id == started.id)
@@ -162,7 +162,7 @@ struct PhoneVerificationTests {
             ]
             for (number, reason) in cases {
                 let started = try await bench.begin(number, alice)
-                #expect(started.decision == .withhold(reason, stop: nil), "\(number)")
+                #expect(started.decision == .withhold(reason, thins: nil), "\(number)")
                 #expect(started.expiresAt == house.clock.now + 300)
                 #expect(started.resendAfter == house.clock.now + 30)
                 #expect(started.digits == 6)
@@ -219,15 +219,15 @@ struct PhoneVerificationTests {
             }
             try await fail("+14155552671", 4)
             let frozen = try await bench.begin("+14155552671", alice)
-            #expect(frozen.decision == .withhold(.frozen, stop: nil))
+            #expect(frozen.decision == .withhold(.frozen, thins: nil))
             let right = bench.code(frozen.id, "+14155552671", alice)
             #expect(try await bench.verdict(frozen.id, right, alice) == .notCompared)
-            #expect(try await bench.begin("+14155552672", alice).decision == .send(bearsOnCountry: true))
+            #expect(try await bench.begin("+14155552672", alice).decision == .send(bearsOn: [], through: []))
             let bob = try await bench.person("bob")
-            #expect(try await bench.begin("+14155552671", bob).decision == .send(bearsOnCountry: true))
+            #expect(try await bench.begin("+14155552671", bob).decision == .send(bearsOn: [], through: []))
             house.clock.advance(86_400)
             let later = try await bench.begin("+14155552671", try await bench.person("alice", on: alice.connection))
-            #expect(later.decision == .send(bearsOnCountry: true))
+            #expect(later.decision == .send(bearsOn: [], through: []))
         }
     }
 }

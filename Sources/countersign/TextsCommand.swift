@@ -1,0 +1,55 @@
+import ArgumentParser
+import Foundation
+import Identity
+import Operations
+import Records
+
+/// `countersign texts …`: what is thinned out because too few codes come back.
+struct TextsCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "texts",
+        abstract: "Shows where texts are thinned out because too few codes come back, and ends it.",
+        subcommands: [List.self, Lift.self])
+
+    struct List: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Lists the prefixes, providers and countries whose texts are thinned out.",
+            discussion: """
+                A prefix is named by its country and a keyed digest, a provider by its id, with the country and whether its \
+                new or its settled accounts are meant.
+                """)
+        @OptionGroup var shared: SharedOptions
+        @Option(help: "How many.") var limit = 50
+
+        func run() async throws {
+            let thinned = try await Admin.run(shared) { try await $0.texts.list(limit: limit) }
+            if shared.json {
+                Output.json(
+                    .array(
+                        thinned.map {
+                            .members(["name": .string($0.name), "ends_at": .string($0.endsAt.rfc3339)])
+                        }))
+            } else {
+                Output.table([["THINNED OUT", "UNTIL"]] + thinned.map { [$0.name, $0.endsAt.rfc3339] })
+            }
+        }
+    }
+
+    struct Lift: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Lets all texts out again, from the next one on; failures are counted anew.")
+        @OptionGroup var shared: SharedOptions
+        @Argument(help: "Its name as the list has it, in quotes.") var name: String
+        @Option(help: "Why: a code or a ticket's number, kept in the audit log.") var reason: String?
+
+        func run() async throws {
+            let reason = try reason.map { text throws(CommandFailure) in try auditReason(text) }
+            try await Admin.run(shared) { try await $0.texts.lift(name, reason: reason) }
+            if shared.json {
+                Output.json(.members(["lifted": .string(name)]))
+            } else {
+                Output.table([["\(name) is thinned out no more."]])
+            }
+        }
+    }
+}
