@@ -18,7 +18,8 @@ struct RevocationListBuffersTests {
     @Test("is one memory for all who are sent it, in both forms, until there is another list")
     func shared() async throws {
         let time = Date(timeIntervalSince1970: 1_800_000_000)
-        try await withStore(migrations: Schema.migrations, clock: { time }) { store in
+        let clock: @Sendable () -> Date = { time }
+        try await withStore(migrations: Schema.migrations, clock: clock) { store in
             let publish = PublishRevocationList(
                 store: store, authority: try TestAuthority().authority, surroundings: Surroundings(now: { time }))
             let buffers = RevocationListBuffers()

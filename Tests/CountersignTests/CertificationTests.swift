@@ -1,5 +1,6 @@
 import Fixtures
 import Foundation
+import Identity
 import Testing
 
 /// Runs a script of `Tests/Interop` and expects it to end well.

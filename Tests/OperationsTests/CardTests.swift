@@ -77,7 +77,9 @@ struct CardTests {
                 CardInput.mrz("P<"), .aamva("!!!"), .aamva("AAAA"), .aamva(Data(blanks.utf8).base64EncodedString()),
             ]
             for input in unreadable + unreadable {
-                await #expect(throws: Refusal(.malformedRequest, "")) { try await bench.submit(input, for: alice.session) }
+                await #expect(throws: Refusal(.malformedRequest, "")) {
+                    try await bench.submit(input, for: alice.session)
+                }
             }
             for _ in 1...5 {
                 var expired = try CardSpecimen.virginia
@@ -209,7 +211,9 @@ struct CardTests {
         }
     }
 
-    @Test("lapses when its last day is over twelve hours behind UTC: the level falls back to phone, and a new card lifts it again")
+    @Test(
+        "lapses when its last day is over twelve hours behind UTC: the level falls back to phone, and a new card lifts it again"
+    )
     func lapse() async throws {
         try await House.inhabit { house in
             let bench = try CardBench(house)

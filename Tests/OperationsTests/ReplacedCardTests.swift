@@ -27,10 +27,12 @@ struct ReplacedCardTests {
             let surroundings = Surroundings(now: { clock.now })
             let (outbox, policy) = (OutboxSignal(), house.policy)
             let ask = AskAuthorization(
-                store: house.store, keys: house.personalKeys, providers: house.providers, outbox: outbox, policy: policy,
+                store: house.store, keys: house.personalKeys, providers: house.providers, outbox: outbox,
+                policy: policy,
                 rateLimiting: .off, surroundings: surroundings)
             answer = AnswerAuthorization(
-                store: house.store, keys: house.personalKeys, outbox: outbox, policy: policy, surroundings: surroundings)
+                store: house.store, keys: house.personalKeys, outbox: outbox, policy: policy, surroundings: surroundings
+            )
             permission = try await ask(
                 try .init(id: UUID().uuidString, to: bob.session.userID.description, eventID: nil), for: alice.session)
             _ = try await answer.approve(permission.description, for: bob.session)
