@@ -34,7 +34,8 @@ struct CertificationTests {
         }
         let all = list(try await answer(["list"]))
         let renewed = try #require(all.compactMap { $0["replaces"]?.text }.first)
-        #expect(list(try await answer(["show", renewed])["successors"]).map { $0["revoked_at"] } == [.null])
+        let successors = list(try await answer(["show", renewed])["successors"])
+        #expect(successors.map { $0["revoked_at"] } == [.null])
         let revoked = try await answer(["revoke", renewed, "--reason", "keyCompromise"])
         #expect(list(revoked["successors"]).map { $0["revocation_reason"] } == [.string("keyCompromise")])
         let again = try await service.countersign(["certificate", "revoke", renewed])
