@@ -73,7 +73,9 @@ struct AAMVAElements {
             let byte = bytes[position]
             if byte < 0x20, byte != 0x09, byte != 0 { return position }
             if byte == UInt8(ascii: "|"), isBoundary(after: position) { return position }
-            if byte == 0x09 || (byte >= 0x80 && noise.isControl(at: position)), isElement(after: position) {
+            if byte == 0x09 || (byte >= 0x80 && noise.isControl(at: position)), isElement(after: position),
+                !noise.trimmed(start..<position).range.isEmpty
+            {
                 return position
             }
             position += 1
@@ -81,7 +83,8 @@ struct AAMVAElements {
         return position
     }
 
-    /// A tab or C1 control separates only where an element follows: either may stand in a value.
+    /// A tab or C1 control separates only where an element follows, and one came before: either may stand in a value, and
+    /// before an id it is noise.
     private func isElement(after separator: Int) -> Bool {
         // A few bytes on: a text of controls alone must not be looked through from each of them.
         let next = noise.trimmed(separator + 1..<min(separator + 9, bytes.count)).range.lowerBound

@@ -148,7 +148,7 @@ public struct ReviewCards: Sendable {
                 throw Refusal(.conflict, "The document is banned by ban \(hold.ban.id).", state: "banned")
             }
             let isSamePerson = try facts.flatMap {
-                try SealedCard.isSamePerson($0, as: entry.userID, keys: keys, in: transaction)
+                try SealedCard.isSamePerson($0, of: id, as: entry.userID, keys: keys, in: transaction)
             }
             guard let facts,
                 try AuthenticatedUserRecords(transaction, keys: keys).identityVerified(

@@ -17,9 +17,10 @@ enum SealedCard {
     /// Whether a card is of the person by whose card a user was verified last; `nil` where the user never was. The number
     /// behind it may be another one since: who was verified is remembered by the card.
     static func isSamePerson(
-        _ facts: CardFacts, as user: UserID, keys: PersonalKeys, in transaction: any Transaction
+        _ facts: CardFacts, of card: IdentityCardID, as user: UserID, keys: PersonalKeys,
+        in transaction: any Transaction
     ) throws -> Bool? {
-        guard let entry = try IdentityCardRecords(transaction).lastVerified(of: user),
+        guard let entry = try IdentityCardRecords(transaction).lastVerified(of: user, before: card),
             let former = try self.facts(of: entry, keys: keys, in: transaction)
         else { return nil }
         return SamePerson.agree(former, facts)

@@ -124,7 +124,8 @@ public struct SubmitCard: Sendable {
             let records = IdentityCardRecords(transaction)
             let others = try records.others(
                 than: session.userID, of: session.providerID, documents: documents, persons: persons)
-            let isSamePerson = try SealedCard.isSamePerson(facts, as: session.userID, keys: keys, in: transaction)
+            let isSamePerson = try SealedCard.isSamePerson(
+                facts, of: id, as: session.userID, keys: keys, in: transaction)
             let all =
                 checks + [
                     CardCheck.uniqueness(sameDocument: others.0, samePerson: others.1), .samePerson(isSamePerson),

@@ -100,13 +100,13 @@ public struct IdentityCardRecords {
         ).map(Self.entry)
     }
 
-    /// The card by which a user was verified last; `nil` where none ever was.
-    public func lastVerified(of user: UserID) throws -> Entry? {
+    /// The card by which a user was verified last, but for one; `nil` where none ever was.
+    public func lastVerified(of user: UserID, before card: IdentityCardID) throws -> Entry? {
         try transaction.first(
             """
-            SELECT \(Self.columns) FROM identity_cards WHERE user_id = $1 AND status = 'verified'
+            SELECT \(Self.columns) FROM identity_cards WHERE user_id = $1 AND status = 'verified' AND id <> $2
             ORDER BY decided_at DESC, id LIMIT 1
-            """, [.id(user)]
+            """, [.id(user), .id(card)]
         ).map(Self.entry)
     }
 

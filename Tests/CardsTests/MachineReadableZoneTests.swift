@@ -133,7 +133,7 @@ struct MachineReadableZoneTests {
             specimen.birth = birth
             let zone = try MachineReadableZone.read(specimen.text, today: today)
             #expect(zone.identityCard.dateOfBirth == nil)
-            #expect(assessed(zone).failed == [.dateOrder, .minimumAge])
+            #expect(assessed(zone).failed == [.dateOrder, .minimumAge, .mandatoryElements])
         }
     }
 

@@ -83,7 +83,7 @@ struct ArchiveTests {
             let (third, _) = try await Self.lines(archive, again: true)
             #expect(try await archive.mark(third, purging: []) == 7)
             bench.house.clock.advance(1)
-            _ = try await bench.show(try CardBench.specimen("T64235789"), people[4])
+            _ = try await bench.show(try CardBench.specimen("T64235789", given: "USERE"), people[4])
             bench.house.clock.advance(1)
             #expect(Self.users(try await Self.lines(archive).1) == [people[4].session.userID.description])
         }
@@ -99,7 +99,7 @@ struct ArchiveTests {
             let id = try await bench.phones.begin(number, people[1]).id
             let code = bench.phones.code(id, number, people[1])
             #expect(try await bench.phones.verdict(id, code, people[1]) == .right)
-            _ = try await bench.show(try CardBench.specimen("T64235787"), people[3])
+            _ = try await bench.show(try CardBench.specimen("T64235787", given: "USERD"), people[3])
             #expect(try await archive.mark(written, purging: []) == 3)
             bench.house.clock.advance(1)
             let next = Self.users(try await Self.lines(archive).1)
