@@ -25,7 +25,10 @@ enum CrashReport {
         setenv(variable, settings, 1)
         var arguments = CommandLine.arguments.map { strdup($0) }
         arguments.append(nil)
-        execv("/proc/self/exe", arguments)
+        // By its path, so that it goes on under its name; by the link where the file was replaced meanwhile.
+        let own = "/proc/self/exe"
+        if let path = try? FileManager.default.destinationOfSymbolicLink(atPath: own) { execv(path, arguments) }
+        execv(own, arguments)
         for trap in [SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGSEGV, SIGQUIT] { signal(trap, SIG_DFL) }
     }
 }

@@ -26,6 +26,8 @@ struct CrashReportTests {
         arguments: [[:], ["SWIFT_BACKTRACE": "enable=yes,registers=all,threads=crashed"]])
     func trap(environment: [String: String]) async throws {
         let service = try await RunningService(environment: environment)
+        let name = try String(contentsOfFile: "/proc/\(service.processIdentifier)/comm", encoding: .utf8)
+        #expect(name == "countersign\n")
         kill(service.processIdentifier, SIGILL)
         #expect(service.ended(within: 60) == nil)
         #expect(service.processIdentifier == 0, "it goes on")
