@@ -32,7 +32,7 @@ SCHEMES = ["Layer ", "layer ", "LAYER\t", "Bearer ", "Basic ", "Layer realm=\"x\
 SIGNED = {"identity_token", "csr", "proof"}
 CLAIMS = [
     "iss", "prn", "sub", "nce", "iat", "exp", "nbf", "aud", "app_id", "display_name", "avatar_url", "kid", "jti", "uat", "pka",
-    "pky", "body_sha256", "sub_id", "events", "toe", "x",
+    "pky", "body_sha256", "htm", "htu", "sub_id", "events", "toe", "x",
 ]
 QUERIES = [
     "&&&", "&=", "&%", "&box&box", "&cursor=%zz", "&a=" + "b" * 6000, "&x" * 2000, "&%00=%00", "?", "&box=in&box=in"]
@@ -150,7 +150,8 @@ class Fuzz:
         elif "providerToken" in schemes:
             fields["Authorization"] = world.bearer(method.upper(), target, body or b"")
             if kind == "claim" and not SIGNED & set(properties):
-                fields["Authorization"] = world.signed_bearer(name, odd_json(rnd), body or b"")
+                fields["Authorization"] = world.signed_bearer(
+                    name, odd_json(rnd), method.upper(), target, body or b"")
         if kind == "header":
             value = odd(fields[name], rnd) if name in fields and rnd.random() < 0.8 else odd_text(rnd)
             if name == "Authorization" and rnd.random() < 0.3:

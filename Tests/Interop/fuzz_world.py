@@ -67,7 +67,7 @@ class World:
 
     def bearer(self, method, path, body):
         """A token that reads, or one for this very call."""
-        extra = {"htm": method, "htu": self.chosen.public + path}
+        extra = {"htm": method, "htu": self.chosen.public + path.split("?")[0]}
         if method == "GET" or path in ("/introspect", "/revoke", "/provider/token-check"):
             return "Bearer " + self.provider.provider_token()
         return "Bearer " + self.provider.provider_token(
@@ -99,11 +99,12 @@ class World:
         claims = {"iss": self.provider.provider_id, "aud": self.provider.realm, "iat": now, "exp": now + 300}
         return jwt.PyJWS().encode(json.dumps(claims | {claim: value}).encode(), key, "ES256", headers={"typ": "JWS"})
 
-    def signed_bearer(self, claim, value, body):
+    def signed_bearer(self, claim, value, method, path, body):
         """A provider token for one call, whose signature holds, with one claim as told."""
         now = int(time.time())
         claims = {"iss": self.provider.provider_id, "aud": self.provider.realm, "iat": now, "exp": now + 60,
-                  "jti": str(uuid.uuid4()), "body_sha256": base64url(hashlib.sha256(body).digest())}
+                  "jti": str(uuid.uuid4()), "body_sha256": base64url(hashlib.sha256(body).digest()),
+                  "htm": method, "htu": self.chosen.public + path.split("?")[0]}
         return "Bearer " + self.sign("layer-provider;v=1", claims | {claim: value})
 
     def event(self, claim=None, value=None):
