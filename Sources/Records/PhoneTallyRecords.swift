@@ -17,7 +17,7 @@ public struct PhoneTallyRecords {
 
     /// The step that a moment lies in, since 1970.
     public static func step(of moment: Date) -> Int64 {
-        Int64((moment.timeIntervalSince1970 / step).rounded(.down))
+        Int64(saturating: (moment.timeIntervalSince1970 / step).rounded(.down))
     }
 
     /// What some counters show; those that show nothing are left out.
