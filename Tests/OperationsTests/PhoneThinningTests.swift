@@ -84,7 +84,7 @@ struct PhoneThinningTests {
             let bench = try PhoneBench(house)
             for index in 0..<4 { _ = try await Self.ask(index, bench) }
             #expect(try await Self.ask(4, bench).thinned != nil)
-            house.clock.advance(3600)
+            house.clock.advance(3601)
             #expect(try await Self.administration(house).list(limit: 10).isEmpty)
             #expect(try await Self.ask(5, bench).decision == .send(bearsOn: [.provider, .country], through: []))
             try await house.keepHouse()
