@@ -33,7 +33,8 @@ struct CertificationTests {
             return values
         }
         let all = list(try await answer(["list"]))
-        let renewed = try #require(all.compactMap { $0["replaces"]?.text }.first)
+        let replaced = all.compactMap { $0["replaces"]?.text }
+        let renewed = try #require(replaced.first)
         let successors = list(try await answer(["show", renewed])["successors"])
         #expect(successors.map { $0["revoked_at"] } == [.null])
         let revoked = try await answer(["revoke", renewed, "--reason", "keyCompromise"])
