@@ -83,7 +83,7 @@ struct AuditCommand: AsyncParsableCommand {
             let progress = Progress("exporting entries")
             try await Admin.run(shared) { admin in
                 try await ReadAudit(store: admin.store).export(
-                    keys: .array(keys), write: { try Output.bytes($0) }, progress: { progress.report($0, of: $1) })
+                    keys: .array(keys), write: { try Output.lines($0) }, progress: { progress.report($0, of: $1) })
             }
             progress.end()
         }
@@ -135,18 +135,16 @@ struct AuditCommand: AsyncParsableCommand {
                     } ?? .null,
                 ]))
         }
-        Output.table([
+        Output.table(
             [
-                "verified from",
-                "entry \(first)\(purgedAt.map { ": those before it were purged by policy at \($0)" } ?? "")",
-            ],
-            ["entries that hold", String(report.entries)], ["checkpoints", String(report.checkpoints)],
-            ["signed through entry", String(report.signed)], ["digest", report.digest.base64URL],
-            ["not chained yet", String(report.unchained)],
-            [
-                "verdict",
-                Terminal.verdict(report.defect == nil ? "holds" : "does not hold", good: report.defect == nil),
-            ],
-        ])
+                [
+                    "verified from",
+                    "entry \(first)\(purgedAt.map { ": those before it were purged by policy at \($0)" } ?? "")",
+                ],
+                ["entries that hold", String(report.entries)], ["checkpoints", String(report.checkpoints)],
+                ["signed through entry", String(report.signed)], ["digest", report.digest.base64URL],
+                ["not chained yet", String(report.unchained)],
+                ["verdict", report.defect == nil ? "holds" : "does not hold"],
+            ], verdict: report.defect == nil)
     }
 }

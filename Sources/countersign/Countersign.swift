@@ -30,8 +30,7 @@ struct Countersign: AsyncParsableCommand {
             }
         } catch {
             let ending = CommandEnding(error)
-            FileHandle.standardOutput.write(Data(ending.output.utf8))
-            FileHandle.standardError.write(Data(ending.complaint.utf8))
+            Output.end(ending)
             Foundation.exit(ending.status)
         }
     }

@@ -31,6 +31,10 @@ struct JSONLogHandler: LogHandler {
         for (name, value) in metadata where event.metadata?[name] == nil { Self.append(name, value, to: &line) }
         for (name, value) in event.metadata ?? [:] { Self.append(name, value, to: &line) }
         line += "}\n".utf8
+        // Whoever reads the log at a terminal is told what a terminal would obey.
+        if line.contains(where: { $0 >= 0x7F }) {
+            line = Array(Printable.json(String(decoding: line, as: UTF8.self)).utf8)
+        }
         writer.write(line, urgently: event.level >= .warning)
     }
 

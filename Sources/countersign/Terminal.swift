@@ -24,9 +24,10 @@ enum Terminal {
         hasColour ? "\u{1B}[1m\(text)\u{1B}[0m" : text
     }
 
-    /// A text in green or red, where there are colours.
-    static func verdict(_ text: String, good: Bool) -> String {
-        hasColour ? "\u{1B}[\(good ? 32 : 31)m\(text)\u{1B}[0m" : text
+    /// A text in green or red, where there are colours and something is judged.
+    static func verdict(_ text: String, isGood: Bool?) -> String {
+        guard hasColour, let isGood else { return text }
+        return "\u{1B}[\(isGood ? 32 : 31)m\(text)\u{1B}[0m"
     }
 }
 

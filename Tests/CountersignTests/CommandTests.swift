@@ -81,6 +81,8 @@ struct CommandTests {
         var variables = [
             "directory": service.directory.path, "serial": serial, "session": left["session_id"]?.text ?? "",
             "card": left["card_id"]?.text ?? "", "other": left["other_card_id"]?.text ?? "",
+            // What a terminal would obey: it turns the line around, changes its colour, clears it.
+            "hidden": "\u{202E}\u{9B}31m\u{1B}[2J",
         ]
         for (name, id) in zip(["dead", "hopeless"], try await leaveDeadLetters(service)) {
             variables[name] = id.description

@@ -1,0 +1,45 @@
+/// Makes text fit to be shown at a terminal or in a log, in one place for everything that is printed: what providers, users
+/// and admins wrote may hold characters that move the cursor, reverse the line or cannot be seen.
+enum Printable {
+    /// A text for people: each such character is written as `\u{202E}`.
+    ///
+    /// - Parameter kept: characters that stay, such as the line feeds of a message of several lines.
+    static func text(_ text: String, keeping kept: Set<Unicode.Scalar> = []) -> String {
+        if text.utf8.allSatisfy({ (0x20...0x7E).contains($0) }) { return text }
+        var shown = String.UnicodeScalarView()
+        for scalar in text.unicodeScalars {
+            if isHidden(scalar), !kept.contains(scalar) {
+                shown.append(contentsOf: "\\u{\(String(scalar.value, radix: 16, uppercase: true))}".unicodeScalars)
+            } else {
+                shown.append(scalar)
+            }
+        }
+        return String(shown)
+    }
+
+    /// JSON text, in which each such character is written as JSON escapes it (RFC 8259 §7), so that the value stays the
+    /// same. Below U+0020 JSON has only white space between values: what was in strings is escaped already.
+    static func json(_ text: String) -> String {
+        if text.utf8.allSatisfy({ $0 < 0x7F }) { return text }
+        var shown = String.UnicodeScalarView()
+        for scalar in text.unicodeScalars {
+            guard scalar.value >= 0x20, isHidden(scalar) else {
+                shown.append(scalar)
+                continue
+            }
+            for unit in String(scalar).utf16 {
+                shown.append(contentsOf: ("\\u" + String(0x10000 + Int(unit), radix: 16).dropFirst()).unicodeScalars)
+            }
+        }
+        return String(shown)
+    }
+
+    /// Controls (C0, DEL and C1), format characters (those of direction among them), line and paragraph separators, and
+    /// whatever Unicode says to show as nothing.
+    static func isHidden(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.properties.generalCategory {
+        case .control, .format, .lineSeparator, .paragraphSeparator: true
+        default: scalar.properties.isDefaultIgnorableCodePoint
+        }
+    }
+}

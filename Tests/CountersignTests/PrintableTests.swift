@@ -1,0 +1,82 @@
+import Fixtures
+import Foundation
+import Identity
+import Logging
+import Testing
+
+@testable import countersign
+
+@Suite("What is printed")
+struct PrintableTests {
+    /// What a terminal obeys, turns around or does not show: C0, DEL, C1, direction, joiners, tags, separators, fillers.
+    static let hidden: [Unicode.Scalar] = [
+        "\u{0}", "\u{8}", "\n", "\r", "\t", "\u{1B}", "\u{7F}", "\u{80}", "\u{9B}", "\u{9F}", "\u{AD}", "\u{61C}",
+        "\u{115F}",
+        "\u{180E}", "\u{200B}", "\u{200D}", "\u{200E}", "\u{200F}", "\u{2028}", "\u{2029}", "\u{202A}", "\u{202E}",
+        "\u{2060}", "\u{2066}", "\u{2069}", "\u{3164}", "\u{FE0F}", "\u{FEFF}", "\u{FFF9}", "\u{1D173}", "\u{E0001}",
+        "\u{E0041}",
+    ]
+
+    @Test("shows to people what a terminal would obey or hide, and leaves the scripts of the world alone")
+    func people() {
+        for scalar in Self.hidden {
+            let shown = Output.columns([["note", "a\(scalar)b"]])
+            #expect(shown == "note  a\\u{\(String(scalar.value, radix: 16, uppercase: true))}b\n")
+        }
+        #expect(
+            Array(Output.columns([["X\u{202E}"], ["y"]]).unicodeScalars).filter(Printable.isHidden) == ["\n", "\n"])
+        for text in ["José Müller", "Ζωή", "李小龙", "مريم", "שרה", "नमस्ते", "한글", "e\u{301}", "😀", "\\u{202E}", ""] {
+            #expect(Printable.text(text) == text)
+            #expect(Printable.json(JSONValue.string(text).jsonText) == JSONValue.string(text).jsonText)
+        }
+        #expect(Printable.text("one\ntwo\u{9B}", keeping: ["\n"]) == "one\ntwo\\u{9B}")
+    }
+
+    @Test("is JSON of the same value with those characters escaped, whatever the value")
+    func programs() throws {
+        var random = SeededRandom(seed: 6)
+        let plain: [Unicode.Scalar] = ["a", "\"", "\\", "/", "u", "é", "😀"]
+        for _ in 0..<500 {
+            let scalars = (0..<12).compactMap { _ in (Self.hidden + plain).randomElement(using: &random) }
+            let text = String(String.UnicodeScalarView(scalars))
+            let value = JSONValue.members([text: .array([.string(text), .null, .integer(1)])])
+            let shown = Printable.json(value.jsonText)
+            #expect(!shown.unicodeScalars.contains(where: Printable.isHidden), "\(scalars.map(\.value))")
+            #expect(try StrictJSON.parse(Array(shown.utf8)) == value, "\(scalars.map(\.value))")
+        }
+        #expect(Printable.json("\"\u{E0001}\"\n\"\u{9B}\"\n") == #""\udb40\udc01""# + "\n" + #""\u009b""# + "\n")
+    }
+
+    @Test("leaves the program in one place: no other file of the command line writes to standard output or error")
+    func onePlace() throws {
+        let folder = RunningService.root.appending(path: "Sources/countersign")
+        for file in try FileManager.default.contentsOfDirectory(atPath: folder.path) where file.hasSuffix(".swift") {
+            // The first is the place, the second draws a progress line, the third hands the log's writer to the service.
+            guard !["Output.swift", "Terminal.swift", "ServeCommand.swift"].contains(file) else { continue }
+            let text = try String(contentsOf: folder.appending(path: file), encoding: .utf8)
+            for way in [
+                /\bstandardOutput\b/, /\bstandardError\b/, /\bprint\(/, /\bfputs\(/, /\bdebugPrint\(/, /\bdump\(/,
+            ] {
+                #expect(!text.contains(way), "\(file)")
+            }
+        }
+    }
+
+    @Test("of the log is one line of JSON, without what a terminal would obey")
+    func log() throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.path + "/log"
+        _ = FileManager.default.createFile(atPath: path, contents: nil)
+        let writer = LogWriter(try #require(FileHandle(forWritingAtPath: path)))
+        let text = String(String.UnicodeScalarView(Self.hidden))
+        JSONLogHandler(writer: writer, level: .info).log(
+            event: .init(
+                level: .error, message: "\(text)", metadata: ["cause": "\(text)"], source: "test", file: "test",
+                function: "test", line: 1))
+        writer.flush()
+        let line = try String(contentsOfFile: path, encoding: .utf8)
+        #expect(Array(line.unicodeScalars).filter(Printable.isHidden) == ["\n"])
+        let value = try StrictJSON.parse(Array(line.utf8))
+        #expect(value["message"]?.text == text && value["cause"]?.text == text)
+    }
+}
