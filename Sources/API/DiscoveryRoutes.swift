@@ -14,6 +14,7 @@ public struct DiscoveryRoutes: Sendable {
     let webKeys: JSONValue
     let rateLimiting: RateLimiting
     let policy: CurrentPolicy
+    private let document = ServiceDocument()
 
     /// Holds what is told.
     ///
@@ -42,7 +43,7 @@ public struct DiscoveryRoutes: Sendable {
         router.get("openapi.json") { _, _ in
             Response(
                 status: .ok, headers: [.contentType: "application/json"],
-                body: ResponseBody(byteBuffer: ByteBuffer(bytes: PackageResources.openapi_json)))
+                body: ResponseBody(byteBuffer: document.buffer(publicURL: publicURL(), clientURL: clientURL())))
         }
     }
 

@@ -7,18 +7,20 @@ import Records
 /// What first certification and renewal share: the key's past, the signature, the issuance table.
 public struct IssueCertificate: Sendable {
     private let authority: CertificateAuthority
-    private let revocationListURL: String
+    private let baseURL: @Sendable () -> String
     private let policy: CurrentPolicy
     private let surroundings: Surroundings
 
     /// Issues by an authority.
     ///
-    /// - Parameter baseURL: under which the public listener is reached from outside.
+    /// - Parameter baseURL: under which the public listener is reached from outside; asked for at each certificate, since
+    ///   a free port is known only when it was taken.
     public init(
-        authority: CertificateAuthority, baseURL: String, policy: CurrentPolicy, surroundings: Surroundings
+        authority: CertificateAuthority, baseURL: @autoclosure @escaping @Sendable () -> String, policy: CurrentPolicy,
+        surroundings: Surroundings
     ) {
         self.authority = authority
-        revocationListURL = "\(baseURL)/certificates/revocations"
+        self.baseURL = baseURL
         self.policy = policy
         self.surroundings = surroundings
     }
@@ -60,7 +62,8 @@ public struct IssueCertificate: Sendable {
         do {
             issued = try authority.issue(
                 key, deviceID: deviceID, serial: surroundings.randomBytes(16), now: now, validity: Int(rules.validity),
-                revocationListURL: revocationListURL, policyOID: rules.policyOID.isEmpty ? nil : rules.policyOID)
+                revocationListURL: "\(baseURL())/certificates/revocations",
+                policyOID: rules.policyOID.isEmpty ? nil : rules.policyOID)
         } catch {
             throw Refusal(
                 .unavailable, "The authority cannot sign at this moment; nothing was changed.", retryAfter: 5,

@@ -99,6 +99,7 @@ struct House: Sendable {
     func run() async throws {
         try await watch.poll()
         try requireClock()
+        warnOfOtherHosts(server.present)
         addGauges()
         let listening = Listening(
             listeners: try listeners(), open: open, timeout: .seconds(policy[\.requests].shutdownTimeout),
@@ -169,8 +170,7 @@ struct House: Sendable {
 
     private func certificateRoutes(_ rateLimiting: RateLimiting) throws -> CertificateRoutes {
         let issuing = IssueCertificate(
-            authority: keys.authority, baseURL: settings.baseURL ?? "https://\(settings.publicAddress)", policy: policy,
-            surroundings: surroundings)
+            authority: keys.authority, baseURL: publicURL, policy: policy, surroundings: surroundings)
         let captcha = SiteVerify(http: http, policy: policy)
         return CertificateRoutes(
             certify: CertifyDevice(
@@ -220,12 +220,19 @@ struct House: Sendable {
     private func discoveryRoutes(_ rateLimiting: RateLimiting) -> DiscoveryRoutes {
         DiscoveryRoutes(
             realm: settings.realm,
-            publicURL: { [self] in
-                settings.baseURL ?? "https://\(settings.publicAddress.host(port: ports.port(.publicListener)))"
-            },
-            clientURL: { [self] in "https://\(settings.clientAddress.host(port: ports.port(.client)))" },
+            publicURL: { [self] in publicURL }, clientURL: { [self] in clientURL },
             pins: { [server] in [server.present.pin.base64URL, server.present.nextPin.base64URL] },
             webKeys: WebKey.json(keys.serviceKey.publicKey), rateLimiting: rateLimiting, policy: policy)
+    /// The public listener as seen from outside.
+    private var publicURL: String {
+        settings.baseURL ?? "https://\(settings.publicAddress.host(port: ports.port(.publicListener)))"
+    }
+
+    /// The client listener as seen from outside.
+    private var clientURL: String {
+        settings.clientURL ?? "https://\(settings.clientAddress.host(port: ports.port(.client)))"
+    }
+
     }
 
     private func addGauges() {

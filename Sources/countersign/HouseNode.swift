@@ -110,6 +110,7 @@ extension House {
             let isOther = new.chainPEM != server.present.chainPEM
             if isOther { try present(new) }
             server.present = new
+            warnOfOtherHosts(new)
             logger.info(
                 "the server's certificate was reloaded",
                 metadata: [

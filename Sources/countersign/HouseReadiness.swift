@@ -2,6 +2,7 @@ import API
 import Database
 import Foundation
 import Identity
+import Logging
 import Operations
 
 /// Whether this node may start and serve: its store, its view of it and its clock.
@@ -13,6 +14,16 @@ extension House {
         throw CommandFailure(
             "The clock of this machine is \(Int(saturating: difference.magnitude.rounded())) s \(difference > 0 ? "ahead of" : "behind") "
                 + "the store's: set it by NTP, then start again.")
+    }
+
+    /// Says in the log where a certificate is not for the hosts by which the listeners are seen from outside.
+    func warnOfOtherHosts(_ identity: ServerIdentity) {
+        for url in [settings.baseURL, settings.clientURL].compactMap(\.self) {
+            guard let host = URL(string: url)?.host, !identity.covers(host) else { continue }
+            logger.warning(
+                "the server's certificate is not for the host of a listener as seen from outside: clients refuse it",
+                metadata: ["url": "\(url)", "remedy": "a certificate for it: countersign keys init --host"])
+        }
     }
 
     func opsRoutes() -> OpsRoutes {

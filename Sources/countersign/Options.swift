@@ -41,8 +41,11 @@ struct ServeOptions: ParsableArguments {
     @Option(help: "The realm's name (COUNTERSIGN_REALM; default localhost).")
     var realm: String?
 
-    @Option(help: "The URL under which the public listener is known (COUNTERSIGN_BASE_URL).")
+    @Option(help: "The URL of the public listener as seen from outside (COUNTERSIGN_BASE_URL).")
     var baseURL: String?
+
+    @Option(help: "The URL of the client listener as seen from outside (COUNTERSIGN_CLIENT_URL).")
+    var clientURL: String?
 
     @Option(help: "The file that takes the text messages of the file sender (COUNTERSIGN_TEXTS).")
     var texts: String?
@@ -71,7 +74,7 @@ struct ServeOptions: ParsableArguments {
             .publicListener: publicListener, .clientListener: clientListener, .opsListener: opsListener,
             .opsTLS: opsTLS ? "on" : nil, .loopbackURLs: loopbackURLs ? "on" : nil,
             .allowOtherPolicies: allowOtherPolicies ? "on" : nil, .realm: realm,
-            .baseURL: baseURL, .texts: texts, .limits: limits,
+            .baseURL: baseURL, .clientURL: clientURL, .texts: texts, .limits: limits,
         ]
     }
 }

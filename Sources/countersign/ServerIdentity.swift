@@ -14,10 +14,30 @@ struct ServerIdentity: Sendable {
     let fingerprint: String
     /// When the certificate ends.
     let notAfter: Date
+    /// What it is for (RFC 5280 §4.2.1.6).
+    let names: [GeneralName]
     /// SHA-256 of the SubjectPublicKeyInfo of `server.key` (RFC 7469 §2.4).
     let pin: Digest256
     /// The same of `server-next.key`.
     let nextPin: Digest256
+
+    /// Whether the certificate is for a host; a wildcard stands for one whole label at the left (RFC 9525 §6.3).
+    func covers(_ host: String) -> Bool {
+        let host = host.lowercased()
+        var address = [UInt8](repeating: 0, count: 16)
+        let family = host.contains(":") ? AF_INET6 : AF_INET
+        let isAddress = !host.utf8.contains(0) && inet_pton(family, host, &address) == 1
+        return names.contains { name in
+            switch name {
+            case .dnsName(let name) where !isAddress:
+                guard name.hasPrefix("*."), let dot = host.firstIndex(of: ".") else { return name.lowercased() == host }
+                return host[dot...] == name.lowercased().dropFirst()
+            case .ipAddress(let octets) where isAddress:
+                return octets.bytes.elementsEqual(address.prefix(family == AF_INET ? 4 : 16))
+            default: return false
+            }
+        }
+    }
 }
 
 /// The server's identity in use; another takes its place when the operator reloads it.
@@ -53,7 +73,9 @@ extension KeyFiles {
         }
         return ServerIdentity(
             chainPEM: pem, keyPEM: Secret(keyPEM), fingerprint: hexadecimal(Digest256.of(serializer.serializedBytes)),
-            notAfter: certificate.notValidAfter, pin: Digest256.of(key.subjectPublicKeyInfo),
+            notAfter: certificate.notValidAfter,
+            names: (try? certificate.extensions.subjectAlternativeNames).map { Array($0) } ?? [],
+            pin: Digest256.of(key.subjectPublicKeyInfo),
             nextPin: Digest256.of(nextKey.subjectPublicKeyInfo))
     }
 

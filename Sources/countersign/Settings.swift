@@ -2,8 +2,8 @@ import Configuration
 import Database
 import Foundation
 
-/// Where things are and how the service listens: from flags, then the environment, then `countersign.yaml` in the
-/// working directory, then the defaults. Every text is parsed here.
+/// Where things are and how the service listens: from flags, then the environment, then ``file``, then the defaults.
+/// Every text is parsed here.
 struct Settings: Sendable, Equatable {
     /// What can be set; the names are those of the flags and of the keys in `countersign.yaml`.
     enum Key: String, CaseIterable, Sendable {
@@ -13,6 +13,7 @@ struct Settings: Sendable, Equatable {
         case opsListener = "ops"
         case opsTLS = "ops-tls"
         case baseURL = "base-url"
+        case clientURL = "client-url"
         case allowOtherPolicies = "allow-other-policies"
         case loopbackURLs = "loopback-urls"
 
@@ -33,8 +34,12 @@ struct Settings: Sendable, Equatable {
     /// Whether the ops listener speaks TLS with the server's certificate.
     let opsTLS: Bool
     let realm: String
-    /// Without a slash at the end; `nil` where the address of the public listener is to be used.
+    /// The public listener as seen from outside, without a slash at the end; `nil` where its address says it.
     let baseURL: String?
+    /// The same of the client listener.
+    let clientURL: String?
+    /// Whether a realm was named.
+    let realmNamed: Bool
     /// Where the file sender writes.
     let texts: String
     /// Whether rate limits are in force.
@@ -48,17 +53,27 @@ struct Settings: Sendable, Equatable {
     /// Whether nothing but this machine reaches any listener.
     var isLoopbackOnly: Bool { [publicAddress, clientAddress, opsAddress].allSatisfy(\.isLoopback) }
 
+    /// `countersign.yaml` of the working directory; where there is none, the one that `make run` wrote for its own store.
+    ///
+    /// - Parameter directory: the working directory, with a slash at the end, or nothing.
+    static func file(in directory: String = "") -> String {
+        let own = directory + "countersign.yaml"
+        let run = directory + ".run/countersign.yaml"
+        let files = FileManager.default
+        return !files.fileExists(atPath: own) && files.fileExists(atPath: run) ? run : own
+    }
+
     /// Resolves what the flags leave open.
     ///
     /// - Parameters:
     ///   - shared: the flags that every command has.
     ///   - serve: those of `serve`, where the command has them.
     ///   - environment: the process's variables.
-    ///   - file: the path of `countersign.yaml`; it may be missing.
+    ///   - file: a file of settings; it may be missing.
     /// - Throws: ``CommandFailure``: exit code 2 where a value cannot be read, 1 where values are refused together.
     static func resolve(
         shared: SharedOptions, serve: ServeOptions? = nil,
-        environment: [String: String] = ProcessInfo.processInfo.environment, file: String = "countersign.yaml"
+        environment: [String: String] = ProcessInfo.processInfo.environment, file: String = Settings.file()
     ) async throws -> Settings {
         let given = shared.given.merging(serve?.given ?? [:]) { first, _ in first }
         let flags = InMemoryProvider(
@@ -77,7 +92,9 @@ struct Settings: Sendable, Equatable {
                 throw CommandFailure("\(key.rawValue) in \(file) must be one plain value.", exitCode: .usage)
             }
         }
-        return try Settings(texts)
+        let settings = try Settings(texts)
+        if serve != nil { try settings.requireServable() }
+        return settings
     }
 
     private static func document(_ file: String) async throws -> FileProvider<YAMLSnapshot> {
@@ -128,12 +145,18 @@ struct Settings: Sendable, Equatable {
         guard (1...255).contains(realm.utf8.count),
             realm.utf8.allSatisfy({ (0x21...0x7E).contains($0) && $0 != 0x22 && $0 != 0x5C })
         else { throw Self.unreadable(.realm, "1 to 255 printable ASCII characters without space, \" and \\") }
-        baseURL = try texts[.baseURL].map(Self.webAddress)
+        realmNamed = texts[.realm] != nil
+        baseURL = try Self.webAddress(texts, .baseURL)
+        clientURL = try Self.webAddress(texts, .clientURL)
         self.texts = try Self.path(texts, .texts, default: Self.textsBeside(store))
         limits = try Self.flag(texts, .limits, default: true)
         opsTLS = try Self.flag(texts, .opsTLS, default: false)
         allowsOtherPolicies = try Self.flag(texts, .allowOtherPolicies, default: false)
         allowsLoopbackURLs = try Self.flag(texts, .loopbackURLs, default: false)
+    }
+
+    /// Returns if a service may be started with these values together; a command that serves nobody asks nothing of them.
+    func requireServable() throws(CommandFailure) {
         guard opsAddress.isLoopback || opsTLS else {
             throw CommandFailure("The ops listener is refused off loopback without --ops-tls: \(opsAddress).")
         }
@@ -142,6 +165,22 @@ struct Settings: Sendable, Equatable {
         }
         guard limits || isLoopbackOnly else {
             throw CommandFailure("Limits can be off only where all listeners are on loopback.")
+        }
+        guard baseURL == nil || baseURL != clientURL else {
+            throw CommandFailure("--base-url and --client-url are two listeners, and cannot be the same.")
+        }
+        guard !isLoopbackOnly else { return }
+        let unset = [
+            (realmNamed, "--realm, the name by which providers and devices know the service"),
+            (baseURL != nil, "--base-url, the public listener as seen from outside, such as https://auth.example"),
+            (clientURL != nil, "--client-url, the same of the client listener, such as https://auth.example:8441"),
+        ].filter { !$0.0 }.map(\.1)
+        guard unset.isEmpty else {
+            let away = [publicAddress, clientAddress, opsAddress].filter { !$0.isLoopback }
+            throw CommandFailure(
+                "The service would listen off loopback (\(away.map(\.description).joined(separator: ", "))), and its "
+                    + "certificates and documents would name addresses that nobody outside reaches: set "
+                    + "\(unset.joined(separator: "; ")).")
         }
     }
 
@@ -170,13 +209,15 @@ struct Settings: Sendable, Equatable {
         return address
     }
 
-    private static func webAddress(_ text: String) throws(CommandFailure) -> String {
-        let text = text.hasSuffix("/") ? String(text.dropLast()) : text
+    private static func webAddress(_ texts: [Key: String], _ key: Key) throws(CommandFailure) -> String? {
+        guard let given = texts[key] else { return nil }
+        let text = given.hasSuffix("/") ? String(given.dropLast()) : given
+        // Both listeners speak TLS, whatever stands before them.
         guard text.utf8.count <= 1024, text.utf8.allSatisfy({ (0x21...0x7E).contains($0) }),
-            let url = URL(string: text),
-            url.scheme == "https" || url.scheme == "http", let host = url.host, !host.isEmpty, url.query == nil,
-            url.fragment == nil, url.user == nil
-        else { throw unreadable(.baseURL, "a URL such as https://auth.example without query and fragment") }
+            !text.contains(where: { #"<>"{}|\^`"#.contains($0) }), let url = URL(string: text),
+            url.scheme == "https", let host = url.host, !host.isEmpty, url.query == nil, url.fragment == nil,
+            url.user == nil
+        else { throw unreadable(key, "a URL such as https://auth.example without account, query and fragment") }
         return text
     }
 

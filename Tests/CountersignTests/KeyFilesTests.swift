@@ -85,6 +85,26 @@ struct KeyFilesTests {
         #expect(try KeyFiles.load(directory: keys, now: Self.now).server.pin == before.server.nextPin)
     }
 
+    @Test("The server's certificate tells which hosts it is for")
+    func hosts() throws {
+        let parent = try TemporaryDirectory()
+        let hosts = ["auth.example", "*.devices.example", "192.0.2.7", "2001:db8::7"]
+        var creation = KeyCreation(
+            directory: parent.path + "/Keys", hosts: hosts, now: Self.now,
+            randomBytes: { count in (0..<count).map { _ in UInt8.random(in: 0...255) } })
+        _ = try creation.run()
+        let server = try KeyFiles.server(in: parent.path + "/Keys", now: Self.now)
+        for host in ["auth.example", "AUTH.example", "a.devices.example", "192.0.2.7", "2001:db8:0::7"] {
+            #expect(server.covers(host), "\(host)")
+        }
+        for host in [
+            "", "example", "x.auth.example", "devices.example", "a.b.devices.example", "192.0.2.8", "2001:db8::8", "::",
+            "0.0.0.0", "auth.example.",
+        ] {
+            #expect(!server.covers(host), "\(host)")
+        }
+    }
+
     @Test("A missing file, an open mode, a foreign pair and an expired certificate are refused with a remedy")
     func refusals() throws {
         let parent = try TemporaryDirectory()

@@ -21,7 +21,10 @@ struct ListenerTests {
         let service = try await RunningService(
             policies: ["delivery.yaml": "senders: [sns]\n"],
             environment: ["AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "test"],
-            arguments: ["--ops", "0.0.0.0:0", "--ops-tls", "--limits", "on"])
+            arguments: [
+                "--ops", "0.0.0.0:0", "--ops-tls", "--limits", "on", "--realm", "auth.example", "--base-url",
+                "https://auth.example", "--client-url", "https://auth.example:8441",
+            ])
         let port = try #require(service.opsURL.split(separator: ":").last)
         let probe = try await Command.run(
             "openssl",
@@ -42,6 +45,19 @@ struct ListenerTests {
             _ = try await RunningService(arguments: ["--ops", "0.0.0.0:0"])
         }
         #expect(error?.description.contains("--ops-tls") == true)
+    }
+
+    @Test("are named as they are seen from outside: in discovery, in the description, in certificates")
+    func seenFromOutside() async throws {
+        let outside = ["https://auth.example", "https://devices.auth.example:8441"]
+        let named = try await RunningService(arguments: ["--base-url", outside[0], "--client-url", outside[1]])
+        try await expectScript(
+            "outside.py", named.clientArguments + ["--outside", outside[0], "--client-outside", outside[1]])
+        // By themselves where nothing else is said, with the ports that they took.
+        let plain = try await RunningService()
+        try await expectScript(
+            "outside.py",
+            plain.clientArguments + ["--outside", plain.publicURL, "--client-outside", plain.clientURL])
     }
 
     @Test("say which of them cannot have its address, and why")

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Database
+import Fixtures
 import Foundation
 import Identity
 import Testing
@@ -52,24 +53,86 @@ struct SettingsTests {
         #expect(try await Self.resolve(["--limits", "off"]).limits == false)
         #expect(try await Self.status(["--limits", "off", "--public", "0.0.0.0:8440"]) == .refused)
         #expect(try await Self.status(["--ops", "[::]:8442"]) == .refused)
-        #expect(try await Self.status(["--ops", "[::]:8442", "--ops-tls"]) == nil)
-        #expect(try await Self.status(["--ops", "[::]:8442"], environment: ["COUNTERSIGN_OPS_TLS": "on"]) == nil)
+        let named = ["--realm", "a.example", "--base-url", "https://a.example", "--client-url", "https://b.example"]
+        #expect(try await Self.status(named + ["--ops", "[::]:8442", "--ops-tls"]) == nil)
+        #expect(
+            try await Self.status(named + ["--ops", "[::]:8442"], environment: ["COUNTERSIGN_OPS_TLS": "on"]) == nil)
         #expect(try await Self.status(["--ops", "[::]:8442"], file: "ops-tls: off\n") == .refused)
         #expect(try await Self.status(environment: ["COUNTERSIGN_OPS_TLS": "yes"]) == .usage)
-        #expect(try await Self.status(["--public", "[::]:8440"]) == nil)
         #expect(try await Self.resolve(["--loopback-urls"]).allowsLoopbackURLs)
         #expect(try await !Self.resolve().allowsLoopbackURLs)
         #expect(try await Self.status(["--loopback-urls", "--public", "0.0.0.0:8440"]) == .refused)
         #expect(
             try await Self.status(["--client", "[::]:8441"], environment: ["COUNTERSIGN_LOOPBACK_URLS": "on"])
                 == .refused)
+        // An admin command serves nobody: it is not kept from its work by what a start would refuse.
+        let directory = try TemporaryDirectory()
+        let file = directory.path + "/countersign.yaml"
+        try Data("public: 0.0.0.0:8440\nops: 0.0.0.0:8442\nlimits: off\n".utf8).write(to: URL(filePath: file))
+        _ = try await Settings.resolve(shared: try SharedOptions.parse([]), environment: [:], file: file)
+    }
+
+    @Test("Off loopback a start needs realm and both URLs, and the sentence names those that are missing")
+    func seenFromOutside() async throws {
+        let named = [
+            "--realm": "auth.example", "--base-url": "https://auth.example",
+            "--client-url": "https://auth.example:8441/",
+        ]
+        for listener in ["--public", "--client"] {
+            #expect(try await Self.status([listener, "[::]:8440"] + named.flatMap { [$0, $1] }) == nil)
+            for missing in named.keys {
+                let failure = await #expect(throws: CommandFailure.self) {
+                    let rest = named.filter { $0.key != missing }.flatMap { [$0, $1] }
+                    _ = try await Self.resolve([listener, "0.0.0.0:8440"] + rest)
+                }
+                let sentence = failure?.sentence ?? ""
+                #expect(failure?.exitCode == .refused && sentence.contains("0.0.0.0:8440"))
+                #expect(named.keys.filter { sentence.contains($0 + ",") } == [missing], "\(sentence)")
+            }
+        }
+        let settings = try await Self.resolve(
+            ["--client-url", "https://flag.example:8441/"],
+            environment: ["COUNTERSIGN_CLIENT_URL": "https://a.example"],
+            file: "client-url: https://file.example\n")
+        #expect(settings.clientURL == "https://flag.example:8441")
+        #expect(try await Self.resolve(file: "client-url: https://file.example\n").clientURL == "https://file.example")
+        #expect(
+            try await Self.status(["--base-url", "https://a.example", "--client-url", "https://a.example/"]) == .refused
+        )
+    }
+
+    @Test("The file that make run wrote is read where there is no countersign.yaml")
+    func writtenFile() async throws {
+        let directory = try TemporaryDirectory()
+        let place = directory.path + "/"
+        #expect(Settings.file(in: place) == place + "countersign.yaml")
+        try FileManager.default.createDirectory(atPath: place + ".run", withIntermediateDirectories: false)
+        // As .run.sh writes it.
+        let script = try String(
+            contentsOf: RunningService.root.appending(path: ".run.sh"), encoding: .utf8)
+        let text = try #require(script.components(separatedBy: "countersign.yaml\" <<EOF\n").last)
+        let file = try #require(text.components(separatedBy: "\nEOF\n").first)
+            .replacing("$store", with: "sqlite:.run/countersign.db").replacing("$state", with: ".run")
+        try Data(file.utf8).write(to: URL(filePath: place + ".run/countersign.yaml"))
+        #expect(Settings.file(in: place) == place + ".run/countersign.yaml")
+        let settings = try await Settings.resolve(
+            shared: try SharedOptions.parse([]), environment: [:], file: Settings.file(in: place))
+        #expect(settings.store == .sqlite(path: ".run/countersign.db") && settings.texts == ".run/texts.jsonl")
+        // Another store brings along what lies beside it.
+        let other = try await Settings.resolve(
+            shared: try SharedOptions.parse(["--store", "sqlite:/elsewhere/c.db"]), environment: [:],
+            file: Settings.file(in: place))
+        #expect(other.texts == "/elsewhere/texts.jsonl")
+        try Data("realm: own\n".utf8).write(to: URL(filePath: place + "countersign.yaml"))
+        #expect(Settings.file(in: place) == place + "countersign.yaml")
     }
 
     @Test("A value that cannot be read is a usage error")
     func unreadable() async throws {
         for (option, value) in [
             ("--public", "8440"), ("--client", "host.example:1"), ("--limits", "no"), ("--realm", "a b"),
-            ("--base-url", "ftp://host.example"), ("--texts", ""),
+            ("--base-url", "ftp://host.example"), ("--texts", ""), ("--base-url", "http://host.example"),
+            ("--client-url", "https://a:b@host.example"), ("--client-url", "https://host.example/\"x"),
         ] {
             #expect(try await Self.status([option, value]) == .usage, "\(option)")
         }
