@@ -14,13 +14,22 @@ struct Admin: Sendable {
     var nodes: [LiveNode] = []
     let surroundings = Surroundings()
 
-    /// Opens and migrates the store of the settings, runs a body, closes the store.
-    static func run<Result>(_ options: SharedOptions, _ body: (Admin) async throws -> Result) async throws -> Result {
+    /// Opens the store of the settings, runs a body, closes the store.
+    ///
+    /// - Parameter mayCreate: whether the command makes a store where there is none, and migrates one that is behind; any
+    ///   other command refuses both, so that a mistyped address shows, and an upgrade is the operator's decision.
+    static func run<Result>(
+        _ options: SharedOptions, mayCreate: Bool = false, _ body: (Admin) async throws -> Result
+    ) async throws -> Result {
         let settings = try await Settings.resolve(shared: options)
-        let store = try settings.store.open(clock: { Date() })
+        let store = try mayCreate ? settings.store.open(clock: { Date() }) : settings.store.openPresent()
         var admin = Admin(store: store, actor: "admin \(NSUserName())", keysDirectory: settings.keys)
         do {
-            try await store.migrate(Schema.migrations)
+            if mayCreate {
+                try await store.migrate(Schema.migrations)
+            } else {
+                try await store.requirePresent(at: settings.store)
+            }
             admin.nodes = try await store.read { try NodeRecords($0).live() }
             let result = try await body(admin)
             try await store.close()

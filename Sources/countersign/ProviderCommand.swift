@@ -28,7 +28,7 @@ struct ProviderCommand: AsyncParsableCommand {
                 }
                 return slug
             }
-            let made = try await Admin.run(shared) {
+            let made = try await Admin.run(shared, mayCreate: true) {
                 try await $0.providers.add(
                     name: name, slug: slug, account: account, avatarHosts: avatarHost, key: verificationKey)
             }

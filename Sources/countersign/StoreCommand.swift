@@ -91,7 +91,8 @@ struct StoreCommand: AsyncParsableCommand {
 
     struct Migrate: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Brings the schema to this build's version, as every start and admin command does.")
+            abstract: "Brings the schema to this build's version, as every start of the service does.",
+            discussion: "An empty store is made where there is none. Any other command refuses a store that is behind.")
         @OptionGroup var shared: SharedOptions
 
         func run() async throws {
@@ -118,6 +119,7 @@ struct StoreCommand: AsyncParsableCommand {
         guard let file = settings.store.file else {
             throw CommandFailure("This store is not a file: use its engine's own tools, such as pg_dump.")
         }
+        guard FileManager.default.fileExists(atPath: file) else { throw settings.store.missing }
         return try SQLiteUpkeep(path: file)
     }
 

@@ -28,14 +28,14 @@ struct StoreCopyCommand: AsyncParsableCommand {
             throw CommandFailure(
                 "\(target.place) would take the place of \(source.place), which nothing could use any more: add --yes.")
         }
-        if let file = source.file, !FileManager.default.fileExists(atPath: file) {
-            throw CommandFailure("There is no store at \(source.place).")
-        }
-        let clock: @Sendable () -> Date = { Date() }
-        let stores = (try source.open(clock: clock), try target.open(clock: clock))
+        let stores = (try source.openPresent(), try target.open(clock: { Date() }))
         let report: CopyStore.Report
         do {
             report = try await copy(stores, (source.place, target.place))
+            // What was moved already is gone on with.
+            if try await stores.0.copyMarks().source?.state != .moved {
+                try await stores.0.requirePresent(at: source)
+            }
             try await stores.0.close()
             try await stores.1.close()
         } catch {
@@ -141,7 +141,7 @@ struct StoreReopenCommand: AsyncParsableCommand {
     func run() async throws {
         let settings = try await Settings.resolve(shared: shared)
         let reason = try reason.map { text throws(CommandFailure) in try auditReason(text) }
-        let store = try settings.store.open(clock: { Date() })
+        let store = try settings.store.openPresent()
         var copy: (any Database)?
         do {
             guard case .moved(let place) = try await store.standing() else {
@@ -157,7 +157,7 @@ struct StoreReopenCommand: AsyncParsableCommand {
                     "This store would be in use again, without what was written to \(place) since: make sure that no "
                         + "service runs there, and add --yes.")
             }
-            copy = try replaced.map { try StoreURL.parse($0).open(clock: { Date() }) }
+            copy = try replaced.map { try StoreURL.parse($0).openPresent() }
             let source = try await store.copyMarks().source
             let target = try await copy?.copyMarks().target
             guard copy == nil || target?.copy == source?.copy else {

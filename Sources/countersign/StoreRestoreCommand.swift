@@ -89,7 +89,7 @@ struct StoreRestoreCommand: AsyncParsableCommand {
         do {
             if let present, !lost {
                 replaced = try SQLiteDatabase(path: present.path, clock: { Date() })
-                try await replaced?.migrate(Schema.migrations)
+                try await replaced?.requireCurrentSchema(at: .sqlite(path: present.path))
             }
             report = try await RestoreStore(
                 restored: restored, replaced: replaced, keys: keys, surroundings: Surroundings(),
@@ -97,7 +97,7 @@ struct StoreRestoreCommand: AsyncParsableCommand {
         } catch {
             try? await replaced?.close()
             try? await restored.close()
-            guard !lost, present != nil else { throw error }
+            guard !lost, present != nil, !(error is CommandFailure) else { throw error }
             throw CommandFailure(
                 "The present store cannot be read, so that erasures and revocations since the backup are not known; "
                     + "where it is lost, add --lost.")
@@ -166,9 +166,9 @@ struct RestoreInPlace {
             if let file = former?.file, !FileManager.default.fileExists(atPath: file) {
                 throw CommandFailure("There is no store at \(file): where it is lost, say --lost.")
             }
-            if let former = try former?.open(clock: { Date() }) {
-                stores.append(former)
-                try await former.migrate(Schema.migrations)
+            if let former {
+                stores.append(try former.openPresent())
+                try await stores[1].requirePresent(at: former)
             }
             let report = try await RestoreStore(
                 restored: restored, replaced: stores.count > 1 ? stores[1] : nil, keys: keys,

@@ -1,0 +1,44 @@
+import Database
+import Foundation
+import Records
+
+extension StoreURL {
+    /// Opens a store that is there.
+    ///
+    /// - Throws: ``CommandFailure`` where there is no file, `StoreError.unavailable` where it cannot be opened.
+    func openPresent() throws -> any Database {
+        if let file, !FileManager.default.fileExists(atPath: file) { throw missing }
+        return try open(clock: { Date() })
+    }
+
+    /// What is said where there is no store; the sentence names what makes one.
+    var missing: CommandFailure {
+        CommandFailure(
+            "There is no store at \(place): look whether --store is right; `countersign provider add`, `serve` and "
+                + "`store migrate` make one.")
+    }
+}
+
+extension Database {
+    /// Returns if the store is there and has this build's schema.
+    ///
+    /// - Throws: ``CommandFailure`` that names the command which mends it, `StoreError.standing` for a store that was moved,
+    ///   `StoreError.migration` for one of a newer build.
+    func requirePresent(at url: StoreURL) async throws {
+        try await requireUsable()
+        guard try await currentMigration() > 0 else { throw url.missing }
+        try await requireCurrentSchema(at: url)
+    }
+
+    /// Returns if the store has this build's schema.
+    ///
+    /// - Throws: ``CommandFailure`` that names the command which mends it, `StoreError.migration` for one of a newer build.
+    func requireCurrentSchema(at url: StoreURL) async throws {
+        guard try await pendingMigrations(of: Schema.migrations).isEmpty else {
+            throw CommandFailure(
+                "The store at \(url.place) has schema version \(try await currentMigration()), and this build has "
+                    + "\(Schema.migrations.last?.identifier ?? 0): run `countersign store migrate` on it, which nodes of "
+                    + "the version before live with.")
+        }
+    }
+}

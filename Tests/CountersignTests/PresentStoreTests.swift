@@ -1,0 +1,85 @@
+import Database
+import Fixtures
+import Foundation
+import Identity
+import Records
+import Testing
+
+@testable import countersign
+
+/// Which commands make a store, or bring one up to date, and which leave that to the operator.
+@Suite("A store that is missing or behind", .serialized)
+struct PresentStoreTests {
+    private static let id = "00000000-0000-4000-8000-000000000000"
+
+    /// Every command that works with a store, but those that make one.
+    static let commands: [[String]] = [
+        ["provider", "list"], ["provider", "disable", "test"], ["provider", "enable", "test"],
+        ["provider", "key", "retire", id], ["provider", "key", "revoke", id],
+        ["provider", "app", "add", "test", "--name", "Another"], ["certificate", "list"],
+        ["certificate", "show", "00"],
+        ["certificate", "revoke", "00"], ["session", "list"], ["session", "show", id], ["session", "challenge", id],
+        ["session", "end", id], ["user", "list"], ["user", "show", id], ["user", "export", id, "--reason", "request"],
+        ["user", "challenge", id], ["user", "erase", id, "--reason", "request", "--yes"], ["review", "list"],
+        ["review", "show", id], ["review", "approve", id, "--reason", "x"], ["review", "reject", id, "--reason", "x"],
+        ["outbox", "list"], ["outbox", "retry", id], ["outbox", "drop", id], ["audit", "tail"], ["audit", "verify"],
+        ["audit", "export"], ["device", "list"], ["device", "revoke", id], ["status"], ["keys", "rotate"],
+        ["ban", "list"], ["ban", "show", id], ["ban", "add", "--user", id, "--reason", "spam"],
+        ["ban", "lift", id, "--note", "x"], ["ban", "history", "--device", id],
+    ]
+
+    private func countersign(_ arguments: [String], _ store: String, keys: String) async throws -> Command.Result {
+        try await Command.run(
+            try RunningService.product("countersign"), arguments + ["--store", store, "--keys", keys])
+    }
+
+    @Test("is refused by every command but serve, provider add and store migrate, with the command that mends it")
+    func refused() async throws {
+        let directory = try TemporaryDirectory()
+        let keys = directory.path + "/Keys"
+        let made = try await countersign(["keys", "init"], "sqlite:x.db", keys: keys)
+        #expect(made.status == 0, "\(made.errors)")
+        let old = directory.path + "/old.db"
+        let store = try SQLiteDatabase(path: old, clock: { Date() })
+        try await store.migrate(Array(Schema.migrations.dropLast()))
+        let version = try await store.currentMigration()
+        try await store.close()
+        let nowhere = directory.path + "/nowhere.db"
+        for command in Self.commands + [["store", "check"], ["store", "backup", directory.path + "/b.db"]] {
+            let missing = try await countersign(command, "sqlite:\(nowhere)", keys: keys)
+            #expect(missing.status == 1, "\(command): \(missing.errors)")
+            #expect(missing.errors.contains("There is no store at sqlite:\(nowhere)"), "\(command): \(missing.errors)")
+            #expect(missing.errors.contains("countersign provider add"), "\(command): \(missing.errors)")
+            #expect(!FileManager.default.fileExists(atPath: nowhere), "\(command) made a store")
+        }
+        for command in Self.commands {
+            let behind = try await countersign(command, "sqlite:\(old)", keys: keys)
+            #expect(behind.status == 1, "\(command): \(behind.errors)")
+            #expect(behind.errors.contains("countersign store migrate"), "\(command): \(behind.errors)")
+        }
+        let reopened = try SQLiteDatabase(path: old, clock: { Date() })
+        #expect(try await reopened.currentMigration() == version)
+        try await reopened.close()
+        let mended = try await countersign(["store", "migrate"], "sqlite:\(old)", keys: keys)
+        #expect(mended.status == 0, "\(mended.errors)")
+        let listed = try await countersign(["provider", "list"], "sqlite:\(old)", keys: keys)
+        #expect(listed.status == 0, "\(listed.errors)")
+    }
+
+    @Test("is an empty file or database, too, and one of a newer build is told as that")
+    func others() async throws {
+        let directory = try TemporaryDirectory()
+        let file = directory.path + "/empty.db"
+        let empty = try SQLiteDatabase(path: file, clock: { Date() })
+        let url = StoreURL.sqlite(path: file)
+        await #expect(throws: url.missing) { try await empty.requirePresent(at: url) }
+        let newer = Migration(
+            identifier: 1000, name: "newer", statements: ["CREATE TABLE newer (id TEXT NOT NULL PRIMARY KEY)"])
+        try await empty.migrate(Schema.migrations + [newer])
+        await #expect(throws: StoreError.migration(.newer(1000))) { try await empty.requirePresent(at: url) }
+        try await empty.close()
+        try await withStore(.postgresql, migrations: []) { store in
+            await #expect(throws: CommandFailure.self) { try await store.requirePresent(at: url) }
+        }
+    }
+}
