@@ -6,14 +6,22 @@ state=.run
 mkdir -p "$state"
 chmod 700 "$state"
 store=sqlite:$state/countersign.db
+places=(--keys Keys --policies Policies --store "$store")
+
+# Commands that are given in this directory find the same store, where there is no countersign.yaml of somebody's own. It
+# names nothing else: what lies beside the store would be wrong with another --store.
+cat >"$state/countersign.yaml" <<EOF
+# Written by \`make run\` at each start.
+store: $store
+EOF
 
 "$bin/countersign" keys init --keys Keys
 [ -e "$state/provider.key" ] || (umask 077 && openssl genpkey -quiet -algorithm RSA -pkeyopt rsa_keygen_bits:2048 \
     -out "$state/provider.key")
 openssl pkey -in "$state/provider.key" -pubout -out "$state/provider.pem"
-if [ ! -s "$state/provider.json" ]; then
+if [ ! -s "$state/provider.json" ] || [ ! -e "$state/countersign.db" ]; then
     "$bin/countersign" provider add --name "Sample provider" --slug sample --key "$state/provider.pem" \
-        --store "$store" --json >"$state/provider.new"
+        "${places[@]}" --json >"$state/provider.new"
     mv "$state/provider.new" "$state/provider.json"
 fi
 
@@ -22,7 +30,7 @@ trap 'for pid in "${pids[@]}"; do kill "$pid" 2>/dev/null || true; done; wait' E
 trap 'exit 0' INT TERM
 
 ready() { # waits until a process wrote its ready line, or ended
-    for _ in $(seq 200); do
+    for _ in $(seq 400); do
         grep -q '"ready":true' "$2" 2>/dev/null && return 0
         kill -0 "$1" 2>/dev/null || break
         sleep 0.05
@@ -32,7 +40,7 @@ ready() { # waits until a process wrote its ready line, or ended
     return 1
 }
 
-"$bin/countersign" serve --store "$store" --texts "$state/texts.jsonl" >"$state/serve.out" 2>"$state/serve.log" &
+"$bin/countersign" serve "${places[@]}" --texts "$state/texts.jsonl" >"$state/serve.out" 2>"$state/serve.log" &
 pids+=($!)
 ready "${pids[0]}" "$state/serve.out" "$state/serve.log"
 "$bin/sample-provider" --port 8450 --service https://127.0.0.1:8440 --ca Keys/ca.pem --key "$state/provider.key" \
@@ -40,10 +48,11 @@ ready "${pids[0]}" "$state/serve.out" "$state/serve.log"
 pids+=($!)
 ready "${pids[1]}" "$state/provider.out" "$state/provider.log"
 
-"$bin/countersign" tour --store "$store"
+"$bin/countersign" tour "${places[@]}" --texts "$state/texts.jsonl"
 cat <<EOF
 
 The service is up: public https://127.0.0.1:8440, client https://127.0.0.1:8441, ops http://127.0.0.1:8442,
-the sample provider http://127.0.0.1:8450. Logs are in $state. Stop it with Ctrl-C.
+the sample provider http://127.0.0.1:8450. Logs are in $state. Commands find its store from this directory:
+$(realpath --relative-to=. "$bin")/countersign status. Stop it with Ctrl-C.
 EOF
 wait -n "${pids[@]}"

@@ -36,6 +36,11 @@ struct TourCommand: AsyncParsableCommand {
                     target: .user(user.description), scope: .all, reason: reason, note: nil,
                     endsAt: Date().addingTimeInterval(3600), withDevices: false)
                 _ = try await Admin.run(shared) { try await $0.banning(BanPolicy())(order, upTo: 1) }
+            },
+            lift: { user in
+                _ = try await Admin.run(shared) {
+                    try await $0.lifting()(.user(user.description), note: "the tour is over")
+                }
             })
         try await tour.walk()
     }
@@ -52,6 +57,9 @@ struct Tour {
     /// What an operator does on the command line.
     let challenge: @Sendable (SessionID) async throws -> Void
     let ban: @Sendable (UserID) async throws -> Void
+    let lift: @Sendable (UserID) async throws -> Void
+    /// Where the device connects from.
+    private let address: String?
     private let key = P256.Signing.PrivateKey()
     private let password = Base64URL.encode((0..<16).map { _ in UInt8.random(in: 0...255) })
     private let name = "tour-" + UUID().uuidString.prefix(8).lowercased()
@@ -61,7 +69,7 @@ struct Tour {
     init(
         publicURL: String, clientURL: String, provider: String, authority: String, texts: String,
         challenge: @escaping @Sendable (SessionID) async throws -> Void,
-        ban: @escaping @Sendable (UserID) async throws -> Void
+        ban: @escaping @Sendable (UserID) async throws -> Void, lift: @escaping @Sendable (UserID) async throws -> Void
     ) {
         self.publicURL = publicURL
         self.clientURL = clientURL
@@ -70,6 +78,8 @@ struct Tour {
         self.texts = texts
         self.challenge = challenge
         self.ban = ban
+        self.lift = lift
+        address = TourPlace.address(reaching: [publicURL, clientURL, provider])
     }
 
     mutating func walk() async throws {
@@ -87,7 +97,7 @@ struct Tour {
 
     /// Certifies the device; two clients are two connections of it.
     mutating func arrive(_ sentence: String) async throws -> (HTTPClient, HTTPClient) {
-        let plain = HTTPClient(configuration: .init(tlsConfiguration: try tls(certificate: nil)))
+        let plain = HTTPClient(configuration: configuration(try tls(certificate: nil)))
         let certified: JSONValue
         do {
             certified = try await exchange(
@@ -100,9 +110,14 @@ struct Tour {
         }
         let certificate = try tls(certificate: try text(certified, "certificate"))
         return (
-            HTTPClient(configuration: .init(tlsConfiguration: certificate)),
-            HTTPClient(configuration: .init(tlsConfiguration: certificate))
+            HTTPClient(configuration: configuration(certificate)), HTTPClient(configuration: configuration(certificate))
         )
+    }
+
+    private func configuration(_ tls: TLSConfiguration) -> HTTPClient.Configuration {
+        var configuration = HTTPClient.Configuration(tlsConfiguration: tls)
+        configuration.localAddress = address
+        return configuration
     }
 
     /// From the nonce to the session.
@@ -161,7 +176,7 @@ struct Tour {
     }
 
     mutating func provePhone(_ http: HTTPClient, _ sessionToken: String) async throws {
-        let number = "+1415" + String(Int.random(in: 2_000_000...9_999_999))
+        let number = TourPlace.phoneNumber()
         let started = try await exchange(
             "The user names a phone number", http, .POST, "\(clientURL)/phone-verifications",
             json: ["phone_number": .string(number)], sessionToken: sessionToken, expecting: .accepted)

@@ -9,7 +9,7 @@ extension Tour {
     mutating func meet(_ http: HTTPClient, _ sessionToken: String) async throws {
         var guest = Tour(
             publicURL: publicURL, clientURL: clientURL, provider: provider, authority: authority, texts: texts,
-            challenge: challenge, ban: ban)
+            challenge: challenge, ban: ban, lift: lift)
         guest.count = count
         let (device, spare) = try await guest.arrive("A second user's device gets its key certified")
         do {
@@ -61,5 +61,7 @@ extension Tour {
             expecting: .forbidden)
         let withdrawn = try await exchange("And the permission is gone", asker, .GET, place, sessionToken: askerToken)
         show("state: \(try text(withdrawn, "state"))", "", "", nil)
+        try await lift(user)
+        show("The operator lifts the ban; the number is free again", "countersign ban lift", "done", nil)
     }
 }

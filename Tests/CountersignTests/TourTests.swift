@@ -1,6 +1,9 @@
 import Fixtures
 import Foundation
+import Identity
 import Testing
+
+@testable import countersign
 
 @Suite("What a newcomer starts", .serialized)
 struct TourTests {
@@ -13,6 +16,33 @@ struct TourTests {
                 "--countersign", try RunningService.product("countersign"), "--sample",
                 try RunningService.product("sample-provider"), "--directory", service.directory.path,
             ], seconds: 120)
+    }
+
+    @Test("may be walked again and again on one store, with every limit in force")
+    func again() async throws {
+        let service = try await RunningService(arguments: ["--limits", "on"])
+        try await expectScript(
+            "tour.py",
+            service.clientArguments + [
+                "--countersign", try RunningService.product("countersign"), "--sample",
+                try RunningService.product("sample-provider"), "--directory", service.directory.path, "--times", "8",
+            ], seconds: 240)
+    }
+
+    @Test("texts to numbers that belong to nobody, and that the service takes")
+    func numbers() throws {
+        #expect(Set(TourPlace.areaCodes).count == TourPlace.areaCodes.count && TourPlace.areaCodes.count > 200)
+        let policy = PhonePolicy()
+        for code in TourPlace.areaCodes {
+            let number = try PhoneNumber(reading: "+1\(code)5550199")
+            #expect(policy.countries.contains(number.region) && number.e164 == "+1\(code)5550199", "\(code)")
+            #expect(!policy.refusedTypes.contains(number.type.rawValue), "\(code)")
+        }
+        #expect(TourPlace.phoneNumber().contains(/^\+1[2-9][0-9]{2}55501[0-9]{2}$/))
+        let here = "https://127.0.0.1:8440"
+        #expect(TourPlace.address(reaching: [here]).map { ListenAddress("\($0):1")?.isLoopback } == true)
+        #expect(TourPlace.address(reaching: [here, "https://auth.example"]) == nil)
+        #expect(TourPlace.address(reaching: [here, "https://127.0.0.1.example"]) == nil)
     }
 
     @Test("is the README's flow in curl, as it stands there")
