@@ -71,10 +71,15 @@ public struct CopyStore: Sendable {
 
     /// Copies, continues a copy or finishes it.
     ///
-    /// - Parameter isFinal: puts the source's tables away, and the copy into use.
-    /// - Throws: ``Refusal`` `conflict` where the two stores do not belong together, `unavailable`, or a `StoreError`.
-    public func callAsFunction(isFinal: Bool, progress: @escaping Observer = { _, _, _ in }) async throws -> Report {
-        let begun = try await begin()
+    /// - Parameters:
+    ///   - isFinal: puts the source's tables away, and the copy into use.
+    ///   - cutsNodes: whether nodes that serve the source may be shut out by that.
+    /// - Throws: ``Refusal`` `conflict` where the two stores do not belong together, with the reason ``nodesLive`` where nodes
+    ///   serve the source; `unavailable`, or a `StoreError`.
+    public func callAsFunction(
+        isFinal: Bool, cutsNodes: Bool = false, progress: @escaping Observer = { _, _, _ in }
+    ) async throws -> Report {
+        let begun = try await begin(isFinal: isFinal, cutsNodes: cutsNodes)
         if begun.isFinished { return Report(isFinished: true) }
         let shapes = try await shapes(isPutAway: begun.isPutAway)
         var tables = CopiedTables(
@@ -87,7 +92,7 @@ public struct CopyStore: Sendable {
         if !begun.isPutAway {
             // What can be done while the source is in use is done before it is taken out of use.
             _ = try await tables.compare(rounds: Self.rounds.inUse)
-            try await putAway(begun.mark)
+            try await putAway(begun.mark, cutsNodes: cutsNodes)
             tables.isPutAway = true
         }
         let comparisons = try await tables.compare(rounds: Self.rounds.last)
@@ -103,6 +108,21 @@ public struct CopyStore: Sendable {
         }
     }
 
+    /// The reason of a refusal because of nodes that live.
+    public static let nodesLive = "nodes_live"
+
+    /// A node that serves the source would go on for a moment with what it remembers, and lose what it is asked then.
+    private static func requireNoNodes(in transaction: any Transaction) throws {
+        let nodes = try NodeRecords(transaction).live()
+        guard !nodes.isEmpty else { return }
+        let names = nodes.map { node in
+            "\(node.host), seen \(Int(max(0, transaction.now.timeIntervalSince(node.seenAt)))) s ago"
+        }
+        throw Refusal(
+            .conflict, "Nodes serve this store (\(names.joined(separator: "; "))): stop them first.",
+            reason: nodesLive)
+    }
+
     private struct Begun {
         let mark: CopyMark
         let isPutAway: Bool
@@ -110,7 +130,7 @@ public struct CopyStore: Sendable {
     }
 
     /// Makes sure that the two belong together, and takes the copy over for this run.
-    private func begin() async throws -> Begun {
+    private func begin(isFinal: Bool, cutsNodes: Bool) async throws -> Begun {
         var source = try await self.source.copyMarks().source
         let isPutAway = source?.state == .moved
         if isPutAway {
@@ -118,7 +138,12 @@ public struct CopyStore: Sendable {
                 throw Refusal(.conflict, "This move was begun by an older build: end it with that one.")
             }
         } else {
-            try await self.source.migrate(migrations)
+            try await self.source.requireUsable()
+            guard try await self.source.pendingMigrations(of: migrations).isEmpty else {
+                throw Refusal(.conflict, "\(places.source) has not this build's schema: migrate it first.")
+            }
+            // Asked again where it counts: here nothing was written yet.
+            if isFinal, !cutsNodes { try await self.source.read { try Self.requireNoNodes(in: $0) } }
         }
         let held = try await target.tables().map(\.name)
         var mark = try await target.copyMarks().target
@@ -190,10 +215,11 @@ public struct CopyStore: Sendable {
 
     /// Takes the source out of use, for every process and from one moment on. The last thing that is written there is
     /// where it went, so that the audit log tells it on the other side.
-    private func putAway(_ mark: CopyMark) async throws {
+    private func putAway(_ mark: CopyMark, cutsNodes: Bool) async throws {
         let (actor, detail, id) = (actor, "from \(places.source) to \(places.target)", surroundings.newUUID())
         let moved = CopyMark(copy: mark.copy, target: mark.target, peer: places.target, state: .moved, run: "")
         try await source.putAway(moved) { transaction in
+            if !cutsNodes { try Self.requireNoNodes(in: transaction) }
             try AuditRecords(transaction).append(
                 .storeMoved, subject: "store", actor: actor, detail: detail, id: id)
         }

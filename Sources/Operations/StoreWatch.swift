@@ -113,13 +113,16 @@ public final class StoreWatch: Sendable {
     /// Polls until the task is cancelled; a store that is away is tried again.
     ///
     /// - Parameter onFailure: told about the first failed try of a row, and again while it lasts, every ten seconds.
-    public func run(onFailure: @Sendable (any Error) -> Void) async {
+    /// - Throws: `StoreError.standing` once the store was moved: what this process remembers of it counts no more, not even
+    ///   where the store is taken back into use.
+    public func run(onFailure: @Sendable (any Error) -> Void) async throws {
         var toldAt: ContinuousClock.Instant?
         while !Task.isCancelled {
             do {
                 try await poll()
                 toldAt = nil
             } catch {
+                if (error as? Refusal)?.reason == Refusal.storeMovedReason { try await store.requireUsable() }
                 if toldAt.map({ clock.now - $0 >= .seconds(10) }) ?? true {
                     toldAt = clock.now
                     onFailure(error)

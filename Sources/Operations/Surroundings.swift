@@ -67,6 +67,8 @@ extension Database {
             throw Refusal.storeUnavailable(reason)
         } catch StoreError.outcomeUnknown(let reason) {
             throw Refusal.outcomeUnknown(reason)
+        } catch StoreError.statement(let reason) {
+            throw await cause(ofFailedStatement: reason)
         }
     }
 
@@ -76,7 +78,18 @@ extension Database {
             return try await read(body)
         } catch StoreError.unavailable(let reason) {
             throw Refusal.storeUnavailable(reason)
+        } catch StoreError.statement(let reason) {
+            throw await cause(ofFailedStatement: reason)
         }
+    }
+
+    /// A statement that does not fit the store: a mistake of this build, or the tables are not there any more, because the
+    /// store was moved away under this process.
+    fileprivate func cause(ofFailedStatement reason: String) async -> any Error {
+        guard let standing = try? await standing(), case .moved = standing else {
+            return StoreError.statement(reason: reason)
+        }
+        return Refusal.storeMoved("\(StoreError.standing(standing))")
     }
 }
 
@@ -87,11 +100,22 @@ extension Database {
             return try await readApart(body)
         } catch StoreError.unavailable(let reason) {
             throw Refusal.storeUnavailable(reason)
+        } catch StoreError.statement(let reason) {
+            throw await cause(ofFailedStatement: reason)
         }
     }
 }
 
 extension Refusal {
+    /// The reason of ``storeMoved(_:)``.
+    static let storeMovedReason = "store_moved"
+
+    static func storeMoved(_ sentence: String) -> Refusal {
+        Refusal(
+            .unavailable, "This node's store was moved to another place; nothing was changed. Ask another node.",
+            reason: storeMovedReason, retryAfter: 5, privateDetail: sentence)
+    }
+
     static func storeUnavailable(_ reason: String) -> Refusal {
         Refusal(
             .unavailable, "The service cannot reach its store; nothing was changed. Try again.", retryAfter: 1,

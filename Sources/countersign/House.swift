@@ -108,11 +108,7 @@ struct House: Sendable {
         // Stopped in reverse order: what keeps the memories true outlives the last request.
         let services: [any Service] = [
             Loop(name: "node", logger: logger, body: nodeLoop(node)),
-            Loop(name: "store watch", logger: logger) { [watch, logger] in
-                await watch.run {
-                    logger.error("the change counter cannot be read", metadata: ["cause": .string(ErrorWords.of($0))])
-                }
-            },
+            Loop(name: "store watch", logger: logger, body: storeLoop),
             Loop(name: "housekeeping", logger: logger) { [self] in await keepHouse() },
             Loop(name: "reload", logger: logger) { [self] in await reload(node) },
             Loop(name: "outbox", logger: logger, body: try outboxLoop()),
@@ -223,6 +219,8 @@ struct House: Sendable {
             publicURL: { [self] in publicURL }, clientURL: { [self] in clientURL },
             pins: { [server] in [server.present.pin.base64URL, server.present.nextPin.base64URL] },
             webKeys: WebKey.json(keys.serviceKey.publicKey), rateLimiting: rateLimiting, policy: policy)
+    }
+
     /// The public listener as seen from outside.
     private var publicURL: String {
         settings.baseURL ?? "https://\(settings.publicAddress.host(port: ports.port(.publicListener)))"
@@ -231,8 +229,6 @@ struct House: Sendable {
     /// The client listener as seen from outside.
     private var clientURL: String {
         settings.clientURL ?? "https://\(settings.clientAddress.host(port: ports.port(.client)))"
-    }
-
     }
 
     private func addGauges() {

@@ -35,7 +35,7 @@ extension House {
         } catch let defect as AuditDefect {
             logger.error("old audit entries were kept: the audit log does not hold", metadata: ["cause": "\(defect)"])
         } catch {
-            logger.error("old audit entries were not purged", metadata: ["cause": "\(error)"])
+            logger.error("old audit entries were not purged", metadata: ["cause": .string(ErrorWords.of(error))])
         }
     }
 }

@@ -74,10 +74,10 @@ struct Listening: Service {
 struct Loop: Service {
     let name: String
     let logger: Logger
-    let body: @Sendable () async -> Void
+    let body: @Sendable () async throws -> Void
 
     func run() async throws {
-        await cancelWhenGracefulShutdown { await body() }
+        try await cancelWhenGracefulShutdown { try await body() }
         logger.debug("\(name) ended")
     }
 }

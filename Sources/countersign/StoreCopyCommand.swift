@@ -20,6 +20,7 @@ struct StoreCopyCommand: AsyncParsableCommand {
     @Argument(help: "The store to copy: sqlite:PATH or postgresql://HOST/NAME.") var from: String
     @Argument(help: "The empty store that takes it, or the copy to go on with.") var to: String
     @Flag(help: "Move: the source is out of use from then on. Stop the service first.") var final = false
+    @Flag(help: "With --final: shut out nodes that still serve the source; they end by themselves.") var cut = false
     @Flag(help: "Do what --final says; without this, only say what would happen.") var yes = false
 
     func run() async throws {
@@ -28,19 +29,23 @@ struct StoreCopyCommand: AsyncParsableCommand {
             throw CommandFailure(
                 "\(target.place) would take the place of \(source.place), which nothing could use any more: add --yes.")
         }
+        guard final || !cut else { throw CommandFailure("--cut goes with --final.", exitCode: .usage) }
         let stores = (try source.openPresent(), try target.open(clock: { Date() }))
         let report: CopyStore.Report
         do {
-            report = try await copy(stores, (source.place, target.place))
             // What was moved already is gone on with.
             if try await stores.0.copyMarks().source?.state != .moved {
                 try await stores.0.requirePresent(at: source)
             }
+            report = try await copy(stores, (source.place, target.place))
             try await stores.0.close()
             try await stores.1.close()
         } catch {
             try? await stores.0.close()
             try? await stores.1.close()
+            if let refusal = error as? Refusal, refusal.reason == CopyStore.nodesLive {
+                throw CommandFailure("\(refusal.detail) Or shut them out with --cut.")
+            }
             if let refusal = error as? Refusal, refusal.code == .unavailable {
                 throw CommandFailure(
                     "A store cannot be reached (\(refusal.privateDetail ?? "no cause is known")): run the copy again, "
@@ -66,7 +71,7 @@ struct StoreCopyCommand: AsyncParsableCommand {
         return try await CopyStore(
             source: stores.0, target: stores.1, places: places, surroundings: Surroundings(),
             actor: "admin \(NSUserName())"
-        )(isFinal: final) { step, done, all in
+        )(isFinal: final, cutsNodes: cut) { step, done, all in
             shown.withLock { shown in
                 if shown?.step != step {
                     shown?.progress.end()

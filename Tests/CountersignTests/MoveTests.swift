@@ -130,14 +130,21 @@ struct MoveTests {
     func shutOut() async throws {
         let service = try await RunningService()
         let copy = ["store", "copy", service.store, "sqlite:\(service.path("new.db").path)", "--final", "--yes"]
+        let refused = try await service.countersign(copy)
+        #expect(refused.status == 1 && refused.errors.contains("Nodes serve this store ("), "\(refused.errors)")
+        #expect(refused.errors.contains("--cut"), "\(refused.errors)")
         let identity = ["--record", service.path("acknowledged.jsonl").path, "--identity", service.path("device").path]
         let arguments = service.clientArguments + identity
         async let load = expectScript("load.py", arguments + ["--seconds", "4"])
         try await Task.sleep(for: .seconds(2))
-        let moved = try await service.countersign(copy)
+        let moved = try await service.countersign(copy + ["--cut"])
         #expect(moved.status == 0, "\(moved.errors)")
         _ = try await load
-        #expect(service.stop() != nil)
+        // It says so and ends by itself, with the code and the sentence of a start on such a store.
+        #expect(service.ended(within: 40) == 1)
+        let log = try String(contentsOf: service.path("log"), encoding: .utf8)
+        #expect(log.contains("\"message\":\"the store was moved: this node ends"), "\(log.suffix(2000))")
+        #expect(log.contains("countersign: This store was moved to sqlite:\(service.path("new.db").path)"))
         let there = try RunningService(besides: service, store: "sqlite:\(service.path("new.db").path)")
         let record = try String(contentsOf: service.path("acknowledged.jsonl"), encoding: .utf8)
         #expect(!record.isEmpty)

@@ -35,7 +35,7 @@ struct CopyStoreTests {
         ])
     static let migrations = Schema.migrations + [things]
 
-    private static let clock: @Sendable () -> Date = { Date(timeIntervalSince1970: 1_800_000_000) }
+    static let clock: @Sendable () -> Date = { Date(timeIntervalSince1970: 1_800_000_000) }
 
     /// A copy from one store to another.
     static func copier(_ source: any Database, _ target: any Database, _ migrations: [Migration] = migrations)
@@ -47,7 +47,7 @@ struct CopyStoreTests {
     }
 
     /// Runs a body with a migrated source and an empty target.
-    private func withStores(
+    static func withStores(
         _ way: (StoreKind, StoreKind), _ body: (any Database, any Database) async throws -> Void
     ) async throws {
         try await withStore(way.0, migrations: Self.migrations) { source in
@@ -95,7 +95,7 @@ struct CopyStoreTests {
 
     @Test("Every value comes over, and what changes meanwhile does at the next run", arguments: ways)
     func values(way: (StoreKind, StoreKind)) async throws {
-        try await withStores(way) { source, target in
+        try await Self.withStores(way) { source, target in
             try await fill(source, rows: 1200)
             let copy = Self.copier(source, target)
             let first = try await copy(isFinal: false)
@@ -139,7 +139,7 @@ struct CopyStoreTests {
     @Test("A store that was moved takes no write and no start, says where it went, and can be taken back")
     func moved() async throws {
         for way in Self.ways.prefix(2) {
-            try await withStores(way) { source, target in
+            try await Self.withStores(way) { source, target in
                 _ = try await Self.copier(source, target)(isFinal: true)
                 let moved = StoreError.standing(.moved(to: "postgresql://new/x"))
                 let error = await #expect(throws: moved) { try await source.migrate(Self.migrations) }
@@ -177,7 +177,7 @@ struct CopyStoreTests {
 
     @Test("Only an empty store, or the copy of this one, takes a copy")
     func refused() async throws {
-        try await withStores((.sqlite, .postgresql)) { source, target in
+        try await Self.withStores((.sqlite, .postgresql)) { source, target in
             _ = try await Self.copier(source, target)(isFinal: false)
             try await Self.withTarget(.sqlite) { other in
                 try await other.migrate(Self.migrations)
@@ -197,7 +197,7 @@ struct CopyStoreTests {
 
     @Test("A run that dies is continued by the next, wherever it dies", arguments: ways.prefix(2))
     func dying(way: (StoreKind, StoreKind)) async throws {
-        try await withStores(way) { source, target in
+        try await Self.withStores(way) { source, target in
             try await fill(source, rows: 300)
             var (random, deaths) = (SeededRandom(seed: 5), 0)
             for round in 0..<40 {
@@ -224,7 +224,7 @@ struct CopyStoreTests {
 
     @Test("Of two runs at once the later goes on, and the earlier writes nothing more")
     func takenOver() async throws {
-        try await withStores((.sqlite, .sqlite)) { source, target in
+        try await Self.withStores((.sqlite, .sqlite)) { source, target in
             try await fill(source, rows: 10)
             let started = Mutex(false)
             await #expect(throws: Refusal(.conflict, "")) {
@@ -251,7 +251,7 @@ struct CopyStoreTests {
 
     @Test("What was acknowledged while the store was copied and moved is in the copy", arguments: ways.prefix(2))
     func underWriters(way: (StoreKind, StoreKind)) async throws {
-        try await withStores(way) { source, target in
+        try await Self.withStores(way) { source, target in
             try await fill(source, rows: 500)
             let writers = (0..<4).map { writer in
                 Task {

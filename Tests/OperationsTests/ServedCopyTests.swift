@@ -1,0 +1,57 @@
+import Crypto
+import Database
+import Fixtures
+import Foundation
+import Identity
+import Operations
+import Records
+import Testing
+
+/// Copies of stores that somebody still uses, or that another build made.
+@Suite("Copying a store that is served, or behind")
+struct ServedCopyTests {
+    @Test(
+        "A store that nodes serve is not put away, unless they may be cut off; their look at it says that it was moved")
+    func served() async throws {
+        for way in CopyStoreTests.ways.prefix(2) {
+            try await CopyStoreTests.withStores(way) { source, target in
+                let key = SymmetricKey(size: .bits256)
+                let keys = try PersonalKeys(wrapping: [1: key], index: [1: key])
+                let node = AnnounceNode(
+                    store: source, keys: keys, host: "web-1", version: "1", surroundings: Surroundings(),
+                    fingerprints: { NodeFingerprints(items: [:], policies: [:]) })
+                #expect(try await node.join(allowsOtherPolicies: false) == .agreed)
+                #expect(try await CopyStoreTests.copier(source, target)(isFinal: false).isEqual)
+                let refusal = await #expect(throws: Refusal(.conflict, "", reason: CopyStore.nodesLive)) {
+                    _ = try await CopyStoreTests.copier(source, target)(isFinal: true)
+                }
+                #expect(refusal?.detail.contains("web-1") == true)
+                #expect(try await source.standing() == .usable)
+                #expect(try await CopyStoreTests.copier(source, target)(isFinal: true, cutsNodes: true).isFinished)
+                await #expect(throws: Refusal(.unavailable, "", reason: "store_moved")) { try await node.beat() }
+                let policy = CurrentPolicy(Policy())
+                let watch = StoreWatch(
+                    store: source, sessions: LiveSessions(store: source), certificates: LiveCertificates(store: source),
+                    providers: KnownProviders(store: source), policy: policy,
+                    surroundings: Surroundings(now: CopyStoreTests.clock),
+                    onDeviceChange: { _ in })
+                await #expect(throws: StoreError.standing(.moved(to: "postgresql://new/x"))) {
+                    try await watch.run { _ in }
+                }
+            }
+        }
+    }
+
+    @Test("A source of an older schema is not migrated by being copied")
+    func behind() async throws {
+        try await withStore(.sqlite, migrations: Array(Schema.migrations.dropLast())) { source in
+            try await CopyStoreTests.withTarget(.sqlite) { target in
+                let before = try await source.currentMigration()
+                await #expect(throws: Refusal(.conflict, "")) {
+                    _ = try await CopyStoreTests.copier(source, target, Schema.migrations)(isFinal: false)
+                }
+                #expect(try await source.currentMigration() == before)
+            }
+        }
+    }
+}
