@@ -9,7 +9,11 @@ struct Countersign: AsyncParsableCommand {
 
     static let configuration = CommandConfiguration(
         commandName: "countersign",
-        abstract: "Authenticates devices and their users for providers.", version: version,
+        abstract: "Authenticates devices and their users for providers.",
+        discussion: """
+            An option that is not given comes from its environment variable, then from countersign.yaml in the working \
+            directory. Exit codes: 0 done, 1 refused (the sentence says why), 2 usage, 69 store unavailable.
+            """, version: version,
         subcommands: [
             ServeCommand.self, KeysCommand.self, PolicyCommand.self, ProviderCommand.self, CertificateCommand.self,
             SessionCommand.self, UserCommand.self, ReviewCommand.self, OutboxCommand.self, TextsCommand.self,

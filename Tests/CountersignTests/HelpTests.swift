@@ -1,0 +1,56 @@
+import ArgumentParser
+import Foundation
+import Testing
+
+@testable import countersign
+
+/// What every command says of itself, and the options that all admin commands share.
+@Suite("The help")
+struct HelpTests {
+    private struct Description {
+        let path: String
+        let value: [String: Any]
+
+        var subcommands: [Description] {
+            (value["subcommands"] as? [[String: Any]] ?? []).compactMap { command in
+                guard let name = command["commandName"] as? String, name != "help" else { return nil }
+                return Description(path: "\(path) \(name)", value: command)
+            }
+        }
+
+        var arguments: [[String: Any]] { value["arguments"] as? [[String: Any]] ?? [] }
+
+        var all: [Description] { [self] + subcommands.flatMap(\.all) }
+    }
+
+    private func described() throws -> [Description] {
+        let error = #expect(throws: (any Error).self) {
+            _ = try Countersign.parseAsRoot(["--experimental-dump-help"])
+        }
+        let ending = CommandEnding(try #require(error))
+        #expect(ending.status == 0)
+        let root = try #require(try JSONSerialization.jsonObject(with: Data(ending.output.utf8)) as? [String: Any])
+        return Description(path: "countersign", value: try #require(root["command"] as? [String: Any])).all
+    }
+
+    @Test("tells of every command what it does, and of every option and argument what it takes")
+    func complete() throws {
+        let commands = try described()
+        #expect(commands.count > 50)
+        for command in commands {
+            #expect((command.value["abstract"] as? String)?.isEmpty == false, "\(command.path)")
+            for argument in command.arguments where argument["shouldDisplay"] as? Bool == true {
+                let name = argument["valueName"] as? String ?? "?"
+                #expect((argument["abstract"] as? String)?.isEmpty == false, "\(command.path): \(name)")
+            }
+        }
+    }
+
+    @Test("offers --json, --store, --keys and --policies with every command")
+    func shared() throws {
+        for command in try described() where command.subcommands.isEmpty {
+            let names = command.arguments.compactMap { ($0["preferredName"] as? [String: Any])?["name"] as? String }
+            #expect(Set(["json", "store", "keys", "policies"]).isSubset(of: names), "\(command.path)")
+        }
+    }
+}
