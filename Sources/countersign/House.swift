@@ -293,10 +293,3 @@ private final class Ports: Sendable {
 
     func port(_ listener: Listener) -> Int { taken.withLock { $0[listener] ?? 0 } }
 }
-
-extension ListenAddress {
-    var listener: ListenerAddress { ListenerAddress(host: host, port: port) }
-
-    /// The address with the port that was really taken.
-    func host(port: Int) -> String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
-}

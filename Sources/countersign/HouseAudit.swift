@@ -33,7 +33,9 @@ extension House {
             guard let anchor = try await purge() else { return }
             logger.info("old audit entries were purged", metadata: ["through": "\(anchor.sequence)"])
         } catch let defect as AuditDefect {
-            logger.error("old audit entries were kept: the audit log does not hold", metadata: ["cause": "\(defect)"])
+            logger.error(
+                "old audit entries were kept: the audit log does not hold",
+                metadata: ["cause": .string(defect.description)])
         } catch {
             logger.error("old audit entries were not purged", metadata: ["cause": .string(ErrorWords.of(error))])
         }

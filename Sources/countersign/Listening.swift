@@ -81,3 +81,10 @@ struct Loop: Service {
         logger.debug("\(name) ended")
     }
 }
+
+extension ListenAddress {
+    var listener: ListenerAddress { ListenerAddress(host: host, port: port) }
+
+    /// The address with the port that was really taken.
+    func host(port: Int) -> String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
+}

@@ -1,7 +1,7 @@
 /// Makes text fit to be shown at a terminal or in a log, in one place for everything that is printed: what providers, users
 /// and admins wrote may hold characters that move the cursor, reverse the line or cannot be seen.
 enum Printable {
-    /// A text for people: each such character is written as `\u{202E}`.
+    /// A text for people: each such character is written as `\u{202E}`, a line feed and a tab of a note as `\n` and `\t`.
     ///
     /// - Parameter kept: characters that stay, such as the line feeds of a message of several lines.
     static func text(_ text: String, keeping kept: Set<Unicode.Scalar> = []) -> String {
@@ -9,12 +9,20 @@ enum Printable {
         var shown = String.UnicodeScalarView()
         for scalar in text.unicodeScalars {
             if isHidden(scalar), !kept.contains(scalar) {
-                shown.append(contentsOf: "\\u{\(String(scalar.value, radix: 16, uppercase: true))}".unicodeScalars)
+                shown.append(contentsOf: escape(scalar).unicodeScalars)
             } else {
                 shown.append(scalar)
             }
         }
         return String(shown)
+    }
+
+    private static func escape(_ scalar: Unicode.Scalar) -> String {
+        switch scalar {
+        case "\n": "\\n"
+        case "\t": "\\t"
+        default: "\\u{\(String(scalar.value, radix: 16, uppercase: true))}"
+        }
     }
 
     /// JSON text, in which each such character is written as JSON escapes it (RFC 8259 §7), so that the value stays the

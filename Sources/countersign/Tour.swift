@@ -27,9 +27,7 @@ struct TourCommand: AsyncParsableCommand {
         var tour = Tour(
             publicURL: publicURL, clientURL: clientURL, provider: provider, authority: ca ?? "\(settings.keys)/ca.pem",
             texts: texts ?? settings.texts,
-            challenge: { id in
-                try await Admin.run(shared) { try await $0.sessions.challenge(id) }
-            },
+            challenge: { id in try await Admin.run(shared) { try await $0.sessions.challenge(id) } },
             ban: { user in
                 guard let reason = Ban.Reason(rawValue: "tour") else { return }
                 let order = try BanOrder(
