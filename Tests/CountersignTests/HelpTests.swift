@@ -7,7 +7,7 @@ import Testing
 /// What every command says of itself, and the options that all admin commands share.
 @Suite("The help")
 struct HelpTests {
-    private struct Description {
+    struct Description {
         let path: String
         let value: [String: Any]
 
@@ -23,7 +23,7 @@ struct HelpTests {
         var all: [Description] { [self] + subcommands.flatMap(\.all) }
     }
 
-    private func described() throws -> [Description] {
+    static func described() throws -> [Description] {
         let error = #expect(throws: (any Error).self) {
             _ = try Countersign.parseAsRoot(["--experimental-dump-help"])
         }
@@ -35,7 +35,7 @@ struct HelpTests {
 
     @Test("tells of every command what it does, and of every option and argument what it takes")
     func complete() throws {
-        let commands = try described()
+        let commands = try Self.described()
         #expect(commands.count > 50)
         for command in commands {
             #expect((command.value["abstract"] as? String)?.isEmpty == false, "\(command.path)")
@@ -48,7 +48,7 @@ struct HelpTests {
 
     @Test("offers --json, --store, --keys and --policies with every command")
     func shared() throws {
-        for command in try described() where command.subcommands.isEmpty {
+        for command in try Self.described() where command.subcommands.isEmpty {
             let names = command.arguments.compactMap { ($0["preferredName"] as? [String: Any])?["name"] as? String }
             #expect(Set(["json", "store", "keys", "policies"]).isSubset(of: names), "\(command.path)")
         }

@@ -14,7 +14,8 @@ struct PresentStoreTests {
 
     /// Every command that works with a store, but those that make one.
     static let commands: [[String]] = [
-        ["provider", "list"], ["provider", "disable", "test"], ["provider", "enable", "test"],
+        ["provider", "list"], ["provider", "key", "list", "test"], ["provider", "disable", "test"],
+        ["provider", "enable", "test"],
         ["provider", "key", "retire", id], ["provider", "key", "revoke", id],
         ["provider", "app", "add", "test", "--name", "Another"], ["certificate", "list"],
         ["certificate", "show", "00"],
@@ -64,6 +65,20 @@ struct PresentStoreTests {
         #expect(mended.status == 0, "\(mended.errors)")
         let listed = try await countersign(["provider", "list"], "sqlite:\(old)", keys: keys)
         #expect(listed.status == 0, "\(listed.errors)")
+    }
+
+    @Test("is tried with every command that this program has")
+    func complete() throws {
+        // Those that make a store or keys, need none, look into files first, or are tried elsewhere: move and restore.
+        let others: Set<String> = [
+            "serve", "tour", "keys init", "policy check", "provider add", "provider key add", "user archive",
+            "store migrate", "store backup", "store check", "store copy", "store reopen", "store restore",
+        ]
+        let tried = Self.commands.map { $0.joined(separator: " ") + " " }
+        for command in try HelpTests.described() where command.subcommands.isEmpty {
+            let path = command.path.dropFirst("countersign ".count)
+            #expect(others.contains(String(path)) || tried.contains { $0.hasPrefix(path + " ") }, "\(path)")
+        }
     }
 
     @Test("is an empty file or database, too, and one of a newer build is told as that")
