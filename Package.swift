@@ -81,8 +81,9 @@ let package = Package(
             dependencies: [
                 "Identity", "Operations", hummingbird, nioSSL, logging, lifecycle, crypto,
                 .product(name: "HummingbirdCore", package: "hummingbird"),
-                .product(name: "HummingbirdHTTP2", package: "hummingbird"),
                 .product(name: "NIOHTTP2", package: "swift-nio-http2"),
+                .product(name: "NIOHPACK", package: "swift-nio-http2"),
+                .product(name: "NIOHTTPTypesHTTP2", package: "swift-nio-extras"),
                 .product(name: "NIOHTTPTypes", package: "swift-nio-extras"),
                 .product(name: "NIOExtras", package: "swift-nio-extras"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
@@ -155,7 +156,14 @@ let package = Package(
             swiftSettings: house),
         .testTarget(
             name: "APITests",
-            dependencies: ["Identity", "Database", "Records", "Operations", "API", "Fixtures", hummingbird] + nio,
+            dependencies: [
+                "Identity", "Database", "Records", "Operations", "API", "Fixtures", hummingbird, logging,
+                .product(name: "NIOEmbedded", package: "swift-nio"),
+                .product(name: "NIOHTTP2", package: "swift-nio-http2"),
+                .product(name: "NIOHPACK", package: "swift-nio-http2"),
+                .product(name: "NIOHTTPTypes", package: "swift-nio-extras"),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+            ] + nio,
             swiftSettings: house),
         .testTarget(
             name: "CountersignTests",

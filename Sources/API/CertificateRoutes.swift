@@ -45,7 +45,7 @@ public struct CertificateRoutes: Sendable {
         router.get("certificates/authority") { _, _ in
             Response(
                 status: .ok, headers: [.contentType: "application/pem-certificate-chain"],
-                body: ResponseBody(byteBuffer: chain))
+                body: ResponseBody(shared: chain))
         }
         router.get("certificates/revocations") { request, _ in
             let list = lists.buffers(of: try await publish.document())
@@ -56,7 +56,7 @@ public struct CertificateRoutes: Sendable {
                     .contentType: wantsPEM ? "application/x-pem-file" : "application/pkix-crl",
                     .cacheControl: "max-age=300",
                 ],
-                body: ResponseBody(byteBuffer: wantsPEM ? list.pem : list.der))
+                body: ResponseBody(shared: wantsPEM ? list.pem : list.der))
         }
     }
 

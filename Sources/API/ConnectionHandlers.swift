@@ -24,21 +24,30 @@ final class HandshakeHandler: ChannelInboundHandler, RemovableChannelHandler {
     private let timeout: TimeAmount
     private let wantsCertificate: Bool
     private let peer: EventLoopPromise<Peer>
+    private let accepted: ListenerConnections
+    private let failures: HandshakeFailures
     private var deadline: Scheduled<Void>?
     private var isAnswered = false
     private var proxiedAddress: SocketAddress?
     /// Whether the listener stops: who is still shaking hands may ask once.
     private(set) var isStopping = false
 
-    init(timeout: TimeAmount, wantsCertificate: Bool, peer: EventLoopPromise<Peer>) {
+    init(
+        timeout: TimeAmount, wantsCertificate: Bool, peer: EventLoopPromise<Peer>, accepted: ListenerConnections,
+        failures: HandshakeFailures
+    ) {
         self.timeout = timeout
         self.wantsCertificate = wantsCertificate
         self.peer = peer
+        self.accepted = accepted
+        self.failures = failures
     }
 
     func handlerAdded(context: ChannelHandlerContext) {
-        let channel = context.channel
-        deadline = context.eventLoop.scheduleTask(in: timeout) { channel.close(promise: nil) }
+        deadline = context.eventLoop.assumeIsolated().scheduleTask(in: timeout) { [self] in
+            fail(.timeout)
+            context.close(promise: nil)
+        }
     }
 
     func handlerRemoved(context: ChannelHandlerContext) {
@@ -46,8 +55,17 @@ final class HandshakeHandler: ChannelInboundHandler, RemovableChannelHandler {
     }
 
     func channelInactive(context: ChannelHandlerContext) {
-        answer(.failure(ChannelError.eof))
+        fail(.closed)
         context.fireChannelInactive()
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        if !isAnswered {
+            let handler = try? context.pipeline.syncOperations.handler(type: NIOSSLServerHandler.self)
+            let expiry = handler?.peerCertificate.map { Date(timeIntervalSince1970: Double($0.notValidAfter)) }
+            fail(HandshakeFailures.kind(of: error, certificateExpiresAt: expiry, now: Date()))
+        }
+        context.fireErrorCaught(error)
     }
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
@@ -55,20 +73,16 @@ final class HandshakeHandler: ChannelInboundHandler, RemovableChannelHandler {
         case is ChannelShouldQuiesceEvent:
             isStopping = true
             closeUnlessHandled(context.channel)
-        case let proxied as ProxiedAddress: proxiedAddress = proxied.address
-        case TLSUserEvent.handshakeCompleted:
-            let handler = try? context.pipeline.syncOperations.handler(type: NIOSSLServerHandler.self)
-            let der = try? handler?.peerCertificate?.toDERBytes()
-            if wantsCertificate, der == nil {
-                answer(.failure(ChannelError.eof))
-                context.close(promise: nil)
-                return
+        case let proxied as ProxiedAddress:
+            proxiedAddress = proxied.address
+            guard accepted.locate(context.channel, at: PeerAddress.limitKey(proxied.address)) else {
+                return refuse(context)
             }
-            answer(
-                .success(
-                    Peer(
-                        thumbprint: der.map { Digest256.of($0) },
-                        address: proxiedAddress ?? context.channel.remoteAddress)))
+        case is GiveWay where !isAnswered: return refuse(context)
+        case is ClearText: return refuse(nil)
+        case TLSUserEvent.handshakeCompleted:
+            guard let other = otherEnd(context) else { return }
+            answer(.success(other))
         default: break
         }
         context.fireUserInboundEventTriggered(event)
@@ -79,6 +93,35 @@ final class HandshakeHandler: ChannelInboundHandler, RemovableChannelHandler {
         channel.eventLoop.scheduleTask(in: RequestBoundsHandler.grace) {
             if (try? channel.syncOptions?.getOption(.autoRead)) == false { channel.close(promise: nil) }
         }
+    }
+
+    /// Who shook hands; `nil` where the connection ends instead.
+    private func otherEnd(_ context: ChannelHandlerContext) -> Peer? {
+        let handler = try? context.pipeline.syncOperations.handler(type: NIOSSLServerHandler.self)
+        let thumbprint = (try? handler?.peerCertificate?.toDERBytes()).map { Digest256.of($0) }
+        if wantsCertificate {
+            guard let thumbprint else {
+                fail(.noCertificate)
+                context.close(promise: nil)
+                return nil
+            }
+            guard accepted.bind(context.channel, to: thumbprint) else {
+                refuse(context)
+                return nil
+            }
+        }
+        return Peer(thumbprint: thumbprint, address: proxiedAddress ?? context.channel.remoteAddress)
+    }
+
+    private func fail(_ kind: HandshakeFailures.Kind) {
+        if !isAnswered { failures.record(kind) }
+        answer(.failure(ChannelError.eof))
+    }
+
+    /// Ends the connection for a reason that is counted elsewhere.
+    private func refuse(_ context: ChannelHandlerContext?) {
+        answer(.failure(ChannelError.eof))
+        context?.close(promise: nil)
     }
 
     private func answer(_ result: Result<Peer, any Error>) {

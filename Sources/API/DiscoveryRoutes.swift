@@ -43,15 +43,17 @@ public struct DiscoveryRoutes: Sendable {
         router.get("openapi.json") { _, _ in
             Response(
                 status: .ok, headers: [.contentType: "application/json"],
-                body: ResponseBody(byteBuffer: document.buffer(publicURL: publicURL(), clientURL: clientURL())))
+                body: ResponseBody(shared: document.buffer(publicURL: publicURL(), clientURL: clientURL())))
         }
     }
+
+    private let described = LatestBuffer()
 
     private func describe() -> Response {
         let (publicURL, clientURL) = (publicURL(), clientURL())
         let tokens = policy[\.identityTokens]
         let sessions = policy[\.sessions]
-        return .json(
+        return shared(
             [
                 "realm": .string(realm), "service": .string("countersign"),
                 "certificates_endpoint": .string("\(publicURL)/certificates"),
@@ -71,6 +73,15 @@ public struct DiscoveryRoutes: Sendable {
                 "certification_gate": .string(policy[\.certification].gate.rawValue),
                 "limits": .string(rateLimiting.rawValue),
                 "server_key_pins_sha256": .array(pins().map { .string($0) }),
-            ], mayStore: true)
+            ])
+    }
+
+    /// An answer that is the same for everybody while nothing of it changes.
+    private func shared(_ members: KeyValuePairs<String, JSONValue?>) -> Response {
+        var bytes: [UInt8] = []
+        JSONValue.object(members).appendJSON(to: &bytes)
+        return Response(
+            status: .ok, headers: [.contentType: "application/json"],
+            body: ResponseBody(shared: described.sharing(ByteBuffer(bytes: bytes))))
     }
 }

@@ -4,10 +4,8 @@ import HummingbirdCore
 import Identity
 import Logging
 import NIOCore
-import NIOSSL
 import Operations
 import ServiceLifecycle
-import Synchronization
 
 /// Where a listener listens.
 public struct ListenerAddress: Sendable {
@@ -21,60 +19,30 @@ public struct ListenerAddress: Sendable {
     }
 }
 
-/// The service's own certificate and, on the client listener, the authorities whose certificates it takes.
-public final class ListenerTLS: Sendable {
-    private let clientAuthorities: [[UInt8]]
-    private let context: Mutex<NIOSSLContext>
-
-    /// Reads the server's chain and key. Each listener has a context, and so ticket keys, of its own.
-    ///
-    /// - Parameter clientAuthorities: DER certificates; empty where clients need no certificate.
-    public init(chainPEM: [UInt8], keyPEM: [UInt8], clientAuthorities: [[UInt8]]) throws {
-        self.clientAuthorities = clientAuthorities
-        context = Mutex(try Self.context(chainPEM: chainPEM, keyPEM: keyPEM, clientAuthorities: clientAuthorities))
-    }
-
-    /// Puts another chain and key of the server into use, for connections that are made from now on.
-    public func replace(chainPEM: [UInt8], keyPEM: [UInt8]) throws {
-        let new = try Self.context(chainPEM: chainPEM, keyPEM: keyPEM, clientAuthorities: clientAuthorities)
-        context.withLock { $0 = new }
-    }
-
-    /// What the next connection is accepted with.
-    var sslContext: NIOSSLContext { context.withLock { $0 } }
-
-    private static func context(
-        chainPEM: [UInt8], keyPEM: [UInt8], clientAuthorities: [[UInt8]]
-    ) throws -> NIOSSLContext {
-        var configuration = TLSConfiguration.makeServerConfiguration(
-            certificateChain: try NIOSSLCertificate.fromPEMBytes(chainPEM).map { .certificate($0) },
-            privateKey: .privateKey(try NIOSSLPrivateKey(bytes: keyPEM, format: .pem)))
-        configuration.minimumTLSVersion = .tlsv12
-        configuration.applicationProtocols = ["h2", "http/1.1"]
-        if !clientAuthorities.isEmpty {
-            configuration.certificateVerification = .noHostnameVerification
-            configuration.trustRoots = .certificates(
-                try clientAuthorities.map { try NIOSSLCertificate(bytes: $0, format: .der) })
-            configuration.sendCANameList = true
-        }
-        return try NIOSSLContext(configuration: configuration)
-    }
-}
-
 /// Builds the three listeners from their routes.
 public struct Listeners: Sendable {
     let realm: String
     let policy: CurrentPolicy
     /// Those of the start: a channel's limits stay as they are.
     let limits: RequestPolicy
+    /// Whether connections are limited by address and certificate.
+    let rateLimiting: RateLimiting
     let open: OpenChannels
     let logger: Logger
 
     /// Shares a realm, limits, a list of what is open, and a logger.
-    public init(realm: String, policy: CurrentPolicy, open: OpenChannels, logger: Logger) {
+    ///
+    /// - Parameter maximumConnections: how many each listener takes; the policy's, or fewer.
+    public init(
+        realm: String, policy: CurrentPolicy, maximumConnections: Int, rateLimiting: RateLimiting, open: OpenChannels,
+        logger: Logger
+    ) {
         self.realm = realm
         self.policy = policy
-        limits = policy[\.requests]
+        var limits = policy[\.requests]
+        limits.maximumConnections = maximumConnections
+        self.limits = limits
+        self.rateLimiting = rateLimiting
         self.open = open
         self.logger = logger
     }
@@ -90,10 +58,12 @@ public struct Listeners: Sendable {
         providers.add(to: router)
         webhooks.add(to: router)
         discovery.add(to: router)
-        return application(router, at: address, onRunning: onRunning) { responder in
+        let (accepted, failures) = gate("public", total: limits.maximumConnections)
+        return application(router, at: address, accepted, onRunning: onRunning) { responder in
             TLSListenerChannel(
-                tls: tls, verifyChain: nil, onConnect: { _ in }, connections: ConnectionTable(),
-                limits: limits, open: open, responder: responder)
+                tls: tls, verifyChain: nil, onConnect: { _ in }, connections: ConnectionTable(), limits: limits,
+                maximumStreams: limits.publicStreams, open: open, accepted: accepted, failures: failures,
+                responder: responder)
         }
     }
 
@@ -120,10 +90,12 @@ public struct Listeners: Sendable {
         authorizations.add(to: router, behind: behind)
         // A failure is said to the first request, which is judged again.
         let onConnect: @Sendable (ClientConnection) async -> Void = { try? await judge($0) }
-        return application(router, at: address, onRunning: onRunning) { responder in
+        let (accepted, failures) = gate("client", total: limits.maximumConnections)
+        return application(router, at: address, accepted, onRunning: onRunning) { responder in
             TLSListenerChannel(
-                tls: tls, verifyChain: verifyChain, onConnect: onConnect, connections: connections,
-                limits: limits, open: open, responder: responder)
+                tls: tls, verifyChain: verifyChain, onConnect: onConnect, connections: connections, limits: limits,
+                maximumStreams: limits.clientStreams, open: open, accepted: accepted, failures: failures,
+                responder: responder)
         }
     }
 
@@ -136,25 +108,48 @@ public struct Listeners: Sendable {
         let router = Router(context: PublicContext.self)
         router.add(middleware: Boundary(listener: "ops", realm: realm, policy: policy, freshNonce: { _ in nil }))
         routes.add(to: router)
-        return application(router, at: address, onRunning: onRunning) { responder -> any ServerChildChannel in
-            guard let tls else { return PlainListenerChannel(limits: limits, open: open, responder: responder) }
+        let (accepted, failures) = gate("ops", total: Self.opsConnections)
+        return application(router, at: address, accepted, onRunning: onRunning) {
+            responder -> any ServerChildChannel in
+            guard let tls else {
+                return PlainListenerChannel(limits: limits, open: open, accepted: accepted, responder: responder)
+            }
             var limits = limits
             limits.proxiedNetworks = []
             return TLSListenerChannel(
-                tls: tls, verifyChain: nil, onConnect: { _ in }, connections: ConnectionTable(),
-                limits: limits, open: open, responder: responder)
+                tls: tls, verifyChain: nil, onConnect: { _ in }, connections: ConnectionTable(), limits: limits,
+                maximumStreams: limits.publicStreams, open: open, accepted: accepted, failures: failures,
+                responder: responder)
         }
     }
 
+    /// Probes have a number of connections of their own, however full the other listeners are.
+    public static let opsConnections = 128
+
+    private func gate(_ name: String, total: Int) -> (ListenerConnections, HandshakeFailures) {
+        let total = min(total, limits.maximumConnections)
+        let isLimited = rateLimiting == .on
+        return (
+            ListenerConnections(
+                name: name,
+                limits: .init(
+                    total: total, perAddress: isLimited ? min(total, limits.connectionsPerAddress) : total,
+                    perCertificate: isLimited ? min(total, limits.connectionsPerCertificate) : total),
+                logger: logger),
+            HandshakeFailures(listener: name, logger: logger)
+        )
+    }
+
     private func application<Context: RequestContext>(
-        _ router: Router<Context>, at address: ListenerAddress, onRunning: @escaping @Sendable (Int) -> Void,
+        _ router: Router<Context>, at address: ListenerAddress, _ accepted: ListenerConnections,
+        onRunning: @escaping @Sendable (Int) -> Void,
         _ channel: @escaping @Sendable (@escaping HTTPChannelHandler.Responder) -> any ServerChildChannel
     ) -> any Service where Context.Source == ApplicationRequestContextSource {
         Application(
             router: router, server: HTTPServerBuilder { channel($0) },
             configuration: ApplicationConfiguration(
                 address: .hostname(address.host, port: address.port), backlog: 1024,
-                availableConnectionsDelegate: MaximumAvailableConnections(limits.maximumConnections)),
+                availableConnectionsDelegate: AvailableConnections(accepted)),
             onServerRunning: { onRunning($0.localAddress?.port ?? 0) }, logger: logger)
     }
 }

@@ -11,8 +11,13 @@ final class ProxyHeaderHandler: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer
 
+    private let failures: HandshakeFailures
     private var collected = ByteBuffer()
     private var isDone = false
+
+    init(failures: HandshakeFailures) {
+        self.failures = failures
+    }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         guard !isDone else { return context.fireChannelRead(data) }
@@ -28,6 +33,8 @@ final class ProxyHeaderHandler: ChannelInboundHandler, RemovableChannelHandler {
         } catch {
             isDone = true
             collected.clear()
+            failures.record(.noProxyHeader)
+            context.fireUserInboundEventTriggered(ClearText())
             context.close(promise: nil)
         }
     }

@@ -19,7 +19,8 @@ final class FirstByteHandler: ChannelInboundHandler, RemovableChannelHandler {
 }
 
 /// Ends a connection whose request does not end in time, and one whose answer says `Connection: close`, once that
-/// answer has left. HTTP/2 knows no such field (RFC 9113 §8.2.2): there it is taken out and the connection ended.
+/// answer has left. HTTP/2 knows no such field (RFC 9113 §8.2.2): there it is taken out and the connection goes away in order
+/// (``GoingAwayHandler``).
 ///
 /// A body that is too large is refused while it comes: what still comes is then taken for a moment, since a connection
 /// that is closed over unread bytes is reset, and the answer might be lost with it (RFC 9112 §9.6). A stream of HTTP/2
@@ -123,7 +124,9 @@ final class RequestBoundsHandler: ChannelDuplexHandler, RemovableChannelHandler 
     private func part(_ context: ChannelHandlerContext) {
         let channel = context.channel
         guard isRefusedWhileRead else {
-            return (isStream ? channel.parent ?? channel : channel).close(promise: nil)
+            guard isStream, let connection = channel.parent else { return channel.close(promise: nil) }
+            // Other streams may wait for answers: the connection is told to go away, and ends after them.
+            return connection.pipeline.fireUserInboundEventTriggered(LastAnswer())
         }
         guard began != nil, !isStream, channel.isActive else { return channel.close(promise: nil) }
         isLingering = true

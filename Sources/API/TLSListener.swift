@@ -1,6 +1,5 @@
 import Foundation
 import HummingbirdCore
-import HummingbirdHTTP2
 import Identity
 import Logging
 import NIOCore
@@ -16,27 +15,33 @@ import Operations
 /// Composed of the HTTP library's own channels, so that the peer's certificate is read once a connection on its event
 /// loop and no request waits for it.
 struct TLSListenerChannel: ServerChildChannel {
+    typealias Negotiated = NIONegotiatedHTTPVersion<HTTP1Channel.Value, HTTP2Connection.Value>
+
     struct Value: ServerChildChannelValue {
-        let negotiated: EventLoopFuture<NIONegotiatedHTTPVersion<HTTP1Channel.Value, HTTP2Channel.Value>>
+        let negotiated: EventLoopFuture<Negotiated>
         let peer: EventLoopFuture<Peer>
         let channel: any Channel
     }
 
     let tls: ListenerTLS
-    /// Judges the chain that the client sent; `nil` where clients need none.
+    /// Judges the chain that the client sent where the TLS library does not; `nil` where clients need none.
     let verifyChain: (@Sendable ([[UInt8]]) -> Bool)?
     /// Told about each connection before its first request.
     let onConnect: @Sendable (ClientConnection) async -> Void
     let connections: ConnectionTable
     let limits: RequestPolicy
     let open: OpenChannels
+    /// Those of this listener, whatever their state.
+    let accepted: ListenerConnections
+    let failures: HandshakeFailures
     private let http1: HTTP1Channel
-    private let http2: HTTP2Channel
+    private let http2: HTTP2Connection
 
     init(
         tls: ListenerTLS, verifyChain: (@Sendable ([[UInt8]]) -> Bool)?,
         onConnect: @escaping @Sendable (ClientConnection) async -> Void, connections: ConnectionTable,
-        limits: RequestPolicy, open: OpenChannels, responder: @escaping HTTPChannelHandler.Responder
+        limits: RequestPolicy, maximumStreams: Int, open: OpenChannels, accepted: ListenerConnections,
+        failures: HandshakeFailures, responder: @escaping HTTPChannelHandler.Responder
     ) {
         self.tls = tls
         self.verifyChain = verifyChain
@@ -44,12 +49,12 @@ struct TLSListenerChannel: ServerChildChannel {
         self.connections = connections
         self.limits = limits
         self.open = open
+        self.accepted = accepted
+        self.failures = failures
         http1 = HTTP1Channel(responder: responder, configuration: Self.configuration(limits, isStream: false))
-        http2 = HTTP2Channel(
-            responder: responder,
-            configuration: HTTP2ChannelConfiguration(
-                idleTimeout: .seconds(limits.idleTimeout), gracefulCloseTimeout: .seconds(limits.shutdownTimeout),
-                streamConfiguration: Self.configuration(limits, isStream: true)))
+        http2 = HTTP2Connection(
+            http1: HTTP1Channel(responder: responder, configuration: Self.configuration(limits, isStream: true)),
+            limits: limits, maximumStreams: maximumStreams)
     }
 
     static func configuration(_ limits: RequestPolicy, isStream: Bool) -> HTTP1Channel.Configuration {
@@ -67,27 +72,36 @@ struct TLSListenerChannel: ServerChildChannel {
     func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Value> {
         open.insert(channel)
         let peer = channel.eventLoop.makePromise(of: Peer.self)
+        let address = channel.remoteAddress
+        let isProxied =
+            address?.ipAddress.map { address in
+                limits.proxiedNetworks.contains { $0.contains(address) }
+            } ?? false
+        // The address of a proxy is not the client's.
+        guard let standing = accepted.insert(channel, from: isProxied ? nil : PeerAddress.limitKey(address)) else {
+            channel.close(promise: nil)
+            peer.fail(ChannelError.eof)
+            return channel.eventLoop.makeSucceededFuture(
+                Value(
+                    negotiated: channel.eventLoop.makeFailedFuture(ChannelError.eof), peer: peer.futureResult,
+                    channel: channel))
+        }
         return channel.eventLoop.makeCompletedFuture {
             // Nothing is read before somebody handles the connection: one that is accepted while the listener closes
             // is handled by nobody, and must not get as far as to send a request.
             try channel.syncOptions?.setOption(.autoRead, value: false)
-            if let address = channel.remoteAddress?.ipAddress,
-                limits.proxiedNetworks.contains(where: { $0.contains(address) })
-            {
-                try channel.pipeline.syncOperations.addHandler(ProxyHeaderHandler())
-            }
-            try channel.pipeline.syncOperations.addHandlers([
-                tlsHandler(),
+            let operations = channel.pipeline.syncOperations
+            if isProxied { try operations.addHandler(ProxyHeaderHandler(failures: failures)) }
+            try operations.addHandlers([
+                ClearTextHandler(failures: failures), tls.makeHandler(verifyChain: verifyChain),
                 HandshakeHandler(
                     timeout: .milliseconds(Int64(limits.handshakeTimeout * 1000)), wantsCertificate: verifyChain != nil,
-                    peer: peer),
+                    peer: peer, accepted: accepted, failures: failures),
             ])
-            let negotiation = NIOTypedApplicationProtocolNegotiationHandler<
-                NIONegotiatedHTTPVersion<HTTP1Channel.Value, HTTP2Channel.Value>
-            > { result, channel in
-                speak(result, on: channel, logger: logger)
+            let negotiation = NIOTypedApplicationProtocolNegotiationHandler<Negotiated> { result, channel in
+                speak(result, on: channel, standing: standing, logger: logger)
             }
-            try channel.pipeline.syncOperations.addHandler(negotiation)
+            try operations.addHandler(negotiation)
             return Value(
                 negotiated: negotiation.protocolNegotiationResult, peer: peer.futureResult, channel: channel)
         }
@@ -95,27 +109,19 @@ struct TLSListenerChannel: ServerChildChannel {
 
     /// Sets up the protocol that the handshake chose. Who shook hands while the listener was told to stop is told now.
     private func speak(
-        _ result: ALPNResult, on channel: any Channel, logger: Logger
-    ) -> EventLoopFuture<NIONegotiatedHTTPVersion<HTTP1Channel.Value, HTTP2Channel.Value>> {
-        let negotiated: EventLoopFuture<NIONegotiatedHTTPVersion<HTTP1Channel.Value, HTTP2Channel.Value>>
+        _ result: ALPNResult, on channel: any Channel, standing: ConnectionStanding, logger: Logger
+    ) -> EventLoopFuture<Negotiated> {
+        let negotiated: EventLoopFuture<Negotiated>
         switch result {
         case .negotiated("h2"):
             negotiated = channel.eventLoop.makeCompletedFuture {
-                try channel.pipeline.syncOperations.addHandler(FlushBeforeCloseHandler())
-            }.flatMap {
-                http2.setup(channel: channel, logger: logger)
-            }.flatMapThrowing { value in
-                let operations = channel.pipeline.syncOperations
-                try operations.addHandler(
-                    GoAwayDeadlineHandler(timeout: .milliseconds(Int64(limits.requestTimeout * 1000))),
-                    position: .after(try operations.handler(type: NIOHTTP2Handler.self)))
-                return .http2(value)
+                .http2(try http2.setup(channel: channel, standing: standing, logger: logger))
             }
         case .negotiated("http/1.1"), .fallback:
             negotiated = channel.eventLoop.makeCompletedFuture {
                 try channel.pipeline.syncOperations.addHandler(FirstByteHandler())
             }.flatMap {
-                http1.setup(channel: channel, logger: logger)
+                Self.paced(http1, limits, standing).setup(channel: channel, logger: logger)
             }.map { .http1_1($0) }
         case .negotiated:
             return channel.close().flatMap { channel.eventLoop.makeFailedFuture(ChannelError.eof) }
@@ -129,12 +135,17 @@ struct TLSListenerChannel: ServerChildChannel {
         }
     }
 
-    private func tlsHandler() -> NIOSSLServerHandler {
-        guard let verifyChain else { return NIOSSLServerHandler(context: tls.sslContext) }
-        return NIOSSLServerHandler(context: tls.sslContext) { chain, promise in
-            let bytes = chain.compactMap { try? $0.toDERBytes() }
-            promise.succeed(bytes.count == chain.count && verifyChain(bytes) ? .certificateVerified : .failed)
+    /// HTTP/1.1 for one connection: its answers have their pace, and it stands among others.
+    static func paced(_ http1: HTTP1Channel, _ limits: RequestPolicy, _ standing: ConnectionStanding) -> HTTP1Channel {
+        var configuration = http1.configuration
+        let others = configuration.additionalChannelHandlers
+        configuration.additionalChannelHandlers = {
+            [
+                AnswerPaceHandler(
+                    timeout: limits.answerTimeout, unsent: UnsentBytes(limit: limits.maximumUnsent), standing: standing)
+            ] + others()
         }
+        return HTTP1Channel(responder: http1.responder, configuration: configuration)
     }
 
     func handle(value: Value, logger: Logger) async {
@@ -154,7 +165,7 @@ struct TLSListenerChannel: ServerChildChannel {
                     if let connection { await onConnect(connection) }
                     switch protocolChannel {
                     case .http1_1(let channel): await http1.handle(value: channel, logger: logger)
-                    case .http2(let channel): await http2.handle(value: channel, logger: logger)
+                    case .http2(let connection): await http2.handle(connection, logger: logger)
                     }
                 }
             }

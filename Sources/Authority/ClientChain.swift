@@ -60,6 +60,11 @@ public struct ClientChain: Sendable {
         self.authorities = certificates
     }
 
+    /// Whether every authority signed itself, so that a TLS library can judge chains by them alone.
+    public var areRoots: Bool {
+        authorities.allSatisfy { $0.issuer == $0.subject && $0.publicKey.isValidSignature($0.signature, for: $0) }
+    }
+
     /// Judges a chain, the leaf first, each in DER. What stands behind the leaf is ignored: an authority is trusted
     /// because it was configured, never because it was sent.
     ///

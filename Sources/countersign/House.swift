@@ -90,9 +90,13 @@ struct House: Sendable {
         server = CurrentServer(keys.server)
         let chain = Array(keys.server.chainPEM.utf8)
         let key = Array(keys.server.keyPEM.reveal().utf8)
-        publicTLS = try ListenerTLS(chainPEM: chain, keyPEM: key, clientAuthorities: [])
-        opsTLS = try settings.opsTLS ? ListenerTLS(chainPEM: chain, keyPEM: key, clientAuthorities: []) : nil
-        clientTLS = try ListenerTLS(chainPEM: chain, keyPEM: key, clientAuthorities: keys.authority.chain)
+        publicTLS = try ListenerTLS(chainPEM: chain, keyPEM: key, clients: nil)
+        opsTLS = try settings.opsTLS ? ListenerTLS(chainPEM: chain, keyPEM: key, clients: nil) : nil
+        clientTLS = try ListenerTLS(
+            chainPEM: chain, keyPEM: key,
+            clients: .init(
+                authorities: keys.authority.chain, areRoots: ClientChain(trusting: keys.authority.chain).areRoots,
+                isTLS13Only: policy[\.requests].clientTLS == .tls13))
     }
 
     /// Runs until a signal asks to stop; what is in flight is finished, within the policy's bound.
@@ -133,8 +137,10 @@ struct House: Sendable {
     }
 
     private func listeners() throws -> [Listening.Listener] {
-        let listeners = Listeners(realm: settings.realm, policy: policy, open: open, logger: logger)
         let rateLimiting: RateLimiting = settings.limits ? .on : .off
+        let listeners = Listeners(
+            realm: settings.realm, policy: policy, maximumConnections: try affordableConnections(),
+            rateLimiting: rateLimiting, open: open, logger: logger)
         let ready: @Sendable (Ports.Listener) -> @Sendable (Int) -> Void = { listener in
             { [self] port in
                 if ports.set(listener, port) { sayReady() }
@@ -162,6 +168,24 @@ struct House: Sendable {
             .init(name: "client", address: settings.clientAddress, service: client),
             .init(name: "ops", address: settings.opsAddress, service: ops),
         ]
+    }
+
+    /// As many connections as the policy says, or as the system's limit on file descriptors leaves.
+    private func affordableConnections() throws -> Int {
+        let wanted = policy[\.requests].maximumConnections
+        let needed = ConnectionBudget.descriptors(for: wanted, probes: Listeners.opsConnections)
+        let descriptors = FileDescriptors.raise(to: needed)
+        let mend = "raise the limit on open files (ulimit -Hn, or LimitNOFILE= of the unit) to \(needed)"
+        guard
+            let connections = ConnectionBudget.connections(
+                of: wanted, probes: Listeners.opsConnections, descriptors: descriptors)
+        else { throw CommandFailure("\(descriptors) file descriptors are too few: \(mend).") }
+        if connections < wanted {
+            logger.warning(
+                "fewer connections than maximum_connections fit into the limit on open files: \(mend)",
+                metadata: ["connections": "\(connections)", "descriptors": "\(descriptors)"])
+        }
+        return connections
     }
 
     private func certificateRoutes(_ rateLimiting: RateLimiting) throws -> CertificateRoutes {

@@ -86,6 +86,13 @@ struct PolicyArea {
                 .time("request_timeout", \.requests.requestTimeout, 1...600),
                 .time("idle_timeout", \.requests.idleTimeout, 1...3600),
                 .whole("maximum_connections", \.requests.maximumConnections, 1...1_000_000),
+                .whole("connections_per_address", \.requests.connectionsPerAddress, 1...1_000_000),
+                .whole("connections_per_certificate", \.requests.connectionsPerCertificate, 1...1_000_000),
+                .whole("public_streams", \.requests.publicStreams, 1...1000),
+                .whole("client_streams", \.requests.clientStreams, 1...1000),
+                .time("answer_timeout", \.requests.answerTimeout, 1...600),
+                .whole("maximum_unsent", \.requests.maximumUnsent, 16_384...16_777_216),
+                .choice("client_tls", \.requests.clientTLS),
                 .time("shutdown_timeout", \.requests.shutdownTimeout, 1...600),
                 .networks("proxied_networks", \.requests.proxiedNetworks),
             ])

@@ -35,6 +35,7 @@ struct Benchmarks {
         try await Handshakes(service: service, quick: quick, group: group, report: report).run()
         try await Bans(service: service, quick: quick, group: group, report: report).run()
         try await Revocations(service: service, quick: quick, group: group, report: report).run()
+        try await Hoards(service: service, report: report).run()
         try await Memory(service: service, quick: quick, group: group, report: report).run()
         _ = service.stop()
         try await HangingReceiver(quick: quick, group: group, report: report).run()

@@ -69,4 +69,75 @@ struct ListenerTests {
         }
         #expect(error?.description.contains("The client listener cannot listen on \(address)") == true)
     }
+
+    @Test("end each HTTP/2 answer with its last byte, honour who cancels, end floods, and take their leave in order")
+    func frames() async throws {
+        let service = try await RunningService()
+        try await expectScript("http2.py", service.clientArguments)
+    }
+
+    @Test("hold little for who takes nothing, end it, and answer everybody else meanwhile")
+    func hoard() async throws {
+        let service = try await RunningService(policies: ["requests.yaml": "answer_timeout: 4s\n"])
+        try await expectScript(
+            "hoard.py",
+            [
+                "--public", service.publicURL, "--ca", service.path("Keys/ca.pem").path, "--pid",
+                "\(service.processIdentifier)", "--hold", "4", "--end", "20", "--limit", "120",
+            ])
+    }
+
+    @Test("let idle connections of an address, of a certificate and of all give way, and stand apart from the probes'")
+    func crowding() async throws {
+        let service = try await RunningService(
+            policies: [
+                "requests.yaml":
+                    "maximum_connections: 24\nconnections_per_address: 16\nconnections_per_certificate: 4\n",
+                "certification.yaml": "per_hour_per_address: 1000\n",
+            ], arguments: ["--limits", "on"])
+        try await expectScript("crowding.py", service.clientArguments)
+        let log = try String(contentsOf: service.path("log"), encoding: .utf8)
+        #expect(log.contains("the listener is full") && log.contains("a connection was refused"))
+    }
+
+    @Test("say in an alert or in the clear why a handshake fails, and count and log it")
+    func handshakes() async throws {
+        let service = try await RunningService(policies: ["certification.yaml": "validity: 10s\n"])
+        try await expectScript("handshakes.py", service.clientArguments)
+        #expect(try String(contentsOf: service.path("log"), encoding: .utf8).contains("a handshake failed"))
+    }
+
+    @Test("speak TLS 1.3 alone to devices where the policy says so")
+    func tls13() async throws {
+        let service = try await RunningService(policies: ["requests.yaml": "client_tls: tls1.3\n"])
+        let port = try #require(service.clientURL.split(separator: ":").last)
+        let open = try #require(service.publicURL.split(separator: ":").last)
+        func version(_ port: Substring, _ version: String) async throws -> String {
+            try await Command.run("openssl", ["s_client", "-connect", "127.0.0.1:\(port)", version]).output
+        }
+        #expect(try await version(port, "-tls1_2").contains("Cipher is (NONE)"))
+        #expect(try await !version(port, "-tls1_3").contains("Cipher is (NONE)"))
+        #expect(try await !version(open, "-tls1_2").contains("Cipher is (NONE)"))
+    }
+
+    @Test("are not opened with next to no file descriptors, and are smaller where there are few")
+    func descriptors() async throws {
+        let service = try await RunningService()
+        #expect(service.stop() == 0)
+        func start(_ descriptors: Int) async throws -> (status: Int32, output: String, errors: String) {
+            try await Command.run(
+                "bash",
+                [
+                    "-c", "ulimit -n \(descriptors) && exec timeout --preserve-status 3 \"$@\"", "bash",
+                    try RunningService.product("countersign"), "serve", "--keys", service.path("Keys").path,
+                    "--policies", service.path("Policies").path, "--store", service.store, "--public", "127.0.0.1:0",
+                    "--client", "127.0.0.1:0", "--ops", "127.0.0.1:0",
+                ])
+        }
+        let few = try await start(400)
+        #expect(few.status == 1 && few.errors.contains("400 file descriptors are too few"), "\(few)")
+        let some = try await start(2000)
+        #expect(some.output.contains("\"ready\":true"), "\(some)")
+        #expect(some.errors.contains("fewer connections than maximum_connections"), "\(some)")
+    }
 }

@@ -1,0 +1,224 @@
+import HTTPTypes
+import Metrics
+import NIOCore
+import NIOHTTPTypes
+
+/// Says that a peer takes none of its answers, to the connection that carries them.
+struct AnswersNotTaken: Sendable {}
+
+/// The bytes of answers that a connection owes and its peer has not taken. Used on its event loop alone.
+final class UnsentBytes {
+    private let limit: Int
+    private(set) var count = 0
+    private var waiting: [AnswerPaceHandler] = []
+
+    init(limit: Int) {
+        self.limit = limit
+    }
+
+    /// Whether no more requests are to be worked on until some of it has left.
+    var isFull: Bool { count > limit }
+
+    func add(_ bytes: Int) {
+        count += bytes
+    }
+
+    /// Some have left, or nobody wants them any more: the request that waited longest is worked on.
+    func subtract(_ bytes: Int) {
+        count -= bytes
+        guard !isFull, !waiting.isEmpty else { return }
+        waiting.removeFirst().release()
+    }
+
+    func wait(_ handler: AnswerPaceHandler) {
+        waiting.append(handler)
+    }
+
+    func forget(_ handler: AnswerPaceHandler) {
+        waiting.removeAll { $0 === handler }
+    }
+}
+
+/// Ends what carries an answer that is not taken at a pace that anybody's network has, and works on no more requests of
+/// a connection that owes too much.
+///
+/// Without it a peer with a window of zero holds each answer until it goes (RFC 9113 §10.5). Progress alone is no measure,
+/// since one byte a minute is progress: the time of an answer is ``answerTimeout`` and a second for each 4 KiB that left.
+final class AnswerPaceHandler: ChannelDuplexHandler, RemovableChannelHandler {
+    typealias InboundIn = HTTPRequestPart
+    typealias InboundOut = HTTPRequestPart
+    typealias OutboundIn = HTTPResponsePart
+    typealias OutboundOut = HTTPResponsePart
+
+    /// Bytes that are handed on at a time, so that it is seen how far an answer came. A frame of HTTP/2 holds as many.
+    static let piece = 16_384
+    /// Bytes a second that a peer must take in the end.
+    static let slowest = 4096
+
+    private let timeout: TimeAmount
+    private let unsent: UnsentBytes
+    /// Where the connection stands among others; `nil` where this is one of its streams.
+    private let standing: ConnectionStanding?
+    /// When the oldest answer that has not left began.
+    private var began: NIODeadline?
+    private var taken = 0
+    private var guardian: Scheduled<Void>?
+    /// Requests whose answer has not left.
+    private var unanswered = 0
+    /// Answers that were begun and have not left.
+    private var unfinished = 0
+    /// Bytes of this channel in ``unsent``.
+    private var owed = 0
+    /// Of these, written since a promise of their departure was last asked for.
+    private var unpromised = 0
+    private var held: [NIOAny] = []
+    private var isHolding = false
+    private var wantsRead = false
+    private var context: ChannelHandlerContext?
+
+    init(timeout: Double, unsent: UnsentBytes, standing: ConnectionStanding?) {
+        self.timeout = .milliseconds(Int64(timeout * 1000))
+        self.unsent = unsent
+        self.standing = standing
+    }
+
+    func handlerAdded(context: ChannelHandlerContext) {
+        self.context = context
+        standing?.begin()
+    }
+
+    func handlerRemoved(context: ChannelHandlerContext) {
+        forget()
+        self.context = nil
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        forget()
+        context.fireChannelInactive()
+    }
+
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        // The connection goes away when its streams have ended, not they with it.
+        if standing == nil, event is ChannelShouldQuiesceEvent { return }
+        if event is GiveWay, unanswered == 0 { return context.close(promise: nil) }
+        context.fireUserInboundEventTriggered(event)
+    }
+
+    // MARK: Requests
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        if isHolding { return held.append(data) }
+        if case .head = unwrapInboundIn(data) {
+            if standing == nil, unsent.isFull { return hold(data, context) }
+            unanswered += 1
+            standing?.work()
+        }
+        context.fireChannelRead(data)
+    }
+
+    func read(context: ChannelHandlerContext) {
+        if isHolding { wantsRead = true } else { context.read() }
+    }
+
+    private func hold(_ data: NIOAny, _ context: ChannelHandlerContext) {
+        isHolding = true
+        held.append(data)
+        unsent.wait(self)
+    }
+
+    /// There is room for the answer of the request that was held.
+    fileprivate func release() {
+        guard isHolding, let context else { return }
+        let parts = held
+        (isHolding, held) = (false, [])
+        unanswered += 1
+        for part in parts { context.fireChannelRead(part) }
+        context.fireChannelReadComplete()
+        if wantsRead { context.read() }
+        wantsRead = false
+    }
+
+    // MARK: Answers
+
+    func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+        switch unwrapOutboundIn(data) {
+        case .head(let head):
+            // An informational answer precedes the one that counts.
+            if head.status.kind != .informational {
+                unfinished += 1
+                if began == nil { (began, taken) = (context.eventLoop.now, 0) }
+            }
+            context.write(data, promise: promise)
+        case .body(var body):
+            while body.readableBytes > Self.piece, let piece = body.readSlice(length: Self.piece) {
+                write(piece, context, nil)
+            }
+            write(body, context, promise)
+        case .end:
+            let left = promise ?? context.eventLoop.makePromise(of: Void.self)
+            follow(left, ends: true, context)
+            context.write(data, promise: left)
+        }
+    }
+
+    private func write(_ piece: ByteBuffer, _ context: ChannelHandlerContext, _ promise: EventLoopPromise<Void>?) {
+        unsent.add(piece.readableBytes)
+        owed += piece.readableBytes
+        unpromised += piece.readableBytes
+        var promise = promise
+        if unpromised >= Self.piece {
+            let left = promise ?? context.eventLoop.makePromise(of: Void.self)
+            follow(left, ends: false, context)
+            promise = left
+        }
+        context.write(wrapOutboundOut(.body(piece)), promise: promise)
+    }
+
+    private func follow(_ promise: EventLoopPromise<Void>, ends: Bool, _ context: ChannelHandlerContext) {
+        let bytes = unpromised
+        unpromised = 0
+        promise.futureResult.assumeIsolated().whenComplete { [self] _ in
+            taken += bytes
+            settle(bytes)
+            guard ends else { return }
+            unfinished = max(0, unfinished - 1)
+            unanswered = max(0, unanswered - 1)
+            began = unfinished == 0 ? nil : context.eventLoop.now
+            if unanswered == 0 { standing?.rest() }
+        }
+    }
+
+    func flush(context: ChannelHandlerContext) {
+        context.flush()
+        if let began, guardian == nil { watch(context, until: began + timeout) }
+    }
+
+    private func watch(_ context: ChannelHandlerContext, until deadline: NIODeadline) {
+        guardian = context.eventLoop.assumeIsolated().scheduleTask(deadline: deadline) { [self] in
+            guardian = nil
+            guard let began else { return }
+            let allowed = began + timeout + .seconds(Int64(taken / Self.slowest))
+            guard allowed <= context.eventLoop.now else { return watch(context, until: allowed) }
+            Counter(label: "answers_not_taken").increment()
+            if let connection = context.channel.parent, standing == nil, unsent.isFull || !connection.isWritable {
+                connection.pipeline.fireUserInboundEventTriggered(AnswersNotTaken())
+            } else {
+                context.close(promise: nil)
+            }
+        }
+    }
+
+    private func settle(_ bytes: Int) {
+        let bytes = min(bytes, owed)
+        owed -= bytes
+        unsent.subtract(bytes)
+    }
+
+    private func forget() {
+        guardian?.cancel()
+        began = nil
+        if isHolding { unsent.forget(self) }
+        (isHolding, held) = (false, [])
+        settle(owed)
+    }
+}

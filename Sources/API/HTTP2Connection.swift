@@ -1,0 +1,87 @@
+import HummingbirdCore
+import Identity
+import Logging
+import NIOCore
+import NIOHTTP2
+import NIOHTTPTypes
+import NIOHTTPTypesHTTP2
+
+/// HTTP/2 on an accepted connection, composed of the library's parts: its own composition has one set of limits for all.
+struct HTTP2Connection: Sendable {
+    typealias Stream = HTTP1Channel.Value
+
+    /// A connection whose streams may be handled.
+    struct Value: Sendable {
+        /// `nil` stands for a stream that was refused.
+        let streams: NIOHTTP2Handler.AsyncStreamMultiplexer<Stream?>
+    }
+
+    /// What happens to the requests of a stream, once they are read.
+    let http1: HTTP1Channel
+    let limits: RequestPolicy
+    /// Streams that a peer may have open at a time.
+    let maximumStreams: Int
+
+    /// Adds the protocol's handlers, on the connection's event loop.
+    func setup(channel: any Channel, standing: ConnectionStanding, logger: Logger) throws -> Value {
+        let goingAway = GoingAwayHandler(
+            idleTimeout: .milliseconds(Int64(limits.idleTimeout * 1000)),
+            pingTimeout: .milliseconds(Int64(limits.requestTimeout * 1000)), standing: standing)
+        let watch = GoingAwayHandler.Watch(goingAway, on: channel.eventLoop)
+        let unsent = NIOLoopBound(UnsentBytes(limit: limits.maximumUnsent), eventLoop: channel.eventLoop)
+        let operations = channel.pipeline.syncOperations
+        let streams: NIOHTTP2Handler.AsyncStreamMultiplexer<Stream?> = try operations.configureAsyncHTTP2Pipeline(
+            mode: .server, streamDelegate: watch, frameDelegate: watch, configuration: configuration
+        ) { stream in
+            stream.eventLoop.makeCompletedFuture {
+                let operations = stream.pipeline.syncOperations
+                guard watch.takesStream(maximumStreams) else {
+                    try operations.addHandler(RefusedStreamHandler())
+                    return nil
+                }
+                try operations.addHandlers([EndStreamHandler(), HTTP2FramePayloadToHTTPServerCodec()])
+                try operations.addHandler(
+                    AnswerPaceHandler(timeout: limits.answerTimeout, unsent: unsent.value, standing: nil))
+                try operations.addHandlers(http1.configuration.additionalChannelHandlers())
+                try operations.addHandler(
+                    HTTPConnectionStateHandler(
+                        idleTimeout: http1.configuration.idleTimeout.map { .init($0) }, logger: logger))
+                return try Stream(wrappingChannelSynchronously: stream)
+            }
+        }
+        try operations.addHandler(goingAway)
+        return Value(streams: streams)
+    }
+
+    /// Serves the streams until the connection ends.
+    func handle(_ value: Value, logger: Logger) async {
+        do {
+            try await withThrowingDiscardingTaskGroup { group in
+                for try await stream in value.streams.inbound {
+                    guard let stream else { continue }
+                    group.addTask { await http1.handleHTTP(asyncChannel: stream, logger: logger) }
+                }
+            }
+        } catch {
+            logger.debug("an HTTP/2 connection ended", metadata: ["cause": .string(ErrorWords.of(error))])
+        }
+    }
+
+    /// What is counted against floods. A peer that cancels all its streams at once, twice, is not one; a peer that opens
+    /// and resets streams as fast as it can meets the limit within a second (CVE-2023-44487). Each count is of one
+    /// connection, and reserves eight bytes for each of its events.
+    private var configuration: NIOHTTP2Handler.Configuration {
+        var configuration = NIOHTTP2Handler.Configuration()
+        configuration.connection.initialSettings = nioDefaultSettings.filter { $0.parameter != .maxConcurrentStreams }
+        configuration.connection.initialSettings.append(
+            HTTP2Setting(parameter: .maxConcurrentStreams, value: maximumStreams))
+        configuration.connection.maximumSequentialEmptyDataFrames = 16
+        // Errors of streams over the whole life of a connection; the rate of them is limited besides.
+        configuration.connection.maximumConnectionGlitches = 2000
+        configuration.connection.controlFrameRateLimit.windowLength = .seconds(5)
+        configuration.stream.streamResetFrameRateLimit.maximumCount = 400
+        configuration.stream.streamResetFrameRateLimit.windowLength = .seconds(5)
+        configuration.stream.streamErrorRateLimit.windowLength = .seconds(5)
+        return configuration
+    }
+}

@@ -1,0 +1,72 @@
+import Foundation
+import Logging
+import Metrics
+import NIOSSL
+
+/// Counts handshakes that fail on a listener, by kind, and writes a line of each kind now and then.
+final class HandshakeFailures: Sendable {
+    /// Why a connection did not get as far as to a request.
+    enum Kind: String, Sendable, CaseIterable {
+        /// HTTP without TLS.
+        case plainHTTP = "plain_http"
+        /// Bytes that are no TLS.
+        case notTLS = "not_tls"
+        /// It comes from a network of proxies and does not begin with a PROXY header.
+        case noProxyHeader = "no_proxy_header"
+        /// The client sent no certificate where one is needed.
+        case noCertificate = "no_certificate"
+        /// The client's certificate is beyond its life.
+        case certificateExpired = "certificate_expired"
+        /// The client's certificate is not of the authority, not for this use, or its key did not sign.
+        case certificateRefused = "certificate_refused"
+        /// No version, cipher suite or signature algorithm in common.
+        case nothingInCommon = "nothing_in_common"
+        /// The client refused the server's certificate, or gave up for another reason that it said.
+        case refusedByClient = "refused_by_client"
+        /// It took too long.
+        case timeout
+        /// The connection ended before.
+        case closed
+        case other
+    }
+
+    private let listener: String
+    private let log: SampledLog
+
+    init(listener: String, logger: Logger) {
+        self.listener = listener
+        log = SampledLog(logger: logger)
+    }
+
+    /// Counts one. Nothing of the client's is written: neither address nor names.
+    func record(_ kind: Kind) {
+        Counter(label: "handshakes_failed", dimensions: [("listener", listener), ("kind", kind.rawValue)]).increment()
+        log.warning(
+            "a handshake failed", kind: kind.rawValue,
+            ["listener": .string(listener), "kind": .string(kind.rawValue)])
+    }
+
+    /// Reads the kind out of an error of the TLS library, which names reasons in its text alone.
+    static func kind(of error: any Error, certificateExpiresAt expiry: Date?, now: Date) -> Kind {
+        guard let error = error as? NIOSSLError else { return .closed }
+        guard case .handshakeFailed(let failure) = error, case .sslError(let stack) = failure else { return .closed }
+        let text = stack.map(\.description).joined(separator: " ")
+        func says(_ words: String...) -> Bool { words.contains { text.contains($0) } }
+        if says("PEER_DID_NOT_RETURN_A_CERTIFICATE") { return .noCertificate }
+        if says("CERTIFICATE_VERIFY_FAILED") {
+            return expiry.map { $0 < now } == true ? .certificateExpired : .certificateRefused
+        }
+        if says("BAD_SIGNATURE", "WRONG_SIGNATURE_TYPE", "CERT_DECODE", "CANNOT_PARSE_LEAF_CERT", "DECODE_ERROR_CERT") {
+            return .certificateRefused
+        }
+        if says("HTTP_REQUEST", "HTTPS_PROXY_REQUEST") { return .plainHTTP }
+        if says("_ALERT_") { return .refusedByClient }
+        // The last two: none of the client's suites or curves fits the server's key.
+        if says("UNSUPPORTED_PROTOCOL", "NO_SHARED", "NO_COMMON", "UNKNOWN_CERTIFICATE_TYPE", "WRONG_CURVE") {
+            return .nothingInCommon
+        }
+        if says("WRONG_VERSION_NUMBER", "UNEXPECTED_RECORD", "UNEXPECTED_MESSAGE", "BAD_DECRYPT") { return .notTLS }
+        if says("EOF during handshake") { return .closed }
+        return .other
+    }
+}

@@ -1,0 +1,210 @@
+import HummingbirdCore
+import Identity
+import Logging
+import Metrics
+import NIOCore
+import Operations
+import Synchronization
+
+/// Asks a connection that has no request to close for another.
+struct GiveWay: Sendable {}
+
+/// Where one connection stands among the others of its listener. Told on its event loop, read from anywhere.
+final class ConnectionStanding: Sendable {
+    fileprivate let channel: any Channel
+    private let listener: ListenerConnections?
+    /// The time since which it is idle; 0 where it is at work.
+    private let idleSince: Atomic<UInt64>
+    private let hasShakenHands = Atomic<Bool>(false)
+
+    fileprivate init(_ channel: any Channel, of listener: ListenerConnections?) {
+        self.channel = channel
+        self.listener = listener
+        idleSince = Atomic(NIODeadline.now().uptimeNanoseconds)
+    }
+
+    /// Of a connection that stands alone.
+    convenience init(alone channel: any Channel) {
+        self.init(channel, of: nil)
+    }
+
+    /// A request came.
+    func work() {
+        idleSince.store(0, ordering: .relaxed)
+    }
+
+    /// The handshake has ended.
+    func begin() {
+        hasShakenHands.store(true, ordering: .relaxed)
+        idleSince.store(NIODeadline.now().uptimeNanoseconds, ordering: .relaxed)
+    }
+
+    /// There is no request any more. While others wait, who was served closes.
+    func rest() {
+        begin()
+        if let listener, listener.isWaitedFor() { giveWay() }
+    }
+
+    fileprivate var value: ConnectionCensus<ObjectIdentifier>.Standing {
+        let since = idleSince.load(ordering: .relaxed)
+        if since == 0 { return .busy }
+        return hasShakenHands.load(ordering: .relaxed) ? .idle(since: since) : .handshaking(since: since)
+    }
+
+    /// Asked once: it counts as being at work until it has closed, or has answered what came meanwhile.
+    fileprivate func giveWay() {
+        work()
+        channel.pipeline.fireUserInboundEventTriggered(GiveWay())
+    }
+}
+
+/// The open connections of one listener: counts them by address and certificate, and lets the longest idle one give way
+/// where there are too many.
+final class ListenerConnections: Sendable {
+    private struct State {
+        var census: ConnectionCensus<ObjectIdentifier>
+        var standings: [ObjectIdentifier: ConnectionStanding] = [:]
+    }
+
+    let name: String
+    private let total: Int
+    private let state: Mutex<State>
+    private let isWaiting = Atomic<Bool>(false)
+    private let isLooking = Atomic<Bool>(false)
+    private static let pause = TimeAmount.milliseconds(500)
+    private let log: SampledLog
+
+    init(name: String, limits: ConnectionCensus<ObjectIdentifier>.Limits, logger: Logger) {
+        self.name = name
+        total = limits.total
+        state = Mutex(State(census: ConnectionCensus(limits: limits)))
+        log = SampledLog(logger: logger)
+    }
+
+    /// How many there are.
+    var count: Int { state.withLock { $0.census.count } }
+
+    /// Notes an accepted connection; `nil` where its address has too many that are all at work.
+    func insert(_ channel: any Channel, from address: String?) -> ConnectionStanding? {
+        let id = ObjectIdentifier(channel)
+        let standing = ConnectionStanding(channel, of: self)
+        let taken = decide("address") { state, now in
+            state.standings[id] = standing
+            let standings = state.standings
+            return state.census.insert(id, from: address, now: now) { Self.standing(of: $0, standings) }
+        }
+        channel.closeFuture.whenComplete { [self] _ in
+            state.withLock { state in
+                state.census.remove(id)
+                state.standings[id] = nil
+            }
+        }
+        return taken ? standing : nil
+    }
+
+    /// Notes the address that a proxy said; `false` where it has too many connections.
+    func locate(_ channel: any Channel, at address: String) -> Bool {
+        let id = ObjectIdentifier(channel)
+        return decide("address") { state, now in
+            let standings = state.standings
+            return state.census.locate(id, at: address, now: now) { Self.standing(of: $0, standings) }
+        }
+    }
+
+    /// Notes the client's certificate; `false` where it has too many connections.
+    func bind(_ channel: any Channel, to certificate: Digest256) -> Bool {
+        let id = ObjectIdentifier(channel)
+        return decide("certificate") { state, now in
+            let standings = state.standings
+            return state.census.bind(id, to: certificate, now: now) { Self.standing(of: $0, standings) }
+        }
+    }
+
+    private func decide(
+        _ reason: String, _ body: @Sendable (inout State, UInt64) -> ConnectionCensus<ObjectIdentifier>.Verdict
+    ) -> Bool {
+        let now = NIODeadline.now().uptimeNanoseconds
+        let (verdict, leaving) = state.withLock { state in
+            let verdict = body(&state, now)
+            guard case .taken(let other?) = verdict else { return (verdict, nil as ConnectionStanding?) }
+            return (verdict, state.standings[other])
+        }
+        if let leaving {
+            count("connections_gave_way", reason)
+            leaving.giveWay()
+        }
+        guard verdict == .refused else { return true }
+        count("connections_refused", reason)
+        log.warning("a connection was refused: its \(reason) has too many", kind: reason, ["listener": .string(name)])
+        return false
+    }
+
+    /// Whether another connection is taken while so many are open. Where all are at work it waits in the kernel's queue,
+    /// and the first that has answered closes for it.
+    func hasRoom(_ open: Int) -> Bool {
+        guard open >= total else { return true }
+        log.warning(
+            "the listener is full: idle connections give way, others wait", kind: "full",
+            ["listener": .string(name), "connections": .stringConvertible(open)])
+        // Before the look, so that nobody comes to rest unseen after it.
+        isWaiting.store(true, ordering: .relaxed)
+        if makeRoom() { return true }
+        count("connections_waited", "full")
+        return false
+    }
+
+    /// Asks the one that is idle for longest to close; looks again in a while where nobody is.
+    @discardableResult
+    private func makeRoom() -> Bool {
+        let now = NIODeadline.now().uptimeNanoseconds
+        let (leaving, any) = state.withLock { state in
+            let standings = state.standings
+            let id = state.census.makeRoom(now: now) { Self.standing(of: $0, standings) }
+            return (id.flatMap { state.standings[$0] }, state.standings.values.first)
+        }
+        guard let leaving else {
+            if !isLooking.exchange(true, ordering: .relaxed) {
+                any?.channel.eventLoop.scheduleTask(in: Self.pause) { [self] in
+                    isLooking.store(false, ordering: .relaxed)
+                    if isWaiting.load(ordering: .relaxed) { makeRoom() }
+                }
+            }
+            return false
+        }
+        isWaiting.store(false, ordering: .relaxed)
+        count("connections_gave_way", "full")
+        leaving.giveWay()
+        return true
+    }
+
+    /// Whether a connection waits; who asks is the one that makes room.
+    fileprivate func isWaitedFor() -> Bool {
+        isWaiting.load(ordering: .relaxed) && isWaiting.exchange(false, ordering: .relaxed)
+    }
+
+    private func count(_ label: String, _ reason: String) {
+        Counter(label: label, dimensions: [("listener", name), ("reason", reason)]).increment()
+    }
+
+    private static func standing(
+        of id: ObjectIdentifier, _ standings: [ObjectIdentifier: ConnectionStanding]
+    ) -> ConnectionCensus<ObjectIdentifier>.Standing {
+        standings[id]?.value ?? .busy
+    }
+}
+
+/// Tells the HTTP library when to accept. It counts by itself: who has closed is forgotten elsewhere a moment later.
+struct AvailableConnections: AvailableConnectionsDelegate {
+    let connections: ListenerConnections
+    private var open = 0
+
+    init(_ connections: ListenerConnections) {
+        self.connections = connections
+    }
+
+    mutating func connectionOpened() { open += 1 }
+
+    mutating func connectionClosed() { open -= 1 }
+
+    func isAcceptingNewConnections() -> Bool { connections.hasRoom(open) }
+}

@@ -1,0 +1,88 @@
+import NIOCore
+import NIOSSL
+import Synchronization
+
+/// The service's own certificate and, on the client listener, the authorities whose certificates it takes.
+public final class ListenerTLS: Sendable {
+    /// The authorities whose certificates a listener takes from clients.
+    public struct Clients: Sendable {
+        let authorities: [[UInt8]]
+        let areRoots: Bool
+        let isTLS13Only: Bool
+
+        /// - Parameters:
+        ///   - authorities: certificates in DER.
+        ///   - areRoots: whether each of them signed itself. Then the TLS library judges chains, and can say in its alert
+        ///     what is wrong; it does not trust an authority that is not a root.
+        ///   - isTLS13Only: whether TLS 1.2 is refused.
+        public init(authorities: [[UInt8]], areRoots: Bool, isTLS13Only: Bool) {
+            self.authorities = authorities
+            self.areRoots = areRoots
+            self.isTLS13Only = isTLS13Only
+        }
+    }
+
+    private let clients: Clients?
+    private let context: Mutex<NIOSSLContext>
+
+    /// Reads the server's chain and key. Each listener has a context, and so ticket keys, of its own.
+    ///
+    /// - Parameter clients: `nil` where clients need no certificate.
+    public init(chainPEM: [UInt8], keyPEM: [UInt8], clients: Clients?) throws {
+        self.clients = clients
+        context = Mutex(try Self.context(chainPEM: chainPEM, keyPEM: keyPEM, clients: clients))
+    }
+
+    /// Puts another chain and key of the server into use, for connections that are made from now on.
+    public func replace(chainPEM: [UInt8], keyPEM: [UInt8]) throws {
+        let new = try Self.context(chainPEM: chainPEM, keyPEM: keyPEM, clients: clients)
+        context.withLock { $0 = new }
+    }
+
+    /// What the next connection is accepted with.
+    var sslContext: NIOSSLContext { context.withLock { $0 } }
+
+    /// A handler for the next connection.
+    ///
+    /// - Parameter verifyChain: judges the chain that the client sent, where the TLS library does not.
+    func makeHandler(verifyChain: (@Sendable ([[UInt8]]) -> Bool)?) -> NIOSSLServerHandler {
+        guard let verifyChain, clients?.areRoots == false else { return NIOSSLServerHandler(context: sslContext) }
+        return NIOSSLServerHandler(context: sslContext) { chain, promise in
+            let bytes = chain.compactMap { try? $0.toDERBytes() }
+            promise.succeed(bytes.count == chain.count && verifyChain(bytes) ? .certificateVerified : .failed)
+        }
+    }
+
+    private static func context(
+        chainPEM: [UInt8], keyPEM: [UInt8], clients: Clients?
+    ) throws -> NIOSSLContext {
+        var configuration = TLSConfiguration.makeServerConfiguration(
+            certificateChain: try NIOSSLCertificate.fromPEMBytes(chainPEM).map { .certificate($0) },
+            privateKey: .privateKey(try NIOSSLPrivateKey(bytes: keyPEM, format: .pem)))
+        configuration.minimumTLSVersion = clients?.isTLS13Only == true ? .tlsv13 : .tlsv12
+        configuration.cipherSuites = cipherSuites.joined(separator: ":")
+        configuration.verifySignatureAlgorithms = signatureAlgorithms
+        // How long the end of a connection waits for the client's: who gives way is to make room.
+        configuration.shutdownTimeout = .seconds(1)
+        configuration.applicationProtocols = ["h2", "http/1.1"]
+        if let clients {
+            configuration.certificateVerification = .noHostnameVerification
+            configuration.trustRoots = .certificates(
+                try clients.authorities.map { try NIOSSLCertificate(bytes: $0, format: .der) })
+            configuration.sendCANameList = true
+        }
+        return try NIOSSLContext(configuration: configuration)
+    }
+
+    /// Those of TLS 1.2 with ephemeral keys and authenticated encryption (RFC 9325 §4.2). TLS 1.3 has no others.
+    private static let cipherSuites = [
+        "ECDHE-ECDSA-AES128-GCM-SHA256", "ECDHE-RSA-AES128-GCM-SHA256", "ECDHE-ECDSA-AES256-GCM-SHA384",
+        "ECDHE-RSA-AES256-GCM-SHA384", "ECDHE-ECDSA-CHACHA20-POLY1305", "ECDHE-RSA-CHACHA20-POLY1305",
+    ]
+
+    /// What a client may prove its key by: no SHA-1 (RFC 9155). Keys are those that Certify takes.
+    private static let signatureAlgorithms: [SignatureAlgorithm] = [
+        .ecdsaSecp256R1Sha256, .rsaPssRsaeSha256, .rsaPkcs1Sha256, .ecdsaSecp384R1Sha384, .rsaPssRsaeSha384,
+        .rsaPkcs1Sha384, .rsaPssRsaeSha512, .rsaPkcs1Sha512,
+    ]
+}

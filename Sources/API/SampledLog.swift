@@ -1,0 +1,41 @@
+import Logging
+import NIOCore
+import Synchronization
+
+/// Lines that strangers cause: of each kind one in ten seconds, with the number that was left out before it.
+final class SampledLog: Sendable {
+    private struct Kind {
+        var next: NIODeadline
+        var omitted = 0
+    }
+
+    private static let interval = TimeAmount.seconds(10)
+
+    private let logger: Logger
+    private let kinds = Mutex<[String: Kind]>([:])
+
+    init(logger: Logger) {
+        self.logger = logger
+    }
+
+    /// Writes a line, or counts it. `kind` is a word of the service's own.
+    func warning(_ message: Logger.Message, kind: String, _ metadata: Logger.Metadata) {
+        guard let omitted = admit(kind, at: .now()) else { return }
+        var metadata = metadata
+        if omitted > 0 { metadata["omitted"] = .stringConvertible(omitted) }
+        logger.warning(message, metadata: metadata)
+    }
+
+    /// How many were left out before this one; `nil` where it is left out itself.
+    func admit(_ kind: String, at now: NIODeadline) -> Int? {
+        kinds.withLock { kinds in
+            guard let known = kinds[kind], known.next > now else {
+                let omitted = kinds[kind]?.omitted ?? 0
+                kinds[kind] = Kind(next: now + Self.interval)
+                return omitted
+            }
+            kinds[kind]?.omitted += 1
+            return nil
+        }
+    }
+}

@@ -1,0 +1,178 @@
+"""Too many connections: of one address, of one certificate, of all. Who is idle gives way, the oldest first; who is at
+work does not; what waits is served as soon as one has answered; and the probes' listener stands apart.
+
+The service's policy takes 24 connections on a listener, 16 of an address and 4 of a certificate; its limits are on.
+This machine has all of 127.0.0.0/8.
+"""
+
+import socket
+import threading
+import time
+import urllib.parse
+import urllib.request
+
+import options
+from checks import accepted, equal, expect
+from client import Device
+from http2_frames import context
+
+TOTAL, ADDRESS, CERTIFICATE = 24, 16, 4
+ASK = b"GET /.well-known/jwks.json HTTP/1.1\r\nHost: localhost\r\n\r\n"
+HALF = b"POST /certificates HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 11\r\n\r\n{"
+REST = b'"csr":"x"}'
+
+
+class Connection:
+    """One over TLS, from an address of choice."""
+
+    def __init__(self, url, tls, source="127.0.0.1"):
+        parts = urllib.parse.urlsplit(url)
+        plain = socket.create_connection((parts.hostname, parts.port), timeout=10, source_address=(source, 0))
+        self.tls = tls.wrap_socket(plain, server_hostname="localhost")
+
+    def ask(self, request=ASK):
+        """The status of one request; `None` where the connection has ended."""
+        try:
+            self.tls.sendall(request)
+            answer = b""
+            while b"\r\n\r\n" not in answer or len(answer.partition(b"\r\n\r\n")[2]) < length(answer):
+                chunk = self.tls.recv(65536)
+                if not chunk:
+                    return None
+                answer += chunk
+        except OSError:
+            return None
+        return int(answer.split()[1])
+
+    def is_open(self):
+        """Whether the service has not closed it; nothing is sent."""
+        self.tls.settimeout(0.01)
+        try:
+            open_ = bool(self.tls.recv(1))
+        except TimeoutError:
+            open_ = True
+        except OSError:
+            open_ = False
+        self.tls.settimeout(10)
+        return open_
+
+    def close(self):
+        self.tls.close()
+
+
+def length(answer):
+    for line in answer.partition(b"\r\n\r\n")[0].split(b"\r\n"):
+        if line.lower().startswith(b"content-length:"):
+            return int(line.split(b":")[1])
+    return 0
+
+
+def settled(condition):
+    """Waits for what another thread of the service does in a moment."""
+    for _ in range(100):
+        if condition():
+            return True
+        time.sleep(0.05)
+    return False
+
+
+def metric(chosen, name):
+    """The sum of a counter."""
+    text = urllib.request.urlopen(chosen.ops + "/metrics", timeout=5).read().decode()
+    return sum(float(line.split()[-1]) for line in text.splitlines() if line.startswith(name))
+
+
+def by_address(chosen, tls):
+    """The idle ones of an address give way, the oldest first; those at work do not."""
+    idle = []
+    for _ in range(ADDRESS):
+        idle.append(Connection(chosen.public, tls, "127.0.0.2"))
+        equal(idle[-1].ask(), 200, "the answer")
+    late = [Connection(chosen.public, tls, "127.0.0.2") for _ in range(2)]
+    equal([one.ask() for one in late], [200, 200], "the answers to those beyond the limit")
+    expect(settled(lambda: not idle[0].is_open() and not idle[1].is_open()), "the oldest did not give way")
+    expect(all(one.is_open() for one in idle[2:]), "others gave way")
+    for one in idle + late:
+        one.close()
+    expect(settled(lambda: metric(chosen, "countersign_connections_gave_way_total") >= 2), "nothing was counted")
+    time.sleep(0.3)
+
+    busy = [Connection(chosen.public, tls, "127.0.0.2") for _ in range(ADDRESS)]
+    for one in busy:
+        one.tls.sendall(HALF)
+    time.sleep(0.3)
+    try:
+        refused = Connection(chosen.public, tls, "127.0.0.2").ask() is None
+    except OSError:
+        refused = True
+    expect(refused, "one beyond those at work was served")
+    other = Connection(chosen.public, tls, "127.0.0.3")
+    equal(other.ask(), 200, "the answer to another address")
+    other.close()
+    equal([one.ask(REST) for one in busy], [422] * ADDRESS, "the answers to those at work")
+    for one in busy:
+        one.close()
+    expect(metric(chosen, "countersign_connections_refused_total") >= 1, "no refusal was counted")
+    time.sleep(0.3)
+    print("by address: idle ones gave way, none at work")
+
+
+def by_certificate(chosen):
+    """The same by certificate, from several addresses."""
+    device = Device(chosen.public, chosen.client, chosen.ca, "EC")
+    accepted(device.certify(), 201)
+    tls = context(chosen.ca, device.files)
+    ask = b"POST /nonces HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\n\r\n"
+    open_ = []
+    for index in range(CERTIFICATE + 1):
+        open_.append(Connection(chosen.client, tls, f"127.0.0.{index + 4}"))
+        equal(open_[-1].ask(ask), 201, "the answer")
+    expect(settled(lambda: not open_[0].is_open()), "the oldest did not give way")
+    expect(all(one.is_open() for one in open_[1:]), "others gave way")
+    for one in open_:
+        one.close()
+    print("by certificate: the oldest gave way")
+
+
+def full(chosen, tls):
+    """A full listener: the longest idle one gives way; where all are at work one waits; probes are answered."""
+    time.sleep(0.5)
+    idle = [Connection(chosen.public, tls, "127.0.0.9")]
+    equal(idle[0].ask(), 200, "the answer")
+    busy = [Connection(chosen.public, tls, f"127.0.0.{10 + index % 3}") for index in range(TOTAL - 1)]
+    for one in busy:
+        one.tls.sendall(HALF)
+    time.sleep(0.3)
+    next_ = Connection(chosen.public, tls, "127.0.0.20")
+    equal(next_.ask(), 200, "the answer to one more")
+    expect(settled(lambda: not idle[0].is_open()), "the idle one did not give way")
+    next_.tls.sendall(HALF)
+    time.sleep(0.3)
+    answers = []
+
+    def wait():
+        answers.append(Connection(chosen.public, tls, "127.0.0.21").ask())
+
+    waiting = threading.Thread(target=wait)
+    waiting.start()
+    time.sleep(1)
+    equal(answers, [], "the answers while all are at work")
+    equal(urllib.request.urlopen(chosen.ops + "/livez", timeout=5).status, 200, "a probe's answer")
+    expect(metric(chosen, "countersign_connections_waited_total") >= 1, "nothing was counted")
+    equal(busy[0].ask(REST), 422, "the answer to one at work")
+    waiting.join(timeout=10)
+    equal(answers, [200], "the answer to the one that waited")
+    equal([one.ask(REST) for one in busy[1:] + [next_]], [422] * (TOTAL - 1), "the answers to the others")
+    print("full: the idle one gave way, one waited, probes were answered")
+
+
+def main():
+    chosen = options.parser(__doc__).parse_args()
+    tls = context(chosen.ca)
+    by_address(chosen, tls)
+    by_certificate(chosen)
+    full(chosen, tls)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,150 @@
+"""HTTP/2 frame by frame: how answers end, which floods end a connection, and how the service says goodbye."""
+
+import json
+import time
+
+import options
+from checks import equal, expect
+from client import Device
+from http2_frames import (
+    ACK, DATA, END_HEADERS, END_STREAM, GOAWAY, HEADERS, PING, RST_STREAM, Connection, context, frame, head)
+
+ENHANCE_YOUR_CALM, STREAM_CLOSED, CANCEL, REFUSED_STREAM = 11, 5, 8, 7
+
+
+def ends(connection, streams):
+    """Reads until all streams have ended: what ended each, and the bytes and frames of its body."""
+    left, ended, bodies = set(streams), {}, {stream: [] for stream in streams}
+    while left:
+        got = connection.read()
+        expect(got is not None, f"the connection ended before {len(left)} streams")
+        kind, flags, stream, payload = got
+        expect(kind != GOAWAY or int.from_bytes(payload[4:8], "big") == 0, f"GOAWAY {payload[:8].hex()}")
+        if stream not in left:
+            continue
+        if kind == DATA:
+            bodies[stream].append(payload)
+        if kind == RST_STREAM or (kind in (DATA, HEADERS) and flags & END_STREAM):
+            ended[stream] = kind if kind != RST_STREAM else -int.from_bytes(payload, "big")
+            left.discard(stream)
+    return ended, bodies
+
+
+def last_bytes(chosen, tls):
+    """The frame with the last byte ends the stream: a client that counts bytes need not reset it."""
+    connection = Connection(chosen.public, tls)
+    for method, path, body in (("GET", "/.well-known/countersign", None), ("GET", "/openapi.json", None),
+                               ("POST", "/certificates", b'{"csr":"x"}'), ("GET", "/nowhere", None)):
+        stream = connection.request(method, path, body, content_type="application/json")
+        ended, bodies = ends(connection, [stream])
+        equal(ended[stream], DATA, f"what ends {method} {path}")
+        expect(all(bodies[stream]), f"{method} {path} ends by an empty frame")
+    # As curl 7.88 does: complete is what Content-Length says, and whatever is open then is reset.
+    asked = 1000
+    for _ in range(asked):
+        stream = connection.request("GET", "/.well-known/jwks.json")
+        while True:
+            got = connection.read()
+            expect(got is not None, "the connection of a client that counts bytes was ended")
+            kind, flags, of, payload = got
+            expect(kind != GOAWAY, f"a client that counts bytes got GOAWAY {payload[:8].hex()}")
+            if of == stream and kind == DATA and payload:
+                if not flags & END_STREAM:
+                    connection.send(frame(RST_STREAM, 0, stream, STREAM_CLOSED.to_bytes(4, "big")))
+                break
+    connection.close()
+    print(f"{asked} requests of a client that counts bytes")
+
+
+def honest(chosen, tls):
+    """Streams that are cancelled together, pings in a row and a stream too many end nothing else."""
+    connection = Connection(chosen.public, tls)
+    for _ in range(4):
+        requests = [connection.request("GET", "/openapi.json", send=False) for _ in range(50)]
+        connection.send(*(frames for _, frames in requests))
+        connection.send(*(frame(RST_STREAM, 0, stream, CANCEL.to_bytes(4, "big")) for stream, _ in requests))
+        time.sleep(0.3)
+    connection.send(*(frame(PING, 0, 0, bytes(7) + bytes([count])) for count in range(50)))
+    # More streams than are allowed, each with a body that is still to come.
+    begun = []
+    for _ in range(60):
+        stream, connection.next = connection.next, connection.next + 2
+        begun.append(stream)
+    connection.send(*(frame(HEADERS, END_HEADERS, stream, head("POST", "/certificates", content_type="application/json"))
+                      for stream in begun))
+    refused, answered = set(), 0
+    while len(refused) < 10:
+        got = connection.read()
+        expect(got is not None and got[0] != GOAWAY, f"the connection ended: {got}")
+        if got[0] == RST_STREAM and got[2] in begun:
+            equal(int.from_bytes(got[3], "big"), REFUSED_STREAM, "the code")
+            refused.add(got[2])
+    equal(sorted(refused), begun[50:], "the refused streams")
+    connection.send(*(frame(DATA, END_STREAM, stream, b'{"csr":"x"}') for stream in begun[:50]))
+    ended, _ = ends(connection, begun[:50])
+    answered = sum(how == DATA for how in ended.values())
+    equal(answered, 50, "the answered streams")
+    connection.close()
+    print("200 cancelled streams, 50 pings and 10 streams too many end nothing else")
+
+
+def floods(chosen, tls):
+    """A rapid reset, and pings without end, are ended by GOAWAY."""
+    def reset(connection):
+        stream, frames = connection.request("GET", "/openapi.json", send=False)
+        return frames + frame(RST_STREAM, 0, stream, CANCEL.to_bytes(4, "big"))
+
+    def ping(_):
+        return frame(PING, 0, 0, b"12345678")
+
+    for name, make in (("resets", reset), ("pings", ping)):
+        connection = Connection(chosen.public, tls)
+        code, sent = None, 0
+        try:
+            for _ in range(100):
+                connection.send(*(make(connection) for _ in range(20)))
+                sent += 20
+        except OSError:
+            pass
+        while (got := connection.read()) is not None:
+            if got[0] == GOAWAY:
+                code = int.from_bytes(got[3][4:8], "big")
+                break
+        equal(code, ENHANCE_YOUR_CALM, f"the code after {sent} {name}")
+        print(f"{name}: ended")
+
+
+def certifications(chosen, tls):
+    """Twenty certifications on one connection are all answered; it is told to go away, and ends after them."""
+    connection = Connection(chosen.public, tls)
+    devices = [Device(chosen.public, chosen.client, chosen.ca, "EC") for _ in range(20)]
+    requests = [connection.request("POST", "/certificates", json.dumps({"csr": device.layer_csr()}).encode(), send=False,
+                                   content_type="application/json") for device in devices]
+    bodies, certificates, goaways, closed = {stream: b"" for stream, _ in requests}, 0, [], False
+    connection.send(*(frames for _, frames in requests))
+    while not closed:
+        got = connection.read()
+        if got is None:
+            closed = True
+            break
+        kind, flags, stream, payload = got
+        if kind == GOAWAY:
+            goaways.append((int.from_bytes(payload[:4], "big"), int.from_bytes(payload[4:8], "big")))
+        if kind == DATA:
+            bodies[stream] += payload
+            if flags & END_STREAM:
+                certificates += "certificate" in json.loads(bodies[stream])
+    equal(certificates, 20, "the certificates that arrived")
+    equal([code for _, code in goaways], [0, 0], "the codes of GOAWAY")
+    equal(goaways[-1][0], requests[-1][0], "the last stream that GOAWAY names")
+    print("20 certificates of 20, then GOAWAY and the end")
+
+
+def main():
+    chosen = options.parser(__doc__).parse_args()
+    for part in (last_bytes, honest, floods, certifications):
+        part(chosen, context(chosen.ca))
+
+
+if __name__ == "__main__":
+    main()
