@@ -1,7 +1,7 @@
 # make run   installs what is missing, builds, starts the service and the sample provider, walks the tour, stays up
 # make test  installs what the tests need and runs everything
 # make bench builds for release and measures; it writes Tests/Benchmarks/RESULTS.md
-# make fuzz  reads ten million mutated cards, and sends 300,000 odd requests; FUZZ_ROUNDS and FUZZ_SEED are yours
+# make fuzz  reads ten million mutated cards, and sends 200,000 odd requests; FUZZ_ROUNDS and FUZZ_SEED are yours
 .PHONY: run test bench fuzz build format lint
 SHELL := /bin/bash
 VENV := $(CURDIR)/.venv
