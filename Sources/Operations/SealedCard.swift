@@ -20,9 +20,13 @@ enum SealedCard {
         _ facts: CardFacts, of card: IdentityCardID, as user: UserID, keys: PersonalKeys,
         in transaction: any Transaction
     ) throws -> Bool? {
-        guard let entry = try IdentityCardRecords(transaction).lastVerified(of: user, before: card),
-            let former = try self.facts(of: entry, keys: keys, in: transaction)
-        else { return nil }
-        return SamePerson.agree(former, facts)
+        guard let entry = try IdentityCardRecords(transaction).lastVerified(of: user, before: card) else { return nil }
+        do {
+            guard let former = try self.facts(of: entry, keys: keys, in: transaction) else { return false }
+            return SamePerson.agree(former, facts)
+        } catch is SealingFailure {
+            // Who it was cannot be read any more: a person decides.
+            return false
+        }
     }
 }

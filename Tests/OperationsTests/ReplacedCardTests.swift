@@ -134,6 +134,21 @@ struct ReplacedCardTests {
         }
     }
 
+    @Test("goes to review where the former one cannot be opened any more")
+    func unreadable() async throws {
+        try await House.inhabit { house in
+            let bench = try CardBench(house)
+            let alice = try await bench.withPhone("alice", "+14155552671")
+            let first = try await bench.show(try .virginia, alice)
+            try await house.store.write { transaction in
+                try IdentityCardRecords(transaction).replaceFacts(first.id, sealed: [UInt8](repeating: 7, count: 64))
+            }
+            let second = try await bench.show(try .virginia, alice)
+            #expect(second.status == .inReview)
+            #expect(Self.failed(second) == [.samePerson])
+        }
+    }
+
     @Test("of one person is asked for under all kinds of document: a number is one document")
     func kinds() async throws {
         try await House.inhabit { house in
