@@ -133,6 +133,8 @@ struct ProviderKeyTests {
     func descendants() async throws {
         try await House.inhabit { house in
             let admin = first(house)
+            // Keys are listed by the time of their making.
+            house.clock.advance(1)
             let leaked = try await admin.add()
             let child = try await leaked.add()
             let grandchild = try await child.add()
