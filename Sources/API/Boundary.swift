@@ -9,23 +9,19 @@ import Operations
 /// The outermost middleware of every listener: errors become answers, each request one log line and two measurements.
 ///
 /// The log holds the route's template and never the path, the query, a header or a body.
-struct Boundary<Context: RequestContext>: RouterMiddleware {
-    let listener: String
-    let realm: String
+struct Boundary<Context: ListenerContext>: RouterMiddleware {
+    let face: ListenerFace
     let policy: CurrentPolicy
-    let measurements: RequestMeasurements
     /// A nonce for a refused caller, where the listener gives any.
     let freshNonce: @Sendable (Context) -> (nonce: String, expiresAt: Date)?
 
     init(
-        listener: String, realm: String, policy: CurrentPolicy,
-        freshNonce: @escaping @Sendable (Context) -> (nonce: String, expiresAt: Date)?
+        face: ListenerFace, policy: CurrentPolicy,
+        freshNonce: @escaping @Sendable (Context) -> (nonce: String, expiresAt: Date)? = { _ in nil }
     ) {
-        self.listener = listener
-        self.realm = realm
+        self.face = face
         self.policy = policy
         self.freshNonce = freshNonce
-        measurements = RequestMeasurements(listener: listener)
     }
 
     func handle(
@@ -33,62 +29,65 @@ struct Boundary<Context: RequestContext>: RouterMiddleware {
     ) async throws -> Response {
         let start = ContinuousClock.now
         var response: Response
-        var failure: Problem?
+        var problem: Problem?
         var cause: (any Error)?
+        // The router knows it by now; nil where it has no such route.
+        let route = context.endpointPath
         do {
-            response = try await next(try await request.bounded(to: policy[\.requests].maximumBody), context)
-        } catch let thrown {
-            let passing = thrown as? FailureInPassing
-            let error = passing?.cause ?? thrown
-            var problem = Problem(error)
-            if problem.status == .unauthorized || problem.refusal?.code == .invalidIdentityToken
-                || problem.refusal?.code == .invalidPresenceProof
-            {
-                problem.nonce = freshNonce(context)
-            }
-            response = problem.response(requestID: context.id, realm: realm)
-            // The rest of the body is still on its way: nobody waits for it.
-            if problem.refusal?.code == .payloadTooLarge { response.headers[.connection] = "close" }
-            if let passing { response.tell(passing.opened) }
-            failure = problem
-            cause = error
+            let bounded = try await request.bounded(to: policy[\.requests].maximumBody, on: context.channel)
+            response = try await next(bounded, context)
+        } catch let error as HTTPError where error.status == .notFound && route == nil {
+            (response, problem) = unrouted(request, context)
+        } catch {
+            cause = (error as? FailureInPassing)?.cause ?? error
+            (response, problem) = refusal(of: error, context)
         }
+        // RFC 9110 §9.3.2 and §8.6: fields as for GET, no body; and no length where there can be no body.
+        if request.method == .head { response = response.createHeadResponse() }
+        if response.status == .noContent { response.headers[.contentLength] = nil }
         let elapsed = ContinuousClock.now - start
-        let route = context.endpointPath ?? "unmatched"
-        record(request.method, route, response.status, elapsed, failure)
-        log(request.method, route, response.status, elapsed, failure, cause, context.logger)
+        // An answer that nobody is left to take is counted as that, unless the service itself failed.
+        let isTaken = response.status.code >= 500 || context.channel.isActive
+        face.record(
+            ListenerFace.Outcome(
+                method: request.method, route: route ?? RequestMeasurements.unmatched,
+                status: isTaken ? response.status : ClientGone.status, elapsed: elapsed, problem: problem, cause: cause),
+            context.logger)
         return response
     }
 
-    private func record(
-        _ method: HTTPRequest.Method, _ route: String, _ status: HTTPResponse.Status, _ elapsed: Duration,
-        _ failure: Problem?
-    ) {
-        measurements.of(method, route, status).record(elapsed)
-        guard let refusal = failure?.refusal else { return }
-        Counter(
-            label: "refusals", dimensions: [("code", refusal.code.rawValue), ("reason", refusal.reason ?? "")]
-        ).increment()
+    private func refusal(of error: any Error, _ context: Context) -> (Response, Problem) {
+        let passing = error as? FailureInPassing
+        var problem = Problem(passing?.cause ?? error)
+        if problem.status == .unauthorized || problem.refusal?.code == .invalidIdentityToken
+            || problem.refusal?.code == .invalidPresenceProof
+        {
+            problem.nonce = freshNonce(context)
+        }
+        var response = problem.response(requestID: context.id, realm: face.realm)
+        // The rest of the body is still on its way, or cannot be found any more: nobody waits for it.
+        if problem.refusal?.code == .payloadTooLarge || (passing?.cause ?? error) is HTTPDefect {
+            response.headers[.connection] = "close"
+        }
+        if let passing { response.tell(passing.opened) }
+        return (response, problem)
     }
 
-    private func log(
-        _ method: HTTPRequest.Method, _ route: String, _ status: HTTPResponse.Status, _ elapsed: Duration,
-        _ failure: Problem?, _ cause: (any Error)?, _ logger: Logger
-    ) {
-        let isFailure = status.code >= 500
-        guard logger.logLevel <= (isFailure ? .error : .info) else { return }
-        var metadata: Logger.Metadata = [
-            "listener": .string(listener), "method": .string(method.rawValue), "route": .string(route),
-            "status": .string(String(status.code)), "microseconds": .string(String(elapsed.nanoseconds / 1000)),
-        ]
-        if let refusal = failure?.refusal {
-            metadata["code"] = "\(refusal.code.rawValue)"
-            if let reason = refusal.reason { metadata["reason"] = "\(reason)" }
-            if let detail = refusal.privateDetail { metadata["cause"] = "\(detail)" }
-        } else if let cause {
-            metadata["cause"] = .string(ErrorWords.of(cause))
+    /// The answer to a method or a path that the listener's router does not have.
+    private func unrouted(_ request: Request, _ context: Context) -> (Response, Problem?) {
+        let problem: Problem
+        switch face.directory.find(request.uri.path, on: face.name) {
+        case .otherMethods(let methods):
+            guard request.method != .options else {
+                return (Response(status: .noContent, headers: [.allow: HTTPDefect.list(methods)]), nil)
+            }
+            problem = Problem(HTTPDefect.methodNotAllowed(methods))
+        case .elsewhere(let other):
+            let place = face.place(of: other)
+            problem = Problem(Refusal(.notFound, "This path is on the \(other.rawValue) listener\(place)."))
+        case .nowhere: problem = Problem(Refusal(.notFound, "There is nothing here under this path."))
         }
-        logger.log(level: isFailure ? .error : .info, "request", metadata: metadata)
+        return (problem.response(requestID: context.id, realm: face.realm), problem)
     }
 }
 

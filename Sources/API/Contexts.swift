@@ -4,21 +4,30 @@ import Identity
 import NIOCore
 import Operations
 
+/// What a request on any listener brings along.
+protocol ListenerContext: RequestContext {
+    /// What the request came over: the connection, or a stream of HTTP/2.
+    var channel: any Channel { get }
+}
+
 /// What a request on the public or the ops listener brings along.
-public struct PublicContext: RequestContext {
+public struct PublicContext: ListenerContext {
     public var coreContext: CoreRequestContextStorage
+    let channel: any Channel
     /// The key under which the sender's address is limited.
     let addressKey: String
 
     public init(source: ApplicationRequestContextSource) {
         coreContext = .init(source: source)
+        channel = source.channel
         addressKey = PeerAddress.limitKey(CurrentConnection.peerAddress ?? source.channel.remoteAddress)
     }
 }
 
 /// What a request on the client listener brings along: the connection whose handshake proved the device's key.
-public struct ClientContext: RequestContext {
+public struct ClientContext: ListenerContext {
     public var coreContext: CoreRequestContextStorage
+    let channel: any Channel
     /// The connection; `nil` only outside the mutual-TLS listener, where every request is refused.
     let current: ClientConnection?
     /// The key under which the sender's address is limited.
@@ -30,6 +39,7 @@ public struct ClientContext: RequestContext {
 
     public init(source: ApplicationRequestContextSource) {
         coreContext = .init(source: source)
+        channel = source.channel
         current = CurrentConnection.value
         addressKey = PeerAddress.limitKey(CurrentConnection.peerAddress ?? source.channel.remoteAddress)
     }

@@ -11,6 +11,14 @@ extension JSONValue {
 
     /// An identifier's text.
     static func id<Kind>(_ identifier: Identifier<Kind>) -> JSONValue { .string(identifier.description) }
+
+    /// Its text.
+    var buffer: ByteBuffer {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(512)
+        appendJSON(to: &bytes)
+        return ByteBuffer(bytes: bytes)
+    }
 }
 
 extension Response {
@@ -25,10 +33,7 @@ extension Response {
     }
 
     mutating func setJSON(_ value: JSONValue, type: String) {
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(512)
-        value.appendJSON(to: &bytes)
         headers[.contentType] = type
-        body = ResponseBody(byteBuffer: ByteBuffer(bytes: bytes))
+        body = ResponseBody(byteBuffer: value.buffer)
     }
 }

@@ -28,13 +28,18 @@ public struct Listeners: Sendable {
     /// Whether connections are limited by address and certificate.
     let rateLimiting: RateLimiting
     let open: OpenChannels
+    let urls: @Sendable (ListenerName) -> String?
     let logger: Logger
+    private let directory = RouteDirectory()
 
     /// Shares a realm, limits, a list of what is open, and a logger.
     ///
-    /// - Parameter maximumConnections: how many each listener takes; the policy's, or fewer.
+    /// - Parameters:
+    ///   - maximumConnections: how many each listener takes; the policy's, or fewer.
+    ///   - urls: what a client that asks the wrong listener is told of the others.
     public init(
         realm: String, policy: CurrentPolicy, maximumConnections: Int, rateLimiting: RateLimiting, open: OpenChannels,
+        urls: @escaping @Sendable (ListenerName) -> String?,
         logger: Logger
     ) {
         self.realm = realm
@@ -44,7 +49,12 @@ public struct Listeners: Sendable {
         self.limits = limits
         self.rateLimiting = rateLimiting
         self.open = open
+        self.urls = urls
         self.logger = logger
+    }
+
+    private func face(_ name: ListenerName) -> ListenerFace {
+        ListenerFace(name: name, realm: realm, directory: directory, urls: urls, logger: logger)
     }
 
     /// The listener for devices without a certificate and for provider backends.
@@ -52,17 +62,18 @@ public struct Listeners: Sendable {
         at address: ListenerAddress, tls: ListenerTLS, certificates: CertificateRoutes, providers: ProviderRoutes,
         webhooks: WebhookRoutes, discovery: DiscoveryRoutes, onRunning: @escaping @Sendable (Int) -> Void
     ) -> any Service {
-        let router = Router(context: PublicContext.self)
-        router.add(middleware: Boundary(listener: "public", realm: realm, policy: policy, freshNonce: { _ in nil }))
+        let face = face(.public)
+        let router = ListedRouter(PublicContext.self, listener: .public, directory: directory)
+        router.add(middleware: Boundary(face: face, policy: policy))
         certificates.addPublic(to: router)
         providers.add(to: router)
         webhooks.add(to: router)
         discovery.add(to: router)
         let (accepted, failures) = gate("public", total: limits.maximumConnections)
-        return application(router, at: address, accepted, onRunning: onRunning) { responder in
+        return application(router.router, at: address, accepted, onRunning: onRunning) { responder in
             TLSListenerChannel(
                 tls: tls, verifyChain: nil, onConnect: { _ in }, connections: ConnectionTable(), limits: limits,
-                maximumStreams: limits.publicStreams, open: open, accepted: accepted, failures: failures,
+                maximumStreams: limits.publicStreams, open: open, accepted: accepted, failures: failures, face: face,
                 responder: responder)
         }
     }
@@ -74,9 +85,10 @@ public struct Listeners: Sendable {
         phones: PhoneRoutes, cards: CardRoutes, users: UserRoutes, authorizations: AuthorizationRoutes,
         onRunning: @escaping @Sendable (Int) -> Void
     ) -> any Service {
-        let router = Router(context: ClientContext.self)
+        let face = face(.client)
+        let router = ListedRouter(ClientContext.self, listener: .client, directory: directory)
         router.add(
-            middleware: Boundary(listener: "client", realm: realm, policy: policy) { context in
+            middleware: Boundary(face: face, policy: policy) { context in
                 context.current.map { sessions.issueNonce($0) }
             })
         router.add(middleware: JudgeCertificate(judge: judge))
@@ -91,10 +103,10 @@ public struct Listeners: Sendable {
         // A failure is said to the first request, which is judged again.
         let onConnect: @Sendable (ClientConnection) async -> Void = { try? await judge($0) }
         let (accepted, failures) = gate("client", total: limits.maximumConnections)
-        return application(router, at: address, accepted, onRunning: onRunning) { responder in
+        return application(router.router, at: address, accepted, onRunning: onRunning) { responder in
             TLSListenerChannel(
                 tls: tls, verifyChain: verifyChain, onConnect: onConnect, connections: connections, limits: limits,
-                maximumStreams: limits.clientStreams, open: open, accepted: accepted, failures: failures,
+                maximumStreams: limits.clientStreams, open: open, accepted: accepted, failures: failures, face: face,
                 responder: responder)
         }
     }
@@ -105,20 +117,22 @@ public struct Listeners: Sendable {
     public func makeOps(
         at address: ListenerAddress, tls: ListenerTLS?, routes: OpsRoutes, onRunning: @escaping @Sendable (Int) -> Void
     ) -> any Service {
-        let router = Router(context: PublicContext.self)
-        router.add(middleware: Boundary(listener: "ops", realm: realm, policy: policy, freshNonce: { _ in nil }))
+        let face = face(.ops)
+        let router = ListedRouter(PublicContext.self, listener: .ops, directory: directory)
+        router.add(middleware: Boundary(face: face, policy: policy))
         routes.add(to: router)
         let (accepted, failures) = gate("ops", total: Self.opsConnections)
-        return application(router, at: address, accepted, onRunning: onRunning) {
+        return application(router.router, at: address, accepted, onRunning: onRunning) {
             responder -> any ServerChildChannel in
             guard let tls else {
-                return PlainListenerChannel(limits: limits, open: open, accepted: accepted, responder: responder)
+                return PlainListenerChannel(
+                    limits: limits, open: open, accepted: accepted, face: face, responder: responder)
             }
             var limits = limits
             limits.proxiedNetworks = []
             return TLSListenerChannel(
                 tls: tls, verifyChain: nil, onConnect: { _ in }, connections: ConnectionTable(), limits: limits,
-                maximumStreams: limits.publicStreams, open: open, accepted: accepted, failures: failures,
+                maximumStreams: limits.publicStreams, open: open, accepted: accepted, failures: failures, face: face,
                 responder: responder)
         }
     }

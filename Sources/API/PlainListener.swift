@@ -12,16 +12,18 @@ struct PlainListenerChannel: ServerChildChannel {
     private let limits: RequestPolicy
     private let open: OpenChannels
     private let accepted: ListenerConnections
+    private let face: ListenerFace
 
     init(
-        limits: RequestPolicy, open: OpenChannels, accepted: ListenerConnections,
+        limits: RequestPolicy, open: OpenChannels, accepted: ListenerConnections, face: ListenerFace,
         responder: @escaping HTTPChannelHandler.Responder
     ) {
         self.limits = limits
         self.open = open
         self.accepted = accepted
+        self.face = face
         http1 = HTTP1Channel(
-            responder: responder, configuration: TLSListenerChannel.configuration(limits, isStream: false))
+            responder: responder, configuration: TLSListenerChannel.configuration(limits, face, isStream: false))
     }
 
     func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Value> {
@@ -34,6 +36,9 @@ struct PlainListenerChannel: ServerChildChannel {
             try channel.pipeline.syncOperations.addHandler(FirstByteHandler())
         }.flatMap {
             TLSListenerChannel.paced(http1, limits, standing).setup(channel: channel, logger: logger)
+        }.flatMapThrowing { value in
+            try MessageRulesHandler.add(to: channel, limits: limits, face: face)
+            return value
         }
     }
 

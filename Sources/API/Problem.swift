@@ -2,34 +2,57 @@ import Foundation
 import HTTPTypes
 import Hummingbird
 import Identity
+import NIOCore
 
 /// Turns what went wrong into the answer that the contract fixes (RFC 9457). The only place that knows status codes.
 struct Problem {
     let status: HTTPResponse.Status
+    /// The contract's word.
+    let code: String
+    let detail: String
     let refusal: Refusal?
+    /// What the path takes, where that is not what was asked.
+    private var allowed: [HTTPRequest.Method] = []
     /// A nonce that saves the caller the round trip to `/nonces`.
     var nonce: (nonce: String, expiresAt: Date)?
 
     /// Reads an error. What is no refusal becomes a bare 500: its description is for the log alone.
     init(_ error: any Error) {
-        let refusal: Refusal?
         switch error {
-        case let error as Refusal: refusal = error
-        case let error as HeaderFormRefusal: refusal = error.refusal
-        case let error as HTTPError: refusal = Self.refusal(for: error.status)
-        default: refusal = nil
+        case let defect as HTTPDefect: self.init(http: defect)
+        case is ClientGone:
+            self.init(ClientGone.status, "client_closed_request", "The request did not come to its end.")
+        case let error as Refusal: self.init(refusal: error, Self.status(of: error.code))
+        case let error as HeaderFormRefusal: self.init(refusal: error.refusal, .unauthorized)
+        case let error as HTTPError:
+            self = Self.refusal(for: error.status).map { Problem(refusal: $0, Self.status(of: $0.code)) } ?? Problem()
+        default: self.init()
         }
+    }
+
+    private init(http defect: HTTPDefect) {
+        self.init(defect.status, defect.code, defect.detail)
+        if case .methodNotAllowed(let methods) = defect { allowed = methods }
+    }
+
+    private init(refusal: Refusal, _ status: HTTPResponse.Status) {
+        self.init(status, refusal.code.rawValue, refusal.detail, refusal)
+    }
+
+    private init(
+        _ status: HTTPResponse.Status = .internalServerError, _ code: String = "internal_error",
+        _ detail: String = "The service failed; the request's id finds the reason in its log.",
+        _ refusal: Refusal? = nil
+    ) {
+        self.status = status
+        self.code = code
+        self.detail = detail
         self.refusal = refusal
-        if error is HeaderFormRefusal {
-            status = .unauthorized
-        } else {
-            status = refusal.map { Self.status(of: $0.code) } ?? .internalServerError
-        }
     }
 
     private static func refusal(for status: HTTPResponse.Status) -> Refusal? {
         switch status {
-        case .notFound, .methodNotAllowed: Refusal(.notFound, "There is nothing here under this method and path.")
+        case .notFound: Refusal(.notFound, "There is nothing here under this path.")
         case .contentTooLarge: Refusal(.payloadTooLarge, "The body is larger than this service reads.")
         case .badRequest: Refusal(.malformedRequest, "The request cannot be read.")
         default: nil
@@ -57,14 +80,23 @@ struct Problem {
         }
     }
 
+    /// Whether the service itself failed.
+    var isFailure: Bool { refusal == nil && status == .internalServerError }
+
     /// The answer.
     func response(requestID: String, realm: String) -> Response {
+        let (fields, body) = document(requestID: requestID, realm: realm)
+        return Response(status: status, headers: fields, body: ResponseBody(byteBuffer: body))
+    }
+
+    /// The answer's header fields, its length among them, and its body.
+    func document(requestID: String, realm: String) -> (fields: HTTPFields, body: ByteBuffer) {
         let members: KeyValuePairs<String, JSONValue?> = [
-            "type": .string(refusal.map { "urn:countersign:problem:\($0.code.rawValue)" } ?? "about:blank"),
+            "type": .string(isFailure ? "about:blank" : "urn:countersign:problem:\(code)"),
             "title": .string(status.reasonPhrase),
             "status": .integer(Int64(status.code)),
-            "code": .string(refusal?.code.rawValue ?? "internal_error"),
-            "detail": .string(refusal?.detail ?? "The service failed; the request's id finds the reason in its log."),
+            "code": .string(code),
+            "detail": .string(detail),
             "request_id": .string(requestID),
             "reason": refusal?.reason.map { .string($0) },
             "state": refusal?.state.map { .string($0) },
@@ -75,19 +107,22 @@ struct Problem {
             "nonce": nonce.map { .string($0.nonce) },
             "nonce_expires_at": nonce.map { .string($0.expiresAt.rfc3339) },
         ]
-        var response = Response(status: status)
+        var fields = HTTPFields()
         if let nonce {
             if status == .unauthorized {
-                response.headers[.wwwAuthenticate] = "Layer realm=\"\(realm)\", nonce=\"\(nonce.nonce)\""
+                fields[.wwwAuthenticate] = "Layer realm=\"\(realm)\", nonce=\"\(nonce.nonce)\""
             }
         } else if status == .unauthorized {
-            response.headers[.wwwAuthenticate] = "Bearer realm=\"\(realm)\""
+            fields[.wwwAuthenticate] = "Bearer realm=\"\(realm)\""
         }
-        if let retryAfter = refusal?.retryAfter { response.headers[.retryAfter] = String(retryAfter) }
-        if refusal?.code == .certificateRevoked { response.headers[.connection] = "close" }
-        response.setJSON(.object(members), type: "application/problem+json")
-        response.headers[.cacheControl] = "no-store"
-        return response
+        if !allowed.isEmpty { fields[.allow] = HTTPDefect.list(allowed) }
+        if let retryAfter = refusal?.retryAfter { fields[.retryAfter] = String(retryAfter) }
+        if refusal?.code == .certificateRevoked { fields[.connection] = "close" }
+        let body = JSONValue.object(members).buffer
+        fields[.contentType] = "application/problem+json"
+        fields[.contentLength] = String(body.readableBytes)
+        fields[.cacheControl] = "no-store"
+        return (fields, body)
     }
 }
 

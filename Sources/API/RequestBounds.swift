@@ -12,7 +12,23 @@ final class FirstByteHandler: ChannelInboundHandler, RemovableChannelHandler {
     /// What is said.
     struct BytesArrived: Sendable {}
 
+    /// How long the line is with which the present request began, as far as it has come.
+    private(set) var requestLine = 0
+    private var isInRequestLine = true
+
+    /// The next bytes begin a request.
+    func expectRequestLine() {
+        requestLine = 0
+        isInRequestLine = true
+    }
+
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        if isInRequestLine {
+            let bytes = unwrapInboundIn(data).readableBytesView
+            let end = bytes.firstIndex(of: UInt8(ascii: "\n"))
+            requestLine += bytes.distance(from: bytes.startIndex, to: end ?? bytes.endIndex)
+            isInRequestLine = end == nil
+        }
         context.fireUserInboundEventTriggered(BytesArrived())
         context.fireChannelRead(data)
     }
@@ -26,6 +42,10 @@ final class FirstByteHandler: ChannelInboundHandler, RemovableChannelHandler {
 /// that is closed over unread bytes is reset, and the answer might be lost with it (RFC 9112 §9.6). A stream of HTTP/2
 /// is ended alone. Where the answer does not depend on the body, a body beyond the limit ends what carries it.
 ///
+/// A client that waits to be asked for its body is asked when somebody wants to read it. Where nobody does, the answer
+/// is the last on its connection, or ends its stream: what follows might be that body or a new request
+/// (RFC 9110 §10.1.1). A body that ends before its end is an error for its reader, never a shorter body.
+///
 /// When the listener stops, the last answer that is owed says `Connection: close` (RFC 9112 §9.6). A connection that
 /// owes none waits a moment for a request that may be on its way, so that a busy client learns of the end by an answer.
 final class RequestBoundsHandler: ChannelDuplexHandler, RemovableChannelHandler {
@@ -33,6 +53,9 @@ final class RequestBoundsHandler: ChannelDuplexHandler, RemovableChannelHandler 
     typealias InboundOut = HTTPRequestPart
     typealias OutboundIn = HTTPResponsePart
     typealias OutboundOut = HTTPResponsePart
+
+    /// Somebody wants to read the body of the present request.
+    struct BodyWanted: Sendable {}
 
     /// How long a stopping connection waits for a request.
     static let grace = TimeAmount.milliseconds(500)
@@ -55,6 +78,8 @@ final class RequestBoundsHandler: ChannelDuplexHandler, RemovableChannelHandler 
     /// Bytes of the body that is being read.
     private var received = 0
     private var isRefusedWhileRead = false
+    /// Whether the client sends its body only when it is asked to.
+    private var awaitsBody = false
     private var isLingering = false
 
     init(timeout: TimeAmount, maximumBody: Int, isStream: Bool) {
@@ -69,6 +94,7 @@ final class RequestBoundsHandler: ChannelDuplexHandler, RemovableChannelHandler 
 
     func channelInactive(context: ChannelHandlerContext) {
         cancelAll()
+        if began != nil, unanswered > 0 { context.fireErrorCaught(ClientGone()) }
         context.fireChannelInactive()
     }
 
@@ -86,12 +112,16 @@ final class RequestBoundsHandler: ChannelDuplexHandler, RemovableChannelHandler 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         guard !isLingering else { return readOn(data, context) }
         switch unwrapInboundIn(data) {
-        case .head:
+        case .head(let head):
             unanswered += 1
             received = 0
+            awaitsBody = head.headerFields[.expect]?.lowercased() == "100-continue"
             if began == nil { begin(context) }
-        case .end: began = nil
+        case .end:
+            began = nil
+            awaitsBody = false
         case .body(let bytes):
+            awaitsBody = false
             received += bytes.readableBytes
             if received > maximumBody, unanswered == 0 { return context.close(promise: nil) }
         }
@@ -101,9 +131,10 @@ final class RequestBoundsHandler: ChannelDuplexHandler, RemovableChannelHandler 
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
         switch unwrapOutboundIn(data) {
         case .head(var head):
-            if isStopping, unanswered <= 1 { head.headerFields[.connection] = "close" }
+            if awaitsBody || (isStopping && unanswered <= 1) { head.headerFields[.connection] = "close" }
             closesAfterEnd = head.headerFields[.connection] == "close"
-            isRefusedWhileRead = closesAfterEnd && head.status == .contentTooLarge
+            isRefusedWhileRead = closesAfterEnd && (awaitsBody || Self.leavesUnread.contains(head.status.code))
+            awaitsBody = false
             if isStream { head.headerFields[.connection] = nil }
             context.write(wrapOutboundOut(.head(head)), promise: promise)
         case .end where closesAfterEnd:
@@ -118,6 +149,17 @@ final class RequestBoundsHandler: ChannelDuplexHandler, RemovableChannelHandler 
             if isStopping { endIfIdle(context) }
         case .body: context.write(data, promise: promise)
         }
+    }
+
+    /// Refusals that are made before the request is read to its end: they end a stream of HTTP/2, not its connection.
+    private static let leavesUnread = [400, 413, 431, 501]
+
+    func triggerUserOutboundEvent(context: ChannelHandlerContext, event: Any, promise: EventLoopPromise<Void>?) {
+        guard event is BodyWanted else { return context.triggerUserOutboundEvent(event, promise: promise) }
+        promise?.succeed()
+        guard awaitsBody else { return }
+        awaitsBody = false
+        context.writeAndFlush(wrapOutboundOut(.head(HTTPResponse(status: .continue))), promise: nil)
     }
 
     /// The last answer has left.

@@ -73,26 +73,37 @@ extension Request {
     /// The request, once its body is known to be no larger than that: a length that it tells is judged before anything
     /// else is asked, a body in chunks (RFC 9112 §7.1) is read first, also where nobody would read it.
     ///
-    /// - Throws: ``Refusal`` `payload_too_large`.
-    func bounded(to maximum: Int) async throws -> Request {
+    /// A client that waits to be asked for its body (`Expect: 100-continue`, RFC 9110 §10.1.1) is asked when the body
+    /// is first read, and not where the request is refused before.
+    ///
+    /// - Throws: ``Refusal`` `payload_too_large`; ``HTTPDefect``, ``ClientGone`` where the body does not come whole.
+    func bounded(to maximum: Int, on channel: any Channel) async throws -> Request {
         if let length = headers[.contentLength], Int(length) ?? .max > maximum { throw Self.tooLarge(maximum) }
-        guard headers[.transferEncoding] != nil else { return self }
-        do {
-            var request = self
-            _ = try await request.collectBody(upTo: maximum)
-            return request
-        } catch is NIOTooManyBytesError {
-            throw Self.tooLarge(maximum)
+        var request = self
+        if headers[.expect]?.lowercased() == "100-continue" {
+            request.body = RequestBody(asyncSequence: AwaitedBody(base: body, channel: channel))
+        } else if headers[.transferEncoding] != nil {
+            request.body = RequestBody(buffer: try await collected(upTo: maximum))
         }
+        return request
     }
 
     /// The bytes of the body, as long as they are few enough.
     func bytes(upTo maximum: Int) async throws -> [UInt8] {
+        var buffer = try await collected(upTo: maximum)
+        return buffer.readBytes(length: buffer.readableBytes) ?? []
+    }
+
+    /// Whatever ends a body early is of the client's making, or of a deadline that it missed.
+    private func collected(upTo maximum: Int) async throws -> ByteBuffer {
         do {
-            var buffer = try await body.collect(upTo: maximum)
-            return buffer.readBytes(length: buffer.readableBytes) ?? []
+            return try await body.collect(upTo: maximum)
         } catch is NIOTooManyBytesError {
             throw Self.tooLarge(maximum)
+        } catch let defect as HTTPDefect {
+            throw defect
+        } catch {
+            throw ClientGone()
         }
     }
 
@@ -158,5 +169,26 @@ extension Substring {
         var text = self
         while let last = text.last, fits(last) { text.removeLast() }
         return text
+    }
+}
+
+/// A body that the client sends once it is asked for it, which the first read does.
+private struct AwaitedBody: AsyncSequence, Sendable {
+    let base: RequestBody
+    let channel: any Channel
+
+    func makeAsyncIterator() -> Iterator { Iterator(base: base.makeAsyncIterator(), channel: channel) }
+
+    struct Iterator: AsyncIteratorProtocol {
+        var base: RequestBody.AsyncIterator
+        var channel: (any Channel)?
+
+        mutating func next() async throws -> ByteBuffer? {
+            if let channel {
+                self.channel = nil
+                channel.pipeline.triggerUserOutboundEvent(RequestBoundsHandler.BodyWanted(), promise: nil)
+            }
+            return try await base.next()
+        }
     }
 }

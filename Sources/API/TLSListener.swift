@@ -34,6 +34,7 @@ struct TLSListenerChannel: ServerChildChannel {
     /// Those of this listener, whatever their state.
     let accepted: ListenerConnections
     let failures: HandshakeFailures
+    let face: ListenerFace
     private let http1: HTTP1Channel
     private let http2: HTTP2Connection
 
@@ -41,7 +42,7 @@ struct TLSListenerChannel: ServerChildChannel {
         tls: ListenerTLS, verifyChain: (@Sendable ([[UInt8]]) -> Bool)?,
         onConnect: @escaping @Sendable (ClientConnection) async -> Void, connections: ConnectionTable,
         limits: RequestPolicy, maximumStreams: Int, open: OpenChannels, accepted: ListenerConnections,
-        failures: HandshakeFailures, responder: @escaping HTTPChannelHandler.Responder
+        failures: HandshakeFailures, face: ListenerFace, responder: @escaping HTTPChannelHandler.Responder
     ) {
         self.tls = tls
         self.verifyChain = verifyChain
@@ -51,18 +52,24 @@ struct TLSListenerChannel: ServerChildChannel {
         self.open = open
         self.accepted = accepted
         self.failures = failures
-        http1 = HTTP1Channel(responder: responder, configuration: Self.configuration(limits, isStream: false))
+        self.face = face
+        http1 = HTTP1Channel(responder: responder, configuration: Self.configuration(limits, face, isStream: false))
         http2 = HTTP2Connection(
-            http1: HTTP1Channel(responder: responder, configuration: Self.configuration(limits, isStream: true)),
+            http1: HTTP1Channel(responder: responder, configuration: Self.configuration(limits, face, isStream: true)),
             limits: limits, maximumStreams: maximumStreams)
     }
 
-    static func configuration(_ limits: RequestPolicy, isStream: Bool) -> HTTP1Channel.Configuration {
+    static func configuration(
+        _ limits: RequestPolicy, _ face: ListenerFace, isStream: Bool
+    ) -> HTTP1Channel.Configuration {
         let timeout = TimeAmount.milliseconds(Int64(limits.requestTimeout * 1000))
+        let handlers = { @Sendable () -> [any RemovableChannelHandler] in
+            let bounds = RequestBoundsHandler(timeout: timeout, maximumBody: limits.maximumBody, isStream: isStream)
+            // Over HTTP/1.1 the decoder itself holds the limits of the header.
+            return isStream ? [FieldLimitsHandler(limits: limits, face: face), bounds] : [bounds]
+        }
         return HTTP1Channel.Configuration(
-            additionalChannelHandlers: [
-                RequestBoundsHandler(timeout: timeout, maximumBody: limits.maximumBody, isStream: isStream)
-            ],
+            additionalChannelHandlers: handlers(),
             idleTimeout: .milliseconds(Int64(limits.idleTimeout * 1000)),
             httpDecoderConfiguration: .init(
                 maxHeaderFieldSize: limits.maximumHeaders, maxHeaderListSize: limits.maximumHeaders,
@@ -122,7 +129,10 @@ struct TLSListenerChannel: ServerChildChannel {
                 try channel.pipeline.syncOperations.addHandler(FirstByteHandler())
             }.flatMap {
                 Self.paced(http1, limits, standing).setup(channel: channel, logger: logger)
-            }.map { .http1_1($0) }
+            }.flatMapThrowing { value in
+                try MessageRulesHandler.add(to: channel, limits: limits, face: face)
+                return .http1_1(value)
+            }
         case .negotiated:
             return channel.close().flatMap { channel.eventLoop.makeFailedFuture(ChannelError.eof) }
         }

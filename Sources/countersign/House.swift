@@ -140,7 +140,8 @@ struct House: Sendable {
         let rateLimiting: RateLimiting = settings.limits ? .on : .off
         let listeners = Listeners(
             realm: settings.realm, policy: policy, maximumConnections: try affordableConnections(),
-            rateLimiting: rateLimiting, open: open, logger: logger)
+            rateLimiting: rateLimiting, open: open,
+            urls: { [self] in [ListenerName.public: publicURL, .client: clientURL][$0] }, logger: logger)
         let ready: @Sendable (Ports.Listener) -> @Sendable (Int) -> Void = { listener in
             { [self] port in
                 if ports.set(listener, port) { sayReady() }

@@ -15,6 +15,17 @@ struct ListenerTests {
         try await expectScript("proxied.py", service.clientArguments)
     }
 
+    @Test("answer what is no request by a problem document, and HEAD and OPTIONS everywhere, and fail for no client")
+    func messages() async throws {
+        let service = try await RunningService(
+            policies: ["requests.yaml": "request_timeout: 2s\nmaximum_headers: 8192\n"])
+        try await expectScript("messages.py", service.clientArguments, seconds: 180)
+        #expect(service.stop() == 0)
+        let log = try String(contentsOf: service.path("log"), encoding: .utf8)
+        #expect(log.contains("\"status\":\"499\""))
+        #expect(!log.contains("\"level\":\"error\""))
+    }
+
     @Test("for probes speaks TLS with the server's certificate where it is told to, off loopback too")
     func operations() async throws {
         // Off loopback texts do not go into a file.

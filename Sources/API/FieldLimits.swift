@@ -1,0 +1,48 @@
+import HTTPTypes
+import Identity
+import NIOCore
+import NIOHTTPTypes
+
+/// Holds the limits of header fields on a stream of HTTP/2, where the library knows one for the compressed block alone
+/// and ends the whole connection by it.
+final class FieldLimitsHandler: ChannelInboundHandler, RemovableChannelHandler {
+    typealias InboundIn = HTTPRequestPart
+    typealias InboundOut = HTTPRequestPart
+    typealias OutboundOut = HTTPResponsePart
+
+    private let limits: RequestPolicy
+    private let face: ListenerFace
+    private var isRefused = false
+
+    init(limits: RequestPolicy, face: ListenerFace) {
+        self.limits = limits
+        self.face = face
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        guard !isRefused else { return }
+        guard case .head(let head) = unwrapInboundIn(data), let defect = Self.defect(of: head, limits) else {
+            return context.fireChannelRead(data)
+        }
+        isRefused = true
+        var (answer, body) = face.refuse(defect, head.method)
+        // The stream ends, and not the connection.
+        answer.headerFields[.connection] = nil
+        context.write(wrapOutboundOut(.head(answer)), promise: nil)
+        context.write(wrapOutboundOut(.body(body)), promise: nil)
+        let channel = context.channel
+        let written = context.eventLoop.makePromise(of: Void.self)
+        written.futureResult.whenComplete { _ in channel.close(promise: nil) }
+        context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: written)
+    }
+
+    /// The same measure as the decoder of HTTP/1.1 takes: names and values together, the path among them.
+    static func defect(of head: HTTPRequest, _ limits: RequestPolicy) -> HTTPDefect? {
+        let path = head.path?.utf8.count ?? 0
+        guard path <= limits.maximumHeaders else { return .targetTooLong }
+        guard head.headerFields.count <= limits.maximumHeaderCount else { return .fieldsTooLarge }
+        var size = path
+        for field in head.headerFields { size += field.name.rawName.utf8.count + field.value.utf8.count }
+        return size <= limits.maximumHeaders ? nil : .fieldsTooLarge
+    }
+}

@@ -1,0 +1,112 @@
+import Foundation
+import HTTPTypes
+import Hummingbird
+import Identity
+import Logging
+import Metrics
+import NIOCore
+
+/// What all answers of one listener share, those of its routes and those that are made before any route is looked for:
+/// its name, the realm, its counters, its log, and where the other listeners are.
+struct ListenerFace: Sendable {
+    let name: ListenerName
+    let realm: String
+    let directory: RouteDirectory
+    /// As seen from outside; the ops listener is nobody's business there.
+    let urls: @Sendable (ListenerName) -> String?
+    let logger: Logger
+    private let measurements: RequestMeasurements
+
+    init(
+        name: ListenerName, realm: String, directory: RouteDirectory,
+        urls: @escaping @Sendable (ListenerName) -> String?,
+        logger: Logger
+    ) {
+        self.name = name
+        self.realm = realm
+        self.directory = directory
+        self.urls = urls
+        self.logger = logger
+        measurements = RequestMeasurements(listener: name.rawValue)
+    }
+
+    /// How one request ended.
+    struct Outcome {
+        let method: HTTPRequest.Method
+        let route: String
+        let status: HTTPResponse.Status
+        let elapsed: Duration
+        var problem: Problem?
+        var cause: (any Error)?
+    }
+
+    /// Where a listener is, to follow its name.
+    func place(of listener: ListenerName) -> String { urls(listener).map { ", \($0)" } ?? "" }
+
+    /// One log line and two measurements.
+    func record(_ outcome: Outcome, _ logger: Logger) {
+        measurements.of(outcome.method, outcome.route, outcome.status).record(outcome.elapsed)
+        if let problem = outcome.problem, !problem.isFailure {
+            Counter(
+                label: "refusals", dimensions: [("code", problem.code), ("reason", problem.refusal?.reason ?? "")]
+            ).increment()
+        }
+        log(outcome, logger)
+    }
+
+    private func log(_ outcome: Outcome, _ logger: Logger) {
+        // What this service cannot do for a client is no failure of its own.
+        let isFailure = outcome.status.code >= 500 && outcome.status != .notImplemented
+        guard logger.logLevel <= (isFailure ? .error : .info) else { return }
+        var metadata: Logger.Metadata = [
+            "listener": .string(name.rawValue), "method": .string(outcome.method.rawValue),
+            "route": .string(outcome.route), "status": .string(String(outcome.status.code)),
+            "microseconds": .string(String(outcome.elapsed.nanoseconds / 1000)),
+        ]
+        if let refusal = outcome.problem?.refusal {
+            metadata["code"] = "\(refusal.code.rawValue)"
+            if let reason = refusal.reason { metadata["reason"] = "\(reason)" }
+            if let detail = refusal.privateDetail { metadata["cause"] = "\(detail)" }
+        } else if let cause = outcome.cause, isFailure {
+            metadata["cause"] = .string(ErrorWords.of(cause))
+        } else if let problem = outcome.problem {
+            metadata["code"] = "\(problem.code)"
+        }
+        logger.log(level: isFailure ? .error : .info, "request", metadata: metadata)
+    }
+
+    /// The answer to a request that reaches no route, since it cannot be read or must not be; logged and counted as
+    /// any other.
+    func refuse(_ defect: HTTPDefect, _ method: HTTPRequest.Method?) -> (head: HTTPResponse, body: ByteBuffer) {
+        let id = RequestID()
+        let problem = Problem(defect)
+        var (fields, body) = problem.document(requestID: id.description, realm: realm)
+        fields[.connection] = "close"
+        fields[.date] = Self.date(Date())
+        var logger = logger
+        logger[metadataKey: "hb.request.id"] = .stringConvertible(id)
+        record(
+            Outcome(
+                method: method ?? .unread, route: RequestMeasurements.unmatched, status: problem.status,
+                elapsed: .zero, problem: problem), logger)
+        if method == .head { body.clear() }
+        return (HTTPResponse(status: problem.status, headerFields: fields), body)
+    }
+
+    /// A moment as HTTP writes it (RFC 9110 §5.6.7).
+    static func date(_ date: Date) -> String {
+        var seconds = time_t(date.timeIntervalSince1970)
+        var parts = tm()
+        gmtime_r(&seconds, &parts)
+        let days = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"]
+        let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
+        let two = { (number: Int32) in number < 10 ? "0\(number)" : "\(number)" }
+        let day = "\(two(parts.tm_mday)) \(months[Int(parts.tm_mon)]) \(1900 + parts.tm_year)"
+        return "\(days[Int(parts.tm_wday)]), \(day) \(two(parts.tm_hour)):\(two(parts.tm_min)):\(two(parts.tm_sec)) GMT"
+    }
+}
+
+extension HTTPRequest.Method {
+    /// In place of a method that could not be read.
+    static let unread = HTTPRequest.Method("UNREAD") ?? .get
+}

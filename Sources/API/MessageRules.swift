@@ -1,0 +1,77 @@
+import HTTPTypes
+import NIOHTTP1
+
+/// What a request of HTTP/1 must be before anything is made of it (RFC 9112): the HTTP library reads its fields and
+/// leaves these to the server.
+enum MessageRules {
+    /// What is wrong with a head, if anything.
+    static func defect(of head: HTTPRequestHead) -> HTTPDefect? {
+        var host: String?
+        var codings: String?
+        for (name, value) in head.headers {
+            // Most fields have another length than these two: no letter of them is compared.
+            if name.utf8.count == 4, name.lowercased() == "host" {
+                guard host == nil else { return .malformed("Host stands in the request twice.") }
+                host = value
+            } else if name.utf8.count == 17, name.lowercased() == "transfer-encoding" {
+                codings = codings.map { "\($0),\(value)" } ?? value
+            }
+        }
+        if let defect = codings.flatMap({ Self.defect(ofCodings: $0, head.version) }) { return defect }
+        guard let host else {
+            return head.version == .http1_0 ? nil : .malformed("Host is missing.")
+        }
+        return isHost(host) ? nil : .malformed("Host is no host with an optional port.")
+    }
+
+    /// Whether the connection ends with the answer: where the client says so or, in HTTP/1.0, does not say otherwise;
+    /// and where it wants to go on in another protocol, since the decoder then reads no further request.
+    static func isLast(_ head: HTTPRequestHead) -> Bool {
+        !head.isKeepAlive || head.method == .CONNECT || head.headers.contains(name: "upgrade")
+    }
+
+    /// RFC 9112 §6.1: `chunked` alone, once, and not in HTTP/1.0.
+    private static func defect(ofCodings field: String, _ version: HTTPVersion) -> HTTPDefect? {
+        guard version != .http1_0 else { return .malformed("HTTP/1.0 knows no Transfer-Encoding.") }
+        let codings = field.split(separator: ",").map { $0.trimming(while: \.isWhitespace).lowercased() }
+        guard codings.allSatisfy({ $0 == "chunked" }) else { return .unknownTransferCoding }
+        return codings.count == 1 ? nil : .malformed("Transfer-Encoding names chunked twice, or nothing.")
+    }
+
+    /// RFC 3986 §3.2.2 and §3.2.3: a name, an IPv4 address or an IPv6 address in brackets, and a port.
+    static func isHost(_ text: String) -> Bool {
+        var rest = text.utf8[...]
+        if rest.first == UInt8(ascii: "[") {
+            guard let end = rest.firstIndex(of: UInt8(ascii: "]")) else { return false }
+            let address = rest[rest.index(after: rest.startIndex)..<end]
+            guard !address.isEmpty, address.allSatisfy({ isName($0) || $0 == UInt8(ascii: ":") }) else { return false }
+            rest = rest[rest.index(after: end)...]
+        } else {
+            let name = rest.prefix { isName($0) }
+            guard !name.isEmpty else { return false }
+            rest = rest.dropFirst(name.count)
+        }
+        guard let colon = rest.first else { return true }
+        let port = rest.dropFirst()
+        return colon == UInt8(ascii: ":") && port.count <= 5
+            && port.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+    }
+
+    /// `unreserved`, `pct-encoded` and `sub-delims`.
+    private static func isName(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"):
+            true
+        default: "-._~%!$&'()*+,;=".utf8.contains(byte)
+        }
+    }
+}
+
+extension Substring {
+    func trimming(while fits: (Character) -> Bool) -> Substring {
+        var text = drop(while: fits)
+        while let last = text.last, fits(last) { text.removeLast() }
+        return text
+    }
+}

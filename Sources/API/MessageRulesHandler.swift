@@ -1,0 +1,134 @@
+import HTTPTypes
+import Identity
+import NIOCore
+import NIOHTTP1
+import NIOHTTPTypesHTTP1
+
+/// Refuses what is no request of HTTP/1 by a problem document, in its turn behind the answers that are still owed, and
+/// closes the connection; says in an answer whether it is the last. In front of the HTTP library, which knows neither
+/// the protocol's version nor how often a field stood there.
+///
+/// A body that cannot be read is the business of whoever reads it: it is an error there, and the answer is made there.
+final class MessageRulesHandler: ChannelDuplexHandler, RemovableChannelHandler {
+    typealias InboundIn = HTTPServerRequestPart
+    typealias InboundOut = HTTPServerRequestPart
+    typealias OutboundIn = HTTPServerResponsePart
+    typealias OutboundOut = HTTPServerResponsePart
+
+    private let limits: RequestPolicy
+    private let face: ListenerFace
+    private var bytes: FirstByteHandler?
+    /// Requests without the end of an answer.
+    private var unanswered = 0
+    private var isReadingBody = false
+    private var isLast = false
+    private var saysKeepAlive = false
+    /// What ends the reading.
+    private var defect: (HTTPDefect, HTTPRequest.Method?)?
+    private var isOver = false
+    private var linger: Scheduled<Void>?
+
+    init(limits: RequestPolicy, face: ListenerFace) {
+        self.limits = limits
+        self.face = face
+    }
+
+    /// Puts one between the decoder of HTTP/1 and what makes general requests of its parts.
+    static func add(to channel: any Channel, limits: RequestPolicy, face: ListenerFace) throws {
+        let operations = channel.pipeline.syncOperations
+        try operations.addHandler(
+            MessageRulesHandler(limits: limits, face: face),
+            position: .before(try operations.handler(type: HTTP1ToHTTPServerCodec.self)))
+    }
+
+    func handlerAdded(context: ChannelHandlerContext) {
+        bytes = try? context.pipeline.syncOperations.handler(type: FirstByteHandler.self)
+    }
+
+    func handlerRemoved(context: ChannelHandlerContext) {
+        linger?.cancel()
+        bytes = nil
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        guard defect == nil else { return }
+        switch unwrapInboundIn(data) {
+        case .head(var head):
+            if let defect = MessageRules.defect(of: head) {
+                return refuse(defect, HTTPRequest.Method(head.method.rawValue), context)
+            }
+            unanswered += 1
+            isReadingBody = true
+            saysKeepAlive = head.version == .http1_0
+            isLast = MessageRules.isLast(head)
+            guard isLast || saysKeepAlive else { return context.fireChannelRead(data) }
+            // One spelling for the library, which looks for no other.
+            if isLast { head.headers.replaceOrAdd(name: "connection", value: "close") }
+            if saysKeepAlive { head.headers.remove(name: "expect") }
+            context.fireChannelRead(wrapInboundOut(.head(head)))
+        case .body: context.fireChannelRead(data)
+        case .end:
+            isReadingBody = false
+            bytes?.expectRequestLine()
+            context.fireChannelRead(data)
+        }
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        guard error is HTTPParserError || error is HTTP1TypeConversionError || error is ByteToMessageDecoderError else {
+            return context.fireErrorCaught(error)
+        }
+        guard defect == nil, !isOver else { return }
+        switch error as? HTTPParserError {
+        // The client has closed its half in the midst of a request, or sends more after its last.
+        case .invalidEOFState: isReadingBody ? context.fireErrorCaught(ClientGone()) : context.close(promise: nil)
+        case .closedConnection: break
+        case .headerOverflow:
+            let isTarget = bytes.map { $0.requestLine > limits.maximumHeaders } ?? false
+            refuse(isTarget ? .targetTooLong : .fieldsTooLarge, nil, context)
+        default: refuse(.malformed("This is no request of HTTP/1.1."), nil, context)
+        }
+    }
+
+    private func refuse(_ found: HTTPDefect, _ method: HTTPRequest.Method?, _ context: ChannelHandlerContext) {
+        defect = (found, method)
+        if isReadingBody {
+            context.fireErrorCaught(found)
+        } else if unanswered == 0 {
+            answer(context)
+        }
+    }
+
+    func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+        switch unwrapOutboundIn(data) {
+        case .head(var head) where head.status.code >= 200:
+            if isLast, unanswered <= 1 {
+                head.headers.replaceOrAdd(name: "connection", value: "close")
+            } else if saysKeepAlive, !head.headers.contains(name: "connection") {
+                head.headers.add(name: "connection", value: "keep-alive")
+            }
+            isOver = isOver || head.headers.first(name: "connection") == "close"
+            context.write(wrapOutboundOut(.head(head)), promise: promise)
+        case .end:
+            unanswered = max(0, unanswered - 1)
+            context.write(data, promise: promise)
+            if defect != nil, !isReadingBody, unanswered == 0 { answer(context) }
+        default: context.write(data, promise: promise)
+        }
+    }
+
+    /// Says what is wrong and ends the connection; what still comes is read for a moment and given to nobody, since a
+    /// connection that is closed over unread bytes is reset, and the answer lost with it (RFC 9112 §9.6).
+    private func answer(_ context: ChannelHandlerContext) {
+        guard let (defect, method) = defect, !isOver else { return }
+        isOver = true
+        let (head, body) = face.refuse(defect, method)
+        context.write(wrapOutboundOut(.head(HTTPResponseHead(head))), promise: nil)
+        context.write(wrapOutboundOut(.body(.byteBuffer(body))), promise: nil)
+        let channel = context.channel
+        let written = context.eventLoop.makePromise(of: Void.self)
+        written.futureResult.whenComplete { _ in channel.close(mode: .output, promise: nil) }
+        context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: written)
+        linger = context.eventLoop.scheduleTask(in: RequestBoundsHandler.linger) { channel.close(promise: nil) }
+    }
+}

@@ -1,0 +1,100 @@
+import HTTPTypes
+import Hummingbird
+import Synchronization
+
+/// The three listeners.
+public enum ListenerName: String, Sendable, CaseIterable {
+    case `public`, client, ops
+}
+
+/// Which methods each listener takes under which path. The routes fill it while they are added to the routers, and what
+/// a router does not find is looked up here: the wrong method, `OPTIONS`, a path of another listener.
+final class RouteDirectory: Sendable {
+    /// What becomes of a request that no route takes.
+    enum Finding: Equatable {
+        /// The path is there, for other methods.
+        case otherMethods([HTTPRequest.Method])
+        /// Another listener has the path.
+        case elsewhere(ListenerName)
+        case nowhere
+    }
+
+    private struct Route {
+        /// The template's parts; `nil` takes anything.
+        let parts: [Substring?]
+        var methods: [HTTPRequest.Method]
+
+        func fits(_ path: [Substring]) -> Bool {
+            parts.count == path.count && zip(parts, path).allSatisfy { part, given in part == nil || part == given }
+        }
+    }
+
+    private let routes = Mutex<[ListenerName: [Route]]>([:])
+
+    /// Notes a route. What answers `GET` answers `HEAD`, and every path answers `OPTIONS`.
+    func add(_ method: HTTPRequest.Method, _ template: String, on listener: ListenerName) {
+        let parts = Self.parts(template).map { $0.hasPrefix("{") ? nil : $0 }
+        routes.withLock { routes in
+            var known = routes[listener] ?? []
+            let index = known.firstIndex { $0.parts == parts } ?? known.endIndex
+            if index == known.endIndex { known.append(Route(parts: parts, methods: [.options])) }
+            known[index].methods += method == .get ? [.get, .head] : [method]
+            known[index].methods.sort { $0.rawValue < $1.rawValue }
+            routes[listener] = known
+        }
+    }
+
+    /// Looks up a path that a listener's router has no route for, under the method that was asked.
+    func find(_ path: String, on listener: ListenerName) -> Finding {
+        routes.withLock { routes in
+            if let methods = Self.methods(path, routes[listener] ?? []) { return .otherMethods(methods) }
+            let other = ListenerName.allCases.first { other in
+                other != listener && Self.methods(path, routes[other] ?? []) != nil
+            }
+            return other.map { .elsewhere($0) } ?? .nowhere
+        }
+    }
+
+    /// The methods of the route that a router would choose: where two fit, the one whose first difference is a word.
+    private static func methods(_ path: String, _ routes: [Route]) -> [HTTPRequest.Method]? {
+        if path == "*" { return Set(routes.flatMap(\.methods)).sorted { $0.rawValue < $1.rawValue } }
+        let parts = parts(path)
+        let fitting = routes.filter { $0.fits(parts) }
+        return fitting.max { $0.parts.lexicographicallyPrecedes($1.parts) { $0 == nil && $1 != nil } }?.methods
+    }
+
+    /// Empty parts do not count, as in the router.
+    private static func parts(_ path: String) -> [Substring] { path.split(separator: "/") }
+}
+
+/// A router that notes each route that is added to it.
+struct ListedRouter<Context: RequestContext>: RouterMethods {
+    private let wrapped: Router<Context>
+    private let listener: ListenerName
+    private let directory: RouteDirectory
+
+    /// A router whose routes answer `HEAD` wherever they answer `GET`.
+    init(_ context: Context.Type, listener: ListenerName, directory: RouteDirectory) {
+        wrapped = Router(context: context, options: .autoGenerateHeadEndpoints)
+        self.listener = listener
+        self.directory = directory
+    }
+
+    @discardableResult
+    func on<Responder: HTTPResponder>(
+        _ path: RouterPath, method: HTTPRequest.Method, responder: Responder
+    ) -> Self where Responder.Context == Context {
+        directory.add(method, path.description, on: listener)
+        wrapped.on(path, method: method, responder: responder)
+        return self
+    }
+
+    @discardableResult
+    func add(middleware: any MiddlewareProtocol<Request, Response, Context>) -> Self {
+        wrapped.add(middleware: middleware)
+        return self
+    }
+
+    /// The router with its routes, for the listener.
+    var router: Router<Context> { wrapped }
+}

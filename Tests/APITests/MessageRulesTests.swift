@@ -1,0 +1,70 @@
+import HTTPTypes
+import NIOHTTP1
+import Testing
+
+@testable import API
+
+@Suite("A request of HTTP/1")
+struct MessageRulesTests {
+    private static func defect(_ fields: [(String, String)], _ version: HTTPVersion = .http1_1) -> HTTPDefect? {
+        MessageRules.defect(
+            of: HTTPRequestHead(version: version, method: .GET, uri: "/", headers: HTTPHeaders(fields)))
+    }
+
+    @Test("names one host, in HTTP/1.0 at most one")
+    func host() {
+        #expect(Self.defect([("Accept", "*/*"), ("hOST", "auth.example:8440")]) == nil)
+        #expect(Self.defect([])?.status == .badRequest)
+        #expect(Self.defect([("Host", "a"), ("host", "a")])?.status == .badRequest)
+        #expect(Self.defect([], .http1_0) == nil)
+        #expect(Self.defect([("Host", "a"), ("host", "a")], .http1_0)?.status == .badRequest)
+        #expect(Self.defect([("Host", "a b")], .http1_0)?.status == .badRequest)
+    }
+
+    @Test(
+        "names it as RFC 3986 writes a host and a port",
+        arguments: ["localhost", "127.0.0.1:8440", "[::1]:8441", "[fe80::1%25en0]", "a_b.example", "a.example:", "%41"])
+    func goodHost(text: String) {
+        #expect(MessageRules.isHost(text))
+    }
+
+    @Test(
+        "names nothing else",
+        arguments: [
+            "", ":8440", "a b", "a/b", "user@a", "a:b", "a:123456", "[::1", "[]", "::1", "a,b:1:2", "a\u{0}", "ä",
+            "[::1]x",
+            "a#b", "a?b", "https://a",
+        ])
+    func badHost(text: String) {
+        #expect(!MessageRules.isHost(text))
+    }
+
+    @Test("comes in one chunked coding or none; another coding is not known here")
+    func codings() {
+        let host = ("Host", "a")
+        #expect(Self.defect([host, ("Transfer-Encoding", "chunked")]) == nil)
+        #expect(Self.defect([host, ("Transfer-Encoding", " Chunked ")]) == nil)
+        for codings in ["gzip, chunked", "chunked, gzip", "identity", "chunked;q=1", "xchunked"] {
+            #expect(Self.defect([host, ("Transfer-Encoding", codings)]) == .unknownTransferCoding)
+        }
+        let twice = [host, ("transfer-encoding", "chunked"), ("Transfer-Encoding", "chunked")]
+        for fields in [twice, [host, ("Transfer-Encoding", "")], [host, ("Transfer-Encoding", "chunked,chunked")]] {
+            #expect(Self.defect(fields)?.status == .badRequest)
+        }
+        #expect(Self.defect([host, ("Transfer-Encoding", "chunked")], .http1_0)?.status == .badRequest)
+    }
+
+    @Test("is the last on its connection where the client says so, and where it wants another protocol")
+    func last() {
+        func isLast(_ version: HTTPVersion, _ method: HTTPMethod, _ fields: [(String, String)]) -> Bool {
+            MessageRules.isLast(
+                HTTPRequestHead(version: version, method: method, uri: "/", headers: HTTPHeaders(fields)))
+        }
+        #expect(!isLast(.http1_1, .GET, []))
+        #expect(isLast(.http1_1, .GET, [("Connection", "Close")]))
+        #expect(isLast(.http1_0, .GET, []))
+        #expect(!isLast(.http1_0, .GET, [("Connection", "keep-alive")]))
+        #expect(isLast(.http1_1, .CONNECT, []))
+        #expect(isLast(.http1_1, .GET, [("Connection", "Upgrade"), ("Upgrade", "h2c")]))
+    }
+}
