@@ -26,6 +26,16 @@ struct ListenerTests {
         #expect(!log.contains("\"level\":\"error\""))
     }
 
+    @Test("serve the clients that people have, over HTTP/1.1 and HTTP/2, many requests at once")
+    func clients() async throws {
+        let service = try await RunningService()
+        // The first run of a Go compiles its library.
+        try await expectScript("clients.py", service.clientArguments, seconds: 400)
+        #expect(service.stop() == 0)
+        let log = try String(contentsOf: service.path("log"), encoding: .utf8)
+        #expect(!log.contains("\"level\":\"error\""))
+    }
+
     @Test("for probes speaks TLS with the server's certificate where it is told to, off loopback too")
     func operations() async throws {
         // Off loopback texts do not go into a file.
