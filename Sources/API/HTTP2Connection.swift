@@ -72,7 +72,12 @@ struct HTTP2Connection: Sendable {
     /// connection, and reserves eight bytes for each of its events.
     private var configuration: NIOHTTP2Handler.Configuration {
         var configuration = NIOHTTP2Handler.Configuration()
-        configuration.connection.initialSettings = nioDefaultSettings.filter { $0.parameter != .maxConcurrentStreams }
+        configuration.connection.initialSettings = nioDefaultSettings.filter {
+            $0.parameter != .maxConcurrentStreams && $0.parameter != .maxHeaderListSize
+        }
+        // The library ends the connection at this size; a stream alone is refused below it (FieldLimitsHandler).
+        let most = 2 * limits.maximumHeaders + 32 * limits.maximumHeaderCount
+        configuration.connection.initialSettings.append(HTTP2Setting(parameter: .maxHeaderListSize, value: most))
         configuration.connection.initialSettings.append(
             HTTP2Setting(parameter: .maxConcurrentStreams, value: maximumStreams))
         configuration.connection.maximumSequentialEmptyDataFrames = 16

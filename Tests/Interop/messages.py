@@ -279,6 +279,7 @@ def limits_over_http2(ends):
     """Header limits hold on a stream of HTTP/2, which is refused alone."""
     connection = HTTP2(ends, "client")
     equal(connection.request("GET", "/nonce", [("x", "x" * 9000)]), 431, "a long field")
+    equal(connection.request("GET", "/nonce", [("x", "x" * 17_000)]), 431, "a field beyond the library's own limit")
     equal(connection.request("GET", "/nonce", [(f"x-{number}", "1") for number in range(80)]), 431, "many fields")
     equal(connection.request("GET", "/" + "x" * 9000), 414, "a long path")
     equal(connection.request("POST", "/nonces", [("x", "x" * 9000)], 100), 431, "with a body")
