@@ -55,6 +55,8 @@ public final class PublishRevocationList: Sendable {
     private enum Step {
         case serve(RevocationListDocument)
         case wait(Task<RevocationListDocument, any Error>)
+        /// The one that is being made may lack what was revoked since it was begun.
+        case waitForTheNext(Task<RevocationListDocument, any Error>)
     }
 
     /// Publishes for an authority.
@@ -77,21 +79,30 @@ public final class PublishRevocationList: Sendable {
     /// - Throws: ``Refusal`` `unavailable` where there is none that is young enough.
     public func document() async throws -> RevocationListDocument {
         let now = surroundings.now()
-        switch state.withLock({ step(&$0, now: now) }) {
-        case .serve(let list): return list
-        case .wait(let making):
-            do {
-                return try await making.value
-            } catch {
+        var failure: any Error = Refusal(
+            .unavailable, "The revocation list is changing too quickly; try again.", retryAfter: 1)
+        for _ in 0..<4 {
+            switch state.withLock({ step(&$0, now: now) }) {
+            case .serve(let list): return list
+            case .waitForTheNext(let making): _ = await making.result
+            case .wait(let making):
+                switch await making.result {
+                case .success(let list): return list
+                case .failure(let error): failure = error
+                }
                 // The store is away, or the authority's key: what was said before holds.
-                guard let list = state.withLock({ $0.list }), Self.mayBeServed(list, now: now) else { throw error }
+                guard let list = state.withLock({ $0.list }), Self.mayBeServed(list, now: now) else { throw failure }
                 return list
             }
         }
+        guard let list = state.withLock({ $0.list }), Self.mayBeServed(list, now: now) else { throw failure }
+        return list
     }
 
     private func step(_ state: inout State, now: Date) -> Step {
-        if let list = state.list, !state.isSuspected, now.timeIntervalSince(list.thisUpdate) < Self.maximumAge {
+        if let list = state.list, !state.isSuspected, state.making == nil,
+            now.timeIntervalSince(list.thisUpdate) < Self.maximumAge
+        {
             return .serve(list)
         }
         let serving = state.list.flatMap { list in
@@ -100,7 +111,7 @@ public final class PublishRevocationList: Sendable {
         if let serving, state.making != nil || state.pausedUntil.map({ clock.now < $0 }) == true {
             return .serve(serving)
         }
-        if let making = state.making { return .wait(making) }
+        if let making = state.making { return state.isSuspected ? .waitForTheNext(making) : .wait(making) }
         // What is revoked from here on is the next one's business.
         state.isSuspected = false
         let making = Task { try await self.make() }
