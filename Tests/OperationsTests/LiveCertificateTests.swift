@@ -124,7 +124,9 @@ struct LiveCertificateTests {
             let old = try await house.connectNewDevice()
             let session = try await house.opened("alice", on: old).session
             house.clock.advance(250 * 86_400)
-            let renewed = try await house.renewCertificate(csr: nil, on: old).certificate
+            // Of another key: the old certificate would be lost with its own.
+            let csr = try TestAuthority.certificationRequest(commonName: "x")
+            let renewed = try await house.renewCertificate(csr: csr, on: old).certificate
             try await watch.poll()
             store.precede { [revoke = house.revokeCertificate] in
                 try await revoke.revoke(serial: renewed.serial, reason: .keyCompromise, actor: "admin test")
