@@ -16,6 +16,8 @@ from checks import accepted, equal, expect
 from client import Device
 from http2_frames import context
 
+# Long enough for a busy machine to read what was sent.
+PAUSE = 1.5
 TOTAL, ADDRESS, CERTIFICATE = 24, 16, 4
 ASK = b"GET /.well-known/jwks.json HTTP/1.1\r\nHost: localhost\r\n\r\n"
 HALF = b"POST /certificates HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 11\r\n\r\n{"
@@ -95,12 +97,12 @@ def by_address(chosen, tls):
     for one in idle + late:
         one.close()
     expect(settled(lambda: metric(chosen, "countersign_connections_gave_way_total") >= 2), "nothing was counted")
-    time.sleep(0.3)
+    time.sleep(PAUSE)
 
     busy = [Connection(chosen.public, tls, "127.0.0.2") for _ in range(ADDRESS)]
     for one in busy:
         one.tls.sendall(HALF)
-    time.sleep(0.3)
+    time.sleep(PAUSE)
     try:
         refused = Connection(chosen.public, tls, "127.0.0.2").ask() is None
     except OSError:
@@ -113,7 +115,7 @@ def by_address(chosen, tls):
     for one in busy:
         one.close()
     expect(metric(chosen, "countersign_connections_refused_total") >= 1, "no refusal was counted")
-    time.sleep(0.3)
+    time.sleep(PAUSE)
     print("by address: idle ones gave way, none at work")
 
 
@@ -142,12 +144,12 @@ def full(chosen, tls):
     busy = [Connection(chosen.public, tls, f"127.0.0.{10 + index % 3}") for index in range(TOTAL - 1)]
     for one in busy:
         one.tls.sendall(HALF)
-    time.sleep(0.3)
+    time.sleep(PAUSE)
     next_ = Connection(chosen.public, tls, "127.0.0.20")
     equal(next_.ask(), 200, "the answer to one more")
     expect(settled(lambda: not idle[0].is_open()), "the idle one did not give way")
     next_.tls.sendall(HALF)
-    time.sleep(0.3)
+    time.sleep(PAUSE)
     answers = []
 
     def wait():

@@ -7,6 +7,7 @@ import time
 import urllib.parse
 import uuid
 
+import specimen
 from checks import equal, expect, step
 from client import TIMEOUT
 from phones import new_number
@@ -15,7 +16,7 @@ CALLS = [
     ("PATCH", "/me", {"push_endpoint": None}),
     ("POST", "/phone-verifications", {"phone_number": new_number()}),
     ("POST", f"/phone-verifications/{uuid.uuid4()}/check", {"code": "123456"}),
-    ("POST", "/identity-cards", {"mrz": "P<UTO"}),
+    ("POST", "/identity-cards", {"aamva": specimen.aamva()}),
     ("POST", "/authorizations", {"id": str(uuid.uuid4()), "to": str(uuid.uuid4())}),
 ]
 
