@@ -26,7 +26,8 @@ struct PresentStoreTests {
         ["outbox", "list"], ["outbox", "retry", id], ["outbox", "drop", id], ["audit", "tail"], ["audit", "verify"],
         ["audit", "export"], ["device", "list"], ["device", "revoke", id], ["status"], ["keys", "rotate"],
         ["ban", "list"], ["ban", "show", id], ["ban", "add", "--user", id, "--reason", "spam"],
-        ["ban", "lift", id, "--note", "x"], ["ban", "history", "--device", id], ["texts", "list"], ["texts", "lift", "provider test"],
+        ["ban", "lift", id, "--note", "x"], ["ban", "history", "--device", id], ["texts", "list"],
+        ["texts", "lift", "provider test"],
     ]
 
     private func countersign(_ arguments: [String], _ store: String, keys: String) async throws -> Command.Result {
