@@ -85,6 +85,8 @@ struct ReplacedCardTests {
             try await bench.review.reject(first.id, reason: "a mistake")
             #expect(try await permitted.state() == .approval)
             let second = try await bench.show(other, permitted.alice)
+            // Which card came last is told by the time of the decision.
+            house.clock.advance(1)
             try await bench.review.approve(second.id, reason: "a new holder")
             #expect(try await permitted.state() == .cancelled)
             #expect(try await bench.user(permitted.alice.session).proved?.fullName == second.facts.fullName)
