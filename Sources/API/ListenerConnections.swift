@@ -99,6 +99,7 @@ final class ListenerConnections: Sendable {
                 state.standings[id] = nil
             }
         }
+        if taken, state.withLock({ $0.census.count }) > total { makeRoomForOne() }
         return taken ? standing : nil
     }
 
@@ -139,23 +140,26 @@ final class ListenerConnections: Sendable {
         return false
     }
 
-    /// Whether another connection is taken while so many are open. Where all are at work it waits in the kernel's queue,
-    /// and the first that has answered closes for it.
+    /// Whether another connection is accepted while so many are open: one more than there may be, for which room is made
+    /// when it has come. The others wait in the kernel's queue: whether there are any is not known.
     func hasRoom(_ open: Int) -> Bool {
-        guard open >= total else { return true }
-        log.warning(
-            "the listener is full: idle connections give way, others wait", kind: "full",
-            ["listener": .string(name), "connections": .stringConvertible(open)])
-        // Before the look, so that nobody comes to rest unseen after it.
-        isWaiting.store(true, ordering: .relaxed)
-        if makeRoom() { return true }
+        guard open > total else { return true }
         count("connections_waited", "full")
         return false
     }
 
+    /// One more is open than there may be: who is idle for longest closes for it, or the first that has answered.
+    private func makeRoomForOne() {
+        log.warning(
+            "the listener is full: idle connections give way, others wait", kind: "full",
+            ["listener": .string(name), "connections": .stringConvertible(total)])
+        // Before the look, so that nobody comes to rest unseen after it.
+        isWaiting.store(true, ordering: .relaxed)
+        makeRoom()
+    }
+
     /// Asks the one that is idle for longest to close; looks again in a while where nobody is.
-    @discardableResult
-    private func makeRoom() -> Bool {
+    private func makeRoom() {
         let now = NIODeadline.now().uptimeNanoseconds
         let (leaving, any) = state.withLock { state in
             let standings = state.standings
@@ -169,12 +173,11 @@ final class ListenerConnections: Sendable {
                     if isWaiting.load(ordering: .relaxed) { makeRoom() }
                 }
             }
-            return false
+            return
         }
         isWaiting.store(false, ordering: .relaxed)
         count("connections_gave_way", "full")
         leaving.giveWay()
-        return true
     }
 
     /// Whether a connection waits; who asks is the one that makes room.

@@ -147,8 +147,8 @@ public struct Listeners: Sendable {
             ListenerConnections(
                 name: name,
                 limits: .init(
-                    total: total, perAddress: isLimited ? min(total, limits.connectionsPerAddress) : total,
-                    perCertificate: isLimited ? min(total, limits.connectionsPerCertificate) : total),
+                    total: total, perAddress: isLimited ? limits.connectionsPerAddress : .max,
+                    perCertificate: isLimited ? limits.connectionsPerCertificate : .max),
                 logger: logger),
             HandshakeFailures(listener: name, logger: logger)
         )

@@ -148,7 +148,11 @@ def full(chosen, tls):
     next_ = Connection(chosen.public, tls, "127.0.0.20")
     equal(next_.ask(), 200, "the answer to one more")
     expect(settled(lambda: not idle[0].is_open()), "the idle one did not give way")
+    expect(next_.is_open(), "the one that the idle one gave way to was closed")
     next_.tls.sendall(HALF)
+    # One more is taken at any time, for which the first that has answered makes room; those after it wait.
+    beyond = Connection(chosen.public, tls, "127.0.0.20")
+    beyond.tls.sendall(HALF)
     time.sleep(PAUSE)
     answers = []
 
@@ -164,7 +168,7 @@ def full(chosen, tls):
     equal(busy[0].ask(REST), 422, "the answer to one at work")
     waiting.join(timeout=10)
     equal(answers, [200], "the answer to the one that waited")
-    equal([one.ask(REST) for one in busy[1:] + [next_]], [422] * (TOTAL - 1), "the answers to the others")
+    equal([one.ask(REST) for one in busy[1:] + [next_, beyond]], [422] * TOTAL, "the answers to the others")
     print("full: the idle one gave way, one waited, probes were answered")
 
 
