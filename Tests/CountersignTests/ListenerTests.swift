@@ -104,7 +104,7 @@ struct ListenerTests {
             "hoard.py",
             [
                 "--public", service.publicURL, "--ca", service.path("Keys/ca.pem").path, "--pid",
-                "\(service.processIdentifier)", "--hold", "4", "--end", "20", "--limit", "120",
+                "\(service.processIdentifier)", "--hold", "4", "--end", "20", "--connections", "30", "--limit", "120",
             ])
     }
 
