@@ -44,13 +44,10 @@ struct DescriptionTests {
 
     /// `METHOD /path` of every route that the sources add to a router, with parameters as the description writes them.
     private static func routes() throws -> Set<String> {
-        let folder = RunningService.root.appending(path: "Sources/API")
         var found: Set<String> = []
-        for file in try FileManager.default.contentsOfDirectory(atPath: folder.path)
-        where file.hasSuffix("Routes.swift") {
-            let text = try String(contentsOf: folder.appending(path: file), encoding: .utf8)
+        for file in try SourceFile.all(below: "Sources/API") where file.name.hasSuffix("Routes.swift") {
             var prefixes = ["router": ""]
-            for line in text.split(separator: "\n") {
+            for line in file.text.split(separator: "\n") {
                 if let group = line.firstMatch(of: /let (\w+) = router\.group\((?:"([^"]*)")?\)/) {
                     prefixes[String(group.1)] = group.2.map { "/\($0)" } ?? ""
                 }
@@ -85,11 +82,8 @@ struct DescriptionTests {
         #expect(Set(described).subtracting(routes).sorted() == [], "described, and not there")
         #expect(routes.count > 40)
         // Routes are added in those files alone.
-        let folder = RunningService.root.appending(path: "Sources/API")
-        for file in try FileManager.default.contentsOfDirectory(atPath: folder.path)
-        where file.hasSuffix(".swift") && !file.hasSuffix("Routes.swift") {
-            let text = try String(contentsOf: folder.appending(path: file), encoding: .utf8)
-            #expect(!text.contains(/router\.(get|post|put|patch|delete|head|on|group)\b/), "\(file)")
+        for file in try SourceFile.all(below: "Sources/API") where !file.name.hasSuffix("Routes.swift") {
+            #expect(!file.text.contains(/router\.(get|post|put|patch|delete|head|on|group)\b/), "\(file.path)")
         }
     }
 

@@ -16,37 +16,30 @@ struct HouseTests {
     @Test("keeps its walls: a room imports only what the plan allows", arguments: walls.keys.sorted())
     func imports(room: String) throws {
         let ours = Set(Self.walls.keys).union(["countersign", "COpenSSL", "CPostgreSQL", "CJWT", "Cards"])
-        let folder = RunningService.root.appending(path: "Sources/\(room)")
-        let files = try FileManager.default.contentsOfDirectory(atPath: folder.path).filter { $0.hasSuffix(".swift") }
+        let files = try SourceFile.all(below: "Sources/\(room)")
         #expect(!files.isEmpty)
         for file in files {
-            let text = try String(contentsOf: folder.appending(path: file), encoding: .utf8)
-            for line in text.split(separator: "\n") where line.contains("import ") && !line.hasPrefix("//") {
+            for line in file.text.split(separator: "\n") where line.contains("import ") && !line.hasPrefix("//") {
                 guard let module = line.split(separator: " ").last.map(String.init), ours.contains(module),
                     line.hasPrefix("import") || line.hasPrefix("@")
                 else { continue }
-                #expect(Self.walls[room]?.contains(module) == true, "\(room)/\(file) imports \(module)")
+                #expect(Self.walls[room]?.contains(module) == true, "\(room)/\(file.path) imports \(module)")
             }
         }
     }
 
     @Test("writes no error into a log line or a sentence but in words: a type's name helps no operator")
     func words() throws {
-        let sources = RunningService.root.appending(path: "Sources")
-        var files = 0
-        for room in try FileManager.default.contentsOfDirectory(atPath: sources.path) where room != "SampleProvider" {
-            let folder = sources.appending(path: room)
-            for file in (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
-            where file.hasSuffix(".swift") && file != "ErrorWords.swift" {
-                files += 1
-                let text = try String(contentsOf: folder.appending(path: file), encoding: .utf8)
-                for wrong in [
-                    "type(of: error)", "type(of: cause)", "[\"cause\": \"", "reflecting: error", "(describing: error)",
-                ] {
-                    #expect(!text.contains(wrong), "\(room)/\(file)")
-                }
+        let files = try SourceFile.all(below: "Sources").filter {
+            !$0.path.hasPrefix("SampleProvider/") && $0.name != "ErrorWords.swift"
+        }
+        #expect(files.count > 200)
+        for file in files {
+            for wrong in [
+                "type(of: error)", "type(of: cause)", "[\"cause\": \"", "reflecting: error", "(describing: error)",
+            ] {
+                #expect(!file.text.contains(wrong), "\(file.path)")
             }
         }
-        #expect(files > 200)
     }
 }

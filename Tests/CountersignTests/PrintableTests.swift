@@ -51,15 +51,13 @@ struct PrintableTests {
 
     @Test("leaves the program in one place: no other file of the command line writes to standard output or error")
     func onePlace() throws {
-        let folder = RunningService.root.appending(path: "Sources/countersign")
-        for file in try FileManager.default.contentsOfDirectory(atPath: folder.path) where file.hasSuffix(".swift") {
+        for file in try SourceFile.all(below: "Sources/countersign") {
             // The first is the place, the second draws a progress line, the third hands the log's writer to the service.
-            guard !["Output.swift", "Terminal.swift", "ServeCommand.swift"].contains(file) else { continue }
-            let text = try String(contentsOf: folder.appending(path: file), encoding: .utf8)
+            guard !["Output.swift", "Terminal.swift", "ServeCommand.swift"].contains(file.name) else { continue }
             for way in [
                 /\bstandardOutput\b/, /\bstandardError\b/, /\bprint\(/, /\bfputs\(/, /\bdebugPrint\(/, /\bdump\(/,
             ] {
-                #expect(!text.contains(way), "\(file)")
+                #expect(!file.text.contains(way), "\(file.path)")
             }
         }
     }

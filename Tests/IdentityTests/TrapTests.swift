@@ -54,17 +54,15 @@ struct TrapTests {
             "Identity", "Tokens", "Authority", "Cards", "Database", "Records", "Delivery", "Operations", "API",
         ])
     func sources(target: String) throws {
-        let folder = RunningService.root.appending(path: "Sources/\(target)")
-        let files = try FileManager.default.subpathsOfDirectory(atPath: folder.path).filter { $0.hasSuffix(".swift") }
+        let files = try SourceFile.all(below: "Sources/\(target)")
         #expect(!files.isEmpty)
-        for file in files where !Self.known.contains(URL(filePath: file).lastPathComponent) {
-            let text = try String(contentsOf: folder.appending(path: file), encoding: .utf8)
-            for (number, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
+        for file in files where !Self.known.contains(file.name) {
+            for (number, line) in file.text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
                 let code = line.drop { $0 == " " }
                 // A text may say what it likes.
                 guard !code.hasPrefix("//"), !code.contains("\"") || code.contains("\\(") else { continue }
                 for trap in Self.traps {
-                    #expect(!code.contains(trap.pattern), "\(target)/\(file):\(number + 1): \(trap.name)")
+                    #expect(!code.contains(trap.pattern), "\(target)/\(file.path):\(number + 1): \(trap.name)")
                 }
             }
         }

@@ -187,16 +187,15 @@ struct HeldBackTests {
 
     @Test("is looked at by each operation that takes a session: none of them holds a store that writes without it")
     func sources() throws {
-        let folder = RunningService.root.appending(path: "Sources/Operations")
         var actors = 0
-        for file in try FileManager.default.contentsOfDirectory(atPath: folder.path) where file.hasSuffix(".swift") {
-            let text = try String(contentsOf: folder.appending(path: file), encoding: .utf8)
+        for file in try SourceFile.all(below: "Sources/Operations") {
+            let text = file.text
             guard text.contains(/(?:for|by|to) session: Session[,)\s]/), text.contains("store: any Database") else {
                 continue
             }
             let reads = !text.contains(/store\.(?:decide|write|act|signIn)\b/)
             let acts = text.contains("store = SessionStore(store)") || text.contains("SessionStore(store).act(for:")
-            #expect(reads || acts, "\(file)")
+            #expect(reads || acts, "\(file.path)")
             if acts { actors += 1 }
         }
         #expect(actors >= 9)
