@@ -72,7 +72,7 @@ struct PhoneNumberDifferentialTests {
 
     @Test("the metadata is what the script makes of the pinned version, byte for byte")
     func regeneration() async throws {
-        let committed = RunningService.root.appending(path: "Sources/Identity/PhoneMetadata.swift")
+        let committed = RunningService.root.appending(path: "Sources/Identity/PhoneNumbers/PhoneMetadata.swift")
         #expect(try await python("make_phone_metadata.py", []) == String(contentsOf: committed, encoding: .utf8))
     }
 }
