@@ -40,8 +40,8 @@ test: $(VENV)/.made
 	$(call TEST,--filter CountersignTests --skip '$(HEAVY)|$(CROWD)')
 	$(call TEST,--filter '$(HEAVY)')
 	$(call TEST,--filter '$(CROWD)')
-	$(call TEST,--filter 'RecordsTests|OperationsTests',COUNTERSIGN_TEST_STORE=postgresql)
-	$(call TEST,--filter RecordsTests,COUNTERSIGN_TEST_STORE=memory)
+	$(call TEST,--filter 'RepositoriesTests|OperationsTests',COUNTERSIGN_TEST_STORE=postgresql)
+	$(call TEST,--filter RepositoriesTests,COUNTERSIGN_TEST_STORE=memory)
 
 bench:
 	@$(call install,$(BUILD_PACKAGES) postgresql)

@@ -1,8 +1,8 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-/// Every target of the house is built the same way: Swift 6 language mode, warnings as errors.
-let house: [SwiftSetting] = [
+/// Every target is built the same way: Swift 6 language mode, warnings as errors.
+let strictSettings: [SwiftSetting] = [
     .swiftLanguageMode(.v6),
     .enableUpcomingFeature("ExistentialAny"),
     .enableUpcomingFeature("MemberImportVisibility"),
@@ -56,30 +56,40 @@ let package = Package(
         .systemLibrary(name: "CPostgreSQL", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
         .systemLibrary(name: "CJWT", pkgConfig: "libjwt", providers: [.apt(["libjwt-dev"])]),
 
-        .target(name: "Identity", dependencies: [crypto], swiftSettings: house),
-        .target(name: "Tokens", dependencies: ["Identity", crypto, cryptoExtras], swiftSettings: house),
+        .target(name: "Encoding", dependencies: [crypto], swiftSettings: strictSettings),
+        .target(name: "PhoneNumbers", swiftSettings: strictSettings),
+        .target(name: "Domain", dependencies: ["Encoding", "PhoneNumbers", crypto], swiftSettings: strictSettings),
         .target(
-            name: "Authority", dependencies: ["Identity", "COpenSSL", crypto, cryptoExtras, x509, asn1],
-            swiftSettings: house),
-        .target(name: "Cards", dependencies: ["Identity", crypto], swiftSettings: house),
+            name: "Tokens", dependencies: ["Encoding", "PhoneNumbers", "Domain", crypto, cryptoExtras],
+            swiftSettings: strictSettings),
+        .target(
+            name: "Authority", dependencies: ["Encoding", "Domain", "COpenSSL", crypto, cryptoExtras, x509, asn1],
+            swiftSettings: strictSettings),
+        .target(name: "Cards", dependencies: ["Encoding", "Domain", crypto], swiftSettings: strictSettings),
         .target(
             name: "Database",
             dependencies: [
                 "CPostgreSQL",
                 .product(name: "GRDB", package: "GRDB.swift"), .product(name: "GRDBSQLite", package: "GRDB.swift"),
             ],
-            swiftSettings: house),
-        .target(name: "Records", dependencies: ["Identity", "Database", crypto], swiftSettings: house),
+            swiftSettings: strictSettings),
         .target(
-            name: "Delivery", dependencies: ["Identity", crypto, httpClient, nioSSL] + nio, swiftSettings: house),
+            name: "Repositories", dependencies: ["Encoding", "PhoneNumbers", "Domain", "Database", crypto],
+            swiftSettings: strictSettings),
+        .target(
+            name: "Delivery", dependencies: ["Encoding", "PhoneNumbers", "Domain", crypto, httpClient, nioSSL] + nio,
+            swiftSettings: strictSettings),
         .target(
             name: "Operations",
-            dependencies: ["Identity", "Tokens", "Authority", "Cards", "Delivery", "Database", "Records", crypto],
-            swiftSettings: house),
+            dependencies: [
+                "Encoding", "PhoneNumbers", "Domain", "Tokens", "Authority", "Cards", "Delivery", "Database",
+                "Repositories", crypto,
+            ],
+            swiftSettings: strictSettings),
         .target(
             name: "API",
             dependencies: [
-                "Identity", "Operations", hummingbird, nioSSL, logging, lifecycle, crypto,
+                "Encoding", "Domain", "Operations", hummingbird, nioSSL, logging, lifecycle, crypto,
                 .product(name: "HummingbirdCore", package: "hummingbird"),
                 .product(name: "NIOHTTP2", package: "swift-nio-http2"),
                 .product(name: "NIOHPACK", package: "swift-nio-http2"),
@@ -91,11 +101,12 @@ let package = Package(
                 .product(name: "Metrics", package: "swift-metrics"),
             ] + nio,
             resources: [.embedInCode("openapi.json")],
-            swiftSettings: house),
+            swiftSettings: strictSettings),
         .executableTarget(
             name: "countersign",
             dependencies: [
-                "Identity", "Tokens", "Authority", "Delivery", "Database", "Records", "Operations", "API", crypto,
+                "Encoding", "Domain", "Tokens", "Authority", "Delivery", "Database", "Repositories", "Operations",
+                "API", crypto,
                 cryptoExtras, x509, asn1, httpClient, logging, lifecycle, nioSSL, hummingbird,
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
@@ -103,7 +114,7 @@ let package = Package(
                 .product(name: "Metrics", package: "swift-metrics"),
                 .product(name: "Yams", package: "Yams"),
             ] + nio,
-            swiftSettings: house),
+            swiftSettings: strictSettings),
         .executableTarget(
             name: "SampleProvider",
             dependencies: [
@@ -111,68 +122,82 @@ let package = Package(
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "NIOFoundationCompat", package: "swift-nio"),
             ] + nio,
-            swiftSettings: house),
+            swiftSettings: strictSettings),
 
         // Tests. `Fixtures` is what they share: an authority, a provider, a fixed clock, a store.
         .target(
             name: "Fixtures",
             dependencies: [
-                "Identity", "Tokens", "Authority", "Cards", "Database", "Records", "Operations", crypto, cryptoExtras,
+                "Encoding", "PhoneNumbers", "Domain", "Tokens", "Authority", "Cards", "Database", "Repositories",
+                "Operations", crypto, cryptoExtras,
                 x509, asn1,
             ],
-            path: "Tests/Fixtures", swiftSettings: house),
+            path: "Tests/Fixtures", swiftSettings: strictSettings),
         .executableTarget(
             name: "Benchmarks",
             dependencies: [
-                "Identity", "Tokens", "Cards", "Database", "Records", "Fixtures", crypto, cryptoExtras, hummingbird,
+                "Encoding", "PhoneNumbers", "Domain", "Tokens", "Cards", "Database", "Repositories", "Fixtures", crypto,
+                cryptoExtras, hummingbird,
                 logging, nioSSL, .product(name: "HummingbirdTLS", package: "hummingbird"),
             ] + nio,
-            path: "Tests/Benchmarks", exclude: ["handshakes.py"], swiftSettings: house),
-        .testTarget(name: "IdentityTests", dependencies: ["Identity", "Fixtures", crypto], swiftSettings: house),
+            path: "Tests/Benchmarks", exclude: ["handshakes.py"], swiftSettings: strictSettings),
+        .testTarget(name: "EncodingTests", dependencies: ["Encoding", "Domain"], swiftSettings: strictSettings),
+        .testTarget(
+            name: "PhoneNumbersTests", dependencies: ["PhoneNumbers", "Fixtures"], swiftSettings: strictSettings),
+        .testTarget(
+            name: "DomainTests", dependencies: ["Encoding", "PhoneNumbers", "Domain", "Fixtures", crypto],
+            swiftSettings: strictSettings),
         .testTarget(
             name: "TokensTests",
             dependencies: [
-                "Identity", "Tokens", "Fixtures", "CJWT", crypto, cryptoExtras,
+                "Encoding", "PhoneNumbers", "Domain", "Tokens", "Fixtures", "CJWT", crypto, cryptoExtras,
                 .product(name: "JWTKit", package: "jwt-kit"),
             ],
-            swiftSettings: house),
+            swiftSettings: strictSettings),
         .testTarget(
             name: "AuthorityTests",
-            dependencies: ["Identity", "Authority", "Fixtures", crypto, cryptoExtras, x509, asn1], swiftSettings: house),
-        .testTarget(name: "CardsTests", dependencies: ["Identity", "Cards", "Fixtures"], swiftSettings: house),
+            dependencies: ["Encoding", "Domain", "Authority", "Fixtures", crypto, cryptoExtras, x509, asn1],
+            swiftSettings: strictSettings),
         .testTarget(
-            name: "RecordsTests", dependencies: ["Identity", "Database", "Records", "Fixtures", crypto],
-            swiftSettings: house),
+            name: "CardsTests", dependencies: ["Encoding", "Domain", "Cards", "Fixtures"], swiftSettings: strictSettings
+        ),
         .testTarget(
-            name: "DatabaseTests", dependencies: ["Database", "Fixtures"], swiftSettings: house),
+            name: "RepositoriesTests",
+            dependencies: ["Encoding", "Domain", "Database", "Repositories", "Fixtures", crypto],
+            swiftSettings: strictSettings),
+        .testTarget(
+            name: "DatabaseTests", dependencies: ["Database", "Fixtures"], swiftSettings: strictSettings),
         .testTarget(
             name: "DeliveryTests",
-            dependencies: ["Identity", "Delivery", "Fixtures", crypto, httpClient] + nio, swiftSettings: house),
+            dependencies: ["Encoding", "PhoneNumbers", "Domain", "Delivery", "Fixtures", crypto, httpClient] + nio,
+            swiftSettings: strictSettings),
         .testTarget(
             name: "OperationsTests",
             dependencies: [
-                "Identity", "Tokens", "Authority", "Delivery", "Database", "Records", "Operations", "Fixtures",
+                "Encoding", "PhoneNumbers", "Domain", "Tokens", "Authority", "Delivery", "Database", "Repositories",
+                "Operations", "Fixtures",
                 crypto, cryptoExtras,
             ],
-            swiftSettings: house),
+            swiftSettings: strictSettings),
         .testTarget(
             name: "APITests",
             dependencies: [
-                "Identity", "Database", "Records", "Operations", "API", "Fixtures", hummingbird, logging,
+                "Encoding", "Domain", "Database", "Repositories", "Operations", "API", "Fixtures", hummingbird, logging,
                 .product(name: "NIOEmbedded", package: "swift-nio"),
                 .product(name: "NIOHTTP2", package: "swift-nio-http2"),
                 .product(name: "NIOHPACK", package: "swift-nio-http2"),
                 .product(name: "NIOHTTPTypes", package: "swift-nio-extras"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ] + nio,
-            swiftSettings: house),
+            swiftSettings: strictSettings),
         .testTarget(
             name: "CountersignTests",
             dependencies: [
-                "Identity", "Database", "Records", "Operations", "Fixtures", "countersign", "SampleProvider",
+                "Encoding", "PhoneNumbers", "Domain", "Database", "Repositories", "Operations", "Fixtures",
+                "countersign", "SampleProvider",
                 httpClient, nioSSL, crypto,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
-            exclude: ["Vectors"], swiftSettings: house),
+            exclude: ["Vectors"], swiftSettings: strictSettings),
     ]
 )

@@ -1,5 +1,5 @@
 import API
-import Identity
+import Domain
 import Testing
 
 @Suite("The Layer authorization field")

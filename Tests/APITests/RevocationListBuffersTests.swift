@@ -3,7 +3,7 @@ import Fixtures
 import Foundation
 import NIOCore
 import Operations
-import Records
+import Repositories
 import Testing
 
 @testable import API

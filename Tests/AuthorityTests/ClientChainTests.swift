@@ -1,8 +1,8 @@
 import Authority
 import Crypto
+import Domain
 import Fixtures
 import Foundation
-import Identity
 import SwiftASN1
 import Testing
 import X509

@@ -1,7 +1,7 @@
 import Authority
+import Domain
 import Fixtures
 import Foundation
-import Identity
 import SwiftASN1
 import Testing
 

@@ -1,7 +1,7 @@
 import Authority
+import Domain
 import Fixtures
 import Foundation
-import Identity
 import Testing
 
 /// Keys in SoftHSM, in a process of their own: a process has one PKCS#11 module and one environment, and changing that

@@ -1,8 +1,8 @@
 import Authority
 import Crypto
+import Domain
 import Fixtures
 import Foundation
-import Identity
 import Testing
 
 @Suite("pkilint finds nothing to warn of")

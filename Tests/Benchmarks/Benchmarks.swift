@@ -1,8 +1,8 @@
 import Crypto
 import CryptoExtras
+import Domain
 import Fixtures
 import Foundation
-import Identity
 import NIOCore
 import NIOPosix
 

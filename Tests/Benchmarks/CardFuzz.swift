@@ -1,7 +1,7 @@
 import Cards
+import Domain
 import Fixtures
 import Foundation
-import Identity
 
 /// `make fuzz`: mutated cards against the readers, many more than the tests take. A crash ends it with the seed shown.
 struct CardFuzz {

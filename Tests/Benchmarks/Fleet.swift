@@ -1,7 +1,8 @@
 import Crypto
+import Domain
+import Encoding
 import Fixtures
 import Foundation
-import Identity
 import NIOCore
 import NIOPosix
 import NIOSSL

@@ -1,10 +1,10 @@
 import Database
+import Domain
 import Fixtures
 import Foundation
-import Identity
 import NIOCore
 import NIOPosix
-import Records
+import Repositories
 
 /// How the cost of a sign-in grows with the sessions that are stored and with the nodes that share the store.
 struct Growth {

@@ -1,11 +1,12 @@
 import Crypto
 import Database
+import Domain
+import Encoding
 import Fixtures
 import Foundation
-import Identity
 import NIOCore
 import NIOPosix
-import Records
+import Repositories
 
 /// What the service holds in memory, and how long it takes to its first answer with many sessions stored.
 struct Memory {

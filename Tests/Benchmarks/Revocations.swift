@@ -1,10 +1,11 @@
 import Database
+import Domain
+import Encoding
 import Fixtures
 import Foundation
-import Identity
 import NIOCore
 import NIOPosix
-import Records
+import Repositories
 
 /// A long revocation list that many fetch at once, and what becomes of a client beside them.
 struct Revocations {

@@ -1,7 +1,7 @@
 import Database
+import Domain
 import Fixtures
 import Foundation
-import Identity
 
 /// Rows of sessions and users as the service itself would have written them, made inside the store: a million in
 /// seconds.

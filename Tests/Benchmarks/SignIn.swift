@@ -1,6 +1,7 @@
+import Domain
+import Encoding
 import Fixtures
 import Foundation
-import Identity
 import NIOCore
 import NIOPosix
 import Tokens

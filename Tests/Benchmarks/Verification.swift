@@ -1,12 +1,13 @@
 import Cards
 import Crypto
 import Database
+import Domain
+import Encoding
 import Fixtures
 import Foundation
-import Identity
 import NIOCore
 import NIOPosix
-import Records
+import Repositories
 
 /// From a telephone number to a verified identity: the calls over 64 keep-alive connections, and what they rest on.
 struct Verification {

@@ -1,7 +1,7 @@
 import Cards
+import Domain
 import Fixtures
 import Foundation
-import Identity
 import Testing
 
 @Suite("Dates")

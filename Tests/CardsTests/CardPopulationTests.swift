@@ -1,7 +1,7 @@
 import Cards
+import Domain
 import Fixtures
 import Foundation
-import Identity
 import Testing
 
 /// Ten thousand invented people's cards from a generator in another language that shares no code and no table with the

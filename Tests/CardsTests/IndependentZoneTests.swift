@@ -1,7 +1,8 @@
 import Cards
+import Domain
+import Encoding
 import Fixtures
 import Foundation
-import Identity
 import Testing
 
 @Suite("Machine readable zones before an independent judge")

@@ -1,7 +1,7 @@
 import Cards
+import Domain
 import Fixtures
 import Foundation
-import Identity
 import Testing
 
 /// The day on which tests judge cards.

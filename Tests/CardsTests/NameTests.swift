@@ -1,6 +1,6 @@
 import Cards
+import Domain
 import Fixtures
-import Identity
 import Testing
 
 @Suite("Names on cards")

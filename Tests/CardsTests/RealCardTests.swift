@@ -1,7 +1,8 @@
 import Cards
+import Domain
+import Encoding
 import Fixtures
 import Foundation
-import Identity
 import Testing
 
 /// Specimens are of invented people; what they do is what real cards were seen to do.

@@ -1,7 +1,8 @@
 import AsyncHTTPClient
+import Domain
+import Encoding
 import Fixtures
 import Foundation
-import Identity
 import Testing
 
 @testable import Delivery

@@ -1,5 +1,5 @@
+import Domain
 import Foundation
-import Identity
 import Testing
 
 @testable import Delivery

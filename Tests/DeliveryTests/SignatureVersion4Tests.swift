@@ -1,6 +1,7 @@
 import Delivery
+import Domain
+import Encoding
 import Foundation
-import Identity
 import Testing
 
 @Suite("Signature Version 4")

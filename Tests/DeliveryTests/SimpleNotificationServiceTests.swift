@@ -1,7 +1,7 @@
 import AsyncHTTPClient
+import Domain
 import Fixtures
 import Foundation
-import Identity
 import Synchronization
 import Testing
 

@@ -1,10 +1,12 @@
 import AsyncHTTPClient
 import Delivery
+import Domain
+import Encoding
 import Fixtures
 import Foundation
-import Identity
 import NIOCore
 import NIOHTTP1
+import PhoneNumbers
 
 /// A carrier's service as a Python program stands in for it, on free loopback ports. It ends with its standard input,
 /// which this process holds open, so it never outlives the tests.

@@ -1,5 +1,5 @@
 import Cards
-import Identity
+import Domain
 
 /// Bends card texts at random, the same way for the same seed: what a fuzz test and a benchmark feed to the readers.
 public struct CardMutation: Sendable {

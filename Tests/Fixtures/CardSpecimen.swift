@@ -1,6 +1,6 @@
 import Cards
+import Domain
 import Foundation
-import Identity
 
 /// Writes the barcodes of invented people's cards: any version, any jurisdiction, as the standard says or with the
 /// deviations that real cards show. The values are those of the standard's own example, Michael John Sample.

@@ -1,5 +1,5 @@
 import Cards
-import Identity
+import Domain
 
 /// Writes machine readable zones of invented people: the specimens of ICAO 9303, of a state called Utopia.
 public struct MachineReadableSpecimen: Sendable {

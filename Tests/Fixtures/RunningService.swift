@@ -1,5 +1,6 @@
+import Domain
+import Encoding
 import Foundation
-import Identity
 
 /// The built binary, running on free loopback ports with keys, policies and a store of its own.
 public final class RunningService {

@@ -1,7 +1,7 @@
 import Authority
 import Crypto
+import Domain
 import Foundation
-import Identity
 import SwiftASN1
 import X509
 

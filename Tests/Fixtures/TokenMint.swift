@@ -1,7 +1,8 @@
 import Crypto
 import CryptoExtras
+import Domain
+import Encoding
 import Foundation
-import Identity
 import Tokens
 
 /// A provider's backend, as far as its tokens go: a private key made for the test, and what it signs.

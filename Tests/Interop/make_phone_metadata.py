@@ -1,10 +1,10 @@
-"""Writes Sources/Identity/PhoneNumbers/PhoneMetadata.swift from the metadata of libphonenumber, as PyPI's phonenumbers ships it.
+"""Writes Sources/PhoneNumbers/PhoneMetadata.swift from the metadata of libphonenumber, as PyPI's phonenumbers ships it.
 
-    python Tests/Interop/make_phone_metadata.py > Sources/Identity/PhoneNumbers/PhoneMetadata.swift
+    python Tests/Interop/make_phone_metadata.py > Sources/PhoneNumbers/PhoneMetadata.swift
 
 The output depends on the version of phonenumbers alone, which requirements.txt pins: a test makes it anew and compares.
 Only what reading, validity and type need is kept: no formats, no examples. The patterns stay as they are, regular
-expressions over digits; one in a syntax that Sources/Identity/PhoneNumbers/DigitPattern.swift does not read ends the script.
+expressions over digits; one in a syntax that Sources/PhoneNumbers/DigitPattern.swift does not read ends the script.
 """
 
 import re

@@ -1,7 +1,8 @@
 import CJWT
+import Domain
+import Encoding
 import Fixtures
 import Foundation
-import Identity
 import JWTKit
 import Testing
 import Tokens

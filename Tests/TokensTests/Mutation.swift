@@ -1,5 +1,5 @@
+import Domain
 import Foundation
-import Identity
 
 /// Bends texts at random, the same way for the same seed.
 struct Mutation {

@@ -1,6 +1,8 @@
+import Domain
+import Encoding
 import Fixtures
 import Foundation
-import Identity
+import PhoneNumbers
 import Testing
 import Tokens
 

@@ -1,6 +1,6 @@
+import Domain
 import Fixtures
 import Foundation
-import Identity
 import Testing
 import Tokens
 

@@ -1,8 +1,9 @@
 import Crypto
 import CryptoExtras
+import Domain
+import Encoding
 import Fixtures
 import Foundation
-import Identity
 import Testing
 import Tokens
 

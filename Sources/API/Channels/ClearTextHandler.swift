@@ -1,5 +1,6 @@
+import Domain
+import Encoding
 import Foundation
-import Identity
 import NIOCore
 
 /// Says that what came is no handshake, and was answered.

@@ -1,6 +1,7 @@
 import Crypto
+import Domain
+import Encoding
 import Foundation
-import Identity
 import NIOCore
 import NIOExtras
 import NIOSSL

@@ -1,5 +1,5 @@
+import Domain
 import HTTPTypes
-import Identity
 import NIOCore
 import NIOHTTPTypes
 

@@ -1,5 +1,5 @@
+import Domain
 import HTTPTypes
-import Identity
 import NIOCore
 import NIOHTTP1
 import NIOHTTPTypesHTTP1

@@ -1,4 +1,4 @@
-import Identity
+import Domain
 import NIOCore
 import Operations
 import Synchronization

@@ -1,5 +1,6 @@
+import Domain
+import Encoding
 import HummingbirdCore
-import Identity
 import Logging
 import Metrics
 import NIOCore

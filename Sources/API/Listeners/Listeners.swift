@@ -1,7 +1,7 @@
+import Domain
 import Foundation
 import Hummingbird
 import HummingbirdCore
-import Identity
 import Logging
 import NIOCore
 import Operations

@@ -1,5 +1,5 @@
+import Domain
 import HummingbirdCore
-import Identity
 import Logging
 import NIOCore
 import NIOHTTPTypes

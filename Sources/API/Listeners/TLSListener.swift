@@ -1,6 +1,6 @@
+import Domain
 import Foundation
 import HummingbirdCore
-import Identity
 import Logging
 import NIOCore
 import NIOExtras

@@ -1,6 +1,6 @@
+import Domain
 import Foundation
 import Hummingbird
-import Identity
 import NIOCore
 import Operations
 

@@ -1,4 +1,4 @@
-import Identity
+import Domain
 
 /// What `Authorization: Layer …` says: nothing, a session's token, an identity token that shall create a session, or an
 /// export token.

@@ -1,7 +1,8 @@
+import Domain
+import Encoding
 import Foundation
 import HTTPTypes
 import Hummingbird
-import Identity
 import NIOCore
 
 /// Turns what went wrong into the answer that the contract fixes (RFC 9457). The only place that knows status codes.

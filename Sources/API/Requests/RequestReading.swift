@@ -1,7 +1,8 @@
+import Domain
+import Encoding
 import Foundation
 import HTTPTypes
 import Hummingbird
-import Identity
 import NIOCore
 
 /// The members of a request's JSON object, each taken once; what nobody took is unknown and refused.

@@ -1,6 +1,6 @@
+import Domain
 import HTTPTypes
 import Hummingbird
-import Identity
 import Metrics
 import Operations
 

@@ -1,7 +1,8 @@
+import Domain
+import Encoding
 import Foundation
 import HTTPTypes
 import Hummingbird
-import Identity
 import Metrics
 import NIOCore
 import Operations

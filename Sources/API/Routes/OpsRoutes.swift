@@ -1,6 +1,7 @@
+import Domain
+import Encoding
 import HTTPTypes
 import Hummingbird
-import Identity
 import NIOCore
 
 /// What probes and Prometheus ask, on loopback.

@@ -1,7 +1,8 @@
+import Domain
+import Encoding
 import Foundation
 import HTTPTypes
 import Hummingbird
-import Identity
 import Operations
 
 /// What users may see, change and erase of themselves, on the client listener behind a session.

@@ -1,6 +1,6 @@
 import Crypto
+import Domain
 import Foundation
-import Identity
 import SwiftASN1
 import X509
 

@@ -1,6 +1,6 @@
 import COpenSSL
+import Domain
 import Foundation
-import Identity
 import SwiftASN1
 import Synchronization
 import X509

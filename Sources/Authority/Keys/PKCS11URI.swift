@@ -1,5 +1,5 @@
+import Domain
 import Foundation
-import Identity
 
 /// A `pkcs11:` URI (RFC 7512): which object in which token, through which module, and where its PIN is.
 struct PKCS11URI: Sendable {

@@ -1,6 +1,6 @@
 import Crypto
 import CryptoExtras
-import Identity
+import Domain
 import SwiftASN1
 import X509
 

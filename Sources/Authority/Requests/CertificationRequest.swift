@@ -1,5 +1,5 @@
+import Domain
 import Foundation
-import Identity
 import SwiftASN1
 import X509
 

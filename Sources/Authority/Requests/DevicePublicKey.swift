@@ -1,7 +1,7 @@
 import Crypto
 import CryptoExtras
+import Domain
 import Foundation
-import Identity
 import SwiftASN1
 import X509
 

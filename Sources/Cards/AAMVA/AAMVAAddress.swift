@@ -1,4 +1,4 @@
-import Identity
+import Domain
 
 extension AAMVAValues {
     /// The holder's address, DAG to DAK; each part that is missing there is taken from the residence of the first edition,

@@ -1,4 +1,4 @@
-import Identity
+import Domain
 
 /// A North American driving licence or identity card, read from the text of its PDF417 barcode (AAMVA card design
 /// standard, editions of 2000 to 2025).

@@ -1,4 +1,4 @@
-import Identity
+import Domain
 
 /// Dates as AAMVA cards write them: MMDDCCYY in the US from the second edition on, CCYYMMDD in Canada and in the first.
 ///

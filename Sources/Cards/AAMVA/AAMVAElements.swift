@@ -1,4 +1,4 @@
-import Identity
+import Domain
 
 /// The data elements of an AAMVA card, found by scanning: `id + value`, each ended by a separator. Offsets and lengths
 /// of the header play no part, since too few cards state them rightly.

@@ -1,4 +1,4 @@
-import Identity
+import Domain
 
 /// The header of an AAMVA card's text: `@`, LF, RS, CR, `ANSI `, issuer number, version, jurisdiction version (from the
 /// second edition on), number of entries, and a designator for each subfile.

@@ -1,4 +1,4 @@
-import Identity
+import Domain
 
 extension AAMVAValues {
     /// The holder's name from the elements of the card's version, or of another one where those are missing.

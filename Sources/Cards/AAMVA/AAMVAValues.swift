@@ -1,4 +1,4 @@
-import Identity
+import Domain
 
 /// Texts of an AAMVA card's elements, cleaned of what readers of barcodes and careless issuers add.
 struct AAMVAValues {

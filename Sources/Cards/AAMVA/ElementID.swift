@@ -1,4 +1,4 @@
-import Identity
+import Domain
 
 /// The three characters that name a data element of an AAMVA card, such as `DAQ`: capital letters, digits at the end.
 struct ElementID: Hashable, Sendable {

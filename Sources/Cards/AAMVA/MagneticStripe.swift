@@ -1,4 +1,4 @@
-import Identity
+import Domain
 
 /// The three tracks of a card's magnetic stripe, `%…?;…?_%…?`: British Columbia writes them into its barcodes as they are,
 /// and with its stripes come those of other issuers, which have the same form (AAMVA's card design standard, annex on

@@ -1,5 +1,5 @@
+import Domain
 import Foundation
-import Identity
 
 /// What all checks say of one card, and what follows.
 ///

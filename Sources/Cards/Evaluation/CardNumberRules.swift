@@ -1,4 +1,4 @@
-import Identity
+import Domain
 
 extension CardRule {
     static let documentNumber = CardRule(name: .documentNumber) { judged in

@@ -1,4 +1,4 @@
-import Identity
+import Domain
 
 /// One check of a card as a value: its name, and a judgement that says what came of it in one sentence. Sentences hold
 /// no datum of the card.

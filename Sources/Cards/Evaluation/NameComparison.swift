@@ -1,4 +1,4 @@
-import Identity
+import Domain
 
 /// Whether the name on a card can be the one under which a provider knows its user.
 ///

@@ -1,5 +1,5 @@
+import Domain
 import Foundation
-import Identity
 
 /// Names in a form in which case, diacritics, hyphens and apostrophes make no difference.
 public enum NameFolding {

@@ -1,4 +1,4 @@
-import Identity
+import Domain
 
 /// Whether two cards can be one person's: the same birthday, and names that say the same or of which one leaves names out.
 public enum SamePerson {

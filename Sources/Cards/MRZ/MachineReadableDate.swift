@@ -1,4 +1,4 @@
-import Identity
+import Domain
 
 /// Dates of a machine readable zone: six digits, the century left to the reader (ICAO 9303-3 §4.8).
 enum MachineReadableDate {

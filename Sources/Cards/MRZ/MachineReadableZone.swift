@@ -1,4 +1,4 @@
-import Identity
+import Domain
 
 /// The machine readable zone of a travel document (ICAO 9303): passports, passport cards and national identity cards.
 public struct MachineReadableZone: Sendable, Equatable, Confidential {

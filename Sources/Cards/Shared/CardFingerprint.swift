@@ -1,4 +1,4 @@
-import Identity
+import Domain
 
 /// Canonical texts by which the same document and the same person are found again. They hold personal data: only a keyed
 /// digest of them (a blind index) may be stored.

@@ -1,4 +1,4 @@
-import Identity
+import Domain
 
 /// An identity document as an admin names it: who issued it, and its number. Which kind of card it is need not be known.
 public struct DocumentName: Sendable, Confidential {

@@ -1,4 +1,4 @@
-import Identity
+import Domain
 
 /// A card together with what only its own form can tell: header and conformance, or check digits.
 public enum ScannedCard: Sendable, Equatable, Confidential {

@@ -1,5 +1,5 @@
+import Domain
 import Foundation
-import Identity
 
 /// What an Amazon Web Services account signs with: an access key, and a session token where the key is a temporary one
 /// (AWS Identity and Access Management User Guide, "Temporary security credentials").

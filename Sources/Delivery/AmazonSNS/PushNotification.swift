@@ -1,4 +1,5 @@
-import Identity
+import Domain
+import Encoding
 
 /// A push in the form that Amazon SNS hands to every platform (Amazon SNS Developer Guide, "Publishing Amazon SNS
 /// messages with platform-specific payloads"; `MessageStructure` is `json`).

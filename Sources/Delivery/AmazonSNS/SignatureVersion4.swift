@@ -1,6 +1,7 @@
 import Crypto
+import Domain
+import Encoding
 import Foundation
-import Identity
 
 /// Signs requests to Amazon Web Services (AWS Identity and Access Management User Guide, "Create a signed AWS API
 /// request", steps 1 to 5, algorithm `AWS4-HMAC-SHA256`), for every service but S3, which treats paths otherwise.

@@ -1,5 +1,6 @@
+import Domain
 import Foundation
-import Identity
+import PhoneNumbers
 
 /// Amazon SNS: texts by `PhoneNumber`, pushes by `TargetArn` (Amazon SNS API Reference, "Publish").
 public struct SimpleNotificationService: Sender {

@@ -1,5 +1,7 @@
+import Domain
+import Encoding
 import Foundation
-import Identity
+import PhoneNumbers
 
 /// For development: appends `{"to","text","sent_at"}` as a line of JSON to a file (mode 0600), and does nothing else.
 public struct TextFile: Sender {

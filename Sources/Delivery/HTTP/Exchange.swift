@@ -1,6 +1,6 @@
 import AsyncHTTPClient
+import Domain
 import Foundation
-import Identity
 import NIOCore
 import NIOHTTP1
 import NIOPosix

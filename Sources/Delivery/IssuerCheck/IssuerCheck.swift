@@ -1,6 +1,7 @@
 import AsyncHTTPClient
+import Domain
+import Encoding
 import Foundation
-import Identity
 
 /// Asks a service of the operator's whether a card's issuer knows the card so: a hook for verification services such as
 /// AAMVA's DLDV, which answer by match indicators and never by data.

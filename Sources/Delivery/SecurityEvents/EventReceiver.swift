@@ -1,6 +1,6 @@
 import AsyncHTTPClient
+import Domain
 import Foundation
-import Identity
 import NIOCore
 
 /// Hands Security Event Tokens to providers' receivers (push delivery, RFC 8935).

@@ -1,5 +1,6 @@
+import Domain
 import Foundation
-import Identity
+import PhoneNumbers
 
 /// What is sent to a person: a text to a number, or a push to an app's endpoint.
 public enum Message: Sendable, Equatable, Confidential {

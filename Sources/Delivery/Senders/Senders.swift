@@ -1,6 +1,6 @@
 import AsyncHTTPClient
+import Domain
 import Foundation
-import Identity
 
 /// The senders that the policy names, in its order, ready to send.
 ///

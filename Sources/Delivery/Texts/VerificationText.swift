@@ -1,4 +1,4 @@
-import Identity
+import Domain
 
 /// The text that brings a code: a sentence, Android's app hash where there is one, and the line by which a browser or an
 /// app fills the code in for the one host that it is meant for (WICG, "Origin-bound one-time codes delivered via SMS"):

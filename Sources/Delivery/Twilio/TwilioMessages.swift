@@ -1,5 +1,7 @@
+import Domain
+import Encoding
 import Foundation
-import Identity
+import PhoneNumbers
 
 /// Twilio's Messages (Twilio API Reference, "Messages resource", `POST …/Accounts/{Sid}/Messages.json`).
 public struct TwilioMessages: Sender {

@@ -1,6 +1,8 @@
 import Crypto
+import Domain
+import Encoding
 import Foundation
-import Identity
+import PhoneNumbers
 
 /// Hands messages to a receiver of the operator's, signed as Standard Webhooks says (specification 1.0.0, "Signature
 /// scheme", symmetric: `v1`).

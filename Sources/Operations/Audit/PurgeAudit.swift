@@ -1,8 +1,8 @@
 import Crypto
 import Database
+import Domain
 import Foundation
-import Identity
-import Records
+import Repositories
 
 /// Deletes the audit log's oldest entries, once the policy lets them go: up to a checkpoint, and only after they were
 /// walked once more. What is left is verified from there: the service signs the checkpoint anew as the log's beginning,

@@ -1,8 +1,9 @@
 import Crypto
 import Database
+import Domain
+import Encoding
 import Foundation
-import Identity
-import Records
+import Repositories
 
 /// Reads the audit log: its end for people, all of it for someone else who verifies it.
 public struct ReadAudit: Sendable {

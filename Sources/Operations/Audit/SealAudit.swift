@@ -1,8 +1,8 @@
 import Crypto
 import Database
+import Domain
 import Foundation
-import Identity
-import Records
+import Repositories
 
 /// Chains the entries of the audit log and signs where the chain has arrived. One sealer at a time does it, by a lease;
 /// writers never wait for it.

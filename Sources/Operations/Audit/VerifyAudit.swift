@@ -1,8 +1,8 @@
 import Crypto
 import Database
+import Domain
 import Foundation
-import Identity
-import Records
+import Repositories
 
 /// Walks the whole audit log, from its beginning or from where the service signed that the rest was purged, and finds that an entry or checkpoint was changed, taken out, put in, moved or cut off.
 ///

@@ -1,7 +1,7 @@
 import Database
+import Domain
 import Foundation
-import Identity
-import Records
+import Repositories
 
 /// The asked person agrees or declines, and either side takes back what it may.
 public struct AnswerAuthorization: Sendable {

@@ -1,6 +1,6 @@
 import Database
-import Identity
-import Records
+import Domain
+import Repositories
 
 /// The two sides of an authorization, as far as they must be verified for it. The one place that says who may take part.
 struct AuthorizationParties {

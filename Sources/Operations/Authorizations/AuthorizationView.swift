@@ -1,7 +1,7 @@
 import Database
+import Domain
 import Foundation
-import Identity
-import Records
+import Repositories
 
 /// What one side of an authorization is shown of the other: no name, no number, no birthday.
 public struct AuthorizationPartner: Sendable, Confidential {

@@ -1,7 +1,7 @@
 import Database
+import Domain
 import Foundation
-import Identity
-import Records
+import Repositories
 
 /// A user wants to hear nothing of another: whose requests are answered like any other and never delivered.
 public struct BlockUser: Sendable {

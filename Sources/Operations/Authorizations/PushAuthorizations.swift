@@ -1,8 +1,8 @@
 import Database
 import Delivery
+import Domain
 import Foundation
-import Identity
-import Records
+import Repositories
 
 /// Tells the asked person of a request and the asker of the answer, by a push, exactly as the rows say: a row that is
 /// not marked as sent is told, once its person has an endpoint, and marked when the push was handed over.

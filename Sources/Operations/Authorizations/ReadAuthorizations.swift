@@ -1,7 +1,8 @@
 import Database
+import Domain
+import Encoding
 import Foundation
-import Identity
-import Records
+import Repositories
 
 /// A user's authorizations, from which an app that was installed anew rebuilds what it knew.
 public struct ReadAuthorizations: Sendable {

@@ -1,6 +1,6 @@
 import Database
-import Identity
-import Records
+import Domain
+import Repositories
 
 /// What the asking app wrote of a request, sealed under the asker's key.
 struct SealedRequest: Sendable, Equatable, Confidential {

@@ -1,6 +1,7 @@
 import Cards
+import Domain
 import Foundation
-import Identity
+import PhoneNumbers
 
 /// What an admin names to be banned, or to have a ban lifted from.
 public enum BanTarget: Sendable {

@@ -1,7 +1,8 @@
 import Database
+import Domain
+import Encoding
 import Foundation
-import Identity
-import Records
+import Repositories
 
 /// Shuts a user, a number, a document or a device out. Ban, ended sessions, withdrawn authorizations, audit entry and the notice by which all
 /// processes close the connections are one transaction.

@@ -1,8 +1,8 @@
 import Cards
 import Database
+import Domain
 import Foundation
-import Identity
-import Records
+import Repositories
 
 /// What bans look for: a number's or a document's blind indexes under every version of the key.
 struct BlindSubjects: Sendable {

@@ -1,7 +1,8 @@
 import Database
+import Domain
 import Foundation
-import Identity
-import Records
+import PhoneNumbers
+import Repositories
 
 /// Lifts bans before their end. It revives nothing: sessions that were ended stay ended.
 public struct LiftBan: Sendable {

@@ -1,8 +1,10 @@
 import Cards
 import Database
+import Domain
+import Encoding
 import Foundation
-import Identity
-import Records
+import PhoneNumbers
+import Repositories
 import Tokens
 
 /// Works out what a ban comes to: what it holds, and whom it hits. Changes nothing.

@@ -1,7 +1,8 @@
 import Database
+import Domain
+import Encoding
 import Foundation
-import Identity
-import Records
+import Repositories
 
 /// Tells a banned user so at sign-in, and lets that user see and erase what is held.
 public struct RefuseBanned: Sendable {

@@ -1,7 +1,7 @@
 import Database
+import Domain
 import Foundation
-import Identity
-import Records
+import Repositories
 
 /// Bans and lifts that a copy of the store does not know, written into it: nobody comes back by a restore.
 struct ReplayBans: Sendable {

@@ -1,6 +1,6 @@
 import Cards
+import Domain
 import Foundation
-import Identity
 
 /// What an app sends of a card.
 public enum CardInput: Sendable, Confidential {

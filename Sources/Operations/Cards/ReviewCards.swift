@@ -1,8 +1,9 @@
 import Cards
 import Database
+import Domain
+import Encoding
 import Foundation
-import Identity
-import Records
+import Repositories
 
 /// A reviewer's decisions about cards that no rule could judge. Looking at a card is looking at a person: it is
 /// written into the audit log.

@@ -1,7 +1,8 @@
 import Cards
 import Database
-import Identity
-import Records
+import Domain
+import Encoding
+import Repositories
 
 /// Opening what is kept of a card.
 enum SealedCard {

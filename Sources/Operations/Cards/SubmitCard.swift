@@ -1,8 +1,9 @@
 import Cards
 import Database
+import Domain
+import Encoding
 import Foundation
-import Identity
-import Records
+import Repositories
 
 /// A card as its holder is told about it.
 public struct JudgedCard: Sendable {

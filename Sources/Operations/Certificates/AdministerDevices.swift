@@ -1,8 +1,8 @@
 import Authority
 import Database
+import Domain
 import Foundation
-import Identity
-import Records
+import Repositories
 
 /// What admins see of devices, and do to them, from the command line.
 public struct AdministerDevices: Sendable {

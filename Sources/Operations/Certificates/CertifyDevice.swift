@@ -1,8 +1,9 @@
 import Authority
 import Database
+import Domain
+import Encoding
 import Foundation
-import Identity
-import Records
+import Repositories
 import Tokens
 
 /// A certificate as its device gets it.

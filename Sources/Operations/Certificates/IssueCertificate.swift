@@ -1,8 +1,9 @@
 import Authority
 import Database
+import Domain
+import Encoding
 import Foundation
-import Identity
-import Records
+import Repositories
 
 /// What first certification and renewal share: the key's past, the signature, the issuance table.
 public struct IssueCertificate: Sendable {

@@ -1,7 +1,8 @@
 import Database
+import Domain
+import Encoding
 import Foundation
-import Identity
-import Records
+import Repositories
 import Synchronization
 
 /// A certificate in this process's memory. Connections hold on to it, so that judging a request is a look at it and no

@@ -1,9 +1,9 @@
 import Authority
 import Database
 import Dispatch
+import Domain
 import Foundation
-import Identity
-import Records
+import Repositories
 import Synchronization
 
 /// A revocation list as it is handed out; whoever keeps it in another form knows it again by its identity.

@@ -1,8 +1,9 @@
 import Authority
 import Database
+import Domain
+import Encoding
 import Foundation
-import Identity
-import Records
+import Repositories
 
 /// Renews the certificate of a connection: same device, same or new key. The old one is superseded when the new one is
 /// first seen.

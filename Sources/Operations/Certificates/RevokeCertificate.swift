@@ -1,8 +1,8 @@
 import Authority
 import Database
+import Domain
 import Foundation
-import Identity
-import Records
+import Repositories
 import Synchronization
 
 /// Ends a certificate before its time: by its device or by an admin. It counts no more from the commit on here, within

@@ -1,7 +1,7 @@
 import Database
+import Domain
 import Foundation
-import Identity
-import Records
+import Repositories
 
 /// Tells the other nodes of a store that this one is there, and sees that they agree on keys and policies: at the start,
 /// where one that does not agree may not serve, and from then on.

@@ -1,7 +1,8 @@
 import Database
+import Domain
+import Encoding
 import Foundation
-import Identity
-import Records
+import Repositories
 import Synchronization
 
 /// Keeps this process's memories coherent with the store, and knows how old they are.

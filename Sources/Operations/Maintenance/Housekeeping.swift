@@ -1,7 +1,7 @@
 import Database
+import Domain
 import Foundation
-import Identity
-import Records
+import Repositories
 
 /// Forgets what no longer matters: spent nonces beyond their age, ended sessions, old limits and changes, what was
 /// counted of texts, and messages that ended a week ago, certificates and devices beyond the policy's time. Writes down which authorizations nobody answered in time.

@@ -1,7 +1,7 @@
 import Database
+import Domain
 import Foundation
-import Identity
-import Records
+import Repositories
 
 /// What is live: a summary of the store for whoever runs the service.
 public struct ReportStatus: Sendable {

@@ -1,7 +1,7 @@
 import Database
+import Domain
 import Foundation
-import Identity
-import Records
+import Repositories
 
 /// Brings every data key, and the notes of bans, under the newest version of the wrapping key, in small transactions beside a running service.
 ///

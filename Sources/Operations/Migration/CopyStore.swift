@@ -1,7 +1,7 @@
 import Database
+import Domain
 import Foundation
-import Identity
-import Records
+import Repositories
 
 /// Moves everything that a store holds into another one, of the same engine or of another, while the first is in use.
 ///

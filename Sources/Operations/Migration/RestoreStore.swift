@@ -1,8 +1,9 @@
 import Authority
 import Database
+import Domain
+import Encoding
 import Foundation
-import Identity
-import Records
+import Repositories
 
 /// Makes a copy of a store fit to take the place of the present one: what the copy would bring back to life stays dead.
 ///

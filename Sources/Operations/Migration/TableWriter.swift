@@ -1,5 +1,5 @@
 import Database
-import Identity
+import Domain
 
 /// Writes rows of one table into the copy. Rows that cannot stand there yet, since others are missing or in their place,
 /// are left out one by one: the next comparison finds them.

@@ -1,7 +1,7 @@
 import Database
+import Domain
 import Foundation
-import Identity
-import Records
+import Repositories
 
 /// What admins see of the outbox, and do to it, from the command line.
 public struct AdministerOutbox: Sendable {

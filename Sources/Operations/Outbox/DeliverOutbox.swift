@@ -1,8 +1,8 @@
 import Database
 import Delivery
+import Domain
 import Foundation
-import Identity
-import Records
+import Repositories
 import Synchronization
 
 /// Tells the outbox's loop that there is something to send.

@@ -1,7 +1,7 @@
 import Database
+import Domain
 import Foundation
-import Identity
-import Records
+import Repositories
 
 /// What admins see of texts that are thinned out, and do about it, from the command line.
 public struct AdministerTexts: Sendable {

@@ -1,7 +1,7 @@
 import Database
+import Domain
 import Foundation
-import Identity
-import Records
+import Repositories
 
 /// Compares a code that a user typed. Wrong, expired, used up and unknown are one and the same answer, and one and the
 /// same work: a row changed, a number opened, a code derived, a comparison.

@@ -1,8 +1,9 @@
 import Database
 import Delivery
+import Domain
 import Foundation
-import Identity
-import Records
+import PhoneNumbers
+import Repositories
 
 /// Puts the text with a code together, at the moment when it is sent: the code exists nowhere before.
 public struct ComposePhoneText: Sendable {

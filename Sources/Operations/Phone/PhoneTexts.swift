@@ -1,7 +1,9 @@
 import Database
+import Domain
+import Encoding
 import Foundation
-import Identity
-import Records
+import PhoneNumbers
+import Repositories
 
 /// What the start and the resend of a code share: the limits, the guard, and the message into the outbox.
 struct PhoneTexts: Sendable {

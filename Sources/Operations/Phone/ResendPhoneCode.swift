@@ -1,7 +1,8 @@
 import Database
+import Domain
 import Foundation
-import Identity
-import Records
+import PhoneNumbers
+import Repositories
 
 /// Sends the code of an open verification again: the same code, with the checks that were used and the end that was set.
 public struct ResendPhoneCode: Sendable {

@@ -1,7 +1,8 @@
 import Database
+import Domain
 import Foundation
-import Identity
-import Records
+import PhoneNumbers
+import Repositories
 import Tokens
 
 /// A verification as its device is told about it.
@@ -91,7 +92,7 @@ public struct StartPhoneVerification: Sendable {
         _ request: Request, for session: Session, on connection: ClientConnection
     ) async throws -> StartedPhoneVerification {
         let policy = policy[\.phones]
-        let number = try PhoneNumber(reading: request.phoneNumber, region: request.region)
+        let number = try PhoneNumber(fromCaller: request.phoneNumber, region: request.region)
         let endpoint = try request.pushEndpoint.map { arn throws(Refusal) in
             try PushEndpoint(arn, of: policy.pushApplications)
         }

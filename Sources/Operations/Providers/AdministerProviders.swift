@@ -1,7 +1,7 @@
 import Database
+import Domain
 import Foundation
-import Identity
-import Records
+import Repositories
 import Tokens
 
 /// What admins do to providers from the command line.

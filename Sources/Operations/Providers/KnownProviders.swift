@@ -1,7 +1,7 @@
 import Database
+import Domain
 import Foundation
-import Identity
-import Records
+import Repositories
 import Tokens
 
 /// A provider as this process needs it: its keys parsed and ready.

@@ -1,7 +1,7 @@
 import Database
+import Domain
 import Foundation
-import Identity
-import Records
+import Repositories
 import Tokens
 
 /// A provider's keys and apps, changed by an admin or, within bounds, by the provider itself.

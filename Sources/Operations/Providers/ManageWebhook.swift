@@ -1,8 +1,8 @@
 import Database
 import Delivery
+import Domain
 import Foundation
-import Identity
-import Records
+import Repositories
 
 /// Where a provider is told what happens to its users.
 public struct ManageWebhook: Sendable {

@@ -1,7 +1,7 @@
 import Database
+import Domain
 import Foundation
-import Identity
-import Records
+import Repositories
 import Tokens
 
 /// Acts on what a provider tells: its user's sessions are over there, so they are over here.

@@ -1,7 +1,8 @@
 import Database
+import Domain
+import Encoding
 import Foundation
-import Identity
-import Records
+import Repositories
 import Tokens
 
 /// What a provider may learn and end: only of its own users and sessions, never a name, a number or an address.

@@ -1,9 +1,10 @@
 import Crypto
 import Database
 import Delivery
+import Domain
+import Encoding
 import Foundation
-import Identity
-import Records
+import Repositories
 import Tokens
 
 /// Puts a Security Event Token together at the moment when it is sent, and sends it.

@@ -1,8 +1,8 @@
 import Authority
 import Database
+import Domain
 import Foundation
-import Identity
-import Records
+import Repositories
 
 /// What admins do to sessions, and see of certificates, from the command line.
 public struct AdministerSessions: Sendable {

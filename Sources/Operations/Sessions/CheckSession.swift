@@ -1,7 +1,7 @@
 import Database
+import Domain
 import Foundation
-import Identity
-import Records
+import Repositories
 
 /// Names the session behind a token and refuses one that may not act: the hot path of every protected action.
 public struct CheckSession: Sendable {

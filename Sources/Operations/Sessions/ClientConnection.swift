@@ -1,5 +1,6 @@
+import Domain
+import Encoding
 import Foundation
-import Identity
 import Synchronization
 
 /// One mutual-TLS connection: who is at its other end, and which sessions were attached to it.

@@ -1,7 +1,7 @@
 import Database
+import Domain
 import Foundation
-import Identity
-import Records
+import Repositories
 
 /// `DestroySession`, and the list from which a user chooses.
 public struct EndSession: Sendable {

@@ -1,5 +1,5 @@
+import Domain
 import Foundation
-import Identity
 
 /// Makes a nonce for the certificate behind a connection. Writes nothing: a flood of requests costs no storage.
 public struct IssueNonce: Sendable {

@@ -1,7 +1,7 @@
 import Database
+import Domain
 import Foundation
-import Identity
-import Records
+import Repositories
 import Synchronization
 
 /// Judges the certificate behind a connection: once after the handshake, then on every request, from memory.

@@ -1,7 +1,8 @@
 import Database
+import Domain
+import Encoding
 import Foundation
-import Identity
-import Records
+import Repositories
 import Synchronization
 
 /// A session in this process's memory. Only its last use changes here; everything else changes by reading it anew.

@@ -1,7 +1,8 @@
 import Database
+import Domain
+import Encoding
 import Foundation
-import Identity
-import Records
+import Repositories
 import Tokens
 
 /// A session as its holder is told about it; the token only where it is new.

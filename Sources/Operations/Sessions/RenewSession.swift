@@ -1,7 +1,7 @@
 import Database
+import Domain
 import Foundation
-import Identity
-import Records
+import Repositories
 import Tokens
 
 /// `RenewSession`: a challenged session proves its user again and keeps its id under a new token.

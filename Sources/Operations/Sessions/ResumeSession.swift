@@ -1,7 +1,7 @@
 import Database
+import Domain
 import Foundation
-import Identity
-import Records
+import Repositories
 
 /// `ResumeSession`: attaches a session to another connection of its device, and shows what it is.
 public struct ResumeSession: Sendable {

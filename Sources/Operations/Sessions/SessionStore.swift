@@ -1,6 +1,6 @@
 import Database
-import Identity
-import Records
+import Domain
+import Repositories
 
 /// The store as an operation has it that acts for the holder of a session. It offers no other way to write than
 /// ``act(for:_:)``, which looks at session, user and device again: an operation that holds this one cannot forget to.

@@ -1,5 +1,5 @@
+import Domain
 import Foundation
-import Identity
 import Tokens
 
 /// What a verified identity token says, with the nonce that it will spend.

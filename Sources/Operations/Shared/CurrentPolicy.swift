@@ -1,4 +1,4 @@
-import Identity
+import Domain
 import Synchronization
 
 /// The policy in force; replaced as a whole when the operator reloads it.

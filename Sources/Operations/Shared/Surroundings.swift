@@ -1,6 +1,7 @@
 import Database
+import Domain
+import Encoding
 import Foundation
-import Identity
 
 /// What comes from outside the house's decisions: the time, and chance.
 public struct Surroundings: Sendable {

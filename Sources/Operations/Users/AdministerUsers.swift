@@ -1,7 +1,7 @@
 import Database
+import Domain
 import Foundation
-import Identity
-import Records
+import Repositories
 
 /// What admins may see and do of users. Every look at personal data is written into the audit log, with who and why.
 public struct AdministerUsers: Sendable {

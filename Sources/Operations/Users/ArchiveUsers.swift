@@ -1,7 +1,8 @@
 import Database
+import Domain
+import Encoding
 import Foundation
-import Identity
-import Records
+import Repositories
 
 /// Takes verified users' rows offline: written out for those who keep them, then marked, and purged where that is asked.
 ///

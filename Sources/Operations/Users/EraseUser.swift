@@ -1,7 +1,7 @@
 import Database
+import Domain
 import Foundation
-import Identity
-import Records
+import Repositories
 
 /// Erasing a person: what is held is deleted, and the key under which it lay is destroyed, so that copies of the store
 /// hold nothing readable either. All in one transaction with the end of the user's sessions. Of bans, what those in force

@@ -1,7 +1,8 @@
 import Database
+import Domain
+import Encoding
 import Foundation
-import Identity
-import Records
+import Repositories
 
 /// What users may see, change and erase of what is held on them.
 public struct ServeUser: Sendable {

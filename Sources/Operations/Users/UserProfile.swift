@@ -1,8 +1,8 @@
 import Crypto
 import Database
+import Domain
 import Foundation
-import Identity
-import Records
+import Repositories
 import Tokens
 
 /// What a provider says of a user in identity tokens: a name to show, and a picture.

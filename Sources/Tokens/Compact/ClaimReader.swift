@@ -1,5 +1,6 @@
+import Domain
+import Encoding
 import Foundation
-import Identity
 
 /// Reads the claims of a payload (RFC 7519 §4), each into the type that it should have, and keeps what is wrong.
 ///

@@ -1,4 +1,4 @@
-import Identity
+import Domain
 
 /// What can be wrong with an identity token, in the contract's words.
 public enum IdentityTokenDefect: String, Sendable, CaseIterable {

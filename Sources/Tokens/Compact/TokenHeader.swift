@@ -1,4 +1,5 @@
-import Identity
+import Domain
+import Encoding
 
 /// The JOSE header of a compact JWS (RFC 7515 §4), as far as it is used.
 public struct TokenHeader: Sendable, Equatable {

@@ -1,5 +1,5 @@
+import Domain
 import Foundation
-import Identity
 
 /// What one kind of token must be like before and beyond its claims: the differences between the kinds, as values.
 struct TokenProfile: Sendable {

@@ -1,4 +1,5 @@
-import Identity
+import Domain
+import Encoding
 
 /// One condition on a token, judged before any of its claims. A verifier stops at the first that fails, a report
 /// (``IdentityTokenVerifier/check(_:provider:keys:now:)``) lists them all.

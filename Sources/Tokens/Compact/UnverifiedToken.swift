@@ -1,4 +1,5 @@
-import Identity
+import Domain
+import Encoding
 
 /// A compact JWS (RFC 7515 §7.1) that was read and not yet believed.
 ///

@@ -1,4 +1,5 @@
-import Identity
+import Domain
+import Encoding
 
 /// A Layer certificate signing request whose own signature holds: a compact JWS signed by the key that it carries.
 ///

@@ -1,5 +1,7 @@
+import Domain
+import Encoding
 import Foundation
-import Identity
+import PhoneNumbers
 
 /// That a person was at a device and let it sign (Touch ID and the like; compare user presence in WebAuthn §6.1).
 ///

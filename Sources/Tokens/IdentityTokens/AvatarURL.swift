@@ -1,4 +1,4 @@
-import Identity
+import Domain
 
 /// The address of a user's picture (RFC 3986), as far as it is let through: `https`, a registered host and nothing that
 /// two readers of URLs could understand differently.

@@ -1,5 +1,5 @@
+import Domain
 import Foundation
-import Identity
 
 /// An identity token whose signature and claims hold. Only ``IdentityTokenVerifier`` makes one.
 ///

@@ -1,5 +1,6 @@
+import Domain
+import Encoding
 import Foundation
-import Identity
 
 /// Turns an ``UnverifiedToken`` into an ``IdentityToken``, or says why not.
 ///

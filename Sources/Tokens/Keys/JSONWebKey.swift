@@ -1,4 +1,5 @@
-import Identity
+import Domain
+import Encoding
 
 extension VerificationKey {
     /// Takes a public JWK (RFC 7517 §4; RSA, P-256, P-384: RFC 7518 §6; Ed25519: RFC 8037 §2).

@@ -1,4 +1,4 @@
-import Identity
+import Domain
 
 /// What is wrong with a public key that someone shows.
 struct KeyDefect: Error, Equatable {

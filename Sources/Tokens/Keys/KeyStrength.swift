@@ -1,4 +1,4 @@
-import Identity
+import Domain
 
 /// Which public keys are too weak to be relied on.
 ///

@@ -1,5 +1,6 @@
+import Domain
+import Encoding
 import Foundation
-import Identity
 
 extension VerificationKey {
     /// Takes the text forms in which developers keep public keys: PEM, or a JWK where the text is a JSON object.

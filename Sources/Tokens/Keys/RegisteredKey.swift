@@ -1,4 +1,4 @@
-import Identity
+import Domain
 
 /// A provider's key as registration knows it, made ready to verify with.
 public struct RegisteredKey: Sendable {

@@ -1,7 +1,7 @@
 import Crypto
 import CryptoExtras
+import Domain
 import Foundation
-import Identity
 
 /// A public key that was read, judged and made ready once, together with the one algorithm that it is used with.
 public struct VerificationKey: Sendable {

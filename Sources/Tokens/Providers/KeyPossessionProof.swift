@@ -1,5 +1,5 @@
+import Domain
 import Foundation
-import Identity
 
 /// That a provider holds the private half of a key that it wants to add (compare RFC 8555 §7.3.5, RFC 7800).
 ///

@@ -1,6 +1,7 @@
 import Crypto
+import Domain
+import Encoding
 import Foundation
-import Identity
 
 /// A backend's bearer token (RFC 6750) whose signature and claims hold: made once by the provider, used for many reads.
 public struct ProviderToken: Sendable, Equatable {

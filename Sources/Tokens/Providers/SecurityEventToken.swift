@@ -1,6 +1,7 @@
 import Crypto
+import Domain
+import Encoding
 import Foundation
-import Identity
 
 /// A Security Event Token (RFC 8417) that tells a provider about one of its users.
 ///

@@ -1,6 +1,6 @@
 import Delivery
+import Domain
 import Foundation
-import Identity
 
 /// One file of policies: its name and the values that may stand in it.
 struct PolicyArea {

@@ -1,5 +1,6 @@
+import Domain
+import Encoding
 import Foundation
-import Identity
 import Yams
 
 /// One value of a policy: its name in the file, where it goes, and what may stand there.

@@ -1,5 +1,5 @@
+import Domain
 import Foundation
-import Identity
 
 /// Reads `Policies/*.yaml`. A missing file or key means the default; anything that is not understood is refused, with
 /// every fault told at once.

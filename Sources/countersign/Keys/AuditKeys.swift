@@ -1,6 +1,6 @@
 import Crypto
+import Domain
 import Foundation
-import Identity
 
 /// The public keys that the audit log's checkpoints are verified with: the present service key's, and those of the past.
 extension KeyFiles {

@@ -1,8 +1,9 @@
 import Authority
 import Crypto
+import Domain
+import Encoding
 import Foundation
-import Identity
-import Records
+import Repositories
 import SwiftASN1
 import X509
 

@@ -1,6 +1,7 @@
 import Authority
+import Domain
+import Encoding
 import Foundation
-import Identity
 import SwiftASN1
 import Synchronization
 import X509

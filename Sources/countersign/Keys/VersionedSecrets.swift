@@ -1,7 +1,8 @@
 import Crypto
+import Domain
+import Encoding
 import Foundation
-import Identity
-import Records
+import Repositories
 
 /// Key files of several versions: one line a version, its number and 32 bytes in base64url. The highest is the current
 /// one; older ones are kept as long as something lies under them.

@@ -1,6 +1,6 @@
+import Domain
 import Foundation
 import Glibc
-import Identity
 
 /// The file of the wrapping keys, changed as a whole and by one process at a time.
 final class WrappingKeyFile: Sendable {

@@ -3,11 +3,12 @@ import AsyncHTTPClient
 import Authority
 import Crypto
 import Database
+import Domain
+import Encoding
 import Foundation
-import Identity
 import Logging
 import Operations
-import Records
+import Repositories
 import ServiceLifecycle
 import Synchronization
 import UnixSignals

@@ -1,6 +1,6 @@
 import Crypto
+import Domain
 import Foundation
-import Identity
 import Logging
 import Operations
 

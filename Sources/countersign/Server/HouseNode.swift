@@ -1,11 +1,12 @@
 import Authority
 import Crypto
+import Domain
+import Encoding
 import Foundation
 import Glibc
-import Identity
 import Logging
 import Operations
-import Records
+import Repositories
 import Synchronization
 import UnixSignals
 

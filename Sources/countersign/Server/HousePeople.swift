@@ -1,7 +1,7 @@
 import API
 import Delivery
+import Domain
 import Foundation
-import Identity
 import Operations
 
 /// The part of the house that knows people: cards, and what users see of themselves.

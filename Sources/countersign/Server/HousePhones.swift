@@ -1,8 +1,8 @@
 import API
 import Crypto
 import Delivery
+import Domain
 import Foundation
-import Identity
 import Logging
 import Metrics
 import Operations

@@ -1,7 +1,8 @@
 import API
 import Database
+import Domain
+import Encoding
 import Foundation
-import Identity
 import Logging
 import Operations
 

@@ -1,5 +1,5 @@
 import API
-import Identity
+import Domain
 import Operations
 
 /// The part of the house that tells providers what happens to their users, and hears them.

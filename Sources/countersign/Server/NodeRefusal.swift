@@ -1,5 +1,5 @@
+import Domain
 import Foundation
-import Identity
 
 /// What an operator is told of nodes that do not agree. No sentence holds a digest.
 enum NodeRefusal {

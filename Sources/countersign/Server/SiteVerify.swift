@@ -1,6 +1,7 @@
 import AsyncHTTPClient
+import Domain
+import Encoding
 import Foundation
-import Identity
 import NIOCore
 import NIOHTTP1
 import Operations

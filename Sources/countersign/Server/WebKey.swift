@@ -1,6 +1,7 @@
 import Crypto
+import Domain
+import Encoding
 import Foundation
-import Identity
 
 /// The service's public signing key as a JSON Web Key (RFC 7517), named by its thumbprint (RFC 7638).
 enum WebKey {

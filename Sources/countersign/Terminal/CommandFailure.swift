@@ -1,8 +1,8 @@
 import ArgumentParser
 import Authority
 import Database
+import Domain
 import Foundation
-import Identity
 
 /// Why a command was not carried out, for the person or program that gave it.
 struct CommandFailure: Error, Equatable {

@@ -1,5 +1,6 @@
+import Domain
+import Encoding
 import Foundation
-import Identity
 
 /// What commands write: one JSON value with `--json` on standard output, a table for people without. All that a command
 /// prints goes through here, and nothing passes that a terminal would obey or not show (``Printable``).

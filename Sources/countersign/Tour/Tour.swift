@@ -1,8 +1,9 @@
 import ArgumentParser
 import AsyncHTTPClient
 import Crypto
+import Domain
+import Encoding
 import Foundation
-import Identity
 import NIOCore
 import NIOHTTP1
 import NIOSSL

@@ -1,6 +1,7 @@
 import AsyncHTTPClient
+import Domain
+import Encoding
 import Foundation
-import Identity
 import NIOHTTP1
 
 /// The part of the tour with company: a second user is asked, agrees, and is banned.

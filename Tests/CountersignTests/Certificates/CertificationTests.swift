@@ -1,6 +1,7 @@
+import Domain
+import Encoding
 import Fixtures
 import Foundation
-import Identity
 import Testing
 
 /// Runs a script of `Tests/Interop` and expects it to end well.

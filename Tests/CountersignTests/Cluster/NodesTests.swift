@@ -1,6 +1,7 @@
+import Domain
+import Encoding
 import Fixtures
 import Foundation
-import Identity
 import Testing
 
 /// The built binary on PostgreSQL, alone and with other nodes beside it.

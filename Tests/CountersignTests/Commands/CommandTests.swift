@@ -1,9 +1,10 @@
 import Crypto
 import Database
+import Domain
+import Encoding
 import Fixtures
 import Foundation
-import Identity
-import Records
+import Repositories
 import Testing
 
 /// The admin commands against the store of a running service, by `Vectors/commands.transcript`.

@@ -1,8 +1,8 @@
 import Database
+import Domain
 import Fixtures
 import Foundation
-import Identity
-import Records
+import Repositories
 import Testing
 
 @testable import countersign

@@ -1,8 +1,9 @@
 import ArgumentParser
 import Database
+import Domain
+import Encoding
 import Fixtures
 import Foundation
-import Identity
 import Testing
 
 @testable import countersign

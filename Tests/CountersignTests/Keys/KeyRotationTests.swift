@@ -1,9 +1,9 @@
 import Database
+import Domain
 import Fixtures
 import Foundation
-import Identity
 import Operations
-import Records
+import Repositories
 import Testing
 
 @testable import countersign

@@ -1,8 +1,9 @@
 import Database
+import Domain
+import Encoding
 import Fixtures
 import Foundation
-import Identity
-import Records
+import Repositories
 import Testing
 
 /// `store copy` and `store reopen` through the built binary.

@@ -1,7 +1,8 @@
 import Crypto
+import Domain
+import Encoding
 import Fixtures
 import Foundation
-import Identity
 import Testing
 
 /// The runbook for a provider's leaked key, against a running service.

@@ -1,6 +1,7 @@
+import Domain
+import Encoding
 import Fixtures
 import Foundation
-import Identity
 import Testing
 
 /// What the service says of itself, held against what it does by a signed-in device and a provider.

@@ -1,6 +1,7 @@
+import Domain
 import Fixtures
 import Foundation
-import Identity
+import PhoneNumbers
 import Testing
 
 @testable import countersign

@@ -1,7 +1,7 @@
 import Crypto
+import Domain
 import Fixtures
 import Foundation
-import Identity
 import Testing
 
 @testable import countersign

@@ -1,10 +1,11 @@
 import Crypto
 import Database
+import Domain
+import Encoding
 import Fixtures
 import Foundation
-import Identity
 import Operations
-import Records
+import Repositories
 import Testing
 
 @Suite("Purging the audit log")

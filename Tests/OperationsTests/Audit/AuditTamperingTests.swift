@@ -1,9 +1,9 @@
 import Database
+import Domain
 import Fixtures
 import Foundation
-import Identity
 import Operations
-import Records
+import Repositories
 import Testing
 
 /// What somebody with the store could do to the log.

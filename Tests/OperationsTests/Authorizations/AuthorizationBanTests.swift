@@ -1,10 +1,11 @@
 import Crypto
 import Database
+import Domain
 import Fixtures
 import Foundation
-import Identity
 import Operations
-import Records
+import PhoneNumbers
+import Repositories
 import Testing
 
 /// Every state of an authorization × whoever is banned, how far, and by what.

@@ -1,11 +1,12 @@
 import Crypto
 import Database
 import Delivery
+import Domain
+import Encoding
 import Fixtures
 import Foundation
-import Identity
 import Operations
-import Records
+import Repositories
 import Synchronization
 
 /// Authorizations over a store: two providers, verified people made in one step, and the pushes that came out.

@@ -1,10 +1,11 @@
 import Database
 import Delivery
+import Domain
+import Encoding
 import Fixtures
 import Foundation
-import Identity
 import Operations
-import Records
+import Repositories
 import Testing
 
 @Suite("Pushes about authorizations")

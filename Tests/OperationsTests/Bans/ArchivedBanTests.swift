@@ -1,10 +1,11 @@
 import Crypto
 import Database
+import Domain
+import Encoding
 import Fixtures
 import Foundation
-import Identity
 import Operations
-import Records
+import Repositories
 import Testing
 
 /// Users whose document numbers were archived and dropped: what is left must do for a ban.

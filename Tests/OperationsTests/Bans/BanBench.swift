@@ -1,10 +1,11 @@
 import Crypto
 import Database
+import Domain
 import Fixtures
 import Foundation
-import Identity
 import Operations
-import Records
+import PhoneNumbers
+import Repositories
 import Testing
 import Tokens
 

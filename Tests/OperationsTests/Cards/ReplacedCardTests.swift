@@ -1,10 +1,11 @@
 import Cards
 import Database
+import Domain
+import Encoding
 import Fixtures
 import Foundation
-import Identity
 import Operations
-import Records
+import Repositories
 import Testing
 
 @Suite("A card in the place of one that was verified")

@@ -1,9 +1,9 @@
 import Authority
 import Crypto
 import Database
+import Domain
 import Fixtures
 import Foundation
-import Identity
 import Operations
 import Testing
 

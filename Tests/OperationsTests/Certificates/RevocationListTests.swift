@@ -1,10 +1,11 @@
 import Authority
 import Database
+import Domain
+import Encoding
 import Fixtures
 import Foundation
-import Identity
 import Operations
-import Records
+import Repositories
 import Synchronization
 import Testing
 

@@ -1,9 +1,9 @@
 import Database
+import Domain
 import Fixtures
 import Foundation
-import Identity
 import Operations
-import Records
+import Repositories
 import Testing
 
 /// A node whose own clock, or whose memory of the store, is not the store's.

@@ -1,11 +1,12 @@
 import Authority
 import Crypto
 import Database
+import Domain
+import Encoding
 import Fixtures
 import Foundation
-import Identity
 import Operations
-import Records
+import Repositories
 import Synchronization
 import Testing
 

@@ -1,9 +1,9 @@
 import Database
+import Domain
 import Fixtures
 import Foundation
-import Identity
 import Operations
-import Records
+import Repositories
 import Testing
 
 /// What the service relies on, in a store that was moved.

@@ -1,10 +1,10 @@
 import Crypto
 import Database
+import Domain
 import Fixtures
 import Foundation
-import Identity
 import Operations
-import Records
+import Repositories
 import Synchronization
 import Testing
 

@@ -1,10 +1,10 @@
 import Crypto
 import Database
+import Domain
 import Fixtures
 import Foundation
-import Identity
 import Operations
-import Records
+import Repositories
 import Testing
 
 /// Copies of stores that somebody still uses, or that another build made.

@@ -1,10 +1,10 @@
 import Database
 import Delivery
+import Domain
 import Fixtures
 import Foundation
-import Identity
 import Operations
-import Records
+import Repositories
 import Testing
 
 @Suite("The outbox")

@@ -1,11 +1,11 @@
 import Crypto
 import Database
 import Delivery
+import Domain
 import Fixtures
 import Foundation
-import Identity
 import Operations
-import Records
+import Repositories
 import Synchronization
 import Testing
 

@@ -1,10 +1,11 @@
 import Crypto
 import Database
 import Delivery
+import Domain
 import Foundation
-import Identity
 import Operations
-import Records
+import PhoneNumbers
+import Repositories
 import Synchronization
 
 /// Phone verification in a house: its operations, and the texts that came out.

@@ -1,11 +1,11 @@
 import Authority
 import Crypto
 import Database
+import Domain
 import Fixtures
 import Foundation
-import Identity
 import Operations
-import Records
+import Repositories
 import Testing
 
 /// Requests that were let in, whose bodies come when something else has been decided.

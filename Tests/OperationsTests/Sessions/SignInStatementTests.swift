@@ -1,7 +1,7 @@
 import Database
+import Domain
 import Fixtures
 import Foundation
-import Identity
 import Operations
 import Testing
 

@@ -1,12 +1,12 @@
 import Crypto
 import Database
+import Domain
 import Fixtures
 import Foundation
-import Identity
 import Operations
 import Testing
 
-@testable import Records
+@testable import Repositories
 
 @Suite("Erasing a person")
 struct ErasureTests {

@@ -1,6 +1,7 @@
 import ArgumentParser
+import Domain
+import Encoding
 import Foundation
-import Identity
 import Operations
 
 /// `countersign audit …`: what was done by whom, and whether the log of it still holds.

@@ -1,7 +1,9 @@
 import ArgumentParser
+import Domain
+import Encoding
 import Foundation
-import Identity
 import Operations
+import PhoneNumbers
 
 /// `countersign ban …`: who and what is shut out.
 struct BanCommand: AsyncParsableCommand {
@@ -153,7 +155,7 @@ struct BanSubjectOptions: ParsableArguments {
         }
         return try BanCommand.asUsage {
             if let user { return .user(user) }
-            if let phone { return .phone(try PhoneNumber(reading: phone)) }
+            if let phone { return .phone(try PhoneNumber(fromCaller: phone)) }
             if let document { return try .document(reading: document) }
             return try device.map { .device(try identifier($0, "device")) }
         }

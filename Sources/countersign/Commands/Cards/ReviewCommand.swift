@@ -1,8 +1,9 @@
 import ArgumentParser
+import Domain
+import Encoding
 import Foundation
-import Identity
 import Operations
-import Records
+import Repositories
 
 /// `countersign review …`: cards that a person must decide about.
 struct ReviewCommand: AsyncParsableCommand {

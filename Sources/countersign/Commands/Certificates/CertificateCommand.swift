@@ -1,7 +1,8 @@
 import ArgumentParser
 import Authority
+import Domain
+import Encoding
 import Foundation
-import Identity
 import Operations
 
 /// `countersign certificate …`: what the authority issued.

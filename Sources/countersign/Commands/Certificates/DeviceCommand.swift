@@ -1,9 +1,10 @@
 import ArgumentParser
 import Authority
+import Domain
+import Encoding
 import Foundation
-import Identity
 import Operations
-import Records
+import Repositories
 
 /// `countersign device …`: the devices that were certified.
 struct DeviceCommand: AsyncParsableCommand {

@@ -1,5 +1,6 @@
 import ArgumentParser
-import Identity
+import Domain
+import Encoding
 
 /// `countersign policy`.
 struct PolicyCommand: AsyncParsableCommand {

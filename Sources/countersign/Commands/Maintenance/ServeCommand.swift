@@ -4,13 +4,13 @@ import AsyncHTTPClient
 import Authority
 import Database
 import Delivery
+import Domain
 import Foundation
-import Identity
 import Logging
 import Metrics
 import NIOCore
 import Operations
-import Records
+import Repositories
 import ServiceLifecycle
 import Synchronization
 import UnixSignals

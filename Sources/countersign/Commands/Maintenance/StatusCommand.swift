@@ -1,9 +1,10 @@
 import ArgumentParser
 import Database
+import Domain
+import Encoding
 import Foundation
-import Identity
 import Operations
-import Records
+import Repositories
 
 /// `countersign status`: what is live.
 struct StatusCommand: AsyncParsableCommand {

@@ -1,9 +1,10 @@
 import ArgumentParser
 import Database
+import Domain
+import Encoding
 import Foundation
-import Identity
 import Operations
-import Records
+import Repositories
 
 /// `countersign store …`: the store as a whole.
 struct StoreCommand: AsyncParsableCommand {

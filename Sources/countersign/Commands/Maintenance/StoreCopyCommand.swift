@@ -1,7 +1,8 @@
 import ArgumentParser
 import Database
+import Domain
+import Encoding
 import Foundation
-import Identity
 import Operations
 import Synchronization
 

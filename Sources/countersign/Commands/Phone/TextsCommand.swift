@@ -1,8 +1,9 @@
 import ArgumentParser
+import Domain
+import Encoding
 import Foundation
-import Identity
 import Operations
-import Records
+import Repositories
 
 /// `countersign texts …`: what is thinned out because too few codes come back.
 struct TextsCommand: AsyncParsableCommand {

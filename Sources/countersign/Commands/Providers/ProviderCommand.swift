@@ -1,6 +1,7 @@
 import ArgumentParser
+import Domain
+import Encoding
 import Foundation
-import Identity
 import Operations
 import Tokens
 

@@ -1,6 +1,7 @@
 import ArgumentParser
+import Domain
+import Encoding
 import Foundation
-import Identity
 import Operations
 
 /// `countersign session …`: who is signed in where.

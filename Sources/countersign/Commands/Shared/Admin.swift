@@ -1,9 +1,9 @@
 import ArgumentParser
 import Database
+import Domain
 import Foundation
-import Identity
 import Operations
-import Records
+import Repositories
 
 /// The store as an admin command opens it, and in whose name it acts.
 struct Admin: Sendable {

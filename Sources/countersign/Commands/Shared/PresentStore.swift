@@ -1,6 +1,6 @@
 import Database
 import Foundation
-import Records
+import Repositories
 
 extension StoreURL {
     /// Opens a store that is there.

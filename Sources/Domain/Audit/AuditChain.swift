@@ -1,0 +1,130 @@
+import Crypto
+import Encoding
+
+/// The audit log's hash chain, as far as it was walked: what chains entries, and what finds that any of them was changed,
+/// taken out, put in, moved or cut off.
+public struct AuditChain: Sendable, Equatable {
+    /// The number of the last entry; 0 before the first.
+    public private(set) var sequence: Int64
+    /// The digest of the last entry.
+    public private(set) var digest: Digest256
+    /// The number of the last entry that a checkpoint covers; 0 where there is none.
+    public private(set) var signed: Int64
+
+    /// What the first entry follows: the digest of the label `countersign audit chain`.
+    public static let origin = Digest256.of("countersign audit chain")
+
+    /// A chain that was walked up to some entry; without arguments one that has none yet.
+    public init(sequence: Int64 = 0, digest: Digest256 = AuditChain.origin, signed: Int64 = 0) {
+        self.sequence = sequence
+        self.digest = digest
+        self.signed = signed
+    }
+
+    /// Chains an entry behind the last one.
+    public mutating func append(_ entry: AuditEntry) -> AuditLink {
+        sequence += 1
+        digest = entry.digest(sequence: sequence, after: digest)
+        return AuditLink(sequence: sequence, entry: entry, digest: digest)
+    }
+
+    /// Goes on to the next entry of a log that is being verified.
+    ///
+    /// - Throws: ``AuditDefect`` `missing` or `altered`, with the entry's number; the chain then stays where it was.
+    public mutating func accept(_ link: AuditLink) throws(AuditDefect) {
+        let next = sequence + 1
+        guard link.sequence == next else {
+            throw link.sequence > next ? .missing(next) : .altered(next)
+        }
+        guard link.entry.digest(sequence: next, after: digest) == link.digest else { throw .altered(next) }
+        sequence = next
+        digest = link.digest
+    }
+
+    /// Holds a checkpoint against the chain, which must have arrived at the entry that it covers.
+    ///
+    /// - Parameter filed: the number under which the log keeps it.
+    /// - Throws: ``AuditDefect``.
+    public mutating func accept(
+        checkpoint token: String, filed: Int64, keys: [String: P256.Signing.PublicKey]
+    ) throws(AuditDefect) {
+        let checkpoint: AuditCheckpoint
+        do throws(AuditCheckpoint.Fault) {
+            checkpoint = try AuditCheckpoint(token: token, keys: keys)
+        } catch {
+            switch error {
+            case .forged: throw .checkpointForged(filed)
+            case .unknownKey(let keyID): throw .checkpointKeyUnknown(filed, keyID: keyID)
+            }
+        }
+        guard checkpoint.sequence == filed else { throw .checkpointForged(filed) }
+        guard checkpoint.previous == signed else { throw .checkpointMissing(checkpoint.previous) }
+        try witness(checkpoint)
+        signed = checkpoint.sequence
+    }
+
+    /// Holds a checkpoint that came from elsewhere, such as an earlier export, against the chain.
+    ///
+    /// - Throws: ``AuditDefect`` `truncated` or `rewritten`.
+    public func witness(_ checkpoint: AuditCheckpoint) throws(AuditDefect) {
+        guard checkpoint.sequence == sequence else { throw .truncated(after: sequence, signed: checkpoint.sequence) }
+        guard checkpoint.digest == digest else { throw .rewritten(after: signed, through: sequence) }
+    }
+}
+
+/// What is wrong with an audit log, and at which entry.
+public enum AuditDefect: Error, Sendable, Equatable {
+    /// There is no entry of this number, though there are later ones.
+    case missing(Int64)
+    /// The entry is not what was chained under this number, or cannot be read.
+    case altered(Int64)
+    /// The log ends behind the first entry, though a checkpoint or the log's head says that it went on.
+    case truncated(after: Int64, signed: Int64)
+    /// The chain holds in itself, but its entries between two numbers are not those that were signed.
+    case rewritten(after: Int64, through: Int64)
+    /// The checkpoint kept for this entry was not signed by the service, or not for this entry.
+    case checkpointForged(Int64)
+    /// The checkpoint for this entry, which a later one names, is not there.
+    case checkpointMissing(Int64)
+    /// The checkpoint for this entry is signed by a key that is not at hand.
+    case checkpointKeyUnknown(Int64, keyID: String)
+    /// The head of the log is not its last entry, which is this one.
+    case head(Int64)
+    /// The log begins behind this entry, and the service has not signed that it may.
+    case anchorForged(Int64)
+    /// A checkpoint from elsewhere is for an entry that was purged, as all up to another one were.
+    case purged(Int64, through: Int64)
+}
+
+extension AuditDefect: CustomStringConvertible {
+    /// One sentence for whoever verifies the log.
+    public var description: String {
+        switch self {
+        case .missing(let number): "entry \(number) is missing"
+        case .altered(let number): "entry \(number) is not what was chained under this number"
+        case .truncated(let last, let signed): "the log ends after entry \(last), but it went on to entry \(signed)"
+        case .rewritten(let after, let through):
+            "entries \(after + 1) to \(through) are not those that the checkpoint at \(through) was signed over"
+        case .checkpointForged(let number): "the checkpoint at entry \(number) was not signed so by the service"
+        case .checkpointMissing(let number): "the checkpoint at entry \(number) is missing"
+        case .checkpointKeyUnknown(let number, let keyID):
+            "the checkpoint at entry \(number) is signed by the key \(keyID), which is not among the keys"
+        case .head(let number): "the log's head does not agree with its last entry, \(number)"
+        case .anchorForged(let number):
+            "the log begins behind entry \(number), but the service did not sign that everything up to it was purged"
+        case .purged(let number, let last):
+            "the checkpoint from elsewhere is for entry \(number), but all up to entry \(last) were purged: take a later one"
+        }
+    }
+
+    /// The number of the entry that the defect was found at.
+    public var sequence: Int64 {
+        switch self {
+        case .missing(let number), .altered(let number), .checkpointForged(let number), .checkpointMissing(let number),
+            .checkpointKeyUnknown(let number, _), .head(let number), .anchorForged(let number), .purged(let number, _):
+            number
+        case .truncated(let last, _): last + 1
+        case .rewritten(let after, _): after + 1
+        }
+    }
+}

@@ -1,0 +1,76 @@
+import Crypto
+import Encoding
+import Foundation
+
+/// One act in the audit log: what was done to what, by whom, when and why. It holds ids and codes, no personal datum.
+public struct AuditEntry: Sendable, Equatable {
+    /// The entry's own name, a UUID in lower case.
+    public let id: String
+    /// When, in milliseconds since 1970. Not a `Date`: each of the 64 bits counts for the digest.
+    public let milliseconds: Int64
+    /// What was done, such as `certificate_revoked`.
+    public let event: String
+    /// What it was done to, such as `device <id>`.
+    public let subject: String
+    /// Who did it: `device <id>`, `user <id>`, `provider <id>`, `admin <operating system user>` or `service`.
+    public let actor: String
+    /// More ids, where one subject does not say it all.
+    public let detail: String?
+    /// Why, as a code.
+    public let reason: String?
+
+    /// Joins the parts.
+    public init(
+        id: String, milliseconds: Int64, event: String, subject: String, actor: String, detail: String?,
+        reason: String?
+    ) {
+        self.id = id
+        self.milliseconds = milliseconds
+        self.event = event
+        self.subject = subject
+        self.actor = actor
+        self.detail = detail
+        self.reason = reason
+    }
+
+    /// The entry's digest in the chain: SHA-256 (FIPS 180-4) over the label `countersign audit entry`, the digest of
+    /// the entry before it, and the fields number, id, time, event, subject, actor, detail and reason. A field is a
+    /// byte 0 where it is absent, else a byte 1, its length in four bytes, highest first, and its UTF-8 form; numbers
+    /// are written in decimal.
+    ///
+    /// - Parameters:
+    ///   - sequence: the entry's number in the chain, from 1 on.
+    ///   - previous: the digest of the entry before it, ``AuditChain/origin`` for the first.
+    public func digest(sequence: Int64, after previous: Digest256) -> Digest256 {
+        var bytes = Array("countersign audit entry".utf8)
+        bytes.reserveCapacity(256)
+        bytes += previous.bytes
+        for field in [String(sequence), id, String(milliseconds), event, subject, actor, detail, reason] {
+            guard let field else {
+                bytes.append(0)
+                continue
+            }
+            bytes.append(1)
+            withUnsafeBytes(of: UInt32(truncatingIfNeeded: field.utf8.count).bigEndian) { bytes.append(contentsOf: $0) }
+            bytes.append(contentsOf: field.utf8)
+        }
+        return Digest256.of(bytes)
+    }
+}
+
+/// An entry with its place in the chain.
+public struct AuditLink: Sendable, Equatable {
+    /// Its number, from 1 on without a gap.
+    public let sequence: Int64
+    /// The act.
+    public let entry: AuditEntry
+    /// What ``AuditEntry/digest(sequence:after:)`` gave when it was chained.
+    public let digest: Digest256
+
+    /// Joins the parts.
+    public init(sequence: Int64, entry: AuditEntry, digest: Digest256) {
+        self.sequence = sequence
+        self.entry = entry
+        self.digest = digest
+    }
+}

@@ -1,0 +1,50 @@
+import Encoding
+
+extension CardCheck {
+    /// Whether the document and the person are new to the provider; whose the others are is not said.
+    public static func uniqueness(sameDocument: [UserID], samePerson: [UserID]) -> CardCheck {
+        if !sameDocument.isEmpty {
+            return CardCheck(.uniqueness, .failed, "Another user of the app has shown this document.")
+        }
+        if !samePerson.isEmpty {
+            return CardCheck(.uniqueness, .failed, "Another user of the app has shown a card of this person.")
+        }
+        return CardCheck(.uniqueness, .passed, "No other user of the app has shown this document or person.")
+    }
+
+    /// Whether the card is of the person who was verified before; `nil` where nobody was.
+    public static func samePerson(_ isSame: Bool?) -> CardCheck {
+        switch isSame {
+        case nil: CardCheck(.samePerson, .notApplicable, "No card was verified before.")
+        case true?: CardCheck(.samePerson, .passed, "Name and birthday are those of the card that was verified before.")
+        case false?:
+            CardCheck(.samePerson, .failed, "Name or birthday are not those of the card that was verified before.")
+        }
+    }
+
+    /// The checks as a JSON array of `name`, `result` and `detail`.
+    public static func json(_ checks: [CardCheck]) -> JSONValue {
+        .array(
+            checks.map { check in
+                .object([
+                    JSONMember(name: "name", value: .string(check.name.rawValue)),
+                    JSONMember(name: "result", value: .string(check.result.rawValue)),
+                    JSONMember(name: "detail", value: .string(check.detail)),
+                ])
+            })
+    }
+
+    /// ``json(_:)`` as text.
+    public static func jsonText(_ checks: [CardCheck]) -> String { json(checks).jsonText }
+
+    /// Reads ``jsonText(_:)``; what this version does not know is left out.
+    public static func list(jsonText: String) -> [CardCheck] {
+        guard case .array(let values)? = try? StrictJSON.parse(Array(jsonText.utf8)) else { return [] }
+        return values.compactMap { value in
+            guard let name = value["name"]?.text.flatMap(Name.init), let detail = value["detail"]?.text,
+                let result = value["result"]?.text.flatMap(Result.init)
+            else { return nil }
+            return CardCheck(name, result, detail)
+        }
+    }
+}

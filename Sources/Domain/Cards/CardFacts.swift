@@ -1,0 +1,140 @@
+import Encoding
+
+/// What is kept of a card once it was judged: what fills the user's row, and what its holder is shown.
+public struct CardFacts: Sendable, Equatable, Confidential {
+    /// The form that the card was read from.
+    public let source: IdentityCard.Source
+    /// What kind of document it is.
+    public let kind: IdentityCard.Kind
+    /// The holder's name in the order of speech.
+    public let fullName: String
+    /// The same in parts; `nil` of cards that were kept before parts were.
+    public let name: PersonName?
+    /// The holder's birthday.
+    public let dateOfBirth: CalendarDate
+    /// Where the holder lives; `nil` where the card does not say, or no more.
+    public private(set) var address: PostalAddress?
+    /// The normalised document number; `nil` where it was dropped after the card was archived.
+    public private(set) var documentNumber: String?
+    /// In a dropped number's place, the blind indexes of the document by which bans still reach it: one for each kind of
+    /// card that can have the number, under each version of the index key. Empty while the number is there.
+    public private(set) var documentIndexes: [DocumentIndex] = []
+    /// The last characters of the number, which may be shown.
+    public let lastFour: String
+    /// The issuing state, territory or province.
+    public let jurisdiction: String?
+    /// The issuing country, ISO 3166-1 alpha-3.
+    public let country: String?
+    /// The last day of validity.
+    public let expiresOn: CalendarDate
+
+    /// A document's blind index, and the version of the key behind it.
+    public struct DocumentIndex: Sendable, Hashable {
+        /// Of the index key.
+        public let version: Int
+        /// The index.
+        public let digest: Digest256
+
+        /// Joins the two.
+        public init(version: Int, digest: Digest256) {
+            self.version = version
+            self.digest = digest
+        }
+
+        /// Reads ``text``; `nil` for anything else.
+        init?(_ text: String) {
+            let parts = text.split(separator: " ", omittingEmptySubsequences: false)
+            guard parts.count == 2, let version = Int(parts[0]), let bytes = Base64URL.decode(parts[1].utf8),
+                let digest = Digest256(bytes)
+            else { return nil }
+            self.init(version: version, digest: digest)
+        }
+
+        /// The form in which it is sealed.
+        var text: String { "\(version) \(digest.base64URL)" }
+    }
+
+    /// Takes them from a card; `nil` where the card lacks what a proof rests on, which a hard check says too.
+    public init?(_ card: IdentityCard) {
+        guard let dateOfBirth = card.dateOfBirth, let expiresOn = card.expiresOn, !card.name.full.isEmpty,
+            !card.normalisedNumber.isEmpty
+        else { return nil }
+        source = card.source
+        kind = card.kind
+        fullName = card.name.full
+        // Whether a name was cut off matters to who compares it with the account's, at once.
+        name = PersonName(
+            family: card.name.family, given: card.name.given, middle: card.name.middle, suffix: card.name.suffix)
+        self.dateOfBirth = dateOfBirth
+        address = card.address
+        documentNumber = card.normalisedNumber
+        lastFour = card.lastFour
+        jurisdiction = card.jurisdiction
+        country = card.country
+        self.expiresOn = expiresOn
+    }
+
+    /// The form in which they are sealed.
+    public var jsonText: String {
+        let members: [(String, String?)] = [
+            ("source", source.rawValue), ("kind", kind.rawValue), ("full_name", fullName),
+            ("family_name", name?.family), ("given_name", name?.given), ("middle_name", name?.middle),
+            ("name_suffix", name?.suffix),
+            ("date_of_birth", dateOfBirth.text), ("street", address?.street), ("city", address?.city),
+            ("address_jurisdiction", address?.jurisdiction), ("postal_code", address?.postalCode),
+            ("address_country", address?.country), ("document_number", documentNumber), ("last_four", lastFour),
+            ("jurisdiction", jurisdiction), ("country", country), ("expires_on", expiresOn.text),
+        ]
+        var present = members.compactMap { name, text in text.map { JSONMember(name: name, value: .string($0)) } }
+        if !documentIndexes.isEmpty {
+            present.append(
+                JSONMember(name: "document_indexes", value: .array(documentIndexes.map { .string($0.text) })))
+        }
+        return JSONValue.object(present).jsonText
+    }
+
+    /// Reads ``jsonText``; `nil` for anything else.
+    public init?(jsonText: String) {
+        guard let value = try? StrictJSON.parse(Array(jsonText.utf8)),
+            let source = value["source"]?.text.flatMap(IdentityCard.Source.init),
+            let kind = value["kind"]?.text.flatMap(IdentityCard.Kind.init), let fullName = value["full_name"]?.text,
+            let dateOfBirth = value["date_of_birth"]?.text.flatMap({ CalendarDate($0) }),
+            let lastFour = value["last_four"]?.text,
+            let expiresOn = value["expires_on"]?.text.flatMap({ CalendarDate($0) })
+        else { return nil }
+        let address = PostalAddress(
+            street: value["street"]?.text, city: value["city"]?.text,
+            jurisdiction: value["address_jurisdiction"]?.text, postalCode: value["postal_code"]?.text,
+            country: value["address_country"]?.text)
+        self.source = source
+        self.kind = kind
+        self.fullName = fullName
+        let name = PersonName(
+            family: value["family_name"]?.text, given: value["given_name"]?.text, middle: value["middle_name"]?.text,
+            suffix: value["name_suffix"]?.text)
+        self.name = name == PersonName() ? nil : name
+        self.dateOfBirth = dateOfBirth
+        self.address = address == PostalAddress() ? nil : address
+        documentNumber = value["document_number"]?.text
+        if case .array(let indexes)? = value["document_indexes"] {
+            documentIndexes = indexes.compactMap { $0.text.flatMap { DocumentIndex($0) } }
+        }
+        self.lastFour = lastFour
+        jurisdiction = value["jurisdiction"]?.text
+        country = value["country"]?.text
+        self.expiresOn = expiresOn
+    }
+
+    /// The same without some of it.
+    ///
+    /// - Parameter indexes: what is to stand in the number's place, where that is dropped now.
+    public func without(_ dropped: Set<ArchivedDatum>, keeping indexes: [DocumentIndex]) -> CardFacts {
+        var facts = self
+        if dropped.contains(.postalAddress) { facts.address = nil }
+        if dropped.contains(.documentNumber), documentNumber != nil {
+            facts.documentNumber = nil
+            facts.documentIndexes = indexes
+        }
+        return facts
+    }
+}

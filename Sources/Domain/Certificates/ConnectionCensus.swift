@@ -1,0 +1,154 @@
+import Encoding
+
+/// Who holds the connections of one listener, and who gives way to whom.
+///
+/// Times are nanoseconds of a clock that never runs backwards.
+public struct ConnectionCensus<ID: Hashable & Sendable>: Sendable {
+    /// How many may be open.
+    public struct Limits: Sendable, Equatable {
+        public let total: Int
+        public let perAddress: Int
+        public let perCertificate: Int
+
+        public init(total: Int, perAddress: Int, perCertificate: Int) {
+            self.total = total
+            self.perAddress = perAddress
+            self.perCertificate = perCertificate
+        }
+    }
+
+    /// What a connection does.
+    public enum Standing: Sendable, Equatable {
+        /// It has not ended its handshake.
+        case handshaking(since: UInt64)
+        /// It has no request.
+        case idle(since: UInt64)
+        case busy
+    }
+
+    /// Whether a connection is taken.
+    public enum Verdict: Sendable, Equatable {
+        /// It is; another closes for it, where one is named.
+        case taken(inPlaceOf: ID?)
+        /// Those of its kind are all at work.
+        case refused
+    }
+
+    private struct Entry {
+        var address: String?
+        var certificate: Digest256?
+    }
+
+    /// A handshake that takes longer gives way before anything that is idle.
+    public static var patience: UInt64 { 2_000_000_000 }
+    /// How many that would give way are remembered from one look at all.
+    private static var remembered: Int { 64 }
+
+    private let limits: Limits
+    private var entries: [ID: Entry] = [:]
+    private var byAddress: [String: Set<ID>] = [:]
+    private var byCertificate: [Digest256: Set<ID>] = [:]
+    /// Those that were longest idle when all were last looked at, the last of them first.
+    private var candidates: [(id: ID, rank: UInt64)] = []
+
+    /// Nobody yet.
+    public init(limits: Limits) {
+        self.limits = limits
+    }
+
+    /// How many there are.
+    public var count: Int { entries.count }
+
+    /// A connection was accepted, from an address where it is known.
+    public mutating func insert(
+        _ id: ID, from address: String?, now: UInt64, standing: (ID) -> Standing
+    ) -> Verdict {
+        entries[id] = Entry()
+        guard let address else { return .taken(inPlaceOf: nil) }
+        return locate(id, at: address, now: now, standing: standing)
+    }
+
+    /// A connection's address became known.
+    public mutating func locate(
+        _ id: ID, at address: String, now: UInt64, standing: (ID) -> Standing
+    ) -> Verdict {
+        guard entries[id] != nil else { return .refused }
+        let others = byAddress[address] ?? []
+        let verdict = Self.verdict(others, limits.perAddress, now, standing)
+        if verdict == .refused { return verdict }
+        if case .taken(let leaving?) = verdict { leaveAddress(leaving) }
+        entries[id]?.address = address
+        byAddress[address, default: []].insert(id)
+        return verdict
+    }
+
+    /// A connection's certificate became known.
+    public mutating func bind(
+        _ id: ID, to certificate: Digest256, now: UInt64, standing: (ID) -> Standing
+    ) -> Verdict {
+        guard entries[id] != nil else { return .refused }
+        let others = byCertificate[certificate] ?? []
+        let verdict = Self.verdict(others, limits.perCertificate, now, standing)
+        if verdict == .refused { return verdict }
+        if case .taken(let leaving?) = verdict { leaveCertificate(leaving) }
+        entries[id]?.certificate = certificate
+        byCertificate[certificate, default: []].insert(id)
+        return verdict
+    }
+
+    /// A connection has ended.
+    public mutating func remove(_ id: ID) {
+        leaveAddress(id)
+        leaveCertificate(id)
+        entries[id] = nil
+    }
+
+    /// Who gives way counts no more while it closes, or another would have to close as well.
+    private mutating func leaveAddress(_ id: ID) {
+        guard let address = entries[id]?.address else { return }
+        entries[id]?.address = nil
+        byAddress[address]?.remove(id)
+        if byAddress[address]?.isEmpty == true { byAddress[address] = nil }
+    }
+
+    private mutating func leaveCertificate(_ id: ID) {
+        guard let certificate = entries[id]?.certificate else { return }
+        entries[id]?.certificate = nil
+        byCertificate[certificate]?.remove(id)
+        if byCertificate[certificate]?.isEmpty == true { byCertificate[certificate] = nil }
+    }
+
+    /// Who closes for a connection that waits while the listener is full; `nil` where all are at work.
+    ///
+    /// All are looked at once for many of these questions: a flood asks as often as it connects.
+    public mutating func makeRoom(now: UInt64, standing: (ID) -> Standing) -> ID? {
+        if let next = nextCandidate(now, standing) { return next }
+        candidates = entries.keys.compactMap { id in Self.rank(standing(id), now).map { (id, $0) } }
+            .sorted { $0.rank < $1.rank }.prefix(Self.remembered).reversed()
+        return nextCandidate(now, standing)
+    }
+
+    private mutating func nextCandidate(_ now: UInt64, _ standing: (ID) -> Standing) -> ID? {
+        while let (id, rank) = candidates.popLast() {
+            if entries[id] != nil, Self.rank(standing(id), now) == rank { return id }
+        }
+        return nil
+    }
+
+    private static func verdict(
+        _ others: Set<ID>, _ limit: Int, _ now: UInt64, _ standing: (ID) -> Standing
+    ) -> Verdict {
+        guard others.count >= limit else { return .taken(inPlaceOf: nil) }
+        let idle = others.compactMap { id in rank(standing(id), now).map { (id: id, rank: $0) } }
+        return idle.min { $0.rank < $1.rank }.map { .taken(inPlaceOf: $0.id) } ?? .refused
+    }
+
+    /// The order in which connections give way; `nil` where one does not.
+    private static func rank(_ standing: Standing, _ now: UInt64) -> UInt64? {
+        switch standing {
+        case .busy: nil
+        case .idle(let since): since | 1 << 63
+        case .handshaking(let since): now >= since && now - since >= patience ? since & ~(1 << 63) : nil
+        }
+    }
+}

@@ -1,0 +1,103 @@
+import Crypto
+import Encoding
+import Foundation
+import Synchronization
+
+/// The digits that a text brings and a person types. Seen only where it is sent and where it is compared.
+public struct PhoneCode: Sendable {
+    /// Its decimal digits.
+    public let digits: Secret<String>
+
+    /// Whether a person typed this code; the time depends on the number of characters alone.
+    public func matches(_ shown: String) -> Bool {
+        constantTimeEqual(Array(digits.reveal().utf8), Array(shown.utf8))
+    }
+}
+
+/// The keys that codes are derived under, by version: the same on all nodes of one service.
+///
+/// A code is derived when it is sent and again when it is compared, and stands nowhere in between. A verification
+/// remembers the version, so that a new key leaves codes that are on their way valid. A node that meets a version which
+/// it does not have reads its keys again: another may have it already.
+public struct PhoneCodeKeys: Sendable {
+    /// Secrets of `Keys/`, by version.
+    public typealias Secrets = [Int: Secret<[UInt8]>]
+
+    private final class Holder: Sendable {
+        let keys: Mutex<[Int: SymmetricKey]>
+        init(_ keys: [Int: SymmetricKey]) { self.keys = Mutex(keys) }
+    }
+
+    private let holder: Holder
+    private let readAgain: (@Sendable () throws -> Secrets)?
+
+    /// Takes secrets; `nil` where there is none.
+    ///
+    /// - Parameter readAgain: gives the secrets as they stand now; `nil` where they stay as they are.
+    public init?(_ secrets: Secrets, readAgain: (@Sendable () throws -> Secrets)? = nil) {
+        guard !secrets.isEmpty else { return nil }
+        holder = Holder(secrets.mapValues { SymmetricKey(data: $0.reveal()) })
+        self.readAgain = readAgain
+    }
+
+    /// Reads the secrets again. Copies of this value share what was read.
+    ///
+    /// - Throws: what reading throws; the keys then stay as they were.
+    public func reload() throws {
+        guard let secrets = try readAgain?(), !secrets.isEmpty else { return }
+        let keys = secrets.mapValues { SymmetricKey(data: $0.reveal()) }
+        holder.keys.withLock { $0 = keys }
+    }
+
+    private var keys: [Int: SymmetricKey] { holder.keys.withLock { $0 } }
+
+    /// The version that new verifications take: the highest.
+    public var currentVersion: Int { keys.keys.max() ?? 1 }
+
+    /// By which nodes tell whether they have the same keys.
+    public var fingerprints: [Int: Digest256] {
+        Dictionary(
+            uniqueKeysWithValues: keys.map {
+                ($0.key, NodeFingerprints.digest(of: $0.value, .phoneCodeKeys, version: $0.key))
+            })
+    }
+
+    private func key(_ version: Int) -> SymmetricKey? {
+        if let key = keys[version] { return key }
+        try? reload()
+        return keys[version]
+    }
+
+    /// The code of a verification for a number; `nil` where its key is gone.
+    ///
+    /// HMAC-SHA-256 (RFC 2104) over a label, then version, verification, user and device in fixed lengths, then the
+    /// number. The code is the first of the value's four 64-bit words that lies below the largest multiple of
+    /// 10^digits, modulo 10^digits: each code is exactly as likely as any other. Without a remainder to reject the
+    /// bias would be 10^6/2^64; that all four words are rejected has a probability below 2^-160, and then the last
+    /// is taken.
+    public func code(
+        version: Int, verification: PhoneVerificationID, user: UserID, device: DeviceID, e164: String, digits: Int
+    ) -> PhoneCode? {
+        guard let key = key(version) else { return nil }
+        var hmac = HMAC<SHA256>(key: key)
+        hmac.update(data: Array("countersign phone code\0".utf8))
+        withUnsafeBytes(of: Int64(version).bigEndian) { hmac.update(data: $0) }
+        for uuid in [verification.uuid, user.uuid, device.uuid] {
+            withUnsafeBytes(of: uuid.uuid) { hmac.update(data: $0) }
+        }
+        hmac.update(data: Array(e164.utf8))
+        return Self.reduce(Array(hmac.finalize()), digits: digits)
+    }
+
+    private static func reduce(_ bytes: [UInt8], digits: Int) -> PhoneCode {
+        let modulus = (0..<digits).reduce(UInt64(1)) { power, _ in power * 10 }
+        let bound = UInt64.max / modulus * modulus
+        var value: UInt64 = 0
+        for start in stride(from: 0, to: bytes.count, by: 8) {
+            value = bytes[start..<(start + 8)].reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+            if value < bound { break }
+        }
+        let text = String(value % modulus)
+        return PhoneCode(digits: Secret(String(repeating: "0", count: digits - text.utf8.count) + text))
+    }
+}

@@ -1,0 +1,76 @@
+import Encoding
+import Foundation
+
+/// What a provider is told about a user of its own, by the words of the shared signals profiles: CAEP 1.0 (sessions and
+/// levels) and RISC 1.0 (accounts).
+public enum ProviderEvent: Sendable, Equatable {
+    /// A session is over, whoever ended it (CAEP 1.0 §3.1).
+    case sessionRevoked(SessionID)
+    /// A user is verified further than before, or less far (CAEP 1.0 §3.4).
+    case assuranceLevelChanged(from: Assurance, to: Assurance)
+    /// The user is banned (RISC 1.0 §2.3).
+    case accountDisabled
+    /// The user's ban is lifted (RISC 1.0 §2.4); no session comes back by it.
+    case accountEnabled
+    /// The user was erased (RISC 1.0 §2.2).
+    case accountPurged
+
+    /// The event type's URI.
+    public var type: String {
+        let profile =
+            switch self {
+            case .sessionRevoked, .assuranceLevelChanged: "caep"
+            case .accountDisabled, .accountEnabled, .accountPurged: "risc"
+            }
+        return "https://schemas.openid.net/secevent/\(profile)/event-type/\(name)"
+    }
+
+    /// The last word of the URI.
+    public var name: String {
+        switch self {
+        case .sessionRevoked: Self.sessionRevokedName
+        case .assuranceLevelChanged: "assurance-level-change"
+        case .accountDisabled: "account-disabled"
+        case .accountEnabled: "account-enabled"
+        case .accountPurged: "account-purged"
+        }
+    }
+
+    private static let sessionRevokedName = "session-revoked"
+
+    /// The URI of CAEP's session-revoked, the one event that providers may send, too.
+    public static let sessionRevokedType = "https://schemas.openid.net/secevent/caep/event-type/\(sessionRevokedName)"
+
+    /// The form in which it waits to be sent. It holds no personal datum: ids and levels.
+    public var jsonText: String {
+        var members = [JSONMember(name: "event", value: .string(name))]
+        switch self {
+        case .sessionRevoked(let session):
+            members.append(JSONMember(name: "session", value: .string(session.description)))
+        case .assuranceLevelChanged(let from, let to):
+            members.append(JSONMember(name: "from", value: .string(from.rawValue)))
+            members.append(JSONMember(name: "to", value: .string(to.rawValue)))
+        case .accountDisabled, .accountEnabled, .accountPurged: break
+        }
+        return JSONValue.object(members).jsonText
+    }
+
+    /// Reads ``jsonText``; `nil` for anything else.
+    public init?(jsonText: [UInt8]) {
+        guard let value = try? StrictJSON.parse(jsonText) else { return nil }
+        switch value["event"]?.text {
+        case Self.sessionRevokedName:
+            guard let session = value["session"]?.text.flatMap({ SessionID($0[...]) }) else { return nil }
+            self = .sessionRevoked(session)
+        case "assurance-level-change":
+            guard let from = value["from"]?.text.flatMap(Assurance.init),
+                let to = value["to"]?.text.flatMap(Assurance.init)
+            else { return nil }
+            self = .assuranceLevelChanged(from: from, to: to)
+        case "account-disabled": self = .accountDisabled
+        case "account-enabled": self = .accountEnabled
+        case "account-purged": self = .accountPurged
+        default: return nil
+        }
+    }
+}

@@ -1,0 +1,95 @@
+import Crypto
+import Encoding
+import Foundation
+
+/// A number that is accepted once, by one device, for a short time (RFC 7616 §5.4 calls it so).
+///
+/// It is stateless until spent: random ‖ expiry ‖ tag of the device ‖ authentication code over all three. The tag is
+/// apart so that a device that shows another's nonce can be told so, and a forged one cannot be told from noise.
+public struct Nonce: Sendable, Equatable {
+    /// What the store keeps when it is spent.
+    public let randomBytes: [UInt8]
+    /// From when on it is refused, by the store's clock in the spending transaction.
+    public let expiresAt: Date
+
+    /// 16 random, 8 expiry, 8 device tag, 16 code.
+    private static let length = 48
+
+    /// Makes the text of a new nonce.
+    ///
+    /// - Parameter randomBytes: 16 bytes that come from outside.
+    public static func issue(
+        randomBytes: [UInt8], expiresAt: Date, thumbprint: Digest256, key: NonceKey
+    ) -> String {
+        var bytes = randomBytes.prefix(16)
+        withUnsafeBytes(of: expiresAt.milliseconds.bigEndian) { bytes.append(contentsOf: $0) }
+        bytes.append(contentsOf: key.deviceTag(of: thumbprint, randomBytes: randomBytes))
+        bytes.append(contentsOf: key.code(over: bytes))
+        return Base64URL.encode(bytes)
+    }
+
+    /// Reads a nonce that a token carries.
+    ///
+    /// - Throws: ``Refusal`` `invalid_identity_token` with reason `nonce_unknown` for what this service did not issue,
+    ///   `nonce_other_device` for what it issued to another certificate. Expiry is not judged here.
+    public init(shown text: String, thumbprint: Digest256, key: NonceKey) throws(Refusal) {
+        guard let bytes = Self.authentic(text, key: key) else {
+            throw Refusal(
+                .invalidIdentityToken, "This service did not issue the nonce in nce.", reason: "nonce_unknown")
+        }
+        self.init(authentic: bytes)
+        guard constantTimeEqual(bytes[24..<32], key.deviceTag(of: thumbprint, randomBytes: randomBytes)) else {
+            throw Refusal(
+                .invalidIdentityToken, "The nonce in nce was issued to another device certificate.",
+                reason: "nonce_other_device")
+        }
+    }
+
+    /// Reads a nonce without asking whose it is; `nil` for what this service did not issue. Opens nothing: it serves
+    /// a provider that checks its token where the device is not at hand.
+    public init?(issuedHere text: String, key: NonceKey) {
+        guard let bytes = Self.authentic(text, key: key) else { return nil }
+        self.init(authentic: bytes)
+    }
+
+    private static func authentic(_ text: String, key: NonceKey) -> [UInt8]? {
+        guard text.utf8.count == 64, let bytes = Base64URL.decode(text), bytes.count == length,
+            constantTimeEqual(bytes[32...], key.code(over: bytes[..<32]))
+        else { return nil }
+        return bytes
+    }
+
+    private init(authentic bytes: [UInt8]) {
+        randomBytes = Array(bytes[..<16])
+        expiresAt = Date(milliseconds: bytes[16..<24].reduce(Int64(0)) { $0 << 8 | Int64($1) })
+    }
+}
+
+/// The key under which nonces are made: the same on all nodes of one service.
+public struct NonceKey: Sendable {
+    private let codeKey: SymmetricKey
+    private let tagKey: SymmetricKey
+
+    /// Derives the two keys in use (HKDF, RFC 5869) from the secret in `Keys/nonce.key`, salted with the store's
+    /// generation of nonces: what was issued before a restore is not recognized after it.
+    public init(_ secret: Secret<[UInt8]>, generation: String = "") {
+        let input = SymmetricKey(data: secret.reveal())
+        func derive(_ label: String) -> SymmetricKey {
+            HKDF<SHA256>.deriveKey(
+                inputKeyMaterial: input, salt: Data(generation.utf8), info: Data(label.utf8), outputByteCount: 32)
+        }
+        codeKey = derive("countersign nonce code")
+        tagKey = derive("countersign nonce device")
+    }
+
+    fileprivate func code(over bytes: some DataProtocol) -> [UInt8] {
+        Array(HMAC<SHA256>.authenticationCode(for: bytes, using: codeKey)).prefix(16).map { $0 }
+    }
+
+    /// By which nodes tell whether they have the same secret in the same generation.
+    public var fingerprint: Digest256 { NodeFingerprints.digest(of: codeKey, .nonceKey) }
+
+    fileprivate func deviceTag(of thumbprint: Digest256, randomBytes: [UInt8]) -> [UInt8] {
+        Array(HMAC<SHA256>.authenticationCode(for: randomBytes + thumbprint.bytes, using: tagKey).prefix(8))
+    }
+}

@@ -1,0 +1,145 @@
+import Encoding
+import Foundation
+
+/// The inner one of the protocol's two state machines: what a session lets its holder do.
+public enum SessionState: String, Sendable, CaseIterable {
+    /// There is no session, or no longer one.
+    case unauthenticated
+    /// All actions of the application are allowed.
+    case authenticated
+    /// Only renewal and destruction are.
+    case challenged
+
+    /// What may happen to a session.
+    public enum Event: String, Sendable, CaseIterable {
+        case create
+        case challenge
+        case renew
+        case destroy
+    }
+
+    /// The state after an event; `nil` where the protocol does not allow it. Without a connection only destruction
+    /// is allowed: the server's side of it, such as expiry, a ban or a provider's logout.
+    public func after(_ event: Event, while connection: ConnectionState) -> SessionState? {
+        guard connection == .connected || event == .destroy else { return nil }
+        switch (self, event) {
+        case (.unauthenticated, .create): return .authenticated
+        case (.authenticated, .challenge): return .challenged
+        case (.challenged, .renew): return .authenticated
+        case (.authenticated, .destroy), (.challenged, .destroy): return .unauthenticated
+        default: return nil
+        }
+    }
+}
+
+/// A user's session on a device, bound to the certificate it was created under (RFC 8705 §3).
+public struct Session: Sendable, Equatable {
+    /// Its public name.
+    public let id: SessionID
+    /// SHA-256 of its token; the token itself is known to the device alone.
+    public var tokenHash: Digest256
+    /// Whose it is.
+    public let userID: UserID
+    /// The provider that vouched for the user.
+    public let providerID: ProviderID
+    /// The provider's own name for the user.
+    public let externalID: String
+    /// The app it was opened for.
+    public let applicationID: ApplicationID
+    /// The device it lives on.
+    public let deviceID: DeviceID
+    /// SHA-256 of the device's certificate: the confirmation `x5t#S256`.
+    public var thumbprint: Digest256
+    /// The provider's key that signed the identity token which opened or last renewed it.
+    public var providerKeyID: ProviderKeyID
+    /// What the store says; ``standing(now:policy:)`` adds what the clock says.
+    public var state: SessionState
+    /// When it was opened.
+    public let createdAt: Date
+    /// When its clocks last started: at creation or renewal.
+    public var renewedAt: Date
+    /// When it was last used for an action.
+    public var lastUsedAt: Date
+    /// When it was challenged, if it is.
+    public var challengedAt: Date?
+
+    /// Joins the parts, as read from a row or decided at creation.
+    public init(
+        id: SessionID, tokenHash: Digest256, userID: UserID, providerID: ProviderID, externalID: String,
+        applicationID: ApplicationID, deviceID: DeviceID, thumbprint: Digest256, providerKeyID: ProviderKeyID,
+        state: SessionState, createdAt: Date, renewedAt: Date, lastUsedAt: Date, challengedAt: Date?
+    ) {
+        self.id = id
+        self.tokenHash = tokenHash
+        self.userID = userID
+        self.providerID = providerID
+        self.externalID = externalID
+        self.applicationID = applicationID
+        self.deviceID = deviceID
+        self.thumbprint = thumbprint
+        self.providerKeyID = providerKeyID
+        self.state = state
+        self.createdAt = createdAt
+        self.renewedAt = renewedAt
+        self.lastUsedAt = lastUsedAt
+        self.challengedAt = challengedAt
+    }
+
+    /// What a session is at a moment.
+    public enum Standing: String, Sendable, Equatable {
+        case authenticated
+        case challenged
+        case expired
+        case destroyed
+    }
+
+    /// Judges the stored state by the clock: an idle session counts as challenged from the moment its idle time
+    /// ended, a challenged one expires when it was not renewed in time, any expires at its absolute end.
+    public func standing(now: Date, policy: SessionPolicy) -> Standing {
+        guard state != .unauthenticated else { return .destroyed }
+        guard let challenged = challengeMoment(now: now, policy: policy) else {
+            return now < renewedAt.addingTimeInterval(policy.absoluteLifetime) ? .authenticated : .expired
+        }
+        return now < challenged.addingTimeInterval(policy.renewalWindow) ? .challenged : .expired
+    }
+
+    /// When this session was or will have been challenged, seen from `now`; `nil` while it is not.
+    public func challengeMoment(now: Date, policy: SessionPolicy) -> Date? {
+        if let challengedAt { return challengedAt }
+        let idleEnd = lastUsedAt.addingTimeInterval(policy.idleLifetime)
+        let absoluteEnd = renewedAt.addingTimeInterval(policy.absoluteLifetime)
+        return now >= idleEnd && idleEnd < absoluteEnd ? idleEnd : nil
+    }
+
+    /// When it ends unless it is used, renewed or destroyed before.
+    public func expiry(policy: SessionPolicy) -> Date {
+        if let challengedAt { return challengedAt.addingTimeInterval(policy.renewalWindow) }
+        return renewedAt.addingTimeInterval(policy.absoluteLifetime)
+    }
+
+    /// Refuses what a session may not do at this moment.
+    ///
+    /// - Throws: ``Refusal`` `session_challenged`, `session_expired` or `session_destroyed`.
+    public func requireAuthenticated(now: Date, policy: SessionPolicy) throws(Refusal) {
+        switch standing(now: now, policy: policy) {
+        case .authenticated: return
+        case .challenged:
+            throw Refusal(.sessionChallenged, "The session is challenged: renew it with a fresh identity token.")
+        case .expired: throw Refusal(.sessionExpired, "The session has expired: create a new one.")
+        case .destroyed: throw Refusal(.sessionDestroyed, "The session was ended: create a new one.")
+        }
+    }
+
+    /// Refuses to act where this session is no longer the one that was let in: it was ended, challenged, or has another
+    /// token since.
+    ///
+    /// - Throws: ``Refusal`` `session_challenged` or `session_destroyed`.
+    public func requireOpen(as shown: Session) throws(Refusal) {
+        guard state != .challenged else {
+            throw Refusal(.sessionChallenged, "The session is challenged: renew it with a fresh identity token.")
+        }
+        guard state == .authenticated, tokenHash == shown.tokenHash, userID == shown.userID,
+            deviceID == shown.deviceID
+        else { throw Refusal(.sessionDestroyed, "The session was ended: create a new one.") }
+    }
+}

@@ -1,0 +1,64 @@
+import Foundation
+
+extension Date {
+    /// The RFC 3339 form in UTC with whole seconds, `2026-01-31T23:59:59Z`: the contract's form of every time.
+    /// Years before 0 and after 9999, which RFC 3339 cannot write, are written as these.
+    public var rfc3339: String {
+        let seconds = Int(saturating: timeIntervalSince1970.rounded(.down))
+        let (days, rest) = (seconds.dividingFloor(by: 86_400), seconds.remainderFloor(by: 86_400))
+        let (year, month, day) = Self.civil(daysSince1970: days)
+        // Written digit by digit: every answer holds a time or two, and each line of the log.
+        return String(unsafeUninitializedCapacity: 20) { buffer in
+            _ = buffer.initialize(from: "0000-00-00T00:00:00Z".utf8)
+            func put(_ number: Int, _ places: Range<Int>) {
+                var rest = number
+                for place in places.reversed() {
+                    buffer[place] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10)
+                    rest /= 10
+                }
+            }
+            put(min(max(year, 0), 9999), 0..<4)
+            put(month, 5..<7)
+            put(day, 8..<10)
+            put(rest / 3600, 11..<13)
+            put(rest / 60 % 60, 14..<16)
+            put(rest % 60, 17..<19)
+            return 20
+        }
+    }
+
+    /// Whole milliseconds since 1970-01-01T00:00:00Z: the store's form of every time.
+    public var milliseconds: Int64 {
+        Int64(saturating: (timeIntervalSince1970 * 1000).rounded())
+    }
+
+    /// Reads the store's form.
+    public init(milliseconds: Int64) {
+        self.init(timeIntervalSince1970: Double(milliseconds) / 1000)
+    }
+
+    /// The proleptic Gregorian date of a day number, by the era method (400 years have 146,097 days).
+    package static func civil(daysSince1970 days: Int) -> (year: Int, month: Int, day: Int) {
+        let shifted = days + 719_468
+        let era = shifted.dividingFloor(by: 146_097)
+        let dayOfEra = shifted - era * 146_097
+        let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
+        let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+        let monthFromMarch = (5 * dayOfYear + 2) / 153
+        let day = dayOfYear - (153 * monthFromMarch + 2) / 5 + 1
+        let month = monthFromMarch < 10 ? monthFromMarch + 3 : monthFromMarch - 9
+        return (yearOfEra + era * 400 + (month <= 2 ? 1 : 0), month, day)
+    }
+}
+
+extension Int {
+    fileprivate func dividingFloor(by divisor: Int) -> Int {
+        let quotient = self / divisor
+        return self % divisor < 0 ? quotient - 1 : quotient
+    }
+
+    fileprivate func remainderFloor(by divisor: Int) -> Int {
+        let remainder = self % divisor
+        return remainder < 0 ? remainder + divisor : remainder
+    }
+}

@@ -1,0 +1,87 @@
+/// A telephone number as the ITU writes it, with what its numbering plan tells (ITU-T E.164).
+///
+/// Read once, at the edge; everything behind it works on the canonical form.
+public struct PhoneNumber: Hashable, Sendable, CustomStringConvertible {
+    /// `+`, the country calling code and the national number: `+14155552671`.
+    public let e164: String
+    /// The country calling code: 1 for North America.
+    public let countryCallingCode: Int
+    /// The region, ISO 3166-1 alpha-2; `001` for numbers that belong to no region.
+    public let region: String
+    /// What kind of line the plan gives the number to.
+    public let type: PhoneNumberType
+
+    /// Only the reader of numbers and the store make one.
+    init(e164: String, countryCallingCode: Int, region: String, type: PhoneNumberType) {
+        self.e164 = e164
+        self.countryCallingCode = countryCallingCode
+        self.region = region
+        self.type = type
+    }
+
+    /// Reads what a person wrote, as libphonenumber does, and takes only what is valid in its numbering plan.
+    ///
+    /// Taken are international form with `+`, and with a region also its national form, with or without national prefix
+    /// and carrier code, and its international dialling prefix; digits of any script, with the usual punctuation.
+    /// Letters and extensions are not: no code can be texted to an extension.
+    ///
+    /// - Parameters:
+    ///   - text: at most 64 characters.
+    ///   - region: where the number would be dialled, ISO 3166-1 alpha-2 in capitals; needed unless there is a `+`.
+    /// - Throws: ``PhoneNumberDefect``, which holds nothing of the number.
+    public init(reading text: String, region: String? = nil) throws(PhoneNumberDefect) {
+        try self.init(valid: PhoneNumberReader(text, region: region))
+    }
+
+    /// Rereads ``e164`` of a number that was valid when it was stored; `nil` for what was never such a form.
+    ///
+    /// Plans change: where today's has no such number, the region is the main one of the country calling code and the
+    /// type is ``PhoneNumberType/unknown``.
+    public init?(canonical e164: String) {
+        guard let number = PhoneNumberReader(canonical: e164) else { return nil }
+        let (code, national) = (number.countryCallingCode, number.national)
+        guard
+            let plan = NumberingPlan.plan(countryCallingCode: code, national: national)
+                ?? NumberingPlan.plans(countryCallingCode: code).first
+        else { return nil }
+        self.init(e164: e164, countryCallingCode: code, region: plan.region, type: plan.type(of: national))
+    }
+
+    private init(valid number: PhoneNumberReader) throws(PhoneNumberDefect) {
+        let (code, national) = (number.countryCallingCode, number.national)
+        guard let plan = NumberingPlan.plan(countryCallingCode: code, national: national),
+            case let type = plan.type(of: national), type != .unknown
+        else {
+            switch NumberingPlan.plans(countryCallingCode: code).first?.judgeLength(national.count) {
+            case .tooShort, .localOnly: throw .tooShort
+            case .tooLong: throw .tooLong
+            case .possible, .notThere, nil: throw .notInPlan
+            }
+        }
+        let digits = national.digits.map { $0 + UInt8(ascii: "0") }
+        self.init(
+            e164: "+\(code)" + String(decoding: digits, as: UTF8.self), countryCallingCode: code, region: plan.region,
+            type: type)
+    }
+
+    /// The country calling code and the last two digits: never the number itself.
+    public var description: String {
+        "+\(countryCallingCode)…\(e164.suffix(2))"
+    }
+}
+
+/// The kinds of line that a numbering plan knows (libphonenumber's `PhoneNumberType`).
+public enum PhoneNumberType: String, Sendable, CaseIterable {
+    case fixedLine = "fixed_line"
+    case mobile
+    case fixedLineOrMobile = "fixed_line_or_mobile"
+    case tollFree = "toll_free"
+    case premiumRate = "premium_rate"
+    case sharedCost = "shared_cost"
+    case voip
+    case personalNumber = "personal_number"
+    case pager
+    case uan
+    case voicemail
+    case unknown
+}

@@ -1,0 +1,69 @@
+import Database
+import Domain
+import Encoding
+import Foundation
+
+/// What becomes of certificates that nothing needs any more, and of the keys that must stay refused.
+public struct CertificateUpkeep {
+    private let transaction: any Transaction
+
+    /// Works inside a transaction.
+    public init(_ transaction: any Transaction) {
+        self.transaction = transaction
+    }
+
+    /// Deletes some certificates that ran out before a moment, or were issued before another one and never shown, with the
+    /// devices that have none left. A key that was revoked stays refused for ever.
+    ///
+    /// - Parameter limit: how many at most of each kind: it bounds how long other writers wait.
+    /// - Returns: how many; fewer than `limit` of each kind when none is left.
+    public func purge(endedBefore end: Date, unseenSince issue: Date, limit: Int) throws -> Int {
+        let ended = try delete(
+            """
+            SELECT thumbprint, device_id, key_hash, revocation_reason FROM certificates WHERE not_after < $1
+            ORDER BY not_after LIMIT $2
+            """, [.time(end), Value(limit)])
+        // A revoked one is on the revocation list until it runs out.
+        let unseen = try delete(
+            """
+            SELECT thumbprint, device_id, key_hash, revocation_reason FROM certificates
+            WHERE first_seen_at IS NULL AND issued_at < $1 AND revoked_at IS NULL ORDER BY issued_at LIMIT $2
+            """, [.time(issue), Value(limit)])
+        return ended + unseen
+    }
+
+    private func delete(_ selection: String, _ arguments: [Value]) throws -> Int {
+        let rows = try transaction.query(selection, arguments)
+        var devices: Set<DeviceID> = []
+        for row in rows {
+            if let reason = try row.textOrNull(3), reason != "superseded" { try keep(revoked: try row.digest(2)) }
+            try transaction.executeLater("DELETE FROM certificates WHERE thumbprint = $1", [row.value(0)])
+            devices.insert(try row.id(1))
+        }
+        for device in devices {
+            try transaction.executeLater(
+                """
+                DELETE FROM devices WHERE id = $1
+                AND NOT EXISTS (SELECT 1 FROM certificates WHERE certificates.device_id = devices.id)
+                """, [.id(device)])
+        }
+        return rows.count
+    }
+
+    /// Keeps a key refused without the certificate that it was revoked with.
+    public func keep(revoked keyHash: Digest256) throws {
+        try transaction.executeLater(
+            "INSERT INTO revoked_keys (key_hash) VALUES ($1) ON CONFLICT (key_hash) DO NOTHING",
+            [.bytes(keyHash.bytes)])
+    }
+
+    /// Whether a key was revoked with a certificate that is gone.
+    public func isRevoked(_ keyHash: Digest256) throws -> Bool {
+        try transaction.first("SELECT 1 FROM revoked_keys WHERE key_hash = $1", [.bytes(keyHash.bytes)]) != nil
+    }
+
+    /// The keys that were revoked with certificates that are gone.
+    public func revokedKeys() throws -> [Digest256] {
+        try transaction.query("SELECT key_hash FROM revoked_keys").map { try $0.digest(0) }
+    }
+}

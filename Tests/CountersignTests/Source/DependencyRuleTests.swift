@@ -1,0 +1,58 @@
+import Fixtures
+import Foundation
+import Testing
+
+@Suite("The dependency rule")
+struct DependencyRuleTests {
+    /// Which of our targets each target may import. Arrows point downward only.
+    static let allowed: [String: Set<String>] = [
+        "Encoding": [], "PhoneNumbers": [], "Domain": ["Encoding", "PhoneNumbers"], "Database": ["CPostgreSQL"],
+        "Tokens": ["Encoding", "PhoneNumbers", "Domain"], "Authority": ["Encoding", "Domain", "COpenSSL"],
+        "Cards": ["Encoding", "Domain"], "Delivery": ["Encoding", "PhoneNumbers", "Domain"],
+        "Repositories": ["Encoding", "PhoneNumbers", "Domain", "Database"],
+        "Operations": [
+            "Encoding", "PhoneNumbers", "Domain", "Tokens", "Authority", "Cards", "Delivery", "Database",
+            "Repositories",
+        ],
+        "API": ["Encoding", "Domain", "Operations"],
+        "SampleProvider": ["CJWT"],
+    ]
+
+    @Test("a target imports only what the rule allows", arguments: allowed.keys.sorted())
+    func imports(target: String) throws {
+        let ours = Set(Self.allowed.keys).union(["countersign", "COpenSSL", "CPostgreSQL", "CJWT"])
+        let files = try SourceFile.all(below: "Sources/\(target)")
+        #expect(!files.isEmpty)
+        for file in files {
+            for line in file.text.split(separator: "\n") where line.contains("import ") && !line.hasPrefix("//") {
+                guard let module = line.split(separator: " ").last.map(String.init), ours.contains(module),
+                    line.hasPrefix("import") || line.hasPrefix("@")
+                else { continue }
+                #expect(Self.allowed[target]?.contains(module) == true, "\(target)/\(file.path) imports \(module)")
+            }
+        }
+    }
+
+    @Test("a folder of the sources holds at most twelve files")
+    func folders() throws {
+        let files = try SourceFile.all(below: "Sources")
+        let folders = Dictionary(grouping: files) { $0.path.dropLast($0.name.count) }
+        #expect(folders.count > 60)
+        for (folder, files) in folders { #expect(files.count <= 12, "\(folder) holds \(files.count)") }
+    }
+
+    @Test("writes no error into a log line or a sentence but in words: a type's name helps no operator")
+    func words() throws {
+        let files = try SourceFile.all(below: "Sources").filter {
+            !$0.path.hasPrefix("SampleProvider/") && $0.name != "ErrorWords.swift"
+        }
+        #expect(files.count > 200)
+        for file in files {
+            for wrong in [
+                "type(of: error)", "type(of: cause)", "[\"cause\": \"", "reflecting: error", "(describing: error)",
+            ] {
+                #expect(!file.text.contains(wrong), "\(file.path)")
+            }
+        }
+    }
+}

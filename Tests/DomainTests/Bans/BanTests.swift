@@ -1,0 +1,146 @@
+import Domain
+import Encoding
+import Foundation
+import Testing
+
+@Suite("Bans as values")
+struct BanValueTests {
+    private static let start = Date(timeIntervalSince1970: 1_800_000_000)
+
+    private func ban(
+        _ scope: Ban.Scope = .all, until seconds: TimeInterval? = nil, lifted: Bool = false,
+        made: TimeInterval = 0
+    ) throws -> Ban {
+        Ban(
+            id: BanID(UUID()), kind: .user, scope: scope, reason: try #require(Ban.Reason(rawValue: "spam")),
+            actor: "admin test", createdAt: Self.start + made, endsAt: seconds.map { Self.start + $0 },
+            lifted: lifted ? .init(at: Self.start + 1, actor: "admin test") : nil)
+    }
+
+    private func hold(_ ban: Ban, until seconds: TimeInterval? = nil) -> BanHold {
+        BanHold(
+            ban: ban, subject: .user(UserID(UUID())), part: .named,
+            endsAt: seconds.map { Self.start + $0 } ?? ban.endsAt, indexVersion: nil)
+    }
+
+    @Test("A ban is active until its end, which is over at once; a permanent one has none; a lifted one stays lifted")
+    func states() throws {
+        #expect(try ban().state(at: .distantFuture) == .active)
+        let dated = try ban(until: 10)
+        #expect(dated.state(at: Self.start) == .active)
+        #expect(dated.state(at: Self.start + 9.999) == .active)
+        #expect(dated.state(at: Self.start + 10) == .expired)
+        for moment in [0.0, 5, 10, 1e9] {
+            #expect(try ban(until: 10, lifted: true).state(at: Self.start + moment) == .lifted)
+            #expect(try !ban(lifted: true).isActive(at: Self.start + moment))
+        }
+    }
+
+    @Test("To forbid everything is to forbid messaging, and not the other way round")
+    func scopes() {
+        #expect(Ban.Scope.all.includes(.all) && Ban.Scope.all.includes(.messaging))
+        #expect(Ban.Scope.messaging.includes(.messaging) && !Ban.Scope.messaging.includes(.all))
+    }
+
+    @Test("A ban covers another that forbids no more and lasts no longer, while it is in force itself")
+    func covering() throws {
+        let now = Self.start
+        #expect(try ban().covers(.all, until: nil, at: now))
+        #expect(try ban().covers(.messaging, until: now + 5, at: now))
+        #expect(try ban(until: 10).covers(.all, until: now + 10, at: now))
+        #expect(try !ban(until: 10).covers(.all, until: now + 11, at: now))
+        #expect(try !ban(until: 10).covers(.all, until: nil, at: now))
+        #expect(try !ban(.messaging).covers(.all, until: now + 5, at: now))
+        #expect(try !ban(lifted: true).covers(.all, until: now + 5, at: now))
+        #expect(try !ban(until: 10).covers(.all, until: now + 5, at: now + 10))
+    }
+
+    @Test("Of several holds the longest in force is told; messaging bans forbid no sign-in")
+    func rulings() throws {
+        let now = Self.start
+        let short = hold(try ban(until: 5))
+        let long = hold(try ban(until: 50))
+        let messaging = hold(try ban(.messaging))
+        let partly = hold(try ban(until: 500), until: 20)
+        #expect(BanHold.ruling([], on: .all, at: now) == nil)
+        #expect(BanHold.ruling([messaging], on: .all, at: now) == nil)
+        #expect(BanHold.ruling([short, messaging], on: .messaging, at: now) == messaging)
+        #expect(BanHold.ruling([short, long, partly, messaging], on: .all, at: now) == long)
+        #expect(BanHold.ruling([short, partly], on: .all, at: now + 10) == partly)
+        #expect(BanHold.ruling([short, partly], on: .all, at: now + 20) == nil)
+        #expect(BanHold.ruling([long, hold(try ban(until: 60, lifted: true))], on: .all, at: now) == long)
+        let older = hold(try ban())
+        let newer = hold(try ban(made: 1))
+        #expect(BanHold.ruling([newer, older], on: .all, at: now) == newer)
+    }
+
+    @Test("A user's ban holds the number for its own time, and no longer than policy says")
+    func numbers() {
+        var policy = BanPolicy()
+        let now = Self.start
+        #expect(policy.phoneHoldEnd(ofBanUntil: nil, at: now) == now + 180 * 86_400)
+        #expect(policy.phoneHoldEnd(ofBanUntil: now + 60, at: now) == now + 60)
+        #expect(policy.phoneHoldEnd(ofBanUntil: now + 1e9, at: now) == now + 180 * 86_400)
+        policy.phoneBan = 0
+        #expect(policy.phoneHoldEnd(ofBanUntil: nil, at: now) == nil)
+    }
+
+    @Test("A ban reaches the document from the level on at which the issuer was asked")
+    func documents() {
+        #expect(Assurance.allCases.filter(\.carriesBanToDocument) == [.issuerChecked, .mdoc])
+    }
+
+    @Test("A reason is one short word of lower-case letters, digits, hyphens and underscores")
+    func reasons() {
+        for word in ["spam", "stolen_card", "t-1", "7", String(repeating: "a", count: 40)] {
+            #expect(Ban.Reason(rawValue: word)?.rawValue == word)
+        }
+        for text in ["", "Spam", "two words", "naïve", "a\n", String(repeating: "a", count: 41)] {
+            #expect(Ban.Reason(rawValue: text) == nil)
+        }
+    }
+}
+
+@Suite("Export tokens")
+struct ExportTokenTests {
+    private let key = ExportKey(Secret([UInt8](repeating: 1, count: 32)))
+    private let now = Date(timeIntervalSince1970: 1_800_000_000)
+    private let device = Digest256.of("device")
+
+    @Test("name their user for ten minutes to the certificate that they were given to, and describe as dots")
+    func life() throws {
+        let user = UserID(UUID())
+        let token = ExportToken.issue(for: user, now: now, thumbprint: device, key: key)
+        #expect("\(token)" == "••••")
+        let shown = try ExportToken(shown: token.reveal(), thumbprint: device, key: key, now: now + 599)
+        #expect(shown.userID == user)
+        #expect(throws: Refusal(.sessionExpired, "")) {
+            try ExportToken(shown: token.reveal(), thumbprint: device, key: key, now: now + 600)
+        }
+        #expect(throws: Refusal(.sessionRequired, "")) {
+            try ExportToken(shown: token.reveal(), thumbprint: .of("other"), key: key, now: now)
+        }
+        let other = ExportKey(Secret([UInt8](repeating: 2, count: 32)))
+        #expect(throws: Refusal(.sessionRequired, "")) {
+            try ExportToken(shown: token.reveal(), thumbprint: device, key: other, now: now)
+        }
+    }
+
+    @Test("no byte of one can be changed, and nothing else is one")
+    func forgery() throws {
+        let token = ExportToken.issue(for: UserID(UUID()), now: now, thumbprint: device, key: key).reveal()
+        let bytes = try #require(Base64URL.decode(token))
+        for place in bytes.indices {
+            var changed = bytes
+            changed[place] ^= 1
+            #expect(throws: Refusal(.sessionRequired, "")) {
+                try ExportToken(shown: Base64URL.encode(changed), thumbprint: device, key: key, now: now)
+            }
+        }
+        for text in ["", "a.b.c", String(token.dropLast()), token + "A"] {
+            #expect(throws: Refusal(.sessionRequired, "")) {
+                try ExportToken(shown: text, thumbprint: device, key: key, now: now)
+            }
+        }
+    }
+}

@@ -1,0 +1,111 @@
+import Domain
+import Encoding
+import Testing
+
+@Suite("The connections of a listener")
+struct ConnectionCensusTests {
+    private typealias Census = ConnectionCensus<Int>
+    private static let second: UInt64 = 1_000_000_000
+
+    private func census(total: Int = 100, perAddress: Int = 3, perCertificate: Int = 2) -> Census {
+        Census(limits: .init(total: total, perAddress: perAddress, perCertificate: perCertificate))
+    }
+
+    @Test("of one address: the one that is idle for longest gives way to a new one")
+    func address() {
+        var census = census()
+        let standings: [Int: Census.Standing] = [1: .busy, 2: .idle(since: 7), 3: .idle(since: 5)]
+        for id in 1...3 {
+            #expect(
+                census.insert(id, from: "a", now: 9, standing: { standings[$0] ?? .busy }) == .taken(inPlaceOf: nil))
+        }
+        #expect(census.insert(4, from: "a", now: 9, standing: { standings[$0] ?? .busy }) == .taken(inPlaceOf: 3))
+        #expect(census.insert(5, from: "b", now: 9, standing: { standings[$0] ?? .busy }) == .taken(inPlaceOf: nil))
+    }
+
+    @Test("that give way count no more while they close")
+    func closing() {
+        var census = census()
+        for id in 1...3 { _ = census.insert(id, from: "a", now: 9) { _ in .busy } }
+        #expect(census.insert(4, from: "a", now: 9) { $0 == 1 ? .idle(since: 1) : .busy } == .taken(inPlaceOf: 1))
+        census.remove(2)
+        #expect(census.insert(5, from: "a", now: 9) { _ in .idle(since: 1) } == .taken(inPlaceOf: nil))
+        #expect(census.insert(6, from: "a", now: 9) { _ in .busy } == .refused)
+    }
+
+    @Test("of one address are refused where all are at work, and counted again when one has ended")
+    func addressAtWork() {
+        var census = census()
+        for id in 1...3 { _ = census.insert(id, from: "a", now: 9) { _ in .busy } }
+        #expect(census.insert(4, from: "a", now: 9) { _ in .busy } == .refused)
+        census.remove(4)
+        census.remove(2)
+        #expect(census.count == 2)
+        #expect(census.insert(5, from: "a", now: 9) { _ in .busy } == .taken(inPlaceOf: nil))
+    }
+
+    @Test("count for an address from when a proxy says it")
+    func proxied() {
+        var census = census(perAddress: 1)
+        for id in 1...3 { #expect(census.insert(id, from: nil, now: 9) { _ in .busy } == .taken(inPlaceOf: nil)) }
+        #expect(census.locate(1, at: "a", now: 9) { _ in .busy } == .taken(inPlaceOf: nil))
+        #expect(census.locate(2, at: "a", now: 9) { _ in .busy } == .refused)
+        #expect(census.locate(3, at: "b", now: 9) { _ in .busy } == .taken(inPlaceOf: nil))
+        #expect(census.locate(4, at: "c", now: 9) { _ in .busy } == .refused, "an unknown one is not taken")
+    }
+
+    @Test("of one certificate: the same")
+    func certificate() {
+        var census = census()
+        let (one, other) = (Digest256.of([1]), Digest256.of([2]))
+        for id in 1...4 { _ = census.insert(id, from: nil, now: 9) { _ in .busy } }
+        for id in 1...2 { #expect(census.bind(id, to: one, now: 9) { _ in .idle(since: 3) } != .refused) }
+        #expect(census.bind(3, to: one, now: 9) { $0 == 2 ? .idle(since: 1) : .busy } == .taken(inPlaceOf: 2))
+        #expect(census.bind(4, to: one, now: 9) { _ in .busy } == .refused)
+        #expect(census.bind(4, to: other, now: 9) { _ in .busy } == .taken(inPlaceOf: nil))
+    }
+
+    @Test("make room in the order of their idleness, slow handshakes first, never one at work or one that is new")
+    func room() {
+        var census = census(perAddress: 1000)
+        let now = 100 * Self.second
+        var standings: [Int: Census.Standing] = [:]
+        for id in 0..<200 {
+            standings[id] = .idle(since: UInt64(id) * 1000 + 50 * Self.second)
+            _ = census.insert(id, from: "a", now: now) { standings[$0] ?? .busy }
+        }
+        standings[7] = .handshaking(since: now - 3 * Self.second)
+        standings[8] = .handshaking(since: now - Self.second)
+        standings[0] = .busy
+        var order: [Int] = []
+        for _ in 0..<199 {
+            guard let id = census.makeRoom(now: now, standing: { standings[$0] ?? .busy }) else { break }
+            order.append(id)
+            census.remove(id)
+        }
+        #expect(order == [7] + (1..<200).filter { $0 != 7 && $0 != 8 })
+        #expect(census.makeRoom(now: now) { standings[$0] ?? .busy } == nil)
+    }
+
+    @Test("who went to work since it was chosen stays")
+    func changed() {
+        var census = census()
+        var standings: [Int: Census.Standing] = [1: .idle(since: 1), 2: .idle(since: 2)]
+        for id in 1...2 { _ = census.insert(id, from: "\(id)", now: 9) { standings[$0] ?? .busy } }
+        #expect(census.makeRoom(now: 9) { standings[$0] ?? .busy } == 1)
+        census.remove(1)
+        standings[2] = .busy
+        #expect(census.makeRoom(now: 9) { standings[$0] ?? .busy } == nil)
+    }
+
+    @Test("are as many as the file descriptors allow, and a start with next to none is refused")
+    func budget() {
+        let needed = ConnectionBudget.descriptors(for: 1000, probes: 128)
+        #expect(ConnectionBudget.connections(of: 1000, probes: 128, descriptors: needed) == 1000)
+        #expect(ConnectionBudget.connections(of: 1000, probes: 128, descriptors: needed - 2) == 999)
+        #expect(ConnectionBudget.connections(of: 1000, probes: 128, descriptors: 400) == nil)
+        #expect(ConnectionBudget.connections(of: 1000, probes: 128, descriptors: 0) == nil)
+        #expect(ConnectionBudget.connections(of: 32, probes: 128, descriptors: 448) == 32)
+        #expect(ConnectionBudget.descriptors(for: .max, probes: 128) == .max)
+    }
+}

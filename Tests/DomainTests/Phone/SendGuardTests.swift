@@ -1,0 +1,239 @@
+import Foundation
+import Testing
+
+@testable import Domain
+@testable import PhoneNumbers
+
+@Suite("The guard before the texts")
+struct SendGuardTests {
+    private func number(
+        _ e164: String = "+14155552671", region: String = "US", type: PhoneNumberType = .fixedLineOrMobile
+    ) -> PhoneNumber {
+        PhoneNumber(e164: e164, countryCallingCode: 1, region: region, type: type)
+    }
+
+    private func decide(
+        _ number: PhoneNumber? = nil, isFrozen: Bool = false, limits: Bool = true, isOwner: Bool = false,
+        age: AccountAge = .new, _ edit: (inout SendCounts) -> Void = { _ in }
+    ) -> SendDecision {
+        var counts = SendCounts()
+        edit(&counts)
+        let attempt = SendAttempt(number: number ?? self.number(), isOwner: isOwner, isFrozen: isFrozen, age: age)
+        return SendGuard(policy: PhonePolicy(), limitsRates: limits).decide(attempt, counts)
+    }
+
+    private static let firstText = SendDecision.send(bearsOn: [.provider, .country], through: [])
+    private static let furtherText = SendDecision.send(bearsOn: [], through: [])
+
+    @Test("lets a first text to an allowed number out")
+    func first() {
+        #expect(decide() == Self.firstText)
+    }
+
+    @Test("withholds, whether or not limits are on, what rules forbid")
+    func rules() {
+        for limits in [true, false] {
+            #expect(decide(number(region: "LV"), limits: limits) == .withhold(.country, thins: nil))
+            for type in [PhoneNumberType.premiumRate, .tollFree, .voip] {
+                #expect(decide(number(type: type), limits: limits) == .withhold(.type, thins: nil))
+            }
+            #expect(decide(isFrozen: true, limits: limits) == .withhold(.frozen, thins: nil))
+        }
+    }
+
+    @Test("withholds at each limit exactly")
+    func limits() {
+        #expect(decide { $0.numberLastHour = 4 } == Self.firstText)
+        #expect(decide { $0.numberLastHour = 5 } == .withhold(.numberLimit, thins: nil))
+        #expect(decide { $0.numberLastDay = 9 } == Self.firstText)
+        #expect(decide { $0.numberLastDay = 10 } == .withhold(.numberLimit, thins: nil))
+        #expect(decide { $0.prefix.hour = Conversion(sends: 9) } == Self.furtherText)
+        #expect(decide { $0.prefix.hour = Conversion(sends: 10) } == .withhold(.prefixLimit, thins: nil))
+        #expect(decide { $0.prefix.hour = Conversion(sends: 19, verified: 5) } == Self.furtherText)
+        #expect(decide { $0.prefix.hour = Conversion(sends: 20, verified: 5) } == .withhold(.prefixLimit, thins: nil))
+        #expect(decide { $0.prefix.day = Conversion(sends: 20) } == .withhold(.prefixLimit, thins: nil))
+        #expect(
+            decide { $0.prefix.hour = Conversion(sends: 100, verified: 100) } == .withhold(.prefixLimit, thins: nil))
+        #expect(decide { $0.group.hour = Conversion(sends: 9) } == Self.furtherText)
+        #expect(decide { $0.group.hour = Conversion(sends: 10) } == .withhold(.groupLimit, thins: nil))
+        #expect(decide { $0.group.hour = Conversion(sends: 19, verified: 5) } == Self.furtherText)
+        #expect(decide { $0.group.day = Conversion(sends: 29) } == Self.firstText)
+        #expect(decide { $0.group.day = Conversion(sends: 30) } == .withhold(.groupLimit, thins: nil))
+    }
+
+    @Test("leaves half of a prefix's budget to others than the network that holds texts without a right code there")
+    func halves() {
+        func held(_ tally: inout Tally) { tally.day = Conversion(sends: 1) }
+        for (sends, decision) in [(4, Self.furtherText), (5, .withhold(.prefixLimit, thins: nil))] {
+            #expect(
+                decide {
+                    $0.prefix.hour = Conversion(sends: sends)
+                    held(&$0.prefixFromNetwork)
+                } == decision)
+        }
+        #expect(
+            decide {
+                $0.prefix.day = Conversion(sends: 10)
+                held(&$0.prefixFromNetwork)
+            } == .withhold(.prefixLimit, thins: nil))
+    }
+
+    @Test("keeps a part of the day's spending from new accounts, and a part of it from each provider's users")
+    func spending() {
+        let ceiling = SendDecision.withhold(.spendCeiling, thins: nil)
+        #expect(decide { $0.spentToday = 79_992 } == Self.firstText)
+        #expect(decide { $0.spentToday = 79_993 } == ceiling)
+        #expect(decide { $0.spentTodayByProvider = 63_992 } == Self.firstText)
+        #expect(decide { $0.spentTodayByProvider = 63_993 } == ceiling)
+        #expect(decide(age: .settled) { $0.spentTodayByProvider = 79_992 } == Self.firstText)
+        #expect(decide(age: .settled) { $0.spentTodayByProvider = 79_993 } == ceiling)
+        #expect(decide(age: .settled) { $0.spentToday = 99_993 } == ceiling)
+        #expect(decide(isOwner: true) { $0.spentTodayByProvider = 99_992 } == Self.furtherText)
+        #expect(decide(isOwner: true) { $0.spentToday = 99_993 } == ceiling)
+    }
+
+    @Test("thins out from 50 texts in an hour on with less than 15 of a hundred verified, the provider first")
+    func breaker() {
+        let trip = SendDecision.withhold(.countryThinned, thins: .country)
+        #expect(decide { $0.country = Conversion(sends: 49) } == Self.firstText)
+        #expect(decide { $0.country = Conversion(sends: 50, verified: 7) } == trip)
+        #expect(decide { $0.country = Conversion(sends: 50, verified: 8) } == Self.firstText)
+        #expect(decide { $0.country = Conversion(sends: 1000, verified: 149) } == trip)
+        #expect(decide { $0.country = Conversion(sends: 1000, verified: 150) } == Self.firstText)
+        #expect(
+            decide {
+                $0.country = Conversion(sends: 50)
+                $0.provider = Conversion(sends: 50)
+            } == .withhold(.providerThinned, thins: .provider))
+        #expect(
+            decide { $0.prefix.hour = Conversion(sends: 50, verified: 7) }
+                == .withhold(.prefixThinned, thins: .prefix))
+        // Half of what thins out a country is all that one provider's failures weigh there.
+        #expect(decide { $0.provider = Conversion(sends: 24) } == Self.firstText)
+        #expect(decide { $0.provider = Conversion(sends: 25) } == .send(bearsOn: [.provider], through: []))
+    }
+
+    @Test("lets the first of each group through where texts are thinned out, and owners of proven numbers always")
+    func thinned() {
+        for scope in SendScope.allCases {
+            let closed = SendDecision.withhold(WithheldReason(scope), thins: nil)
+            let failing = Conversion(sends: 1000)
+            func bad(_ counts: inout SendCounts) {
+                switch scope {
+                case .prefix: break
+                case .provider: counts.provider = failing
+                case .country: counts.country = failing
+                }
+            }
+            let through = SendDecision.send(bearsOn: [], through: [scope])
+            for (sent, decision) in [
+                (Conversion(), through), (Conversion(sends: 9), through), (Conversion(sends: 10), closed),
+                (Conversion(sends: 14, verified: 3), through), (Conversion(sends: 16, verified: 3), closed),
+            ] {
+                #expect(
+                    decide {
+                        bad(&$0)
+                        $0.thinned[scope] = sent
+                    } == decision)
+            }
+            #expect(
+                decide {
+                    $0.thinned[scope] = Conversion()
+                    $0.group.hour = Conversion(sends: 1)
+                } == closed)
+            #expect(
+                decide(isOwner: true) {
+                    bad(&$0)
+                    $0.thinned[scope] = failing
+                } == Self.furtherText)
+        }
+    }
+
+    @Test("lets everything but rules pass where limits are off")
+    func limitsOff() {
+        let decision = decide(limits: false) {
+            $0.numberLastHour = 1000
+            $0.prefix.hour = Conversion(sends: 1000)
+            $0.group.hour = Conversion(sends: 1000)
+            $0.country = Conversion(sends: 1000)
+            $0.thinned[.country] = Conversion(sends: 1000)
+            $0.spentToday = 1_000_000
+        }
+        #expect(decision == Self.furtherText)
+    }
+
+    @Test("An account is new until its number is proven or its days are full")
+    func ages() {
+        let policy = PhonePolicy()
+        let now = Date(timeIntervalSince1970: 1_800_000_000)
+        func age(_ seconds: TimeInterval, _ level: Assurance) -> AccountAge {
+            AccountAge(createdAt: now - seconds, assurance: level, now: now, policy: policy)
+        }
+        #expect(age(0, .none) == .new)
+        #expect(age(7 * 86_400 - 1, .none) == .new)
+        #expect(age(7 * 86_400, .none) == .settled)
+        #expect(age(0, .phone) == .settled)
+    }
+
+    @Test("Neighbours are one network: /24 of IPv4, /48 of IPv6")
+    func networks() {
+        #expect(AskerNetwork.key(ofAddress: "192.0.2.77") == "192.0.2/24")
+        #expect(AskerNetwork.key(ofAddress: "32.1.13.184.0.1.0.2/64") == "32.1.13.184.0.1/48")
+        for other in ["local", "", "/64", "1.2.3/64", "a.b"] {
+            #expect(AskerNetwork.key(ofAddress: other) == other)
+        }
+    }
+
+    @Test("tells a user openly of the user's own limits, and gives a number's owner a budget of the owner's")
+    func userLimits() throws {
+        let rule = SendGuard(policy: PhonePolicy(), limitsRates: true)
+        let stranger = SendAttempt(number: number(), isOwner: false, isFrozen: false, age: .new)
+        let owner = SendAttempt(number: number(), isOwner: true, isFrozen: false, age: .settled)
+        var counts = SendCounts()
+        counts.askedByUserToday = 2
+        try rule.requireWithinUserLimits(stranger, counts)
+        counts.askedByUserToday = 3
+        #expect(throws: Refusal(.rateLimited, "")) { try rule.requireWithinUserLimits(stranger, counts) }
+        counts.askedByUserToday = 9
+        try rule.requireWithinUserLimits(owner, counts)
+        counts = SendCounts()
+        counts.otherNumbersOfUser = 4
+        try rule.requireWithinUserLimits(stranger, counts)
+        counts.otherNumbersOfUser = 5
+        #expect(throws: Refusal(.rateLimited, "")) { try rule.requireWithinUserLimits(stranger, counts) }
+        try SendGuard(policy: PhonePolicy(), limitsRates: false).requireWithinUserLimits(stranger, counts)
+    }
+}
+
+@Suite("Retries and push endpoints")
+struct DeliveryRuleTests {
+    @Test("A message is tried five times, 2 to 60 seconds apart")
+    func retries() {
+        let waits = (1...5).map { RetryRule.outbox.wait(afterTries: $0) }
+        #expect(waits == [2, 6, 18, 54, nil])
+        let longer = RetryRule(tries: 9, firstWait: 2, longestWait: 60, factor: 3)
+        #expect(longer.wait(afterTries: 8) == 60)
+    }
+
+    @Test("Only endpoints of named applications are taken")
+    func endpoints() throws {
+        let application = "arn:aws:sns:us-east-1:123456789012:app/APNS/countersign"
+        #expect(PushEndpoint.isApplication(application))
+        let endpoint = "arn:aws:sns:us-east-1:123456789012:endpoint/APNS/countersign/7f-1"
+        #expect(try PushEndpoint(endpoint, of: [application]).arn == endpoint)
+        let others = [
+            "arn:aws:sns:us-east-1:123456789013:endpoint/APNS/countersign/7f-1",
+            "arn:aws:sns:eu-west-1:123456789012:endpoint/APNS/countersign/7f-1",
+            "arn:aws:sns:us-east-1:123456789012:endpoint/APNS/countersign2/7f-1",
+            "arn:aws:sns:us-east-1:123456789012:endpoint/APNS/countersign/", application, "",
+            "arn:aws:sns:us-east-1:123456789012:endpoint/APNS/countersign/a/b", "https://example.com/",
+        ]
+        for arn in others {
+            #expect(throws: Refusal(.malformedRequest, "")) { try PushEndpoint(arn, of: [application]) }
+        }
+        #expect(throws: Refusal(.malformedRequest, "")) { try PushEndpoint(endpoint, of: []) }
+        for text in ["", "arn", endpoint, "arn:aws:sqs:us-east-1:123456789012:app/APNS/x"] {
+            #expect(!PushEndpoint.isApplication(text))
+        }
+    }
+}

@@ -1,0 +1,44 @@
+import Domain
+import Encoding
+import Foundation
+import Testing
+
+@Suite("A nonce")
+struct NonceTests {
+    private let key = NonceKey(Secret([UInt8](repeating: 7, count: 32)))
+    private let device = Digest256.of("one device")
+    private let expiry = Date(timeIntervalSince1970: 1_800_000_600)
+
+    private func text() -> String {
+        Nonce.issue(randomBytes: Array(0..<16), expiresAt: expiry, thumbprint: device, key: key)
+    }
+
+    @Test("comes back as it was issued, for the device it was issued to")
+    func roundTrip() throws {
+        let nonce = try Nonce(shown: text(), thumbprint: device, key: key)
+        #expect(nonce.randomBytes == Array(0..<16))
+        #expect(nonce.expiresAt == expiry)
+    }
+
+    @Test("of another device is told apart from one that was never issued")
+    func otherDevice() {
+        #expect(throws: Refusal(.invalidIdentityToken, "", reason: "nonce_other_device")) {
+            try Nonce(shown: text(), thumbprint: Digest256.of("another"), key: key)
+        }
+        #expect(throws: Refusal(.invalidIdentityToken, "", reason: "nonce_unknown")) {
+            try Nonce(shown: text(), thumbprint: device, key: NonceKey(Secret([UInt8](repeating: 8, count: 32))))
+        }
+    }
+
+    @Test("is unknown after any change of a character")
+    func tampered() {
+        let characters = Array(text())
+        for index in characters.indices {
+            var changed = characters
+            changed[index] = changed[index] == "A" ? "B" : "A"
+            #expect(throws: Refusal(.invalidIdentityToken, "", reason: "nonce_unknown")) {
+                try Nonce(shown: String(changed), thumbprint: device, key: key)
+            }
+        }
+    }
+}

@@ -1,0 +1,41 @@
+import Domain
+import Foundation
+import Testing
+
+@Suite("Text that people read")
+struct PlainTextTests {
+    @Test(
+        "Controls, C1, line separators, direction and format characters and noncharacters are refused everywhere",
+        arguments: [
+            0x00, 0x07, 0x0B, 0x0D, 0x1B, 0x7F, 0x80, 0x85, 0x9B, 0xAD, 0x600, 0x61C, 0x180E, 0x200B, 0x200E, 0x200F,
+            0x2028, 0x2029, 0x202A, 0x202E, 0x2060, 0x2066, 0x2069, 0xFEFF, 0xFFF9, 0xFFFE, 0xE0001, 0xE0041, 0x1FFFF,
+        ] as [UInt32])
+    func hidden(value: UInt32) throws {
+        let scalar = try #require(Unicode.Scalar(value))
+        for use in [PlainText.Use.identifier, .prose, .note] {
+            #expect(!PlainText.isPlain("a\(scalar)b", for: use), "U+\(String(value, radix: 16))")
+        }
+    }
+
+    @Test("Line feeds and tabs stay in notes alone")
+    func lines() {
+        #expect(PlainText.isPlain("one\n\ttwo", for: .note))
+        #expect(!PlainText.isPlain("one\ntwo", for: .prose))
+        #expect(!PlainText.isPlain("one\ttwo", for: .identifier))
+    }
+
+    @Test("Names of all scripts are read, with the joiners that their writing needs; identifiers have none")
+    func names() {
+        let joined = ["\u{0639}\u{0644}\u{06CC}\u{200C}\u{0631}\u{0636}\u{0627}", "\u{0915}\u{094D}\u{200D}\u{0937}"]
+        for name in joined + ["\u{1F468}\u{200D}\u{1F469}\u{200D}\u{1F467}", "\u{2764}\u{FE0F}\u{200D}\u{1F525}"] {
+            #expect(PlainText.isPlain(name, for: .prose), "\(name)")
+            #expect(!PlainText.isPlain(name, for: .identifier))
+        }
+        for name in ["Zoë D’Arcy-Ó", "山田太郎", "Анна", "مريم", "שרה", "é\u{301}", "😀", ""] {
+            #expect(PlainText.isPlain(name, for: .identifier), "\(name)")
+        }
+        for trick in ["pay\u{200D}pal", "a\u{200C}b", "\u{200D}", "1\u{200D}2"] {
+            #expect(!PlainText.isPlain(trick, for: .prose))
+        }
+    }
+}

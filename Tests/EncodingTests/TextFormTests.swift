@@ -1,0 +1,62 @@
+import Domain
+import Encoding
+import Foundation
+import Testing
+
+@Suite("Text forms")
+struct TextFormTests {
+    @Test("base64url takes only the one canonical text of some bytes")
+    func base64url() {
+        for count in 0..<70 {
+            let bytes = (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 37 &+ count) }
+            let text = Base64URL.encode(bytes)
+            #expect(
+                text
+                    == Data(bytes).base64EncodedString().replacing("+", with: "-").replacing("/", with: "_").replacing(
+                        "=", with: ""))
+            #expect(Base64URL.decode(text) == bytes)
+        }
+        for wrong in ["A", "AB==", "A+", "A/", "AB\n", "AR", "AAB"] {
+            #expect(Base64URL.decode(wrong) == nil, "\(wrong)")
+        }
+    }
+
+    @Test("times are written as Foundation writes them")
+    func times() {
+        let format = Date.ISO8601FormatStyle()
+        for seconds in stride(from: -3_000_000_000.0, to: 6_000_000_000, by: 77_777_777) {
+            let date = Date(timeIntervalSince1970: seconds)
+            #expect(date.rfc3339 == date.formatted(format))
+        }
+    }
+
+    @Test("a secret shows itself nowhere")
+    func secret() {
+        let secret = Secret("hunter2")
+        var dumped = ""
+        dump(secret, to: &dumped)
+        #expect(!"\(secret) \(String(reflecting: secret)) \(dumped)".contains("hunter2"))
+    }
+
+    @Test("JSON writes control characters by RFC 8259's short escapes where there is one, and reads its own text back")
+    func controlCharacters() throws {
+        #expect(JSONValue.string("a\n\r\t\u{8}\u{C}\"\\/").jsonText == #""a\n\r\t\b\f\"\\/""#)
+        #expect(JSONValue.string("\u{0}\u{B}\u{1F}\u{7F}").jsonText == "\"\\u0000\\u000b\\u001f\u{7F}\"")
+        for scalar in UInt8(0)..<0x80 {
+            let value = JSONValue.string(String(UnicodeScalar(scalar)))
+            #expect(try StrictJSON.parse(Array(value.jsonText.utf8)) == value)
+        }
+    }
+
+    @Test(
+        "JSON with duplicates, rests, depth or bad text is refused with the path of the defect",
+        arguments: [
+            ("{\"a\":1,\"a\":2}", "$.a"), ("{} {}", "$"), ("{\"a\":[1,{\"b\":01}]}", "$.a[1].b"), ("\"\\ud800\"", "$"),
+            ("[1,]", "$[1]"), ("{\"a\" 1}", "$.a"), ("\"\u{1}\"", "$"), ("nul", "$"), ("", "$"), ("-", "$"),
+            ("1.", "$"),
+        ])
+    func json(text: String, path: String) {
+        let defect = #expect(throws: JSONDefect.self) { try StrictJSON.parse(Array(text.utf8)) }
+        #expect(defect?.path == path)
+    }
+}

@@ -1,0 +1,31 @@
+import Database
+import Foundation
+import Repositories
+import Testing
+
+@Suite("The schema")
+struct SchemaTests {
+    @Test("only grows, so that nodes of the version before go on working while the first new one has changed it")
+    func growth() {
+        for migration in Schema.migrations.dropFirst() {
+            let statements = migration.statements.map {
+                $0.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+            }
+            for statement in statements {
+                let table = statement.components(separatedBy: " ON ").last.flatMap { $0.split(separator: " ").first }
+                let column = statement.components(separatedBy: " (").last.map { $0.prefix { $0 != "," && $0 != ")" } }
+                let isOwn = statements.contains {
+                    $0.hasPrefix("CREATE TABLE \(table ?? "") ")
+                        || $0.hasPrefix("ALTER TABLE \(table ?? "") ADD COLUMN \(column ?? "") ")
+                }
+                let isNew =
+                    ["CREATE TABLE ", "CREATE INDEX ", "INSERT INTO "].contains(where: statement.hasPrefix)
+                    || statement.hasPrefix("CREATE UNIQUE INDEX ") && isOwn
+                let isOptional =
+                    statement.hasPrefix("ALTER TABLE ") && statement.contains(" ADD COLUMN ")
+                    && (!statement.contains("NOT NULL") || statement.contains(" DEFAULT "))
+                #expect(isNew || isOptional, "migration \(migration.identifier): \(statement)")
+            }
+        }
+    }
+}
