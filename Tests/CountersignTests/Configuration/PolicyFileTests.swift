@@ -1,4 +1,5 @@
 import Domain
+import Fixtures
 import Foundation
 import Testing
 
@@ -7,8 +8,7 @@ import Testing
 @Suite("Policy files")
 struct PolicyFileTests {
     /// The directory as shipped.
-    private static let shipped = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-        .deletingLastPathComponent().appending(path: "Policies").path(percentEncoded: false)
+    private static let shipped = RunningService.root.appending(path: "Policies").path(percentEncoded: false)
 
     /// A directory with these files.
     private static func directory(_ files: [String: String]) throws -> TemporaryDirectory {
