@@ -21,7 +21,7 @@ struct RevocationListBuffersTests {
         let clock: @Sendable () -> Date = { time }
         try await withStore(migrations: Schema.migrations, clock: clock) { store in
             let publish = PublishRevocationList(
-                store: store, authority: try TestAuthority().authority, surroundings: Surroundings(now: { time }))
+                store: store, authority: try TestAuthority().authority, environment: Environment(now: { time }))
             let buffers = RevocationListBuffers()
             let first = buffers.buffers(of: try await publish.document())
             for _ in 0..<100 {
@@ -35,7 +35,7 @@ struct RevocationListBuffersTests {
             let body = pem.split(separator: "\n").dropFirst().dropLast().joined()
             #expect(Data(base64Encoded: body).map(Array.init) == Array(buffer: first.der))
             let other = PublishRevocationList(
-                store: store, authority: try TestAuthority().authority, surroundings: Surroundings(now: { time + 1801 })
+                store: store, authority: try TestAuthority().authority, environment: Environment(now: { time + 1801 })
             )
             let next = buffers.buffers(of: try await other.document())
             #expect(Array(buffer: next.der) != Array(buffer: first.der))

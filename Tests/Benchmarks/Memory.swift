@@ -109,12 +109,12 @@ struct Memory {
                 var user: User?
                 for index in chunk..<end {
                     if user == nil || index % 8 == 0 {
-                        user = try UserRecords(transaction).findOrCreate(
+                        user = try UserRepository(transaction).findOrCreate(
                             providerID: provider.id, externalID: "stored-\(index / 8)", newID: UserID(UUID()), at: now)
                     }
                     let (device, thumbprint) = bound[index % bound.count]
                     guard let user, let device else { throw BenchmarkError("no device") }
-                    try SessionRecords(transaction).insert(
+                    try SessionRepository(transaction).insert(
                         Session(
                             id: SessionID(UUID()), tokenHash: Self.token(index).hash, userID: user.id,
                             providerID: provider.id, externalID: user.externalID,

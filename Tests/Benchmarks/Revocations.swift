@@ -69,9 +69,9 @@ struct Revocations {
             let last = min(count, first + 5000)
             try await store.write { transaction in
                 let now = transaction.now
-                _ = try DeviceRecords(transaction).insert(device, userAgent: nil, presenceKey: nil, at: now)
+                _ = try DeviceRepository(transaction).insert(device, userAgent: nil, presenceKey: nil, at: now)
                 for number in first..<last {
-                    try CertificateRecords(transaction).insert(
+                    try CertificateRepository(transaction).insert(
                         DeviceCertificate(
                             serial: String(repeating: "7", count: 24) + String(0x1000_0000 + number, radix: 16),
                             thumbprint: Digest256.of("certificate \(number)"), deviceID: device,
@@ -82,7 +82,7 @@ struct Revocations {
                 }
             }
         }
-        try await store.write { try ChangeRecords($0).announce(.device(device)) }
+        try await store.write { try ChangeLog($0).announce(.device(device)) }
         try await store.close()
     }
 

@@ -116,9 +116,9 @@ struct Verification {
         else { throw BenchmarkError("no specimen") }
         let rounds = quick ? 200 : 5000
         let (sealing, opening) = try await store.write { transaction -> (Double, Double) in
-            let user = try UserRecords(transaction).findOrCreate(
+            let user = try UserRepository(transaction).findOrCreate(
                 providerID: provider.id, externalID: "sealed", newID: UserID(UUID()), at: transaction.now)
-            let records = AuthenticatedUserRecords(transaction, keys: keys)
+            let records = AuthenticatedUserRepository(transaction, keys: keys)
             _ = try records.phoneProven(user, "+14155552671", pushEndpoint: nil, at: transaction.now)
             let start = ContinuousClock.now
             for _ in 0..<rounds {

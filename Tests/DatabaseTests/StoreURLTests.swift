@@ -72,7 +72,7 @@ import Testing
 
     @Test("A line keeps the order of arrival, whatever the amounts that are taken, and knows its bound")
     func waitingLine() {
-        var line = WaitingLine<Int>()
+        var line = FIFOQueue<Int>()
         var (next, expected, state) = (0, 0, UInt64(42))
         for _ in 0..<2000 {
             state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
@@ -88,7 +88,7 @@ import Testing
             }
             #expect(line.count == next - expected)
         }
-        let free = WaitingLine<Int>.capacity - line.count
+        let free = FIFOQueue<Int>.capacity - line.count
         let appended = (0..<(free + 10)).filter { line.append($0) }
         #expect(appended.count == free)
     }

@@ -58,15 +58,15 @@ import Testing
     func later(kind: StoreKind) async throws {
         try await withStore(kind, migrations: [Self.family]) { store async throws in
             try await store.write { transaction in
-                try transaction.executeLater("INSERT INTO parents (id, name) VALUES (2, $1)", [.text("Grace")])
-                try transaction.executeLater("UPDATE parents SET name = 'Barbara' WHERE id = 2", [])
+                try transaction.enqueue("INSERT INTO parents (id, name) VALUES (2, $1)", [.text("Grace")])
+                try transaction.enqueue("UPDATE parents SET name = 'Barbara' WHERE id = 2", [])
                 #expect(try transaction.first("SELECT name FROM parents WHERE id = 2")?.text(0) == "Barbara")
-                for id in 3..<103 { try transaction.executeLater("INSERT INTO parents (id) VALUES ($1)", [Value(id)]) }
+                for id in 3..<103 { try transaction.enqueue("INSERT INTO parents (id) VALUES ($1)", [Value(id)]) }
             }
             #expect(try await Self.countParents(store) == 102)
             await #expect(throws: Interruption()) {
                 try await store.write { transaction in
-                    try transaction.executeLater("DELETE FROM parents", [])
+                    try transaction.enqueue("DELETE FROM parents", [])
                     throw Interruption()
                 }
             }
@@ -83,8 +83,8 @@ import Testing
             ] {
                 await #expect(throws: StoreError.constraint(kind: broken)) {
                     try await store.write { transaction in
-                        try transaction.executeLater("INSERT INTO parents (id) VALUES (2)", [])
-                        try transaction.executeLater(sql, [])
+                        try transaction.enqueue("INSERT INTO parents (id) VALUES (2)", [])
+                        try transaction.enqueue(sql, [])
                         if isFollowed { _ = try? transaction.first("SELECT 1") }
                     }
                 }

@@ -52,8 +52,8 @@ struct AnswerTests {
     func foreign() throws {
         let good =
             "<PublishResponse xmlns=\"n\"><PublishResult><MessageId>a-1</MessageId></PublishResult></PublishResponse>"
-        #expect(QueryAnswer(Array(good.utf8)) == .messageID("a-1"))
-        #expect(QueryAnswer(Array(("<?xml version=\"1.0\"?>\n" + good + "\n").utf8)) == .messageID("a-1"))
+        #expect(SNSResponse(Array(good.utf8)) == .messageID("a-1"))
+        #expect(SNSResponse(Array(("<?xml version=\"1.0\"?>\n" + good + "\n").utf8)) == .messageID("a-1"))
         let bad = [
             "", "<html>", good + "x", "x" + good, good.replacing("a-1", with: ""), good.replacing("a-1", with: "a b"),
             good.replacing("a-1", with: "<b/>"), good.replacing("</MessageId>", with: "<MessageId>b</MessageId>"),
@@ -64,12 +64,12 @@ struct AnswerTests {
             good.replacing("a-1", with: String(repeating: "a", count: 101)),
         ]
         for text in bad {
-            #expect(QueryAnswer(Array(text.utf8)) == nil, "\(text)")
+            #expect(SNSResponse(Array(text.utf8)) == nil, "\(text)")
             let outcome = SimpleNotificationService.outcome(
                 of: .answered(status: 200, body: Array(text.utf8)), to: .push(endpoint: "", payload: ""))
             #expect(outcome == .unavailable(reason: "HTTP 200 without an answer of SNS"))
         }
-        #expect(QueryAnswer([0xFF, 0xFE]) == nil)
+        #expect(SNSResponse([0xFF, 0xFE]) == nil)
     }
 
     @Test("Bent answers of SNS are read in bounded time or not at all")
@@ -86,7 +86,7 @@ struct AnswerTests {
                 default: bytes.insert(contentsOf: bytes[..<index], at: index)
                 }
             }
-            if case .messageID? = QueryAnswer(bytes) { Issue.record("an error was read as an acceptance") }
+            if case .messageID? = SNSResponse(bytes) { Issue.record("an error was read as an acceptance") }
         }
     }
 

@@ -81,10 +81,10 @@ struct EventReceiverTests {
         var count: Int { left.withLock { $0.count } }
     }
 
-    private func receiver(_ answers: Answers? = nil) -> EventReceiver {
+    private func receiver(_ answers: Answers? = nil) -> SecurityEventTransmitter {
         var webhooks = WebhookPolicy()
         webhooks.attemptTimeout = 10
-        return EventReceiver(DeliveryPolicy(), webhooks, allowingLoopback: true) { address in
+        return SecurityEventTransmitter(DeliveryPolicy(), webhooks, allowingLoopback: true) { address in
             answers?.next() ?? address.isLoopback
         }
     }
@@ -112,7 +112,7 @@ struct EventReceiverTests {
 
     @Test("that are not public are refused, before and without the switch")
     func refused() async throws {
-        let strict = EventReceiver(DeliveryPolicy(), WebhookPolicy(), allowingLoopback: false)
+        let strict = SecurityEventTransmitter(DeliveryPolicy(), WebhookPolicy(), allowingLoopback: false)
         for text in [try await url("/200"), "https://localhost/", "https://10.0.0.1/", "http://receiver.example/"] {
             #expect(
                 await strict.send("a.b.c", to: text)

@@ -15,7 +15,7 @@ struct PersonalRecordsTests {
 
     @Test("A person's row holds nothing in clear, and opens as it was written")
     func row() async throws {
-        try await SealedStore.inhabit { sealed in
+        try await SealedStore.run { sealed in
             let user = try await sealed.user("ada")
             let facts = try SealedStore.facts()
             try await sealed.prove(user, Self.number, facts)
@@ -40,7 +40,7 @@ struct PersonalRecordsTests {
 
     @Test("A column that is moved to another person or another column does not open")
     func movedColumns() async throws {
-        try await SealedStore.inhabit { sealed in
+        try await SealedStore.run { sealed in
             let (ada, eve) = (try await sealed.user("ada"), try await sealed.user("eve"))
             try await sealed.prove(ada, Self.number, try SealedStore.facts())
             try await sealed.prove(eve, "+14155552672", try SealedStore.facts("Eve Canary", number: "T64235780"))
@@ -62,7 +62,7 @@ struct PersonalRecordsTests {
 
     @Test("A data key that is put in another user's place does not open there")
     func movedKey() async throws {
-        try await SealedStore.inhabit { sealed in
+        try await SealedStore.run { sealed in
             let (ada, eve) = (try await sealed.user("ada"), try await sealed.user("eve"))
             for user in [ada, eve] { _ = try await sealed.dataKey(user.id) }
             try await sealed.store.write { transaction in
@@ -78,41 +78,41 @@ struct PersonalRecordsTests {
 
     @Test("Who is erased cannot be read any more, and a key made later opens nothing of before")
     func erasure() async throws {
-        try await SealedStore.inhabit { sealed in
+        try await SealedStore.run { sealed in
             let user = try await sealed.user("ada")
             try await sealed.prove(user, Self.number, try SealedStore.facts())
             let before = try await sealed.sealedName(of: user.id)
             let keys = sealed.keys
             let isErased = try await sealed.store.write {
-                try DataKeyRecords($0, keys: keys).erase(user.id, at: SealedStore.now)
+                try DataKeyRepository($0, keys: keys).erase(user.id, at: SealedStore.now)
             }
             #expect(isErased)
             #expect(try await sealed.find(user.id) == nil)
             let erased = try await sealed.store.read { transaction in
-                let records = DataKeyRecords(transaction, keys: keys)
+                let records = DataKeyRepository(transaction, keys: keys)
                 return (try records.find(user.id) == nil, try records.erasedAt(user.id))
             }
             #expect(erased.0 && erased.1 == SealedStore.now)
             let repeated = try await sealed.store.write {
-                try DataKeyRecords($0, keys: keys).erase(user.id, at: SealedStore.now)
+                try DataKeyRepository($0, keys: keys).erase(user.id, at: SealedStore.now)
             }
             #expect(!repeated)
             let newKey = try await sealed.dataKey(user.id)
             #expect(throws: SealingFailure.notAuthentic) {
                 try newKey.open(
-                    before, table: AuthenticatedUserRecords.table, column: "full_name", row: user.id.description)
+                    before, table: AuthenticatedUserRepository.table, column: "full_name", row: user.id.description)
             }
         }
     }
 
     @Test("A number under an older version of the index key is found, and its proof by another suspends its holder")
     func olderIndex() async throws {
-        try await SealedStore.inhabit { sealed in
+        try await SealedStore.run { sealed in
             let (ada, eve) = (try await sealed.user("ada"), try await sealed.user("eve"))
             try await sealed.prove(ada, Self.number, try SealedStore.facts())
             let newer = try SealedStore.keys(index: [1, 2])
             let losers = try await sealed.store.write { transaction in
-                let records = AuthenticatedUserRecords(transaction, keys: newer)
+                let records = AuthenticatedUserRepository(transaction, keys: newer)
                 #expect(try records.isHolder(ada.id, ofNumber: newer.blindIndexes(Self.number, .phoneNumber)))
                 return try records.phoneProven(eve, Self.number, pushEndpoint: nil, at: SealedStore.now)
             }
@@ -130,7 +130,7 @@ struct PersonalRecordsTests {
 
     @Test("Data keys are wrapped anew in batches, and open under the new version alone")
     func rewrapping() async throws {
-        try await SealedStore.inhabit { sealed in
+        try await SealedStore.run { sealed in
             var users: [User] = []
             for index in 0..<7 {
                 let user = try await sealed.user("user \(index)")
@@ -139,17 +139,17 @@ struct PersonalRecordsTests {
             }
             let (first, last) = (users[0].id, users[6].id)
             try await sealed.store.write { [sealed] transaction in
-                try DataKeyRecords(transaction, keys: sealed.keys).erase(last, at: SealedStore.now)
+                try DataKeyRepository(transaction, keys: sealed.keys).erase(last, at: SealedStore.now)
                 try transaction.execute(
                     "UPDATE data_keys SET wrapped = $2 WHERE user_id = $1", [.id(first), .bytes([1, 2, 3])])
             }
             let both = try SealedStore.keys(wrapping: [1, 5])
             var (wrapped, unreadable, rounds) = (0, 0, 0)
-            var mark: DataKeyRecords.Mark?
+            var mark: DataKeyRepository.Mark?
             repeat {
                 let from = mark
                 let step = try await sealed.store.write {
-                    try DataKeyRecords($0, keys: both).rewrap(after: from, limit: 2)
+                    try DataKeyRepository($0, keys: both).rewrap(after: from, limit: 2)
                 }
                 (wrapped, unreadable, rounds) = (wrapped + step.wrapped, unreadable + step.unreadable, rounds + 1)
                 mark = step.mark
@@ -157,7 +157,7 @@ struct PersonalRecordsTests {
                 for user in users[1...5] { _ = try await sealed.find(user.id, keys: both) }
             } while mark != nil && rounds < 10
             #expect((wrapped, unreadable, rounds) == (5, 1, 4))
-            let counts = try await sealed.store.read { try DataKeyRecords($0, keys: both).countByVersion() }
+            let counts = try await sealed.store.read { try DataKeyRepository($0, keys: both).countByVersion() }
             #expect(counts == [1: 1, 5: 5])
             let newest = try SealedStore.keys(wrapping: [5])
             for user in users[1...5] {
@@ -169,7 +169,7 @@ struct PersonalRecordsTests {
 
     @Test("A node that meets a newer version reads its keys again, and makes no data key under an older one")
     func newerVersion() async throws {
-        try await SealedStore.inhabit { sealed in
+        try await SealedStore.run { sealed in
             let (ada, eve) = (try await sealed.user("ada"), try await sealed.user("eve"))
             _ = try await sealed.dataKey(ada.id)
             let (wrapping, index) = ([1: SealedStore.key(1)], [1: SealedStore.key(101)])
@@ -181,7 +181,7 @@ struct PersonalRecordsTests {
             }
             let both = try SealedStore.keys(wrapping: [1, 2])
             let isNew = try await sealed.store.write { transaction in
-                let records = DataKeyRecords(transaction, keys: both)
+                let records = DataKeyRepository(transaction, keys: both)
                 _ = try records.rewrap(after: nil, limit: 10)
                 return try records.putInForce(2, at: SealedStore.now)
             }
@@ -193,7 +193,7 @@ struct PersonalRecordsTests {
             _ = try await sealed.dataKey(eve.id, keys: node)
             _ = try await sealed.dataKey(ada.id, keys: node)
             #expect(node.currentWrappingVersion == 2)
-            let counts = try await sealed.store.read { try DataKeyRecords($0, keys: both).countByVersion() }
+            let counts = try await sealed.store.read { try DataKeyRepository($0, keys: both).countByVersion() }
             #expect(counts == [2: 2])
         }
     }
@@ -203,14 +203,14 @@ extension SealedStore {
     /// A user's data key, made where there is none.
     func dataKey(_ user: UserID, keys other: PersonalKeys? = nil) async throws -> DataKey {
         let keys = other ?? keys
-        return try await store.write { try DataKeyRecords($0, keys: keys).findOrCreate(user, at: Self.now) }
+        return try await store.write { try DataKeyRepository($0, keys: keys).findOrCreate(user, at: Self.now) }
     }
 
     /// A user with a number and a card.
     func prove(_ user: User, _ number: String, _ facts: CardFacts) async throws {
         let keys = keys
         try await store.write { transaction in
-            let records = AuthenticatedUserRecords(transaction, keys: keys)
+            let records = AuthenticatedUserRepository(transaction, keys: keys)
             _ = try records.phoneProven(user, number, pushEndpoint: "arn:canary", at: Self.now)
             _ = try records.identityVerified(user.id, facts, assurance: .barcode, at: Self.now)
         }
@@ -219,7 +219,7 @@ extension SealedStore {
     /// What a user has proved.
     func find(_ user: UserID, keys other: PersonalKeys? = nil) async throws -> AuthenticatedUser? {
         let keys = other ?? keys
-        return try await store.read { try AuthenticatedUserRecords($0, keys: keys).find(user) }
+        return try await store.read { try AuthenticatedUserRepository($0, keys: keys).find(user) }
     }
 
     /// The sealed name in a user's row.

@@ -17,8 +17,8 @@ struct PhoneSendPlanTests {
                     try transaction.query("EXPLAIN QUERY PLAN " + sql, arguments).map { try $0.text(3) }.joined()
                 }
                 return (
-                    try plan(PhoneSendRecords.askedByUser, [.text("user"), number, .integer(0)]),
-                    try plan(PhoneSendRecords.sentToNumber, [number, .integer(0), .integer(0), .integer(0)])
+                    try plan(PhoneSendRepository.askedByUser, [.text("user"), number, .integer(0)]),
+                    try plan(PhoneSendRepository.sentToNumber, [number, .integer(0), .integer(0), .integer(0)])
                 )
             }
             #expect(
@@ -31,7 +31,7 @@ struct PhoneSendPlanTests {
     func steps() async throws {
         try await withStore(migrations: Schema.migrations) { store in
             try await store.write { transaction in
-                let tallies = PhoneTallyRecords(transaction)
+                let tallies = PhoneTallyRepository(transaction)
                 for minute in 0..<3000 {
                     try tallies.add(
                         sends: 1, verified: minute % 2, to: ["country US new"],
@@ -41,7 +41,7 @@ struct PhoneSendPlanTests {
             let (rows, tally) = try await store.read { transaction in
                 (
                     try transaction.query("SELECT step FROM phone_tallies").count,
-                    try PhoneTallyRecords(transaction).find(["country US new", "none"])
+                    try PhoneTallyRepository(transaction).find(["country US new", "none"])
                 )
             }
             // The time of the test begins a step: the present one holds one minute, the others five.

@@ -28,7 +28,7 @@ struct SealedStore {
     }
 
     /// Runs a body over a fresh store with a provider in it.
-    static func inhabit(
+    static func run(
         wrapping: Set<Int> = [1], index: Set<Int> = [1], _ body: (SealedStore) async throws -> Void
     ) async throws {
         let clock: @Sendable () -> Date = { now }
@@ -36,7 +36,7 @@ struct SealedStore {
             let provider = ProviderID(UUID())
             let slug = try #require(Slug("test"))
             _ = try await store.write {
-                try ProviderRecords($0).insert(
+                try ProviderRepository($0).insert(
                     Provider(
                         id: provider, slug: slug, name: "Test", account: nil, avatarHosts: [], createdAt: now,
                         disabledAt: nil))
@@ -49,7 +49,7 @@ struct SealedStore {
     /// A user of the provider.
     func user(_ name: String) async throws -> User {
         try await store.write { [provider] in
-            try UserRecords($0).findOrCreate(
+            try UserRepository($0).findOrCreate(
                 providerID: provider, externalID: name, newID: UserID(UUID()), at: Self.now)
         }
     }

@@ -81,7 +81,8 @@ public struct Listeners: Sendable {
     /// The mutual-TLS listener for certified devices.
     public func makeClient(
         at address: ListenerAddress, tls: ListenerTLS, verifyChain: @escaping @Sendable ([[UInt8]]) -> Bool,
-        connections: ConnectionTable, judge: JudgePeer, certificates: CertificateRoutes, sessions: SessionRoutes,
+        connections: ConnectionTable, judge: AuthenticateConnection, certificates: CertificateRoutes,
+        sessions: SessionRoutes,
         phones: PhoneRoutes, cards: CardRoutes, users: UserRoutes, authorizations: AuthorizationRoutes,
         onRunning: @escaping @Sendable (Int) -> Void
     ) -> any Service {
@@ -91,7 +92,7 @@ public struct Listeners: Sendable {
             middleware: Boundary(face: face, policy: policy) { context in
                 context.current.map { sessions.issueNonce($0) }
             })
-        router.add(middleware: JudgeCertificate(judge: judge))
+        router.add(middleware: RequireCertificate(judge: judge))
         certificates.addClient(to: router)
         sessions.add(to: router)
         let behind = RequireSession(

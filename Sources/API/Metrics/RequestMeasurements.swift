@@ -29,7 +29,7 @@ final class RequestMeasurements: Sendable {
         self.listener = listener
     }
 
-    /// The instruments for a route's template and a status: few, since both come from the house.
+    /// The instruments for a route's template and a status: few, since both come from the source.
     func of(_ method: HTTPRequest.Method, _ route: String, _ status: HTTPResponse.Status) -> Instruments {
         let kind = Kind(method: method, route: route, status: status.code)
         return known.withLock { known in

@@ -39,7 +39,7 @@ struct Boundary<Context: ListenerContext>: RouterMiddleware {
         } catch let error as HTTPError where error.status == .notFound && route == nil {
             (response, problem) = unrouted(request, context)
         } catch {
-            cause = (error as? FailureInPassing)?.cause ?? error
+            cause = (error as? ActionFailedAfterSignIn)?.cause ?? error
             (response, problem) = refusal(of: error, context)
         }
         // RFC 9110 §9.3.2 and §8.6: fields as for GET, no body; and no length where there can be no body.
@@ -57,7 +57,7 @@ struct Boundary<Context: ListenerContext>: RouterMiddleware {
     }
 
     private func refusal(of error: any Error, _ context: Context) -> (Response, Problem) {
-        let passing = error as? FailureInPassing
+        let passing = error as? ActionFailedAfterSignIn
         var problem = Problem(passing?.cause ?? error)
         if problem.status == .unauthorized || problem.refusal?.code == .invalidIdentityToken
             || problem.refusal?.code == .invalidPresenceProof

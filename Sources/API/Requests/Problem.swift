@@ -24,7 +24,7 @@ struct Problem {
         case is ClientGone:
             self.init(ClientGone.status, "client_closed_request", "The request did not come to its end.")
         case let error as Refusal: self.init(refusal: error, Self.status(of: error.code))
-        case let error as HeaderFormRefusal: self.init(refusal: error.refusal, .unauthorized)
+        case let error as HeaderSignInRefusal: self.init(refusal: error.refusal, .unauthorized)
         case let error as HTTPError:
             self = Self.refusal(for: error.status).map { Problem(refusal: $0, Self.status(of: $0.code)) } ?? Problem()
         default: self.init()
@@ -128,6 +128,6 @@ struct Problem {
 }
 
 /// A refusal of the header form of a session's creation: always 401, with the same code and reason.
-struct HeaderFormRefusal: Error {
+struct HeaderSignInRefusal: Error {
     let refusal: Refusal
 }

@@ -6,7 +6,7 @@ import Hummingbird
 import NIOCore
 
 /// The members of a request's JSON object, each taken once; what nobody took is unknown and refused.
-struct Members {
+struct JSONBodyDecoder {
     private var rest: [JSONMember]
 
     /// - Throws: ``Refusal`` `malformed_request` where the body is no JSON object, with the path of the defect.
@@ -109,15 +109,15 @@ extension Request {
     }
 
     /// The members of a JSON body.
-    func members(upTo maximum: Int) async throws -> Members {
+    func members(upTo maximum: Int) async throws -> JSONBodyDecoder {
         try requireMediaType("application/json")
-        return try Members(try await bytes(upTo: maximum))
+        return try JSONBodyDecoder(try await bytes(upTo: maximum))
     }
 
     /// The members of a JSON body that was read already.
-    func members(_ bytes: [UInt8]) throws(Refusal) -> Members {
+    func members(_ bytes: [UInt8]) throws(Refusal) -> JSONBodyDecoder {
         try requireMediaType("application/json")
-        return try Members(bytes)
+        return try JSONBodyDecoder(bytes)
     }
 
     /// One field of a form body (RFC 6749 appendix B), for the endpoints whose RFCs have forms. Other fields, such as

@@ -5,8 +5,8 @@ import Metrics
 import Operations
 
 /// Judges the certificate before anything else of a request is looked at.
-struct JudgeCertificate: RouterMiddleware {
-    let judge: JudgePeer
+struct RequireCertificate: RouterMiddleware {
+    let judge: AuthenticateConnection
 
     func handle(
         _ request: Request, context: ClientContext, next: (Request, ClientContext) async throws -> Response
@@ -29,7 +29,7 @@ struct RequireSession: RouterMiddleware {
     ) async throws -> Response {
         let connection = try context.connection
         var context = context
-        switch try LayerAuthorization(request.headers[.authorization]) {
+        switch try AuthorizationHeader(request.headers[.authorization]) {
         case .none:
             throw Refusal(.sessionRequired, "Send Authorization: Layer with a session token, or create a session.")
         case .export:
@@ -48,7 +48,7 @@ struct RequireSession: RouterMiddleware {
             do {
                 response = try await next(request, context)
             } catch {
-                throw FailureInPassing(cause: error, opened: opened)
+                throw ActionFailedAfterSignIn(cause: error, opened: opened)
             }
             response.tell(opened)
             return response
@@ -66,13 +66,13 @@ struct RequireSession: RouterMiddleware {
             Counter(label: "nonces_spent").increment()
             return opened
         } catch let refusal as Refusal where refusal.code == .invalidIdentityToken {
-            throw HeaderFormRefusal(refusal: refusal)
+            throw HeaderSignInRefusal(refusal: refusal)
         }
     }
 }
 
 /// An action failed in a session that was opened with it. The session exists all the same: its holder must learn of it.
-struct FailureInPassing: Error {
+struct ActionFailedAfterSignIn: Error {
     let cause: any Error
     let opened: OpenedSession
 }

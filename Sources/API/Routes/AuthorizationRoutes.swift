@@ -8,7 +8,7 @@ import Operations
 
 /// Authorizations to message between users, and blocks, on the client listener behind a session.
 public struct AuthorizationRoutes: Sendable {
-    let ask: AskAuthorization
+    let ask: RequestPermission
     let answer: AnswerAuthorization
     let read: ReadAuthorizations
     let block: BlockUser
@@ -16,7 +16,7 @@ public struct AuthorizationRoutes: Sendable {
 
     /// Holds what the routes ask.
     public init(
-        ask: AskAuthorization, answer: AnswerAuthorization, read: ReadAuthorizations, block: BlockUser,
+        ask: RequestPermission, answer: AnswerAuthorization, read: ReadAuthorizations, block: BlockUser,
         policy: CurrentPolicy
     ) {
         self.ask = ask
@@ -56,7 +56,7 @@ public struct AuthorizationRoutes: Sendable {
 
     @Sendable private func request(_ request: Request, _ context: ClientContext) async throws -> Response {
         var members = try await request.members(upTo: policy[\.requests].maximumBody)
-        let wanted = try AskAuthorization.Request(
+        let wanted = try RequestPermission.Request(
             id: try members.string("id"), to: try members.string("to"),
             eventID: try members.optionalString("event_id"))
         try members.finish()

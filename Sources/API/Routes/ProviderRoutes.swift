@@ -119,7 +119,7 @@ public struct ProviderRoutes: Sendable {
         ])
     }
 
-    private func describe(_ known: KnownProvider) -> Response {
+    private func describe(_ known: CachedProvider) -> Response {
         let provider = known.provider
         return .json([
             "provider_id": .id(provider.id), "slug": .string(provider.slug.text), "name": .string(provider.name),

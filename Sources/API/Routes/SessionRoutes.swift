@@ -125,7 +125,7 @@ public struct SessionRoutes: Sendable {
     }
 
     private func token(of request: Request) throws(Refusal) -> String {
-        switch try LayerAuthorization(request.headers[.authorization]) {
+        switch try AuthorizationHeader(request.headers[.authorization]) {
         case .session(let token): return token
         case .identity:
             throw Refusal(

@@ -70,7 +70,7 @@ struct AdmitExportToken: RouterMiddleware {
     func handle(
         _ request: Request, context: ClientContext, next: (Request, ClientContext) async throws -> Response
     ) async throws -> Response {
-        guard case .export(let token) = try LayerAuthorization(request.headers[.authorization]) else {
+        guard case .export(let token) = try AuthorizationHeader(request.headers[.authorization]) else {
             return try await session.handle(request, context: context, next: next)
         }
         var context = context

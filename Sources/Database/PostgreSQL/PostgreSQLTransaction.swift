@@ -3,7 +3,7 @@ import Foundation
 /// A conversation over one PostgreSQL connection, between `BEGIN` and `COMMIT`.
 ///
 /// Each wait for the server costs more than most statements. `BEGIN` therefore goes out with the first statement, and
-/// what was put off (`executeLater`) with the next one or with `COMMIT`.
+/// what was put off (`enqueue`) with the next one or with `COMMIT`.
 final class PostgreSQLTransaction: Transaction {
     private let connection: PostgreSQLConnection
     private let kind: Kind
@@ -107,7 +107,7 @@ final class PostgreSQLTransaction: Transaction {
         try perform(sql, arguments).changedRows
     }
 
-    func executeLater(_ sql: String, _ arguments: [Value]) throws {
+    func enqueue(_ sql: String, _ arguments: [Value]) throws {
         if let failure { throw failure.error }
         later.append(.statement(sql, arguments))
         if later.count >= Self.mostLater { _ = try perform(nil) }

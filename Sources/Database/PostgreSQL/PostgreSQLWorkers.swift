@@ -17,7 +17,7 @@ final class PostgreSQLWorkers: Sendable {
     }
 
     private struct State {
-        var line = WaitingLine<Job>()
+        var line = FIFOQueue<Job>()
         var idle: [DispatchSemaphore] = []
         var threads = 0
         var isClosed = false

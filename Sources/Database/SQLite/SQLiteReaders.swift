@@ -9,7 +9,7 @@ final class SQLiteReaders: Sendable {
     typealias Read = @Sendable (Result<GRDB.Database, StoreError>) -> Void
 
     private struct State {
-        var line = WaitingLine<Read>()
+        var line = FIFOQueue<Read>()
         var free: [Int]
         var isClosed = false
     }

@@ -45,7 +45,7 @@ final class SQLiteWriter: Sendable {
     static let maximumBatch = 256
 
     private struct State {
-        var line = WaitingLine<PendingWrite>()
+        var line = FIFOQueue<PendingWrite>()
         var isDraining = false
         var isClosed = false
         var begun = 0

@@ -117,12 +117,12 @@ public protocol Transaction {
     /// the body all the same.
     ///
     /// - Throws: `StoreError`, here or later.
-    func executeLater(_ sql: String, _ arguments: [Value]) throws
+    func enqueue(_ sql: String, _ arguments: [Value]) throws
 }
 
 extension Transaction {
     /// At once, where waiting saves nothing.
-    public func executeLater(_ sql: String, _ arguments: [Value]) throws {
+    public func enqueue(_ sql: String, _ arguments: [Value]) throws {
         try execute(sql, arguments)
     }
 
@@ -140,7 +140,7 @@ extension Transaction {
     ///
     /// - Throws: `StoreError`.
     public func execute(_ sql: String, rows: [[Value]]) throws {
-        for arguments in rows { try executeLater(sql, arguments) }
+        for arguments in rows { try enqueue(sql, arguments) }
     }
 
     /// Carries a statement without parameters out and returns the number of changed rows.

@@ -13,7 +13,7 @@ public enum StoreError: Error, Sendable {
     /// The migrations of this build and those that the store has seen do not belong together.
     case migration(MigrationConflict)
     /// The store was moved to another place, or is no whole copy of another one yet.
-    case standing(StoreStanding)
+    case standing(StoreAvailability)
     /// The store's address names no engine of this build.
     case url(reason: String)
 

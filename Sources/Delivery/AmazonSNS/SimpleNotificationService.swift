@@ -9,7 +9,7 @@ public struct SimpleNotificationService: Sender {
     private let signature: SignatureVersion4
     private let attributes: [(name: String, value: String)]
     private let credentials: @Sendable () throws -> AmazonCredentials
-    private let exchange: Exchange
+    private let exchange: BoundedHTTPClient
     private let now: @Sendable () -> Date
 
     /// Sends through one region.
@@ -20,7 +20,7 @@ public struct SimpleNotificationService: Sender {
     ///   - credentials: asked before each attempt, since temporary ones are replaced while the service runs.
     init(
         endpoint: ServiceURL, region: String, senderID: String, originationNumber: String,
-        credentials: @escaping @Sendable () throws -> AmazonCredentials, exchange: Exchange,
+        credentials: @escaping @Sendable () throws -> AmazonCredentials, exchange: BoundedHTTPClient,
         now: @escaping @Sendable () -> Date
     ) {
         self.endpoint = endpoint
@@ -78,13 +78,13 @@ public struct SimpleNotificationService: Sender {
 
     /// What an answer means. Only what SNS says of the message itself is a refusal; what it says of the account, the key
     /// or the clock can be mended, and another sender may do meanwhile.
-    static func outcome(of answer: Exchange.Answer, to message: Message) -> DeliveryOutcome {
+    static func outcome(of answer: BoundedHTTPClient.Answer, to message: Message) -> DeliveryOutcome {
         let (status, body): (UInt, [UInt8]?)
         switch answer {
         case .failed(let reason): return .unavailable(reason: reason)
         case .answered(let code, let content): (status, body) = (code, content)
         }
-        switch (body.flatMap(QueryAnswer.init), message) {
+        switch (body.flatMap(SNSResponse.init), message) {
         case (.messageID(let id), _) where status == 200: return .sent(reference: id)
         case (.failure("EndpointDisabled", _), .push), (.failure("NotFound", _), .push): return .endpointGone
         case (.failure("InvalidParameter", let text), .push) where text.contains("TargetArn"):

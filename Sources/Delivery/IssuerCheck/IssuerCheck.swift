@@ -11,7 +11,7 @@ import Foundation
 public struct IssuerCheck: Sendable {
     private let url: ServiceURL
     private let keys: [WebhookKey]
-    private let exchange: Exchange
+    private let exchange: BoundedHTTPClient
     private let now: @Sendable () -> Date
 
     /// What has to match before a card counts as confirmed; what else is answered may only contradict.
@@ -34,7 +34,7 @@ public struct IssuerCheck: Sendable {
         }
         self.url = url
         keys = try WebhookKey.list(try secret(policy.issuerCheckSecretFile), file: policy.issuerCheckSecretFile)
-        exchange = Exchange(http: http, timeout: policy.issuerCheckTimeout)
+        exchange = BoundedHTTPClient(http: http, timeout: policy.issuerCheckTimeout)
         self.now = now
     }
 

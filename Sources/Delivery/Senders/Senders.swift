@@ -24,7 +24,7 @@ public func senders(
     }
     let assembly = Assembly(
         policy: policy, secret: secret, environment: environment,
-        exchange: Exchange(http: http, timeout: policy.attemptTimeout), now: now)
+        exchange: BoundedHTTPClient(http: http, timeout: policy.attemptTimeout), now: now)
     return Failover(
         try policy.senders.map { kind -> any Sender in
             switch kind {
@@ -43,7 +43,7 @@ private struct Assembly {
     let policy: DeliveryPolicy
     let secret: @Sendable (String) throws -> String
     let environment: [String: String]
-    let exchange: Exchange
+    let exchange: BoundedHTTPClient
     let now: @Sendable () -> Date
 
     func simpleNotificationService() throws -> SimpleNotificationService {

@@ -9,7 +9,7 @@ public struct TwilioMessages: Sender {
     private let url: ServiceURL
     private let authorization: Secret<String>
     private let origin: (name: String, value: String)
-    private let exchange: Exchange
+    private let exchange: BoundedHTTPClient
 
     /// Who asks: an account, and what it proves itself with.
     struct Credentials: Sendable {
@@ -27,7 +27,8 @@ public struct TwilioMessages: Sender {
     ///   - origin: `From` with a number or sender id, or `MessagingServiceSid` with the service's.
     /// - Returns: `nil` where the endpoint has a query.
     init?(
-        endpoint: ServiceURL, credentials: Credentials, origin: (name: String, value: String), exchange: Exchange
+        endpoint: ServiceURL, credentials: Credentials, origin: (name: String, value: String),
+        exchange: BoundedHTTPClient
     ) {
         let path = "/2010-04-01/Accounts/\(PercentEncoding.encode(credentials.account))/Messages.json"
         guard let url = endpoint.appending(path) else { return nil }
@@ -59,7 +60,7 @@ public struct TwilioMessages: Sender {
 
     /// What an answer means: Twilio's code decides (Twilio, "Error and Warning Dictionary"), since its prose names the
     /// number. A code that is not known to mean this message is one of the account, and another sender may do.
-    static func outcome(of answer: Exchange.Answer) -> DeliveryOutcome {
+    static func outcome(of answer: BoundedHTTPClient.Answer) -> DeliveryOutcome {
         let (status, body): (UInt, [UInt8]?)
         switch answer {
         case .failed(let reason): return .unavailable(reason: reason)

@@ -13,13 +13,13 @@ public struct WebhookSender: Sender {
     public let name = "webhook"
     private let url: ServiceURL
     private let keys: [WebhookKey]
-    private let exchange: Exchange
+    private let exchange: BoundedHTTPClient
     private let now: @Sendable () -> Date
 
     /// Sends to one receiver.
     ///
     /// - Parameter keys: one, or while the receiver changes over to a new one, both.
-    init(url: ServiceURL, keys: [WebhookKey], exchange: Exchange, now: @escaping @Sendable () -> Date) {
+    init(url: ServiceURL, keys: [WebhookKey], exchange: BoundedHTTPClient, now: @escaping @Sendable () -> Date) {
         self.url = url
         self.keys = keys
         self.exchange = exchange
@@ -51,7 +51,7 @@ public struct WebhookSender: Sender {
     }
 
     /// What an answer means: 400 and 422 are said of the message, everything else of the receiver.
-    static func outcome(of answer: Exchange.Answer, id: String) -> DeliveryOutcome {
+    static func outcome(of answer: BoundedHTTPClient.Answer, id: String) -> DeliveryOutcome {
         switch answer {
         case .failed(let reason): .unavailable(reason: reason)
         case .answered(200..<300, _): .sent(reference: id)

@@ -3,7 +3,7 @@ import Foundation
 
 /// That the company shuts somebody or something out: what for, by whom, and for how long.
 ///
-/// What it holds is said by its ``BanHold``s: what the admin named, what that extends to, and whom it was found to hit.
+/// What it holds is said by its ``BanEntry``s: what the admin named, what that extends to, and whom it was found to hit.
 public struct Ban: Sendable, Equatable {
     /// Its name.
     public let id: BanID
@@ -114,7 +114,7 @@ public enum BanSubjectKind: String, Sendable, CaseIterable {
 }
 
 /// That a ban holds one thing.
-public struct BanHold: Sendable, Equatable {
+public struct BanEntry: Sendable, Equatable {
     /// The ban.
     public let ban: Ban
     /// What it holds.
@@ -165,7 +165,7 @@ public struct BanHold: Sendable, Equatable {
 
     /// Of several holds, the one that forbids something at a moment; the longest of them, which is what its subject has
     /// to be told. `nil` where nothing forbids it.
-    public static func ruling(_ holds: [BanHold], on scope: Ban.Scope, at now: Date) -> BanHold? {
+    public static func ruling(_ holds: [BanEntry], on scope: Ban.Scope, at now: Date) -> BanEntry? {
         holds.filter { $0.isActive(at: now) && $0.ban.scope.includes(scope) }.max { left, right in
             let ends = (left.endsAt ?? .distantFuture, right.endsAt ?? .distantFuture)
             return ends.0 == ends.1 ? left.ban.createdAt < right.ban.createdAt : ends.0 < ends.1

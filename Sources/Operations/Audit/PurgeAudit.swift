@@ -20,7 +20,7 @@ public struct PurgeAudit: Sendable {
     private let keyID: String
     private let keys: [String: P256.Signing.PublicKey]
     private let policy: CurrentPolicy
-    private let surroundings: Surroundings
+    private let environment: Environment
 
     /// Purges the log of a store.
     ///
@@ -30,14 +30,14 @@ public struct PurgeAudit: Sendable {
     ///   - keys: the service's public keys, present and past, by thumbprint.
     public init(
         store: any Database, key: P256.Signing.PrivateKey, keyID: String, keys: [String: P256.Signing.PublicKey],
-        policy: CurrentPolicy, surroundings: Surroundings
+        policy: CurrentPolicy, environment: Environment
     ) {
         self.store = store
         self.key = key
         self.keyID = keyID
         self.keys = keys
         self.policy = policy
-        self.surroundings = surroundings
+        self.environment = environment
     }
 
     /// One round.
@@ -50,28 +50,30 @@ public struct PurgeAudit: Sendable {
         let anchor = try await next(after: anchored)
         if let anchor {
             let token = try anchor.signed(by: key, keyID: keyID)
-            guard try await store.decide({ try AuditAnchorRecords($0).file(anchor, token: token) }) else { return nil }
+            guard try await store.decide({ try AuditAnchorRepository($0).file(anchor, token: token) }) else {
+                return nil
+            }
         }
         // What is covered already and was not deleted yet, as after a crash, goes too.
         guard anchor != nil || anchored != nil else { return nil }
-        while try await store.decide({ try AuditAnchorRecords($0).deleteCovered(limit: Self.batch) }) > 0 {}
+        while try await store.decide({ try AuditAnchorRepository($0).deleteCovered(limit: Self.batch) }) > 0 {}
         return anchor
     }
 
     /// Where the log begins; `nil` where nothing was ever purged.
     private func anchor() async throws -> AuditAnchor? {
-        guard let filed = try await store.look({ try AuditAnchorRecords($0).current() }) else { return nil }
+        guard let filed = try await store.look({ try AuditAnchorRepository($0).current() }) else { return nil }
         return try VerifyAudit.anchor(filed, keys: keys)
     }
 
     /// The last checkpoint that was signed long enough ago, once everything up to it holds: all that it covers is older
     /// than its own time.
     private func next(after anchored: AuditAnchor?) async throws -> AuditAnchor? {
-        let now = surroundings.now()
+        let now = environment.now()
         let end = now.addingTimeInterval(-policy[\.retention].auditEntries)
         let start = anchored?.chain ?? AuditChain()
         let filed = try await store.look {
-            try AuditAnchorRecords($0).checkpoints(after: start.sequence, limit: Self.checkpoints)
+            try AuditAnchorRepository($0).checkpoints(after: start.sequence, limit: Self.checkpoints)
         }
         var old = filed[...]
         while let last = old.last, let checkpoint = try? AuditCheckpoint(token: last.token, keys: keys),
@@ -84,7 +86,7 @@ public struct PurgeAudit: Sendable {
             while chain.sequence < sequence {
                 let after = chain.sequence
                 let links = try await store.look {
-                    try AuditChainRecords($0).links(after: after, through: sequence, limit: VerifyAudit.page)
+                    try AuditChainRepository($0).links(after: after, through: sequence, limit: VerifyAudit.page)
                 }
                 guard !links.isEmpty else { throw AuditDefect.truncated(after: after, signed: sequence) }
                 for (number, link) in links {

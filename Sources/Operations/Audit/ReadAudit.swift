@@ -25,7 +25,7 @@ public struct ReadAudit: Sendable {
     /// The last entries, those that wait for their place at the end.
     public func tail(_ count: Int, unchained: Bool) async throws -> [Line] {
         try await store.look { transaction in
-            let records = AuditChainRecords(transaction)
+            let records = AuditChainRepository(transaction)
             let waiting = unchained ? try records.unchainedLatest(limit: count) : []
             let head = try records.head().chain.sequence
             let from = head - Int64(max(0, count - waiting.count))
@@ -37,7 +37,7 @@ public struct ReadAudit: Sendable {
     /// The entries that were chained behind a number, at most 500.
     public func next(after sequence: Int64) async throws -> [Line] {
         try await store.look { transaction in
-            try Self.lines(AuditChainRecords(transaction).links(after: sequence, through: .max, limit: 500))
+            try Self.lines(AuditChainRepository(transaction).links(after: sequence, through: .max, limit: 500))
         }
     }
 
@@ -57,7 +57,10 @@ public struct ReadAudit: Sendable {
         keys: JSONValue, write: ([UInt8]) throws -> Void, progress: (Int64, Int64) -> Void = { _, _ in }
     ) async throws {
         let (last, anchor) = try await store.look { transaction in
-            (try AuditChainRecords(transaction).head().chain.sequence, try AuditAnchorRecords(transaction).current())
+            (
+                try AuditChainRepository(transaction).head().chain.sequence,
+                try AuditAnchorRepository(transaction).current()
+            )
         }
         try write(
             Self.text([.members(["format": .string("countersign-audit"), "version": .integer(1), "keys": keys])]))
@@ -67,7 +70,7 @@ public struct ReadAudit: Sendable {
         while position < last {
             let after = position
             let (links, checkpoints) = try await store.look { transaction in
-                let records = AuditChainRecords(transaction)
+                let records = AuditChainRepository(transaction)
                 let links = try records.links(after: after, through: last, limit: 500)
                 return (links, try records.checkpoints(after: after, through: links.last?.sequence ?? after))
             }

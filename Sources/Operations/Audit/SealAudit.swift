@@ -24,7 +24,7 @@ public struct SealAudit: Sendable {
     private let key: P256.Signing.PrivateKey
     private let keyID: String
     private let holder: String
-    private let surroundings: Surroundings
+    private let environment: Environment
     private let observe: @Sendable (AuditCheckpoint, String) -> Void
 
     /// Seals the log of a store.
@@ -34,15 +34,15 @@ public struct SealAudit: Sendable {
     ///   - keyID: its thumbprint (RFC 7638).
     ///   - observe: told each checkpoint and its signed form: what is kept of it elsewhere cannot be taken back here.
     public init(
-        store: any Database, key: P256.Signing.PrivateKey, keyID: String, surroundings: Surroundings,
+        store: any Database, key: P256.Signing.PrivateKey, keyID: String, environment: Environment,
         observe: @escaping @Sendable (AuditCheckpoint, String) -> Void = { _, _ in }
     ) {
         self.store = store
         self.key = key
         self.keyID = keyID
-        self.surroundings = surroundings
+        self.environment = environment
         self.observe = observe
-        holder = surroundings.newUUID().uuidString
+        holder = environment.newUUID().uuidString
     }
 
     /// Chains everything that waits, and signs what is due.
@@ -54,7 +54,7 @@ public struct SealAudit: Sendable {
         var chained = 0
         while true {
             let (head, waits) = try await store.look { transaction in
-                let records = AuditChainRecords(transaction)
+                let records = AuditChainRepository(transaction)
                 return (try records.head(), try records.hasUnchained())
             }
             let room = Int(Self.checkpointEntries - (head.chain.sequence - head.chain.signed))
@@ -83,7 +83,7 @@ public struct SealAudit: Sendable {
         await Task {
             do {
                 try await self(signingAll: true)
-                try await store.decide { try AuditChainRecords($0).release(holder) }
+                try await store.decide { try AuditChainRepository($0).release(holder) }
             } catch {
                 onError(error)
             }
@@ -93,7 +93,7 @@ public struct SealAudit: Sendable {
     /// Chains some entries in one transaction: it leaves all of them chained or none.
     private func chain(_ limit: Int) async throws -> Int {
         try await store.decide { transaction in
-            let records = AuditChainRecords(transaction)
+            let records = AuditChainRepository(transaction)
             guard var chain = try records.lease(to: holder, for: Self.leaseTime) else { return 0 }
             let room = Int(Self.checkpointEntries - (chain.sequence - chain.signed))
             let links = try records.unchained(limit: max(0, min(limit, room))).map { chain.append($0) }
@@ -105,15 +105,17 @@ public struct SealAudit: Sendable {
     /// Signs the head where that is due. What an entry's digest is never changes, so that the signature is made outside
     /// of the transaction; another sealer that was faster has filed its own.
     private func sign(dueBefore limit: Date?) async throws -> Bool {
-        let head = try await store.look { try AuditChainRecords($0).head() }
+        let head = try await store.look { try AuditChainRepository($0).head() }
         let unsigned = head.chain.sequence - head.chain.signed
-        let now = surroundings.now()
+        let now = environment.now()
         let limit = limit ?? now.addingTimeInterval(-Self.checkpointAge)
         guard unsigned > 0, unsigned >= Self.checkpointEntries || head.signedAt <= limit else { return false }
         let checkpoint = AuditCheckpoint(
             sequence: head.chain.sequence, digest: head.chain.digest, previous: head.chain.signed, at: now)
         let token = try checkpoint.signed(by: key, keyID: keyID)
-        guard try await store.decide({ try AuditChainRecords($0).file(checkpoint, token: token) }) else { return false }
+        guard try await store.decide({ try AuditChainRepository($0).file(checkpoint, token: token) }) else {
+            return false
+        }
         observe(checkpoint, token)
         return true
     }

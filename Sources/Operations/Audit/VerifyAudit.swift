@@ -50,10 +50,10 @@ public struct VerifyAudit: Sendable {
         witness: AuditCheckpoint? = nil, progress: (Int64, Int64) -> Void = { _, _ in }
     ) async throws -> Report {
         let start = try await store.look { transaction in
-            let records = AuditChainRecords(transaction)
+            let records = AuditChainRepository(transaction)
             let head = try? records.head().chain
             return Start(
-                anchor: try AuditAnchorRecords(transaction).current(), head: head,
+                anchor: try AuditAnchorRepository(transaction).current(), head: head,
                 stray: try records.countStray(behind: head?.sequence ?? 0),
                 lastCheckpoint: try records.lastCheckpoint(), unchained: try records.countUnchained())
         }
@@ -118,7 +118,7 @@ public struct VerifyAudit: Sendable {
 
     private func read(after: Int64, through: Int64) async throws -> Page {
         try await store.look { transaction in
-            let records = AuditChainRecords(transaction)
+            let records = AuditChainRepository(transaction)
             let links = try records.links(after: after, through: through, limit: Self.page)
             return Page(
                 links: links, checkpoints: try records.checkpoints(after: after, through: links.last?.sequence ?? after)

@@ -16,13 +16,13 @@ public struct AnswerAuthorization: Sendable {
     /// - Parameter outbox: rung when there may be somebody to tell.
     public init(
         store: any Database, keys: PersonalKeys, outbox: OutboxSignal, policy: CurrentPolicy,
-        surroundings: Surroundings
+        environment: Environment
     ) {
         self.store = SessionStore(store)
         self.keys = keys
         self.outbox = outbox
         self.policy = policy
-        pushes = PushAuthorizations(keys: keys, policy: policy, surroundings: surroundings)
+        pushes = PushAuthorizations(keys: keys, policy: policy, environment: environment)
     }
 
     /// The asked person agrees: both may message each other from now on. Both must be verified at this moment.
@@ -52,7 +52,7 @@ public struct AnswerAuthorization: Sendable {
         _ event: @escaping @Sendable (AuthorizationBox) -> AuthorizationState.Event?
     ) async throws -> AuthorizationView {
         let view = try await store.act(for: session) { transaction, _ -> AuthorizationView in
-            let records = AuthorizationRecords(transaction)
+            let records = AuthorizationRepository(transaction)
             guard let id = AuthorizationID(text[...]), let found = try records.find(id),
                 let box = found.box(of: session.userID), let event = event(box)
             else { throw ReadAuthorizations.unknown }

@@ -21,12 +21,12 @@ struct AuthorizationParties {
 
     /// Whether a user has the level.
     func isVerified(_ user: UserID) throws -> Bool {
-        try UserRecords(transaction).find(user).map { $0.assurance >= required } ?? false
+        try UserRepository(transaction).find(user).map { $0.assurance >= required } ?? false
     }
 
     /// What keeps a user from messaging; `nil` where nothing does.
-    func ban(of user: UserID) throws -> BanHold? {
-        BanHold.ruling(try BanRecords(transaction).holdsInForce(on: user), on: .messaging, at: transaction.now)
+    func ban(of user: UserID) throws -> BanEntry? {
+        BanEntry.ruling(try BanRepository(transaction).holdsInForce(on: user), on: .messaging, at: transaction.now)
     }
 
     /// Refuses a caller who may not take part.

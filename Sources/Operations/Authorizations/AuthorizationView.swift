@@ -20,8 +20,8 @@ public struct AuthorizationPartner: Sendable, Confidential {
     static func find(
         _ user: UserID, keys: PersonalKeys, in transaction: any Transaction
     ) throws -> AuthorizationPartner? {
-        guard let found = try UserRecords(transaction).find(user) else { return nil }
-        let proved = try AuthenticatedUserRecords(transaction, keys: keys).find(user)
+        guard let found = try UserRepository(transaction).find(user) else { return nil }
+        let proved = try AuthenticatedUserRepository(transaction, keys: keys).find(user)
         let card = found.assurance >= .barcode ? proved : nil
         return AuthorizationPartner(
             initials: card?.initials, age: card?.age(on: CalendarDate(utcDayOf: transaction.now)),

@@ -23,8 +23,8 @@ public struct BlockUser: Sendable {
         try await store.act(for: session) { transaction, _ in
             guard let other = try find(text, session, in: transaction) else { return }
             let now = transaction.now
-            let (me, records) = (session.userID, AuthorizationRecords(transaction))
-            try BlockRecords(transaction).insert(me, blocks: other.id, at: now)
+            let (me, records) = (session.userID, AuthorizationRepository(transaction))
+            try BlockRepository(transaction).insert(me, blocks: other.id, at: now)
             try records.hideRequests(askedBy: other.id, from: me)
             for (authorizations, event) in [
                 (try records.permissions(askedBy: me, of: other.id), AuthorizationState.Event.cancelByAsker),
@@ -45,14 +45,14 @@ public struct BlockUser: Sendable {
     public func end(_ text: String, for session: Session) async throws {
         try await store.act(for: session) { transaction, _ in
             guard let other = try find(text, session, in: transaction) else { return }
-            try BlockRecords(transaction).delete(session.userID, blocks: other.id)
+            try BlockRepository(transaction).delete(session.userID, blocks: other.id)
         }
     }
 
     private func find(_ text: String, _ session: Session, in transaction: any Transaction) throws -> User? {
         guard let id = UserID(text[...]) else { throw Refusal(.notFound, "The path does not end in a user's id.") }
         guard id != session.userID else { throw Refusal(.malformedRequest, "You cannot block yourself.") }
-        guard let user = try UserRecords(transaction).find(id) else { return nil }
+        guard let user = try UserRepository(transaction).find(id) else { return nil }
         guard user.providerID == session.providerID else {
             throw Refusal(.notFound, "Your provider has no such user.")
         }

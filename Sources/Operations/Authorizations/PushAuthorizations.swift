@@ -9,27 +9,27 @@ import Repositories
 public struct PushAuthorizations: Sendable {
     private let keys: PersonalKeys
     private let policy: CurrentPolicy
-    private let surroundings: Surroundings
+    private let environment: Environment
 
     /// Writes and puts together pushes under the service's keys.
-    public init(keys: PersonalKeys, policy: CurrentPolicy, surroundings: Surroundings) {
+    public init(keys: PersonalKeys, policy: CurrentPolicy, environment: Environment) {
         self.keys = keys
         self.policy = policy
-        self.surroundings = surroundings
+        self.environment = environment
     }
 
     /// Writes the message for a row; nothing where nobody is to be told, or not reachable yet.
     func queue(_ row: AuthorizationRow, of authorization: Authorization, in transaction: any Transaction) throws {
         guard let recipient = row.recipientID, row.isSent == false,
-            try AuthenticatedUserRecords(transaction, keys: keys).hasPushEndpoint(recipient)
+            try AuthenticatedUserRepository(transaction, keys: keys).hasPushEndpoint(recipient)
         else { return }
-        let id: OutboxMessageID = surroundings.newIdentifier()
-        guard try AuthorizationRowRecords(transaction).queue(row, as: id) else { return }
+        let id: OutboxMessageID = environment.newIdentifier()
+        guard try AuthorizationRowRepository(transaction).queue(row, as: id) else { return }
         let now = transaction.now
         let end =
             row.type == .request
             ? authorization.expiresAt : now.addingTimeInterval(policy[\.authorizations].requestLifetime)
-        _ = try OutboxRecords(transaction).insert(
+        _ = try OutboxRepository(transaction).insert(
             OutboxMessage(
                 id: id, kind: .authorization, subject: "\(row.authorizationID) \(row.type.rawValue)",
                 userID: recipient, deduplicationKey: "\(OutboxKind.authorization.rawValue) \(id)", payload: [],
@@ -38,8 +38,8 @@ public struct PushAuthorizations: Sendable {
 
     /// A user can be reached, perhaps for the first time: what was not told yet is told now.
     func queueUnsent(to user: UserID, in transaction: any Transaction) throws {
-        let records = AuthorizationRecords(transaction)
-        for row in try AuthorizationRowRecords(transaction).unsent(to: user, limit: 100) {
+        let records = AuthorizationRepository(transaction)
+        for row in try AuthorizationRowRepository(transaction).unsent(to: user, limit: 100) {
             guard let authorization = try records.find(row.authorizationID),
                 authorization.state(now: transaction.now) == row.type
             else { continue }
@@ -50,8 +50,8 @@ public struct PushAuthorizations: Sendable {
     /// What a message says, read at the moment when it is sent. A row whose authorization has gone on says nothing any
     /// more, nor does one between people of whom one is no longer verified.
     func content(of message: OutboxMessage, in transaction: any Transaction) throws -> OutboxContent {
-        guard let row = try AuthorizationRowRecords(transaction).find(queuedAs: message.id),
-            let authorization = try AuthorizationRecords(transaction).find(row.authorizationID)
+        guard let row = try AuthorizationRowRepository(transaction).find(queuedAs: message.id),
+            let authorization = try AuthorizationRepository(transaction).find(row.authorizationID)
         else { return .overtaken("the row is gone") }
         let state = authorization.state(now: transaction.now)
         guard state == row.type, row.recipientID == message.userID else {
@@ -82,14 +82,14 @@ public struct PushAuthorizations: Sendable {
         _ message: OutboxMessage, _ content: OutboxContent, _ result: OutboxMessage.Result,
         in transaction: any Transaction
     ) throws {
-        let rows = AuthorizationRowRecords(transaction)
+        let rows = AuthorizationRowRepository(transaction)
         switch message.state {
         case .sent: try rows.markSent(message.id)
         case .expired: try rows.release(message.id)
         case .waiting, .dead, .dropped: return
         }
         guard result == .endpointGone, case .message(.push(let endpoint, _)) = content else { return }
-        let users = AuthenticatedUserRecords(transaction, keys: keys)
+        let users = AuthenticatedUserRepository(transaction, keys: keys)
         if try !users.dropPushEndpoint(endpoint, of: message.userID) {
             try queueUnsent(to: message.userID, in: transaction)
         }

@@ -83,7 +83,7 @@ public struct ReadAuthorizations: Sendable {
         try await store.look { transaction in
             let parties = AuthorizationParties(policy, in: transaction)
             try parties.requireCaller(session.userID)
-            let records = AuthorizationRecords(transaction)
+            let records = AuthorizationRepository(transaction)
             let found = try filter.boxes.flatMap { box in
                 try records.list(
                     of: session.userID, box: box, state: filter.state, after: filter.mark, limit: Self.pageSize + 1
@@ -108,7 +108,7 @@ public struct ReadAuthorizations: Sendable {
         try await store.look { transaction in
             let parties = AuthorizationParties(policy, in: transaction)
             try parties.requireCaller(session.userID)
-            guard let id = AuthorizationID(text[...]), let found = try AuthorizationRecords(transaction).find(id),
+            guard let id = AuthorizationID(text[...]), let found = try AuthorizationRepository(transaction).find(id),
                 let box = found.box(of: session.userID)
             else { throw Self.unknown }
             switch (found.state(now: transaction.now), box) {

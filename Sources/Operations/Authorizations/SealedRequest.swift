@@ -19,10 +19,12 @@ struct SealedRequest: Sendable, Equatable, Confidential {
     static func open(
         _ authorization: Authorization, of asker: UserID, keys: PersonalKeys, in transaction: any Transaction
     ) throws -> SealedRequest? {
-        guard let key = try DataKeyRecords(transaction, keys: keys).find(asker), let sealedTo = authorization.sealedTo
+        guard let key = try DataKeyRepository(transaction, keys: keys).find(asker),
+            let sealedTo = authorization.sealedTo
         else { return nil }
         func open(_ sealed: [UInt8], _ column: String) throws -> String {
-            try key.open(sealed, table: AuthorizationRecords.table, column: column, row: authorization.id.description)
+            try key.open(
+                sealed, table: AuthorizationRepository.table, column: column, row: authorization.id.description)
         }
         return SealedRequest(
             to: try open(sealedTo, "sealed_to"),
@@ -33,9 +35,9 @@ struct SealedRequest: Sendable, Equatable, Confidential {
     func seal(
         _ id: AuthorizationID, of asker: UserID, keys: PersonalKeys, in transaction: any Transaction
     ) throws -> (to: [UInt8], event: [UInt8]?) {
-        let key = try DataKeyRecords(transaction, keys: keys).findOrCreate(asker, at: transaction.now)
+        let key = try DataKeyRepository(transaction, keys: keys).findOrCreate(asker, at: transaction.now)
         func seal(_ text: String, _ column: String) throws -> [UInt8] {
-            try key.seal(text, table: AuthorizationRecords.table, column: column, row: id.description)
+            try key.seal(text, table: AuthorizationRepository.table, column: column, row: id.description)
         }
         return (try seal(to, "sealed_to"), try eventID.map { try seal($0, "sealed_event") })
     }

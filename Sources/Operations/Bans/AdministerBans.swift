@@ -7,14 +7,14 @@ import Repositories
 public struct AdministerBans: Sendable {
     private let store: any Database
     private let keys: PersonalKeys
-    private let surroundings: Surroundings
+    private let environment: Environment
     private let actor: String
 
     /// Looks into a store, in an admin's name.
-    public init(store: any Database, keys: PersonalKeys, surroundings: Surroundings, actor: String) {
+    public init(store: any Database, keys: PersonalKeys, environment: Environment, actor: String) {
         self.store = store
         self.keys = keys
-        self.surroundings = surroundings
+        self.environment = environment
         self.actor = actor
     }
 
@@ -23,7 +23,7 @@ public struct AdministerBans: Sendable {
         /// The ban.
         public let ban: Ban
         /// What the admin named first; empty where the ban is over and its person erased.
-        public let holds: [BanHold]
+        public let holds: [BanEntry]
     }
 
     /// A ban with its notes.
@@ -41,7 +41,7 @@ public struct AdministerBans: Sendable {
     /// - Parameter isActive: only those in force.
     public func list(isActive: Bool, limit: Int) async throws -> [Line] {
         try await store.look { transaction in
-            let records = BanRecords(transaction)
+            let records = BanRepository(transaction)
             return try records.list(isActive: isActive, limit: limit).map {
                 Line(ban: $0, holds: try records.holds(of: $0.id))
             }
@@ -52,15 +52,15 @@ public struct AdministerBans: Sendable {
     ///
     /// - Throws: ``Refusal`` `not_found`.
     public func show(_ id: BanID) async throws -> Opened {
-        let auditID = surroundings.newUUID()
+        let auditID = environment.newUUID()
         return try await store.decide { transaction in
-            let records = BanRecords(transaction)
+            let records = BanRepository(transaction)
             guard let ban = try records.find(id) else { throw Refusal(.notFound, "There is no ban \(id).") }
-            let upkeep = BanUpkeep(transaction)
+            let upkeep = BanMaintenance(transaction)
             let note = try upkeep.note(.note, of: id, keys: keys)
             let liftNote = try upkeep.note(.liftNote, of: id, keys: keys)
             if note != nil || liftNote != nil {
-                try AuditRecords(transaction).append(
+                try AuditRepository(transaction).append(
                     .personalDataRead, subject: "ban \(id)", actor: actor, detail: "notes", id: auditID)
             }
             return Opened(
@@ -71,7 +71,7 @@ public struct AdministerBans: Sendable {
     /// Every ban that holds or held a subject, newest first.
     public func history(_ target: BanTarget) async throws -> [Line] {
         try await store.look { transaction in
-            let records = BanRecords(transaction)
+            let records = BanRepository(transaction)
             var seen: Set<BanID> = []
             return try records.holds(on: try target.subjects(keys: keys, in: transaction)).map(\.ban)
                 .filter { seen.insert($0.id).inserted }

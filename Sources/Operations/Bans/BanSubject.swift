@@ -8,27 +8,27 @@ import Repositories
 /// processes close the connections are one transaction.
 public struct BanSubject: Sendable {
     private let store: any Database
-    private let plan: PlanBan
+    private let plan: BanPlanner
     private let keys: PersonalKeys
-    private let surroundings: Surroundings
+    private let environment: Environment
     private let actor: String
 
     /// Bans in a store, in somebody's name.
     public init(
-        store: any Database, keys: PersonalKeys, policy: BanPolicy, surroundings: Surroundings, actor: String
+        store: any Database, keys: PersonalKeys, policy: BanPolicy, environment: Environment, actor: String
     ) {
         self.store = store
         self.keys = keys
-        self.surroundings = surroundings
+        self.environment = environment
         self.actor = actor
-        plan = PlanBan(keys: keys, policy: policy)
+        plan = BanPlanner(keys: keys, policy: policy)
     }
 
     /// Whom a ban would hit. Nothing is changed.
     ///
     /// - Throws: as ``callAsFunction(_:upTo:)``.
-    public func foresee(_ order: BanOrder) async throws -> BanImpact {
-        let id: BanID = surroundings.newIdentifier()
+    public func preview(_ order: BanOrder) async throws -> BanImpact {
+        let id: BanID = environment.newIdentifier()
         return try await store.look { transaction in
             try plan(order, as: ban(order, id, at: transaction.now), in: transaction).impact
         }
@@ -36,14 +36,14 @@ public struct BanSubject: Sendable {
 
     /// Bans.
     ///
-    /// - Parameter limit: how many users it may hit, as was agreed after ``foresee(_:)``; `nil` for any number.
+    /// - Parameter limit: how many users it may hit, as was agreed after ``preview(_:)``; `nil` for any number.
     /// - Throws: ``Refusal`` `not_found`; `conflict` where the subject is banned as much for as long already, or more
     ///   users are hit than `limit`.
     public func callAsFunction(
         _ order: BanOrder, upTo limit: Int?
     ) async throws -> (ban: Ban, impact: BanImpact) {
-        let id: BanID = surroundings.newIdentifier()
-        let auditID = surroundings.newUUID()
+        let id: BanID = environment.newIdentifier()
+        let auditID = environment.newUUID()
         return try await store.decide { transaction in
             let ban = ban(order, id, at: transaction.now)
             let plan = try plan(order, as: ban, in: transaction)
@@ -51,28 +51,28 @@ public struct BanSubject: Sendable {
                 throw Refusal(
                     .conflict, "This would hit \(plan.impact.users.count) users.", state: "unconfirmed")
             }
-            let records = BanRecords(transaction)
+            let records = BanRepository(transaction)
             try records.insert(ban)
             for hold in plan.holds { try records.insert(hold) }
-            if let note = order.note { try BanUpkeep(transaction).setNote(note, .note, of: id, keys: keys) }
-            if ban.scope == .all { try shutOut(plan, by: ban, in: transaction) }
-            let authorizations = AuthorizationRecords(transaction)
+            if let note = order.note { try BanMaintenance(transaction).setNote(note, .note, of: id, keys: keys) }
+            if ban.scope == .all { try terminateSessions(plan, by: ban, in: transaction) }
+            let authorizations = AuthorizationRepository(transaction)
             for user in plan.banned { try authorizations.withdraw(allOf: user, because: .banned, at: transaction.now) }
-            try AuditRecords(transaction).append(
+            try AuditRepository(transaction).append(
                 .banAdded, subject: plan.subject, actor: actor, detail: Self.detail(ban, plan.impact),
                 reason: AuditReason(ban.reason.rawValue), id: auditID)
             return (ban, plan.impact)
         }
     }
 
-    private func shutOut(_ plan: PlanBan.Plan, by ban: Ban, in transaction: any Transaction) throws {
-        let sessions = SessionRecords(transaction)
-        let changes = ChangeRecords(transaction)
+    private func terminateSessions(_ plan: BanPlanner.Plan, by ban: Ban, in transaction: any Transaction) throws {
+        let sessions = SessionRepository(transaction)
+        let changes = ChangeLog(transaction)
         for user in plan.banned {
             try sessions.end(.user(user), at: transaction.now, reason: "banned")
             try changes.announce(.bannedUser(user))
-            guard let provider = try UserRecords(transaction).find(user)?.providerID else { continue }
-            try ProviderWebhookRecords(transaction).tell(.accountDisabled, of: user, to: provider)
+            guard let provider = try UserRepository(transaction).find(user)?.providerID else { continue }
+            try ProviderWebhookRepository(transaction).tell(.accountDisabled, of: user, to: provider)
         }
         for device in plan.devices {
             try sessions.end(.device(device), at: transaction.now, reason: "banned")

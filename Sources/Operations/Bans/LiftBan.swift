@@ -8,14 +8,14 @@ import Repositories
 public struct LiftBan: Sendable {
     private let store: any Database
     private let keys: PersonalKeys
-    private let surroundings: Surroundings
+    private let environment: Environment
     private let actor: String
 
     /// Lifts in a store, in somebody's name.
-    public init(store: any Database, keys: PersonalKeys, surroundings: Surroundings, actor: String) {
+    public init(store: any Database, keys: PersonalKeys, environment: Environment, actor: String) {
         self.store = store
         self.keys = keys
-        self.surroundings = surroundings
+        self.environment = environment
         self.actor = actor
     }
 
@@ -25,9 +25,9 @@ public struct LiftBan: Sendable {
     /// - Throws: ``Refusal`` `not_found`, `conflict` where it is over already, or `malformed_request` for the note.
     public func callAsFunction(_ id: BanID, note: String) async throws -> Ban {
         try Ban.requirePlain(note: note)
-        let auditID = surroundings.newUUID()
+        let auditID = environment.newUUID()
         return try await store.decide { transaction in
-            guard let ban = try BanRecords(transaction).find(id) else {
+            guard let ban = try BanRepository(transaction).find(id) else {
                 throw Refusal(.notFound, "There is no ban \(id).")
             }
             return try lift(ban, note: note, auditID: auditID, in: transaction)
@@ -41,11 +41,11 @@ public struct LiftBan: Sendable {
         try Ban.requirePlain(note: note)
         return try await store.decide { transaction in
             let subjects = try target.subjects(keys: keys, in: transaction)
-            let holds = try BanRecords(transaction).holds(on: subjects).filter { $0.isActive(at: transaction.now) }
+            let holds = try BanRepository(transaction).holds(on: subjects).filter { $0.isActive(at: transaction.now) }
             var lifted: [Ban] = []
             for hold in holds where hold.part == .named && !lifted.contains(where: { $0.id == hold.ban.id }) {
                 lifted.append(
-                    try lift(hold.ban, note: note, auditID: surroundings.newUUID(), in: transaction))
+                    try lift(hold.ban, note: note, auditID: environment.newUUID(), in: transaction))
             }
             guard !lifted.isEmpty else {
                 let other = holds.first.map { " It is held by ban \($0.ban.id), which names another subject." }
@@ -56,26 +56,26 @@ public struct LiftBan: Sendable {
     }
 
     private func lift(_ ban: Ban, note: String, auditID: UUID, in transaction: any Transaction) throws -> Ban {
-        let records = BanRecords(transaction)
+        let records = BanRepository(transaction)
         // Read first: what is held of erased people is forgotten with the lifting.
         let holds = try records.holds(of: ban.id)
         guard try records.lift(ban.id, by: actor) else {
             let state = ban.state(at: transaction.now).rawValue
             throw Refusal(.conflict, "The ban is \(state) already.", state: state)
         }
-        try BanUpkeep(transaction).setNote(note, .liftNote, of: ban.id, keys: keys)
+        try BanMaintenance(transaction).setNote(note, .liftNote, of: ban.id, keys: keys)
         for case .device(let device) in holds.map(\.subject) {
-            try ChangeRecords(transaction).announce(.device(device))
+            try ChangeLog(transaction).announce(.device(device))
         }
         if ban.scope == .all {
             for case .user(let user) in holds.map(\.subject) {
                 guard try RefuseBanned.ruling(on: user, in: transaction) == nil,
-                    let provider = try UserRecords(transaction).find(user)?.providerID
+                    let provider = try UserRepository(transaction).find(user)?.providerID
                 else { continue }
-                try ProviderWebhookRecords(transaction).tell(.accountEnabled, of: user, to: provider)
+                try ProviderWebhookRepository(transaction).tell(.accountEnabled, of: user, to: provider)
             }
         }
-        try AuditRecords(transaction).append(.banLifted, subject: "ban \(ban.id)", actor: actor, id: auditID)
+        try AuditRepository(transaction).append(.banLifted, subject: "ban \(ban.id)", actor: actor, id: auditID)
         var lifted = ban
         lifted.lifted = .init(at: transaction.now, actor: actor)
         return lifted
@@ -84,8 +84,8 @@ public struct LiftBan: Sendable {
 
 extension BanTarget {
     /// What stands for it in the store.
-    func subjects(keys: PersonalKeys, in transaction: any Transaction) throws -> [BanHold.Subject] {
-        let blind = BlindSubjects(keys: keys)
+    func subjects(keys: PersonalKeys, in transaction: any Transaction) throws -> [BanEntry.Subject] {
+        let blind = BanSubjectIndex(keys: keys)
         switch self {
         case .user(let name): return [.user(try AdministerUsers.line(name, in: transaction).user.id)]
         case .phone(let number): return blind.phone(number.e164).map(\.subject)

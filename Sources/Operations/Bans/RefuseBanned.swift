@@ -14,14 +14,14 @@ public struct RefuseBanned: Sendable {
     }
 
     /// The hold that keeps a user from signing in; `nil` where there is none.
-    static func ruling(on user: UserID, in transaction: any Transaction) throws -> BanHold? {
-        BanHold.ruling(try BanRecords(transaction).holdsInForce(on: user), on: .all, at: transaction.now)
+    static func ruling(on user: UserID, in transaction: any Transaction) throws -> BanEntry? {
+        BanEntry.ruling(try BanRepository(transaction).holdsInForce(on: user), on: .all, at: transaction.now)
     }
 
     /// What a transaction decides of a sign-in: a refusal inside it would give the nonce back.
     enum Admission<Value: Sendable>: Sendable {
         case admitted(Value)
-        case banned(UserID, BanHold, at: Date)
+        case banned(UserID, BanEntry, at: Date)
     }
 
     /// What was admitted.
@@ -37,7 +37,7 @@ public struct RefuseBanned: Sendable {
     }
 
     /// What the holder of a banned user's proof is told, with the token for the own data.
-    private func refusal(_ hold: BanHold, of user: UserID, on connection: ClientConnection, now: Date) -> Refusal {
+    private func refusal(_ hold: BanEntry, of user: UserID, on connection: ClientConnection, now: Date) -> Refusal {
         let end = hold.endsAt.map { "until \($0.rfc3339)" } ?? "for good"
         return Refusal(
             .userBanned, "This user is banned \(end); the export token shows and erases what is held on the user.",
@@ -46,14 +46,14 @@ public struct RefuseBanned: Sendable {
     }
 
     /// What a user is told whose session is still there while the ban holds.
-    static func refusal(ofUser hold: BanHold) -> Refusal {
+    static func refusal(ofUser hold: BanEntry) -> Refusal {
         let end = hold.endsAt.map { "until \($0.rfc3339)" } ?? "for good"
         return Refusal(
             .userBanned, "This user is banned \(end).", reason: hold.ban.reason.rawValue, until: hold.endsAt)
     }
 
     /// What a user is told within a session who may sign in, and nothing more.
-    static func messagingRefusal(_ hold: BanHold) -> Refusal {
+    static func messagingRefusal(_ hold: BanEntry) -> Refusal {
         let end = hold.endsAt.map { "until \($0.rfc3339)" } ?? "for good"
         return Refusal(
             .userBanned, "You may not ask or answer others \(end).", reason: hold.ban.reason.rawValue,
@@ -73,12 +73,12 @@ public struct RefuseBanned: Sendable {
     ///
     /// - Throws: ``Refusal`` `certificate_revoked`.
     static func requireUnbanned(_ device: DeviceID, in transaction: any Transaction) throws {
-        let holds = try BanRecords(transaction).holds(on: [.device(device)])
-        if let hold = BanHold.ruling(holds, on: .all, at: transaction.now) { throw refusal(of: hold) }
+        let holds = try BanRepository(transaction).holds(on: [.device(device)])
+        if let hold = BanEntry.ruling(holds, on: .all, at: transaction.now) { throw refusal(of: hold) }
     }
 
     /// What a banned device is told: as of a revoked certificate.
-    static func refusal(of hold: BanHold) -> Refusal {
+    static func refusal(of hold: BanEntry) -> Refusal {
         let end = hold.endsAt.map { "until \($0.rfc3339)" } ?? "for good"
         return Refusal(.certificateRevoked, "This device is banned \(end).")
     }

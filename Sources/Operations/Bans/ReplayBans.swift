@@ -11,8 +11,8 @@ struct ReplayBans: Sendable {
     /// One ban as the replaced store knows it.
     private struct Entry: Sendable {
         let ban: Ban
-        let holds: [(hold: BanHold, goesWithBan: Bool)]
-        let notes: [BanUpkeep.Note: String]
+        let holds: [(hold: BanEntry, goesWithBan: Bool)]
+        let notes: [BanMaintenance.Note: String]
         /// Those who are held by name: the copy may not know them yet.
         let users: [User]
     }
@@ -23,11 +23,11 @@ struct ReplayBans: Sendable {
     init(of transaction: any Transaction, keys: PersonalKeys) throws {
         self.keys = keys
         let (records, upkeep, users) = (
-            BanRecords(transaction), BanUpkeep(transaction), UserRecords(transaction)
+            BanRepository(transaction), BanMaintenance(transaction), UserRepository(transaction)
         )
         entries = try records.list(isActive: false, limit: .max).map { ban in
-            var notes: [BanUpkeep.Note: String] = [:]
-            for note in BanUpkeep.Note.allCases { notes[note] = try upkeep.note(note, of: ban.id, keys: keys) }
+            var notes: [BanMaintenance.Note: String] = [:]
+            for note in BanMaintenance.Note.allCases { notes[note] = try upkeep.note(note, of: ban.id, keys: keys) }
             let holds = try records.holds(of: ban.id).map { (hold: $0, goesWithBan: try upkeep.goesWithBan($0)) }
             let named = try holds.compactMap { held -> User? in
                 guard case .user(let id) = held.hold.subject else { return nil }
@@ -41,9 +41,9 @@ struct ReplayBans: Sendable {
     ///
     /// - Returns: how many bans were made or lifted again.
     func callAsFunction(
-        in transaction: any Transaction, actor: String, surroundings: Surroundings
+        in transaction: any Transaction, actor: String, environment: Environment
     ) throws -> Int {
-        let records = BanRecords(transaction)
+        let records = BanRepository(transaction)
         var count = 0
         for entry in entries {
             let ban = entry.ban
@@ -55,24 +55,24 @@ struct ReplayBans: Sendable {
                 try make(entry, in: transaction)
             }
             for (note, text) in entry.notes {
-                try BanUpkeep(transaction).setNote(text, note, of: ban.id, keys: keys)
+                try BanMaintenance(transaction).setNote(text, note, of: ban.id, keys: keys)
             }
-            try AuditRecords(transaction).append(
+            try AuditRepository(transaction).append(
                 ban.lifted == nil ? .banAdded : .banLifted, subject: "ban \(ban.id)", actor: actor,
-                detail: "again after a restore", reason: AuditReason(ban.reason.rawValue), id: surroundings.newUUID())
+                detail: "again after a restore", reason: AuditReason(ban.reason.rawValue), id: environment.newUUID())
             count += 1
         }
-        try BanUpkeep(transaction).purge()
+        try BanMaintenance(transaction).purge()
         return count
     }
 
     private func make(_ entry: Entry, in transaction: any Transaction) throws {
-        let records = BanRecords(transaction)
+        let records = BanRepository(transaction)
         try records.insert(entry.ban)
         for (hold, goesWithBan) in entry.holds { try records.insert(hold, goesWithBan: goesWithBan) }
         for user in entry.users { try recognize(user, of: entry, in: transaction) }
         // What the ban took stays taken, also where it was lifted since: lifting revives nothing.
-        let authorizations = AuthorizationRecords(transaction)
+        let authorizations = AuthorizationRepository(transaction)
         for user in try Set(entry.holds.flatMap { try holders(of: $0.hold, in: transaction) }) {
             try authorizations.withdraw(allOf: user, because: .banned, at: transaction.now)
         }
@@ -81,24 +81,24 @@ struct ReplayBans: Sendable {
     /// A user who signed in for the first time since the copy is known by the same id again, so that the ban meets whoever
     /// comes under the provider's name. Where the copy knows that name by another id, the ban holds that one as well.
     private func recognize(_ user: User, of entry: Entry, in transaction: any Transaction) throws {
-        guard try ProviderRecords(transaction).find(user.providerID) != nil else { return }
-        let known = try UserRecords(transaction).findOrCreate(
+        guard try ProviderRepository(transaction).find(user.providerID) != nil else { return }
+        let known = try UserRepository(transaction).findOrCreate(
             providerID: user.providerID, externalID: user.externalID, newID: user.id, at: user.createdAt)
         guard known.id != user.id, let held = entry.holds.first(where: { $0.hold.subject == .user(user.id) }) else {
             return
         }
-        let hold = BanHold(
+        let hold = BanEntry(
             ban: entry.ban, subject: .user(known.id), part: held.hold.part, endsAt: held.hold.endsAt,
             indexVersion: nil)
-        try BanRecords(transaction).insert(hold, goesWithBan: held.goesWithBan)
+        try BanRepository(transaction).insert(hold, goesWithBan: held.goesWithBan)
     }
 
-    private func holders(of hold: BanHold, in transaction: any Transaction) throws -> [UserID] {
+    private func holders(of hold: BanEntry, in transaction: any Transaction) throws -> [UserID] {
         switch hold.subject {
         case .user(let id): [id]
         case .phone(let index):
-            try AuthenticatedUserRecords(transaction, keys: keys).holders(ofNumber: [index])
-        case .document(let index): try IdentityCardRecords(transaction).holders(ofDocument: [index])
+            try AuthenticatedUserRepository(transaction, keys: keys).holders(ofNumber: [index])
+        case .document(let index): try IdentityCardRepository(transaction).holders(ofDocument: [index])
         case .device, .deviceKey: []
         }
     }

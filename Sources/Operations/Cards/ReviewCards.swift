@@ -10,14 +10,14 @@ import Repositories
 public struct ReviewCards: Sendable {
     private let store: any Database
     private let keys: PersonalKeys
-    private let surroundings: Surroundings
+    private let environment: Environment
     private let actor: String
 
     /// Reviews in a store, in somebody's name.
-    public init(store: any Database, keys: PersonalKeys, surroundings: Surroundings, actor: String) {
+    public init(store: any Database, keys: PersonalKeys, environment: Environment, actor: String) {
         self.store = store
         self.keys = keys
-        self.surroundings = surroundings
+        self.environment = environment
         self.actor = actor
     }
 
@@ -36,7 +36,7 @@ public struct ReviewCards: Sendable {
     /// A card as a reviewer sees it.
     public struct Opened: Sendable {
         /// The submission.
-        public let entry: IdentityCardRecords.Entry
+        public let entry: IdentityCardRepository.Entry
         /// `nil` where the user was erased meanwhile.
         public let facts: CardFacts?
         /// Every check.
@@ -75,7 +75,7 @@ public struct ReviewCards: Sendable {
     /// The cards that wait, oldest first.
     public func list(limit: Int) async throws -> [Waiting] {
         try await store.look { transaction in
-            try IdentityCardRecords(transaction).listInReview(limit: limit).map { entry in
+            try IdentityCardRepository(transaction).listInReview(limit: limit).map { entry in
                 Waiting(
                     id: entry.id, userID: entry.userID, submittedAt: entry.submittedAt,
                     failed: CardCheck.list(jsonText: entry.checks).filter { $0.result == .failed })
@@ -87,16 +87,16 @@ public struct ReviewCards: Sendable {
     ///
     /// - Throws: ``Refusal`` `not_found`.
     public func show(_ id: IdentityCardID) async throws -> Opened {
-        let auditID = surroundings.newUUID()
+        let auditID = environment.newUUID()
         return try await store.decide { transaction in
             let entry = try find(id, in: transaction)
-            try AuditRecords(transaction).append(
+            try AuditRepository(transaction).append(
                 .personalDataRead, subject: "user \(entry.userID)", actor: actor, detail: "card \(id)",
                 reason: "card_review", id: auditID)
-            let key = try DataKeyRecords(transaction, keys: keys).find(entry.userID)
-            let reason = try IdentityCardRecords(transaction).sealedReason(id).flatMap { sealed in
+            let key = try DataKeyRepository(transaction, keys: keys).find(entry.userID)
+            let reason = try IdentityCardRepository(transaction).sealedReason(id).flatMap { sealed in
                 try key?.open(
-                    sealed, table: IdentityCardRecords.table, column: "sealed_reason", row: id.description)
+                    sealed, table: IdentityCardRepository.table, column: "sealed_reason", row: id.description)
             }
             let facts = try SealedCard.facts(of: entry, keys: keys, in: transaction)
             return Opened(
@@ -109,14 +109,14 @@ public struct ReviewCards: Sendable {
 
     /// Who else showed the document or person, as it is now: meanwhile one may have been erased, another have come.
     private func others(
-        than entry: IdentityCardRecords.Entry, _ facts: CardFacts?, in transaction: any Transaction
+        than entry: IdentityCardRepository.Entry, _ facts: CardFacts?, in transaction: any Transaction
     ) throws -> [Other] {
         let documents = (facts.flatMap { DocumentName($0) }?.fingerprints ?? []).flatMap {
             keys.blindIndexes($0, .document)
         }
         let person = facts.flatMap { CardFingerprint.person(of: $0) }
         let persons = person.map { keys.blindIndexes($0, .person) } ?? []
-        let found = try IdentityCardRecords(transaction).others(
+        let found = try IdentityCardRepository(transaction).others(
             than: entry.userID, of: entry.providerID,
             documents: documents + (entry.documentIndex.map { [$0] } ?? []),
             persons: persons + (entry.personIndex.map { [$0] } ?? []))
@@ -130,8 +130,8 @@ public struct ReviewCards: Sendable {
     }
 
     private func account(of user: UserID, in transaction: any Transaction) throws -> String? {
-        guard let user = try UserRecords(transaction).find(user) else { return nil }
-        return try ProviderRecords(transaction).find(user.providerID)?.address(of: user.externalID)
+        guard let user = try UserRepository(transaction).find(user) else { return nil }
+        return try ProviderRepository(transaction).find(user.providerID)?.address(of: user.externalID)
     }
 
     /// The card counts. Where it is another person's than the card by which the user was verified before, everything that
@@ -142,7 +142,7 @@ public struct ReviewCards: Sendable {
     public func approve(_ id: IdentityCardID, reason: String) async throws {
         try await decide(id, .verified, reason, .identityVerified) { entry, transaction in
             let facts = try SealedCard.facts(of: entry, keys: keys, in: transaction)
-            let bans = BlindSubjects(keys: keys)
+            let bans = BanSubjectIndex(keys: keys)
             if let name = facts.flatMap({ DocumentName($0) }),
                 let hold = try bans.ruling(on: { bans.document(name) }, .document, in: transaction)
             {
@@ -152,7 +152,7 @@ public struct ReviewCards: Sendable {
                 try SealedCard.isSamePerson($0, of: id, as: entry.userID, keys: keys, in: transaction)
             }
             guard let facts,
-                try AuthenticatedUserRecords(transaction, keys: keys).identityVerified(
+                try AuthenticatedUserRepository(transaction, keys: keys).identityVerified(
                     entry.userID, facts, assurance: entry.assurance, at: transaction.now)
             else {
                 throw Refusal(
@@ -163,7 +163,7 @@ public struct ReviewCards: Sendable {
                 try bans.hold(entry.userID, whoProved: { bans.document(name) }, .document, in: transaction)
             }
             guard isSamePerson == false else { return nil }
-            let count = try AuthorizationRecords(transaction).withdraw(
+            let count = try AuthorizationRepository(transaction).withdraw(
                 allOf: entry.userID, because: .cancelled, at: transaction.now)
             return "another person's, authorizations withdrawn: \(count)"
         }
@@ -177,20 +177,20 @@ public struct ReviewCards: Sendable {
     }
 
     private func decide(
-        _ id: IdentityCardID, _ status: CardStatus, _ reason: String, _ event: AuditRecords.Event,
-        _ follow: @escaping @Sendable (IdentityCardRecords.Entry, any Transaction) throws -> String?
+        _ id: IdentityCardID, _ status: CardStatus, _ reason: String, _ event: AuditRepository.Event,
+        _ follow: @escaping @Sendable (IdentityCardRepository.Entry, any Transaction) throws -> String?
     ) async throws {
         try PlainText.require(reason, "A reason", bytes: 0...4096, for: .note)
-        let auditID = surroundings.newUUID()
+        let auditID = environment.newUUID()
         try await store.decide { transaction in
             let entry = try find(id, in: transaction)
-            guard let key = try DataKeyRecords(transaction, keys: keys).find(entry.userID) else {
+            guard let key = try DataKeyRepository(transaction, keys: keys).find(entry.userID) else {
                 throw Refusal(.notFound, "The card's user was erased.")
             }
             let sealed = try key.seal(
-                reason, table: IdentityCardRecords.table, column: "sealed_reason", row: id.description)
+                reason, table: IdentityCardRepository.table, column: "sealed_reason", row: id.description)
             guard
-                try IdentityCardRecords(transaction).decide(
+                try IdentityCardRepository(transaction).decide(
                     id, status, by: actor, sealedReason: sealed, at: transaction.now)
             else {
                 throw Refusal(
@@ -198,15 +198,15 @@ public struct ReviewCards: Sendable {
                     state: entry.status.rawValue)
             }
             let detail = ["card \(id)", try follow(entry, transaction)].compactMap(\.self).joined(separator: ", ")
-            try AuditRecords(transaction).append(
+            try AuditRepository(transaction).append(
                 event, subject: "user \(entry.userID)", actor: actor, detail: detail, id: auditID)
         }
     }
 
     private func find(
         _ id: IdentityCardID, in transaction: any Transaction
-    ) throws -> IdentityCardRecords.Entry {
-        guard let entry = try IdentityCardRecords(transaction).find(id) else {
+    ) throws -> IdentityCardRepository.Entry {
+        guard let entry = try IdentityCardRepository(transaction).find(id) else {
             throw Refusal(.notFound, "There is no such card.")
         }
         return entry

@@ -7,12 +7,13 @@ import Repositories
 /// Opening what is kept of a card.
 enum SealedCard {
     static func facts(
-        of entry: IdentityCardRecords.Entry, keys: PersonalKeys, in transaction: any Transaction
+        of entry: IdentityCardRepository.Entry, keys: PersonalKeys, in transaction: any Transaction
     ) throws -> CardFacts? {
-        guard let dataKey = try DataKeyRecords(transaction, keys: keys).find(entry.userID) else { return nil }
+        guard let dataKey = try DataKeyRepository(transaction, keys: keys).find(entry.userID) else { return nil }
         return CardFacts(
             jsonText: try dataKey.open(
-                entry.sealedFacts, table: IdentityCardRecords.table, column: "sealed_facts", row: entry.id.description))
+                entry.sealedFacts, table: IdentityCardRepository.table, column: "sealed_facts",
+                row: entry.id.description))
     }
 
     /// Whether a card is of the person by whose card a user was verified last; `nil` where the user never was. The number
@@ -21,7 +22,9 @@ enum SealedCard {
         _ facts: CardFacts, of card: IdentityCardID, as user: UserID, keys: PersonalKeys,
         in transaction: any Transaction
     ) throws -> Bool? {
-        guard let entry = try IdentityCardRecords(transaction).lastVerified(of: user, before: card) else { return nil }
+        guard let entry = try IdentityCardRepository(transaction).lastVerified(of: user, before: card) else {
+            return nil
+        }
         do {
             guard let former = try self.facts(of: entry, keys: keys, in: transaction) else { return false }
             return SamePerson.agree(former, facts)

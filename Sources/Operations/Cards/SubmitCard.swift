@@ -28,7 +28,7 @@ public struct SubmitCard: Sendable {
     private let keys: PersonalKeys
     private let askIssuer: AskIssuer?
     private let policy: CurrentPolicy
-    private let surroundings: Surroundings
+    private let environment: Environment
 
     /// Asks whoever can confirm a card's data; `nil` where nobody is there to ask.
     public typealias AskIssuer = @Sendable (CardFacts) async -> IssuerConfirmation
@@ -36,13 +36,13 @@ public struct SubmitCard: Sendable {
     /// Judges cards in a store.
     public init(
         store: any Database, keys: PersonalKeys, askIssuer: AskIssuer?, policy: CurrentPolicy,
-        surroundings: Surroundings
+        environment: Environment
     ) {
         self.store = SessionStore(store)
         self.keys = keys
         self.askIssuer = askIssuer
         self.policy = policy
-        self.surroundings = surroundings
+        self.environment = environment
     }
 
     /// Judges. A text that cannot be read is no attempt; what is read is counted before it is judged.
@@ -51,7 +51,7 @@ public struct SubmitCard: Sendable {
     ///   `card_rejected` with the checks, `user_banned` for a banned document, `unavailable`.
     public func callAsFunction(_ input: CardInput, for session: Session) async throws -> JudgedCard {
         let policy = policy[\.cards]
-        let now = surroundings.now()
+        let now = environment.now()
         let scanned = try input.read(today: CalendarDate(utcDayOf: now))
         let displayName = try await countAttempt(session, policy)
         let assessment = CardAssessment(scanned, at: now, policy: policy, displayName: displayName)
@@ -73,15 +73,15 @@ public struct SubmitCard: Sendable {
     ///
     /// - Throws: ``Refusal`` `not_found`.
     public func show(_ text: String, to session: Session) async throws -> JudgedCard {
-        let today = CalendarDate(utcDayOf: surroundings.now())
+        let today = CalendarDate(utcDayOf: environment.now())
         return try await store.look { transaction in
-            guard let id = IdentityCardID(text[...]), let entry = try IdentityCardRecords(transaction).find(id),
+            guard let id = IdentityCardID(text[...]), let entry = try IdentityCardRepository(transaction).find(id),
                 entry.userID == session.userID,
                 let facts = try SealedCard.facts(of: entry, keys: keys, in: transaction)
             else { throw Refusal(.notFound, "You have shown no such card.") }
             return JudgedCard(
                 id: id, status: entry.status,
-                assurance: try UserRecords(transaction).find(session.userID)?.assurance ?? .none,
+                assurance: try UserRepository(transaction).find(session.userID)?.assurance ?? .none,
                 checks: CardCheck.list(jsonText: entry.checks), facts: facts, age: facts.dateOfBirth.age(on: today))
         }
     }
@@ -93,7 +93,7 @@ public struct SubmitCard: Sendable {
     private func countAttempt(_ session: Session, _ policy: CardPolicy) async throws -> String? {
         try await store.act(for: session) { transaction, holder in
             guard holder.user.assurance >= .phone else { throw Self.phoneFirst }
-            try RateRecords(transaction).countExactly(
+            try RateRepository(transaction).countExactly(
                 "card \(session.userID)", limit: RateLimit(count: policy.submissions, per: policy.submissionsPeriod))
             return try UserProfile.find(session.userID, keys: keys, in: transaction).displayName
         }
@@ -103,26 +103,26 @@ public struct SubmitCard: Sendable {
         _ facts: CardFacts, _ input: CardInput, _ checks: [CardCheck], _ assurance: Assurance, of scanned: ScannedCard,
         for session: Session
     ) async throws -> JudgedCard {
-        let id: IdentityCardID = surroundings.newIdentifier()
-        let auditID = surroundings.newUUID()
+        let id: IdentityCardID = environment.newIdentifier()
+        let auditID = environment.newUUID()
         let fingerprint = CardFingerprint(scanned.identityCard)
         let document = fingerprint.document.map { keys.blindIndex($0, .document) }
         // A number is one document, whichever kind of card it was scanned as: the barcode says what its maker wrote.
         let documents = (DocumentName(facts)?.fingerprints ?? []).flatMap { keys.blindIndexes($0, .document) }
         let persons = fingerprint.person.map { keys.blindIndexes($0, .person) } ?? []
-        let today = CalendarDate(utcDayOf: surroundings.now())
+        let today = CalendarDate(utcDayOf: environment.now())
         let reviewed = policy[\.cards].reviewedChecks
-        let bans = BlindSubjects(keys: keys)
+        let bans = BanSubjectIndex(keys: keys)
         let judged = try await store.act(for: session) { transaction, _ -> JudgedCard? in
             if let name = DocumentName(facts),
                 let hold = try bans.ruling(on: { bans.document(name) }, .document, in: transaction)
             {
-                try AuditRecords(transaction).append(
+                try AuditRepository(transaction).append(
                     .banEvaded, subject: "user \(session.userID)", actor: "device \(session.deviceID)",
                     detail: "ban \(hold.ban.id), document", id: auditID)
                 return nil
             }
-            let records = IdentityCardRecords(transaction)
+            let records = IdentityCardRepository(transaction)
             let others = try records.others(
                 than: session.userID, of: session.providerID, documents: documents, persons: persons)
             let isSamePerson = try SealedCard.isSamePerson(
@@ -135,9 +135,10 @@ public struct SubmitCard: Sendable {
                 isSamePerson == false
                 || all.contains { $0.result == .failed && reviewed.contains($0.name.rawValue) }
             let status: CardStatus = isReviewed ? .inReview : .verified
-            let dataKey = try DataKeyRecords(transaction, keys: keys).findOrCreate(session.userID, at: transaction.now)
+            let dataKey = try DataKeyRepository(transaction, keys: keys).findOrCreate(
+                session.userID, at: transaction.now)
             func seal(_ text: String, _ column: String) throws -> [UInt8] {
-                try dataKey.seal(text, table: IdentityCardRecords.table, column: column, row: id.description)
+                try dataKey.seal(text, table: IdentityCardRepository.table, column: column, row: id.description)
             }
             try records.insert(
                 .init(
@@ -147,7 +148,7 @@ public struct SubmitCard: Sendable {
                     checks: CardCheck.jsonText(all), assurance: assurance, documentIndex: document,
                     personIndex: persons.first,
                     submittedAt: transaction.now, decidedAt: status == .verified ? transaction.now : nil))
-            let users = AuthenticatedUserRecords(transaction, keys: keys)
+            let users = AuthenticatedUserRepository(transaction, keys: keys)
             if status == .verified {
                 guard try users.identityVerified(session.userID, facts, assurance: assurance, at: transaction.now)
                 else { throw Self.phoneFirst }
@@ -155,12 +156,12 @@ public struct SubmitCard: Sendable {
                     try bans.hold(session.userID, whoProved: { bans.document(name) }, .document, in: transaction)
                 }
             }
-            try AuditRecords(transaction).append(
+            try AuditRepository(transaction).append(
                 status == .verified ? .identityVerified : .cardInReview, subject: "user \(session.userID)",
                 actor: "device \(session.deviceID)", detail: "card \(id)", id: auditID)
             return JudgedCard(
                 id: id, status: status,
-                assurance: try UserRecords(transaction).find(session.userID)?.assurance ?? .none, checks: all,
+                assurance: try UserRepository(transaction).find(session.userID)?.assurance ?? .none, checks: all,
                 facts: facts,
                 age: facts.dateOfBirth.age(on: today))
         }

@@ -7,19 +7,19 @@ import Repositories
 /// What admins see of devices, and do to them, from the command line.
 public struct AdministerDevices: Sendable {
     private let store: any Database
-    private let surroundings: Surroundings
+    private let environment: Environment
     private let actor: String
 
     /// Works on a store in an admin's name.
-    public init(store: any Database, surroundings: Surroundings, actor: String) {
+    public init(store: any Database, environment: Environment, actor: String) {
         self.store = store
-        self.surroundings = surroundings
+        self.environment = environment
         self.actor = actor
     }
 
     /// The newest devices, with how many certificates and sessions each has.
-    public func list(limit: Int) async throws -> [DeviceRecords.Line] {
-        try await store.look { try DeviceRecords($0).list(limit: limit) }
+    public func list(limit: Int) async throws -> [DeviceRepository.Line] {
+        try await store.look { try DeviceRepository($0).list(limit: limit) }
     }
 
     /// Takes everything from a device: each of its certificates is revoked, its sessions end. It must certify anew, with
@@ -31,7 +31,7 @@ public struct AdministerDevices: Sendable {
         _ id: DeviceID, reason: RevocationReason
     ) async throws -> (serials: [String], sessionsEnded: Int) {
         try await store.decide { transaction in
-            let records = CertificateRecords(transaction)
+            let records = CertificateRepository(transaction)
             let certificates = try records.list(deviceID: id)
             guard !certificates.isEmpty else { throw Refusal(.notFound, "There is no device \(id).") }
             // A superseded one of a key in other hands is listed for that.
@@ -45,13 +45,13 @@ public struct AdministerDevices: Sendable {
                 throw Refusal(.conflict, "Every certificate of the device is revoked already.", state: "revoked")
             }
             for certificate in revoked {
-                try AuditRecords(transaction).append(
+                try AuditRepository(transaction).append(
                     .certificateRevoked, subject: "certificate \(certificate.serial)", actor: actor,
-                    detail: "device \(id)", reason: AuditReason(reason.rawValue), id: surroundings.newUUID())
+                    detail: "device \(id)", reason: AuditReason(reason.rawValue), id: environment.newUUID())
             }
-            let ended = try SessionRecords(transaction).end(
+            let ended = try SessionRepository(transaction).end(
                 .device(id), at: transaction.now, reason: "device revoked")
-            try ChangeRecords(transaction).announce(.device(id))
+            try ChangeLog(transaction).announce(.device(id))
             return (revoked.map(\.serial), ended)
         }
     }

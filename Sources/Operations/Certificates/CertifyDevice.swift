@@ -23,22 +23,22 @@ public struct CertifyDevice: Sendable {
     private let store: any Database
     private let keys: PersonalKeys
     private let issuing: IssueCertificate
-    private let providers: KnownProviders
-    private let watch: StoreWatch
+    private let providers: ProviderCache
+    private let watch: CacheInvalidator
     private let realm: String
     private let verifyCaptcha: @Sendable (String) async throws -> Bool
     private let policy: CurrentPolicy
     private let rateLimiting: RateLimiting
-    private let surroundings: Surroundings
+    private let environment: Environment
 
     /// Certifies into a store.
     ///
     /// - Parameter verifyCaptcha: asks the siteverify endpoint about a captcha's response.
     public init(
-        store: any Database, keys: PersonalKeys, issuing: IssueCertificate, providers: KnownProviders,
-        watch: StoreWatch, realm: String,
+        store: any Database, keys: PersonalKeys, issuing: IssueCertificate, providers: ProviderCache,
+        watch: CacheInvalidator, realm: String,
         verifyCaptcha: @escaping @Sendable (String) async throws -> Bool, policy: CurrentPolicy,
-        rateLimiting: RateLimiting, surroundings: Surroundings
+        rateLimiting: RateLimiting, environment: Environment
     ) {
         self.store = store
         self.keys = keys
@@ -49,7 +49,7 @@ public struct CertifyDevice: Sendable {
         self.verifyCaptcha = verifyCaptcha
         self.policy = policy
         self.rateLimiting = rateLimiting
-        self.surroundings = surroundings
+        self.environment = environment
     }
 
     /// What a device asks for.
@@ -113,17 +113,17 @@ public struct CertifyDevice: Sendable {
             if try repeated(request, presenceKey, in: transaction) == nil {
                 try issuing.requireUnusedKey(parsed.key, in: transaction)
                 if let ceiling = ceiling(rules) {
-                    try RateRecords(transaction).requireRoom(Self.ceilingKey, limit: ceiling)
+                    try RateRepository(transaction).requireRoom(Self.ceilingKey, limit: ceiling)
                 }
             }
-            return try wished.map { try CertificateRecords(transaction).list(deviceID: $0).isEmpty } ?? false
+            return try wished.map { try CertificateRepository(transaction).list(deviceID: $0).isEmpty } ?? false
         }
         if isFree, let wished, let issued = try await issue(parsed, as: wished, request, presenceKey, enrolment) {
             return issued
         }
         guard
             let issued = try await issue(
-                parsed, as: surroundings.newIdentifier(), request, presenceKey, enrolment)
+                parsed, as: environment.newIdentifier(), request, presenceKey, enrolment)
         else {
             throw Refusal(.unavailable, "No device id is free at this moment; nothing was changed.", retryAfter: 1)
         }
@@ -139,7 +139,7 @@ public struct CertifyDevice: Sendable {
             limits += [(wider.bits56, rules.perHourPer56), (wider.bits48, rules.perHourPer48)]
         }
         for (key, count) in limits {
-            try RateRecords(transaction).count(
+            try RateRepository(transaction).count(
                 "certify", from: key, keys: keys, limit: RateLimit(count: count, per: 3600))
         }
     }
@@ -156,13 +156,13 @@ public struct CertifyDevice: Sendable {
     private func repeated(
         _ request: Request, _ presenceKey: VerificationKey?, in transaction: any Transaction
     ) throws -> CertifiedDevice? {
-        guard let known = try RepeatedRequestRecords(transaction).find(request.digest),
+        guard let known = try RepeatedRequestRepository(transaction).find(request.digest),
             known.presenceKey == presenceKey?.pem, known.certificate.revoked == nil,
             transaction.now < known.certificate.notAfter
         else { return nil }
-        let holds = try BanRecords(transaction).holds(
+        let holds = try BanRepository(transaction).holds(
             on: [.device(known.certificate.deviceID), .deviceKey(known.certificate.keyHash)])
-        guard BanHold.ruling(holds, on: .all, at: transaction.now) == nil else { return nil }
+        guard BanEntry.ruling(holds, on: .all, at: transaction.now) == nil else { return nil }
         return CertifiedDevice(
             certificatePEM: known.certificatePEM, chainPEM: issuing.chainPEM, certificate: known.certificate,
             isRepeated: true)
@@ -175,20 +175,20 @@ public struct CertifyDevice: Sendable {
         _ presenceKey: VerificationKey?, _ enrolment: EnrolmentToken?
     ) async throws -> CertifiedDevice? {
         let issued = try issuing.sign(parsed.key, deviceID: deviceID, replaces: nil)
-        let auditID = surroundings.newUUID()
+        let auditID = environment.newUUID()
         let ceiling = ceiling(policy[\.certification])
         return try await store.decide { transaction in
             // Two of the same request at once are given one certificate.
             if let repeated = try repeated(request, presenceKey, in: transaction) { return repeated }
             try issuing.requireUnusedKey(parsed.key, in: transaction)
             guard
-                try DeviceRecords(transaction).insert(
+                try DeviceRepository(transaction).insert(
                     deviceID, userAgent: parsed.userAgent, presenceKey: presenceKey?.pem, at: transaction.now)
             else { return nil }
-            if let ceiling { try RateRecords(transaction).count(Self.ceilingKey, limit: ceiling) }
+            if let ceiling { try RateRepository(transaction).count(Self.ceilingKey, limit: ceiling) }
             if let enrolment {
                 guard
-                    try NonceRecords(transaction).spend(
+                    try NonceRepository(transaction).spend(
                         identifier: "enrolment \(enrolment.identifier)", of: enrolment.provider,
                         until: enrolment.rememberUntil)
                 else { throw Refusal(.invalidCSR, "The enrolment token was used before.", reason: "gate") }
@@ -196,7 +196,7 @@ public struct CertifyDevice: Sendable {
             try issuing.record(
                 issued, subjectPublicKeyInfo: parsed.key.subjectPublicKeyInfo, actor: "device \(deviceID)",
                 auditID: auditID, in: transaction)
-            try RepeatedRequestRecords(transaction).remember(
+            try RepeatedRequestRepository(transaction).remember(
                 request.digest, serial: issued.certificate.serial, certificatePEM: issued.certificatePEM,
                 until: transaction.now.addingTimeInterval(Self.repeatable))
             return issued
@@ -237,7 +237,7 @@ public struct CertifyDevice: Sendable {
             let known = try await providers.find(token.issuer)
             return try ProviderTokenVerifier(realm: realm, clockSkew: policy[\.identityTokens].clockSkew)
                 .verifyEnrolment(
-                    token, provider: known?.provider, key: known?.key(token.keyID), now: surroundings.now())
+                    token, provider: known?.provider, key: known?.key(token.keyID), now: environment.now())
         }
     }
 }

@@ -10,7 +10,7 @@ public struct IssueCertificate: Sendable {
     private let authority: CertificateAuthority
     private let baseURL: @Sendable () -> String
     private let policy: CurrentPolicy
-    private let surroundings: Surroundings
+    private let environment: Environment
 
     /// Issues by an authority.
     ///
@@ -18,12 +18,12 @@ public struct IssueCertificate: Sendable {
     ///   a free port is known only when it was taken.
     public init(
         authority: CertificateAuthority, baseURL: @autoclosure @escaping @Sendable () -> String, policy: CurrentPolicy,
-        surroundings: Surroundings
+        environment: Environment
     ) {
         self.authority = authority
         self.baseURL = baseURL
         self.policy = policy
-        self.surroundings = surroundings
+        self.environment = environment
     }
 
     /// The authority's certificates, PEM, leaf's issuer first.
@@ -34,7 +34,7 @@ public struct IssueCertificate: Sendable {
         guard let hash = Digest256(key.keyHash) else { return }
         try requireUnbanned(.deviceKey(hash), in: transaction)
         if try CertificateUpkeep(transaction).isRevoked(hash) { throw Self.revokedKey }
-        for certificate in try CertificateRecords(transaction).list(keyHash: hash) {
+        for certificate in try CertificateRepository(transaction).list(keyHash: hash) {
             if let revoked = certificate.revoked, revoked.reason != RevocationReason.superseded.rawValue {
                 throw Self.revokedKey
             }
@@ -48,9 +48,9 @@ public struct IssueCertificate: Sendable {
         .invalidCSR, "This key was revoked: make a new one.", reason: "key_revoked")
 
     /// Refuses what a banned device has used, its name or a key, as if it were revoked.
-    func requireUnbanned(_ subject: BanHold.Subject, in transaction: any Transaction) throws {
-        let holds = try BanRecords(transaction).holds(on: [subject])
-        guard BanHold.ruling(holds, on: .all, at: transaction.now) == nil else {
+    func requireUnbanned(_ subject: BanEntry.Subject, in transaction: any Transaction) throws {
+        let holds = try BanRepository(transaction).holds(on: [subject])
+        guard BanEntry.ruling(holds, on: .all, at: transaction.now) == nil else {
             throw Refusal(.invalidCSR, "This key or device is banned.", reason: "key_revoked")
         }
     }
@@ -58,11 +58,11 @@ public struct IssueCertificate: Sendable {
     /// Signs a certificate. It counts only once it is recorded.
     func sign(_ key: DevicePublicKey, deviceID: DeviceID, replaces: String?) throws -> CertifiedDevice {
         let rules = policy[\.certification]
-        let now = surroundings.now()
+        let now = environment.now()
         let issued: IssuedCertificate
         do {
             issued = try authority.issue(
-                key, deviceID: deviceID, serial: surroundings.randomBytes(16), now: now, validity: Int(rules.validity),
+                key, deviceID: deviceID, serial: environment.randomBytes(16), now: now, validity: Int(rules.validity),
                 revocationListURL: "\(baseURL())/certificates/revocations",
                 policyOID: rules.policyOID.isEmpty ? nil : rules.policyOID)
         } catch {
@@ -85,8 +85,8 @@ public struct IssueCertificate: Sendable {
         _ issued: CertifiedDevice, subjectPublicKeyInfo: [UInt8], actor: String, auditID: UUID,
         in transaction: any Transaction
     ) throws {
-        try CertificateRecords(transaction).insert(issued.certificate, subjectPublicKeyInfo: subjectPublicKeyInfo)
-        try AuditRecords(transaction).append(
+        try CertificateRepository(transaction).insert(issued.certificate, subjectPublicKeyInfo: subjectPublicKeyInfo)
+        try AuditRepository(transaction).append(
             .certificateIssued, subject: "certificate \(issued.certificate.serial)", actor: actor, id: auditID)
     }
 }

@@ -17,7 +17,7 @@ public final class RevocationListDocument: Sendable {
     /// When it was made.
     public let thisUpdate: Date
 
-    init(_ list: RevocationListRecords.Published) {
+    init(_ list: RevocationListRepository.Published) {
         (number, der, entries, thisUpdate) = (list.number, list.der, list.entries, list.thisUpdate)
     }
 }
@@ -30,7 +30,7 @@ public final class RevocationListDocument: Sendable {
 public final class PublishRevocationList: Sendable {
     private let store: any Database
     private let authority: CertificateAuthority
-    private let surroundings: Surroundings
+    private let environment: Environment
     private let clock = ContinuousClock()
     private let state = Mutex(State())
 
@@ -60,10 +60,10 @@ public final class PublishRevocationList: Sendable {
     }
 
     /// Publishes for an authority.
-    public init(store: any Database, authority: CertificateAuthority, surroundings: Surroundings) {
+    public init(store: any Database, authority: CertificateAuthority, environment: Environment) {
         self.store = store
         self.authority = authority
-        self.surroundings = surroundings
+        self.environment = environment
     }
 
     /// Says that something may have been revoked: whoever asks next has the store looked at.
@@ -78,7 +78,7 @@ public final class PublishRevocationList: Sendable {
     ///
     /// - Throws: ``Refusal`` `unavailable` where there is none that is young enough.
     public func document() async throws -> RevocationListDocument {
-        let now = surroundings.now()
+        let now = environment.now()
         var failure: any Error = Refusal(
             .unavailable, "The revocation list is changing too quickly; try again.", retryAfter: 1)
         for _ in 0..<4 {
@@ -148,28 +148,31 @@ public final class PublishRevocationList: Sendable {
     private func refreshed() async throws -> RevocationListDocument {
         // Whoever is overtaken by another node takes that one's, or makes the next.
         for _ in 0..<8 {
-            let now = surroundings.now()
+            let now = environment.now()
             let (heading, revocations) = try await store.look { transaction in
-                (try RevocationListRecords(transaction).heading(), try CertificateRecords(transaction).revocations())
+                (
+                    try RevocationListRepository(transaction).heading(),
+                    try CertificateRepository(transaction).revocations()
+                )
             }
             if let heading, heading.revocations == revocations,
                 now.timeIntervalSince(heading.thisUpdate) < Self.maximumAge
             {
                 if let known = state.withLock({ $0.list }), known.number == heading.number { return known }
-                let current = try await store.look { try RevocationListRecords($0).current() }
+                let current = try await store.look { try RevocationListRepository($0).current() }
                 if let current, current.number == heading.number { return RevocationListDocument(current) }
                 continue
             }
             let (entries, counted) = try await store.look { transaction in
-                let records = CertificateRecords(transaction)
+                let records = CertificateRepository(transaction)
                 return (try records.listed(now: now), try records.revocations())
             }
             let last = heading?.number ?? 0
             let list = try await sign(entries, number: last + 1, now: now)
-            let published = RevocationListRecords.Published(
+            let published = RevocationListRepository.Published(
                 number: last + 1, der: list.der, entries: Int64(entries.count), thisUpdate: now, revocations: counted)
             let isPublished = try await store.decide { transaction in
-                try RevocationListRecords(transaction).publish(published, nextUpdate: list.nextUpdate, after: last)
+                try RevocationListRepository(transaction).publish(published, nextUpdate: list.nextUpdate, after: last)
             }
             if isPublished { return RevocationListDocument(published) }
         }

@@ -12,18 +12,18 @@ public struct RenewCertificate: Sendable {
     private let issuing: IssueCertificate
     private let policy: CurrentPolicy
     private let rateLimiting: RateLimiting
-    private let surroundings: Surroundings
+    private let environment: Environment
 
     /// Renews into a store.
     public init(
         store: any Database, issuing: IssueCertificate, policy: CurrentPolicy, rateLimiting: RateLimiting,
-        surroundings: Surroundings
+        environment: Environment
     ) {
         self.store = store
         self.issuing = issuing
         self.policy = policy
         self.rateLimiting = rateLimiting
-        self.surroundings = surroundings
+        self.environment = environment
     }
 
     /// Renews.
@@ -34,7 +34,7 @@ public struct RenewCertificate: Sendable {
         guard let present = connection.certificate?.certificate else {
             throw Refusal(.certificateRevoked, "Connect again.")
         }
-        guard surroundings.now() >= present.renewAfter else {
+        guard environment.now() >= present.renewAfter else {
             throw Refusal(
                 .conflict, "The certificate can be renewed from \(present.renewAfter.rfc3339) on.", state: "not_due")
         }
@@ -42,14 +42,16 @@ public struct RenewCertificate: Sendable {
         if let csr {
             key = try RequestedCertificate(csr).key
         } else {
-            let bytes = try await store.look { try CertificateRecords($0).subjectPublicKeyInfo(serial: present.serial) }
+            let bytes = try await store.look {
+                try CertificateRepository($0).subjectPublicKeyInfo(serial: present.serial)
+            }
             key = try DevicePublicKey(subjectPublicKeyInfo: bytes ?? [])
         }
         let issued = try issuing.sign(key, deviceID: present.deviceID, replaces: present.serial)
-        let auditID = surroundings.newUUID()
+        let auditID = environment.newUUID()
         let perDay = rateLimiting == .on ? policy[\.certification].renewalsPerDay : nil
         try await store.decide { transaction in
-            let records = CertificateRecords(transaction)
+            let records = CertificateRepository(transaction)
             guard let now = try records.find(serial: present.serial), now.revoked == nil else {
                 throw Refusal(.certificateRevoked, "This certificate was revoked or superseded.")
             }
@@ -57,7 +59,7 @@ public struct RenewCertificate: Sendable {
             try issuing.requireUnusedKey(key, by: present.deviceID, in: transaction)
             // Only what is issued counts: a device whose requests are refused has gained nothing.
             if let perDay {
-                try RateRecords(transaction).countExactly(
+                try RateRepository(transaction).countExactly(
                     "renewal \(present.deviceID)", limit: RateLimit(count: perDay, per: 86_400))
             }
             // A renewal whose answer was lost is never shown: it must not lie about as a second way in, nor on a list.

@@ -9,16 +9,16 @@ import Synchronization
 /// a second everywhere.
 public struct RevokeCertificate: Sendable {
     private let store: any Database
-    private let watch: StoreWatch?
-    private let surroundings: Surroundings
+    private let watch: CacheInvalidator?
+    private let environment: Environment
 
     /// Revokes in a store.
     ///
     /// - Parameter watch: keeps this process's memory, where it has one.
-    public init(store: any Database, watch: StoreWatch?, surroundings: Surroundings) {
+    public init(store: any Database, watch: CacheInvalidator?, environment: Environment) {
         self.store = store
         self.watch = watch
-        self.surroundings = surroundings
+        self.environment = environment
     }
 
     /// The device gives up its own certificate; its sessions end.
@@ -36,9 +36,9 @@ public struct RevokeCertificate: Sendable {
     /// - Throws: ``Refusal`` `not_found`, or `conflict` where it is revoked already.
     @discardableResult
     public func revoke(serial: String, reason: RevocationReason, actor: String) async throws -> DeviceCertificate {
-        let auditID = surroundings.newUUID()
+        let auditID = environment.newUUID()
         let certificate = try await store.decide { transaction -> DeviceCertificate in
-            let records = CertificateRecords(transaction)
+            let records = CertificateRepository(transaction)
             guard let certificate = try records.find(serial: serial) else {
                 throw Refusal(.notFound, "There is no certificate with the serial number \(serial).")
             }
@@ -46,19 +46,19 @@ public struct RevokeCertificate: Sendable {
                 try reason.isCompromise
                 ? compromise(certificate, reason, in: transaction) : withdraw(certificate, reason, in: transaction)
             for other in others {
-                try AuditRecords(transaction).append(
+                try AuditRepository(transaction).append(
                     .certificateRevoked, subject: "certificate \(other)", actor: actor, detail: "with \(serial)",
-                    reason: AuditReason(reason.rawValue), id: surroundings.newUUID())
+                    reason: AuditReason(reason.rawValue), id: environment.newUUID())
             }
             let remaining = try records.list(deviceID: certificate.deviceID).contains { $0.revoked == nil }
             if !remaining {
-                try SessionRecords(transaction).end(
+                try SessionRepository(transaction).end(
                     .device(certificate.deviceID), at: transaction.now, reason: "certificate revoked")
             }
-            try AuditRecords(transaction).append(
+            try AuditRepository(transaction).append(
                 .certificateRevoked, subject: "certificate \(serial)", actor: actor,
                 reason: AuditReason(reason.rawValue), id: auditID)
-            try ChangeRecords(transaction).announce(.device(certificate.deviceID))
+            try ChangeLog(transaction).announce(.device(certificate.deviceID))
             return certificate
         }
         try await watch?.apply(.device(certificate.deviceID))
@@ -69,7 +69,7 @@ public struct RevokeCertificate: Sendable {
     private func withdraw(
         _ certificate: DeviceCertificate, _ reason: RevocationReason, in transaction: any Transaction
     ) throws -> [String] {
-        let records = CertificateRecords(transaction)
+        let records = CertificateRepository(transaction)
         guard try records.revoke(serial: certificate.serial, at: transaction.now, reason: reason.rawValue) else {
             throw Refusal(.conflict, "The certificate is revoked already.", state: "revoked")
         }
@@ -82,7 +82,7 @@ public struct RevokeCertificate: Sendable {
     private func compromise(
         _ certificate: DeviceCertificate, _ reason: RevocationReason, in transaction: any Transaction
     ) throws -> [String] {
-        let records = CertificateRecords(transaction)
+        let records = CertificateRepository(transaction)
         let lost = CertificateLineage(try records.list(deviceID: certificate.deviceID)).compromised(
             by: certificate.serial)
         let revoked = try lost.map(\.serial).filter {

@@ -12,7 +12,7 @@ public struct AnnounceNode: Sendable {
     private let version: String
     private let fingerprints: @Sendable () -> NodeFingerprints
     private let readAgain: @Sendable () -> Void
-    private let surroundings: Surroundings
+    private let environment: Environment
     /// The node's name.
     public let id: NodeID
 
@@ -25,22 +25,22 @@ public struct AnnounceNode: Sendable {
     ///   - fingerprints: what the node has at that moment; keys and policies can be read anew.
     ///   - readAgain: reads the keys that have versions anew: somebody has a newer one.
     public init(
-        store: any Database, keys: PersonalKeys, host: String, version: String, surroundings: Surroundings,
+        store: any Database, keys: PersonalKeys, host: String, version: String, environment: Environment,
         fingerprints: @escaping @Sendable () -> NodeFingerprints, readAgain: @escaping @Sendable () -> Void = {}
     ) {
         self.store = store
         self.keys = keys
         self.host = host
         self.version = version
-        self.surroundings = surroundings
+        self.environment = environment
         self.fingerprints = fingerprints
         self.readAgain = readAgain
-        id = surroundings.newIdentifier()
+        id = environment.newIdentifier()
     }
 
     /// Judges the node and, where it may serve, writes it down: one transaction, so that of two that come at once and do
     /// not agree one is refused. Where it does not agree with a node that may be dead it waits until that one is seen, or
-    /// does not count any more: for ``LiveNode/patience`` at most.
+    /// does not count any more: for ``ClusterMember/patience`` at most.
     ///
     /// - Parameters:
     ///   - allowsOtherPolicies: whether policies may differ.
@@ -56,10 +56,10 @@ public struct AnnounceNode: Sendable {
             let own = fingerprints()
             let (verdict, now) = try await store.decide { transaction -> (NodeAgreement, Date) in
                 let now = transaction.now
-                let records = NodeRecords(transaction)
+                let records = ClusterMemberRepository(transaction)
                 let verdict = NodeAgreement.judge(
                     own, beside: try records.live().filter { $0.id != id }, allowsOtherPolicies: allowsOtherPolicies,
-                    versionInForce: try DataKeyRecords(transaction, keys: keys).versionInForce(),
+                    versionInForce: try DataKeyRepository(transaction, keys: keys).versionInForce(),
                     arrival: first ?? now, now: now)
                 if verdict == .agreed {
                     try records.write(id, host: host, version: version, startedAt: now, own)
@@ -84,8 +84,8 @@ public struct AnnounceNode: Sendable {
     public func beat() async throws -> [NodeDisagreement] {
         let (others, inForce, now) = try await store.look { transaction in
             (
-                try NodeRecords(transaction).live().filter { $0.id != id },
-                try DataKeyRecords(transaction, keys: keys).versionInForce(), transaction.now
+                try ClusterMemberRepository(transaction).live().filter { $0.id != id },
+                try DataKeyRepository(transaction, keys: keys).versionInForce(), transaction.now
             )
         }
         var own = fingerprints()
@@ -95,7 +95,7 @@ public struct AnnounceNode: Sendable {
         }
         let present = own
         try await store.decide { transaction in
-            try NodeRecords(transaction).write(
+            try ClusterMemberRepository(transaction).write(
                 id, host: host, version: version, startedAt: transaction.now, present)
         }
         return NodeAgreement.disagreements(of: present, with: others, allowsOtherPolicies: false, now: now)
@@ -103,7 +103,7 @@ public struct AnnounceNode: Sendable {
 
     /// Takes the node out, so that others need not wait for its end.
     public func leave() async throws {
-        try await store.decide { try NodeRecords($0).remove(id) }
+        try await store.decide { try ClusterMemberRepository($0).remove(id) }
     }
 
     /// Says that the node lives until the task is cancelled, then that it goes.
@@ -116,7 +116,7 @@ public struct AnnounceNode: Sendable {
         onError: @escaping @Sendable (any Error) -> Void
     ) async {
         while !Task.isCancelled {
-            guard (try? await Task.sleep(for: .seconds(LiveNode.interval))) != nil else { break }
+            guard (try? await Task.sleep(for: .seconds(ClusterMember.interval))) != nil else { break }
             do {
                 observe(try await beat())
             } catch {

@@ -7,21 +7,21 @@ import Repositories
 /// counted of texts, and messages that ended a week ago, certificates and devices beyond the policy's time. Writes down which authorizations nobody answered in time.
 public struct Housekeeping: Sendable {
     private let store: any Database
-    private let sessions: LiveSessions
-    private let certificates: LiveCertificates
+    private let sessions: SessionCache
+    private let certificates: CertificateCache
     private let policy: CurrentPolicy
-    private let surroundings: Surroundings
+    private let environment: Environment
 
     /// Keeps a store and the memories of it tidy.
     public init(
-        store: any Database, sessions: LiveSessions, certificates: LiveCertificates, policy: CurrentPolicy,
-        surroundings: Surroundings
+        store: any Database, sessions: SessionCache, certificates: CertificateCache, policy: CurrentPolicy,
+        environment: Environment
     ) {
         self.store = store
         self.sessions = sessions
         self.certificates = certificates
         self.policy = policy
-        self.surroundings = surroundings
+        self.environment = environment
     }
 
     /// How many certificates of a kind one transaction deletes at most, and how many such transactions a round has.
@@ -35,26 +35,26 @@ public struct Housekeeping: Sendable {
         let numbersPeriod = policy[\.phones].numbersPerUserPeriod
         let policy = policy[\.sessions]
         let sessionsKept = policy.absoluteLifetime + policy.renewalWindow + policy.idleLifetime
-        let idle = surroundings.now().addingTimeInterval(-policy.idleLifetime)
+        let idle = environment.now().addingTimeInterval(-policy.idleLifetime)
         sessions.dropIdle(since: idle)
         certificates.dropIdle(since: idle)
         try await store.decide { transaction in
             // By the store's clock: a node whose own is ahead would forget nonces that can still be shown.
             let now = transaction.now
-            try NonceRecords(transaction).purge(expiredBefore: now.addingTimeInterval(-kept))
-            try SessionRecords(transaction).purge(before: now.addingTimeInterval(-sessionsKept))
-            try RateRecords(transaction).purge(before: now.addingTimeInterval(-60))
-            try RepeatedRequestRecords(transaction).purge()
-            try ChangeRecords(transaction).purge(before: now.addingTimeInterval(-3600))
+            try NonceRepository(transaction).purge(expiredBefore: now.addingTimeInterval(-kept))
+            try SessionRepository(transaction).purge(before: now.addingTimeInterval(-sessionsKept))
+            try RateRepository(transaction).purge(before: now.addingTimeInterval(-60))
+            try RepeatedRequestRepository(transaction).purge()
+            try ChangeLog(transaction).purge(before: now.addingTimeInterval(-3600))
             let month = now.addingTimeInterval(-max(numbersPeriod, 30 * 86_400))
-            try PhoneSendRecords(transaction).purge(before: month)
-            try PhoneFailureRecords(transaction).purge(before: month)
-            try PhoneVerificationRecords(transaction).purge(expiredBefore: now.addingTimeInterval(-86_400))
-            try IdentityCardRecords(transaction).dropInput(before: now.addingTimeInterval(-inputKept))
-            try AuthorizationRecords(transaction).expire(limit: 1000)
-            try BanUpkeep(transaction).purge()
-            try OutboxRecords(transaction).purge(endedBefore: now.addingTimeInterval(-7 * 86_400))
-            try NodeRecords(transaction).purge(unseenSince: now.addingTimeInterval(-86_400))
+            try PhoneSendRepository(transaction).purge(before: month)
+            try PhoneFailureRepository(transaction).purge(before: month)
+            try PhoneVerificationRepository(transaction).purge(expiredBefore: now.addingTimeInterval(-86_400))
+            try IdentityCardRepository(transaction).dropInput(before: now.addingTimeInterval(-inputKept))
+            try AuthorizationRepository(transaction).expire(limit: 1000)
+            try BanMaintenance(transaction).purge()
+            try OutboxRepository(transaction).purge(endedBefore: now.addingTimeInterval(-7 * 86_400))
+            try ClusterMemberRepository(transaction).purge(unseenSince: now.addingTimeInterval(-86_400))
         }
         try await purgeCertificates()
         // What was erased since the last round is to be gone from the log as well, data keys above all.

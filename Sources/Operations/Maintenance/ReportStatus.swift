@@ -37,7 +37,7 @@ public struct ReportStatus: Sendable {
         /// Audit entries that are not chained yet.
         public let unchained: Int
         /// The processes that serve the store, oldest first.
-        public let nodes: [LiveNode]
+        public let nodes: [ClusterMember]
         /// The moment, by the store's clock.
         public let at: Date
     }
@@ -47,16 +47,16 @@ public struct ReportStatus: Sendable {
     /// - Throws: ``Refusal`` `unavailable`.
     public func callAsFunction() async throws -> Summary {
         try await store.look { transaction in
-            let records = StatusRecords(transaction)
-            let chain = AuditChainRecords(transaction)
+            let records = StatusRepository(transaction)
+            let chain = AuditChainRepository(transaction)
             let head = try chain.head()
             return Summary(
                 sessions: try records.sessions(policy: policy), users: try records.users(),
                 devices: try records.devices(), certificates: try records.certificates(),
                 providers: try records.providers(),
-                outbox: try OutboxState.allCases.map { ($0, try OutboxRecords(transaction).count($0)) },
+                outbox: try OutboxState.allCases.map { ($0, try OutboxRepository(transaction).count($0)) },
                 audit: head.chain, signedAt: head.chain.signed > 0 ? head.signedAt : nil,
-                unchained: try chain.countUnchained(), nodes: try NodeRecords(transaction).live(),
+                unchained: try chain.countUnchained(), nodes: try ClusterMemberRepository(transaction).live(),
                 at: transaction.now)
         }
     }

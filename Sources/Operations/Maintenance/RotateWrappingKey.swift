@@ -10,14 +10,14 @@ import Repositories
 public struct RotateWrappingKey: Sendable {
     private let store: any Database
     private let keys: PersonalKeys
-    private let surroundings: Surroundings
+    private let environment: Environment
     private let actor: String
 
     /// Rotates in a store, in somebody's name, to the highest version that the keys hold.
-    public init(store: any Database, keys: PersonalKeys, surroundings: Surroundings, actor: String) {
+    public init(store: any Database, keys: PersonalKeys, environment: Environment, actor: String) {
         self.store = store
         self.keys = keys
-        self.surroundings = surroundings
+        self.environment = environment
         self.actor = actor
     }
 
@@ -37,9 +37,9 @@ public struct RotateWrappingKey: Sendable {
     /// How far the newest version has come.
     public func standing() async throws -> Standing {
         try await store.look { transaction in
-            let records = DataKeyRecords(transaction, keys: keys)
+            let records = DataKeyRepository(transaction, keys: keys)
             let version = keys.currentWrappingVersion
-            let counts = [try records.countByVersion(), try BanUpkeep(transaction).countByVersion()]
+            let counts = [try records.countByVersion(), try BanMaintenance(transaction).countByVersion()]
             return Standing(
                 version: version, isInForce: try records.versionInForce() >= version,
                 remaining: counts.joined().filter { $0.key < version }.map(\.value).reduce(0, +))
@@ -48,11 +48,13 @@ public struct RotateWrappingKey: Sendable {
 
     /// Puts the newest version in force: nodes that do not know it yet read their keys again before they make a data key.
     public func putInForce() async throws {
-        let auditID = surroundings.newUUID()
+        let auditID = environment.newUUID()
         try await store.decide { transaction in
             let version = keys.currentWrappingVersion
-            guard try DataKeyRecords(transaction, keys: keys).putInForce(version, at: transaction.now) else { return }
-            try AuditRecords(transaction).append(
+            guard try DataKeyRepository(transaction, keys: keys).putInForce(version, at: transaction.now) else {
+                return
+            }
+            try AuditRepository(transaction).append(
                 .wrappingKeyRotated, subject: "wrapping key \(version)", actor: actor, id: auditID)
         }
     }
@@ -67,11 +69,11 @@ public struct RotateWrappingKey: Sendable {
         batch: Int = 200, progress: (Int) -> Void = { _ in }
     ) async throws -> (wrapped: Int, unreadable: Int) {
         var (wrapped, unreadable) = (0, 0)
-        var mark: DataKeyRecords.Mark?
+        var mark: DataKeyRepository.Mark?
         repeat {
             let from = mark
             let step = try await store.decide {
-                try DataKeyRecords($0, keys: keys).rewrap(after: from, limit: batch)
+                try DataKeyRepository($0, keys: keys).rewrap(after: from, limit: batch)
             }
             wrapped += step.wrapped
             unreadable += step.unreadable
@@ -80,7 +82,7 @@ public struct RotateWrappingKey: Sendable {
         } while mark != nil
         var notes = 0
         repeat {
-            notes = try await store.decide { try BanUpkeep($0).rewrap(limit: batch, keys: keys) }
+            notes = try await store.decide { try BanMaintenance($0).rewrap(limit: batch, keys: keys) }
             wrapped += notes
             progress(wrapped)
         } while notes == batch
@@ -89,15 +91,15 @@ public struct RotateWrappingKey: Sendable {
 
     /// The versions among some under which nothing lies and nothing new will: they may be taken away for good.
     public func takeLeave(of versions: Set<Int>) async throws -> Set<Int> {
-        let auditID = surroundings.newUUID()
+        let auditID = environment.newUUID()
         return try await store.decide { transaction in
-            let records = DataKeyRecords(transaction, keys: keys)
+            let records = DataKeyRepository(transaction, keys: keys)
             let inForce = try records.versionInForce()
             let unused = versions.filter { $0 < inForce }.subtracting(try records.countByVersion().keys)
-                .subtracting(try BanUpkeep(transaction).countByVersion().keys)
+                .subtracting(try BanMaintenance(transaction).countByVersion().keys)
             guard !unused.isEmpty else { return [] }
             let names = unused.sorted().map(String.init).joined(separator: ", ")
-            try AuditRecords(transaction).append(
+            try AuditRepository(transaction).append(
                 .wrappingKeysRemoved, subject: "wrapping key \(inForce)", actor: actor, detail: "versions \(names)",
                 id: auditID)
             return unused

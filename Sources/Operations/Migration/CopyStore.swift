@@ -17,7 +17,7 @@ public struct CopyStore: Sendable {
     private let target: any Database
     private let places: (source: String, target: String)
     private let migrations: [Migration]
-    private let surroundings: Surroundings
+    private let environment: Environment
     private let actor: String
 
     /// Copies between two stores.
@@ -27,13 +27,13 @@ public struct CopyStore: Sendable {
     ///   - actor: who moves the store, for the audit log.
     public init(
         source: any Database, target: any Database, places: (source: String, target: String),
-        migrations: [Migration] = Schema.migrations, surroundings: Surroundings, actor: String
+        migrations: [Migration] = Schema.migrations, environment: Environment, actor: String
     ) {
         self.source = source
         self.target = target
         self.places = places
         self.migrations = migrations
-        self.surroundings = surroundings
+        self.environment = environment
         self.actor = actor
     }
 
@@ -92,7 +92,7 @@ public struct CopyStore: Sendable {
         if !begun.isPutAway {
             // What can be done while the source is in use is done before it is taken out of use.
             _ = try await tables.compare(rounds: Self.rounds.inUse)
-            try await putAway(begun.mark, cutsNodes: cutsNodes)
+            try await retire(begun.mark, cutsNodes: cutsNodes)
             tables.isPutAway = true
         }
         let comparisons = try await tables.compare(rounds: Self.rounds.last)
@@ -113,7 +113,7 @@ public struct CopyStore: Sendable {
 
     /// A node that serves the source would go on for a moment with what it remembers, and lose what it is asked then.
     private static func requireNoNodes(in transaction: any Transaction) throws {
-        let nodes = try NodeRecords(transaction).live()
+        let nodes = try ClusterMemberRepository(transaction).live()
         guard !nodes.isEmpty else { return }
         let names = nodes.map { node in
             "\(node.host), seen \(Int(max(0, transaction.now.timeIntervalSince(node.seenAt)))) s ago"
@@ -163,7 +163,7 @@ public struct CopyStore: Sendable {
             }
             return Begun(mark: mark, isPutAway: true, isFinished: true)
         }
-        let run = Identifier<CopyStore>(surroundings.newUUID()).description
+        let run = Identifier<CopyStore>(environment.newUUID()).description
         let taken = CopyMark(
             copy: source.copy, target: mark?.target ?? run, peer: places.source, state: .open, run: run)
         mark = taken
@@ -177,7 +177,7 @@ public struct CopyStore: Sendable {
 
     /// Gives the source a name of its own, by which a copy knows it again.
     private func identify() async throws -> CopyMark {
-        let id = Identifier<CopyStore>(surroundings.newUUID()).description
+        let id = Identifier<CopyStore>(environment.newUUID()).description
         return try await source.alter { transaction in
             try transaction.createCopyMarks()
             if let mark = try transaction.copyMark(.source) { return mark }
@@ -192,7 +192,7 @@ public struct CopyStore: Sendable {
         let copied = try await target.tables().filter { !CopyMark.owns(table: $0.name) }
         let present = try await source.tables()
         for shape in copied {
-            let name = isPutAway ? CopyMark.putAway(shape.name) : shape.name
+            let name = isPutAway ? CopyMark.retire(shape.name) : shape.name
             let other = present.first { $0.name == name || $0.name == shape.name }
             guard let other, Set(other.columns) == Set(shape.columns), other.key == shape.key, !shape.key.isEmpty else {
                 throw Refusal(
@@ -204,8 +204,8 @@ public struct CopyStore: Sendable {
         }
         // The sizes are the source's: those of a copy that was just begun are none. Which nodes run on the source is
         // nothing to the copy.
-        return copied.filter { $0.name != NodeRecords.table }.map { shape in
-            let name = isPutAway ? CopyMark.putAway(shape.name) : shape.name
+        return copied.filter { $0.name != ClusterMemberRepository.table }.map { shape in
+            let name = isPutAway ? CopyMark.retire(shape.name) : shape.name
             let rows = present.first { $0.name == name }?.estimatedRows ?? 0
             return TableShape(
                 name: shape.name, columns: shape.columns, key: shape.key, references: shape.references,
@@ -215,12 +215,12 @@ public struct CopyStore: Sendable {
 
     /// Takes the source out of use, for every process and from one moment on. The last thing that is written there is
     /// where it went, so that the audit log tells it on the other side.
-    private func putAway(_ mark: CopyMark, cutsNodes: Bool) async throws {
-        let (actor, detail, id) = (actor, "from \(places.source) to \(places.target)", surroundings.newUUID())
+    private func retire(_ mark: CopyMark, cutsNodes: Bool) async throws {
+        let (actor, detail, id) = (actor, "from \(places.source) to \(places.target)", environment.newUUID())
         let moved = CopyMark(copy: mark.copy, target: mark.target, peer: places.target, state: .moved, run: "")
-        try await source.putAway(moved) { transaction in
+        try await source.retire(moved) { transaction in
             if !cutsNodes { try Self.requireNoNodes(in: transaction) }
-            try AuditRecords(transaction).append(
+            try AuditRepository(transaction).append(
                 .storeMoved, subject: "store", actor: actor, detail: detail, id: id)
         }
     }

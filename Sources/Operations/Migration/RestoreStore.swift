@@ -14,20 +14,20 @@ public struct RestoreStore: Sendable {
     private let restored: any Database
     private let replaced: (any Database)?
     private let keys: PersonalKeys
-    private let surroundings: Surroundings
+    private let environment: Environment
     private let actor: String
 
     /// Works on a copy that nobody uses yet.
     ///
     /// - Parameter replaced: the store whose place it takes; `nil` where that is lost.
     public init(
-        restored: any Database, replaced: (any Database)?, keys: PersonalKeys, surroundings: Surroundings,
+        restored: any Database, replaced: (any Database)?, keys: PersonalKeys, environment: Environment,
         actor: String
     ) {
         self.restored = restored
         self.replaced = replaced
         self.keys = keys
-        self.surroundings = surroundings
+        self.environment = environment
         self.actor = actor
     }
 
@@ -65,23 +65,23 @@ public struct RestoreStore: Sendable {
     /// - Throws: `StoreError` where the replaced store cannot be read.
     public func decision(reason: AuditReason?) async throws -> @Sendable (any Transaction) throws -> Report {
         let losses = try await replaced?.alter { [keys] in try Losses(of: $0, keys: keys) }
-        let (generation, auditID) = (surroundings.newUUID(), surroundings.newUUID())
+        let (generation, auditID) = (environment.newUUID(), environment.newUUID())
         return { transaction in
-            let records = RestoreRecords(transaction)
+            let records = RestoreRepository(transaction)
             var report = Report()
             report.sessionsEnded = try records.endAllSessions()
             report.messagesDropped = try records.dropUnsentMessages()
             try records.endPhoneVerifications()
             try records.beginNonceGeneration(generation)
             // Whoever served the store when the copy was made does not serve this one.
-            try NodeRecords(transaction).purge(unseenSince: .distantFuture)
-            let head = try AuditChainRecords(transaction).head().chain
+            try ClusterMemberRepository(transaction).purge(unseenSince: .distantFuture)
+            let head = try AuditChainRepository(transaction).head().chain
             var detail = "copy ends at audit entry \(head.sequence)"
             if let losses {
                 try replay(losses, in: transaction, &report)
                 detail += ", replaced store at \(losses.audit.sequence) with digest \(losses.audit.digest.base64URL)"
             }
-            try AuditRecords(transaction).append(
+            try AuditRepository(transaction).append(
                 .storeRestored, subject: "store", actor: actor, detail: detail, reason: reason, id: auditID)
             return report
         }
@@ -92,7 +92,7 @@ public struct RestoreStore: Sendable {
         let erasures: [(user: UserID, entry: String?)]
         let revoked: [(certificate: DeviceCertificate, subjectPublicKeyInfo: [UInt8])]
         let revokedKeys: [Digest256]
-        let list: RevocationListRecords.Published?
+        let list: RevocationListRepository.Published?
         let providerKeys: [(id: ProviderKeyID, retiredAt: Date?, revokedAt: Date?)]
         let disabled: [Provider]
         let spent: [(identifier: String, expiresAt: Date)]
@@ -100,27 +100,27 @@ public struct RestoreStore: Sendable {
         let audit: AuditChain
 
         init(of transaction: any Transaction, keys: PersonalKeys) throws {
-            let records = RestoreRecords(transaction)
+            let records = RestoreRepository(transaction)
             erasures = try records.erasures()
-            let certificates = CertificateRecords(transaction)
+            let certificates = CertificateRepository(transaction)
             revoked = try certificates.listRevoked(now: transaction.now).map {
                 ($0, try certificates.subjectPublicKeyInfo(serial: $0.serial) ?? [])
             }
             revokedKeys = try CertificateUpkeep(transaction).revokedKeys()
-            list = try RevocationListRecords(transaction).current()
+            list = try RevocationListRepository(transaction).current()
             providerKeys = try records.endedProviderKeys()
-            disabled = try ProviderRecords(transaction).list().filter { $0.disabledAt != nil }
+            disabled = try ProviderRepository(transaction).list().filter { $0.disabledAt != nil }
             spent = try records.spentIdentifiers()
             bans = try ReplayBans(of: transaction, keys: keys)
-            audit = try AuditChainRecords(transaction).head().chain
+            audit = try AuditChainRepository(transaction).head().chain
         }
     }
 
     private func replay(_ losses: Losses, in transaction: any Transaction, _ report: inout Report) throws {
-        let records = RestoreRecords(transaction)
-        let audit = AuditRecords(transaction)
+        let records = RestoreRepository(transaction)
+        let audit = AuditRepository(transaction)
         report.erased = try erase(losses.erasures, in: transaction)
-        report.bans = try losses.bans(in: transaction, actor: actor, surroundings: surroundings)
+        report.bans = try losses.bans(in: transaction, actor: actor, environment: environment)
         for (certificate, key) in losses.revoked {
             guard let revoked = certificate.revoked,
                 try revoke(certificate, revoked, subjectPublicKeyInfo: key, in: transaction)
@@ -128,7 +128,7 @@ public struct RestoreStore: Sendable {
             report.certificatesRevoked += 1
             try audit.append(
                 .certificateRevoked, subject: "certificate \(certificate.serial)", actor: actor,
-                detail: "again after a restore", reason: AuditReason(revoked.reason), id: surroundings.newUUID())
+                detail: "again after a restore", reason: AuditReason(revoked.reason), id: environment.newUUID())
         }
         for key in losses.revokedKeys { try CertificateUpkeep(transaction).keep(revoked: key) }
         for key in losses.providerKeys {
@@ -136,20 +136,20 @@ public struct RestoreStore: Sendable {
             report.providerKeysEnded += 1
             try audit.append(
                 key.revokedAt == nil ? .providerKeyRetired : .providerKeyRevoked, subject: "key \(key.id)",
-                actor: actor, detail: "again after a restore", id: surroundings.newUUID())
+                actor: actor, detail: "again after a restore", id: environment.newUUID())
         }
-        let providers = ProviderRecords(transaction)
+        let providers = ProviderRepository(transaction)
         for provider in losses.disabled {
             guard let present = try providers.find(provider.id), present.disabledAt == nil else { continue }
             try providers.setDisabled(provider.id, at: provider.disabledAt)
             report.providersDisabled += 1
             try audit.append(
                 .providerDisabled, subject: "provider \(provider.id)", actor: actor,
-                detail: "again after a restore", id: surroundings.newUUID())
+                detail: "again after a restore", id: environment.newUUID())
         }
         for (identifier, expiry) in losses.spent { try records.spend(identifier, until: expiry) }
         // A revocation list's number never falls (RFC 5280 §5.2.3).
-        let lists = RevocationListRecords(transaction)
+        let lists = RevocationListRepository(transaction)
         if let list = losses.list, list.number > (try lists.current()?.number ?? 0) {
             // Whether it is whole is not known here: the next one is made.
             try lists.publish(
@@ -165,11 +165,11 @@ public struct RestoreStore: Sendable {
         _ certificate: DeviceCertificate, _ revoked: DeviceCertificate.Revocation, subjectPublicKeyInfo: [UInt8],
         in transaction: any Transaction
     ) throws -> Bool {
-        let records = CertificateRecords(transaction)
+        let records = CertificateRepository(transaction)
         guard try records.find(serial: certificate.serial) == nil else {
             return try records.revoke(serial: certificate.serial, at: revoked.at, reason: revoked.reason)
         }
-        _ = try DeviceRecords(transaction).insert(
+        _ = try DeviceRepository(transaction).insert(
             certificate.deviceID, userAgent: nil, presenceKey: nil, at: certificate.issuedAt)
         try records.insert(certificate, subjectPublicKeyInfo: subjectPublicKeyInfo)
         return true
@@ -179,18 +179,18 @@ public struct RestoreStore: Sendable {
     private func erase(
         _ erasures: [(user: UserID, entry: String?)], in transaction: any Transaction
     ) throws -> Int {
-        let records = RestoreRecords(transaction)
-        let users = UserRecords(transaction)
+        let records = RestoreRepository(transaction)
+        let users = UserRepository(transaction)
         var done: Set<UserID> = []
         for (user, entry) in erasures where !done.contains(user) {
             guard try users.find(user) != nil else { continue }
             if let entry {
                 if try records.hasAuditEntry(entry) { continue }
-            } else if try DataKeyRecords(transaction, keys: keys).erasedAt(user) != nil {
+            } else if try DataKeyRepository(transaction, keys: keys).erasedAt(user) != nil {
                 continue
             }
             try EraseUser(keys: keys)(
-                user, actor: actor, reason: "erased_before_restore", auditID: surroundings.newUUID(), in: transaction)
+                user, actor: actor, reason: "erased_before_restore", auditID: environment.newUUID(), in: transaction)
             done.insert(user)
         }
         return done.count

@@ -13,7 +13,7 @@ struct TableReader: Sendable {
     /// Whether the store has put its tables away.
     let isPutAway: Bool
 
-    private var table: String { "\"\(isPutAway ? CopyMark.putAway(shape.name) : shape.name)\"" }
+    private var table: String { "\"\(isPutAway ? CopyMark.retire(shape.name) : shape.name)\"" }
     private var columns: String { Self.list(shape.columns) }
 
     static func list(_ names: [String], of table: String = "") -> String {

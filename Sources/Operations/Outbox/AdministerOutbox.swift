@@ -6,19 +6,19 @@ import Repositories
 /// What admins see of the outbox, and do to it, from the command line.
 public struct AdministerOutbox: Sendable {
     private let store: any Database
-    private let surroundings: Surroundings
+    private let environment: Environment
     private let actor: String
 
     /// Works on a store in an admin's name.
-    public init(store: any Database, surroundings: Surroundings, actor: String) {
+    public init(store: any Database, environment: Environment, actor: String) {
         self.store = store
-        self.surroundings = surroundings
+        self.environment = environment
         self.actor = actor
     }
 
     /// The newest messages, of one state or of all.
     public func list(_ state: OutboxState?, limit: Int) async throws -> [OutboxMessage] {
-        try await store.look { try OutboxRecords($0).list(state, limit: limit) }
+        try await store.look { try OutboxRepository($0).list(state, limit: limit) }
     }
 
     /// Gives a dead letter its tries anew. The service takes it at its next round, within 30 seconds.
@@ -52,17 +52,17 @@ public struct AdministerOutbox: Sendable {
     }
 
     private func change(
-        _ id: OutboxMessageID, _ event: AuditRecords.Event,
-        _ act: @escaping @Sendable (OutboxMessage, OutboxRecords, Date) throws -> Void
+        _ id: OutboxMessageID, _ event: AuditRepository.Event,
+        _ act: @escaping @Sendable (OutboxMessage, OutboxRepository, Date) throws -> Void
     ) async throws -> OutboxMessage {
-        let auditID = surroundings.newUUID()
+        let auditID = environment.newUUID()
         return try await store.decide { transaction in
-            let records = OutboxRecords(transaction)
+            let records = OutboxRepository(transaction)
             guard let message = try records.find(id) else {
                 throw Refusal(.notFound, "There is no message \(id) in the outbox.")
             }
             try act(message, records, transaction.now)
-            try AuditRecords(transaction).append(event, subject: "message \(id)", actor: actor, id: auditID)
+            try AuditRepository(transaction).append(event, subject: "message \(id)", actor: actor, id: auditID)
             return try records.find(id) ?? message
         }
     }

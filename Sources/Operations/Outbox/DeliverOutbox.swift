@@ -32,9 +32,9 @@ public struct DeliverOutbox: Sendable {
     private let store: any Database
     private let compose: ComposePhoneText
     private let pushes: PushAuthorizations
-    private let events: TellProvider
+    private let events: NotifyProvider
     private let leaseTime: TimeInterval
-    private let surroundings: Surroundings
+    private let environment: Environment
     private let send: @Sendable (Message, OutboxMessageID) async -> DeliveryOutcome
     private let observe: @Sendable (OutboxMessage) -> Void
     private let onRest: @Sendable (ProviderID) -> Void
@@ -47,8 +47,8 @@ public struct DeliverOutbox: Sendable {
     ///   - observe: told of each message after its try, for the metrics.
     ///   - onRest: told when a provider's receiver is left alone for a while, since it does not answer.
     public init(
-        store: any Database, compose: ComposePhoneText, pushes: PushAuthorizations, events: TellProvider,
-        leaseTime: TimeInterval = 30, surroundings: Surroundings,
+        store: any Database, compose: ComposePhoneText, pushes: PushAuthorizations, events: NotifyProvider,
+        leaseTime: TimeInterval = 30, environment: Environment,
         send: @escaping @Sendable (Message, OutboxMessageID) async -> DeliveryOutcome,
         observe: @escaping @Sendable (OutboxMessage) -> Void = { _ in },
         onRest: @escaping @Sendable (ProviderID) -> Void = { _ in }
@@ -58,7 +58,7 @@ public struct DeliverOutbox: Sendable {
         self.pushes = pushes
         self.events = events
         self.leaseTime = leaseTime
-        self.surroundings = surroundings
+        self.environment = environment
         self.send = send
         self.observe = observe
         self.onRest = onRest
@@ -107,7 +107,7 @@ public struct DeliverOutbox: Sendable {
         signal.ring()
         await withDiscardingTaskGroup { group in
             for await _ in signal.rings {
-                let started = surroundings.now()
+                let started = environment.now()
                 var next = started.addingTimeInterval(Self.interval)
                 do {
                     for prepared in try await take(places.free) {
@@ -134,7 +134,7 @@ public struct DeliverOutbox: Sendable {
                 // One alarm is enough, as long as it is early enough.
                 guard alarm <= started || next < alarm else { continue }
                 alarm = next
-                let wait = max(0, next.timeIntervalSince(surroundings.now()))
+                let wait = max(0, next.timeIntervalSince(environment.now()))
                 group.addTask {
                     guard (try? await Task.sleep(for: .seconds(wait))) != nil else { return }
                     signal.ring()
@@ -174,12 +174,12 @@ public struct DeliverOutbox: Sendable {
     private func take(
         _ slots: [OutboxKind: Int], settling settled: (prepared: Prepared, result: OutboxMessage.Result)? = nil
     ) async throws -> [Prepared] {
-        let auditID = surroundings.newUUID()
-        let lease = surroundings.newUUID().uuidString
+        let auditID = environment.newUUID()
+        let lease = environment.newUUID().uuidString
         let end = ContinuousClock.now + .seconds(leaseTime - 1)
         let (prepared, after, resting) = try await store.decide {
             transaction -> ([Prepared], OutboxMessage?, ProviderID?) in
-            let records = OutboxRecords(transaction)
+            let records = OutboxRepository(transaction)
             var after: OutboxMessage?
             var resting: ProviderID?
             if let (prepared, result) = settled {
@@ -193,7 +193,7 @@ public struct DeliverOutbox: Sendable {
                     resting = try events.settle(message, prepared.content, result, in: transaction)
                 }
                 if after?.state == .dead {
-                    try AuditRecords(transaction).append(
+                    try AuditRepository(transaction).append(
                         .outboxMessageDied, subject: "message \(message.id)", actor: "service",
                         detail: message.reason, id: auditID)
                 }
@@ -239,7 +239,7 @@ public struct DeliverOutbox: Sendable {
     }
 
     private func nextDue(_ kinds: [OutboxKind]) async throws -> Date? {
-        try await store.look { try OutboxRecords($0).nextDue(kinds) }
+        try await store.look { try OutboxRepository($0).nextDue(kinds) }
     }
 }
 

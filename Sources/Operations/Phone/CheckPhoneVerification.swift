@@ -10,24 +10,24 @@ public struct CheckPhoneVerification: Sendable {
     private let keys: PersonalKeys
     private let codes: PhoneCodeKeys
     private let policy: CurrentPolicy
-    private let surroundings: Surroundings
+    private let environment: Environment
 
     /// Checks verifications of a store.
     public init(
         store: any Database, keys: PersonalKeys, codes: PhoneCodeKeys, policy: CurrentPolicy,
-        surroundings: Surroundings
+        environment: Environment
     ) {
         self.store = SessionStore(store)
         self.keys = keys
         self.codes = codes
         self.policy = policy
-        self.surroundings = surroundings
+        self.environment = environment
     }
 
     /// What the guess of a code came to, for the metrics; its caller learns whether it was right.
     public struct Outcome: Sendable {
         /// Right, wrong, or not compared at all.
-        public let verdict: PhoneChallenge.CheckVerdict
+        public let verdict: PhoneVerification.CheckVerdict
         /// How far the user is verified now.
         public let assurance: Assurance
         /// Whether the number is banned, which only who has shown the right code is told.
@@ -40,19 +40,19 @@ public struct CheckPhoneVerification: Sendable {
     /// - Throws: ``Refusal`` `unavailable`. A wrong code is an outcome; ``Outcome/requireRight()`` refuses it.
     public func callAsFunction(_ text: String, code: String, for session: Session) async throws -> Outcome {
         let policy = policy[\.phones]
-        let id = PhoneVerificationID(text[...]) ?? surroundings.newIdentifier()
-        let (verifiedAudit, frozenAudit) = (surroundings.newUUID(), surroundings.newUUID())
-        let bans = BlindSubjects(keys: keys)
+        let id = PhoneVerificationID(text[...]) ?? environment.newIdentifier()
+        let (verifiedAudit, frozenAudit) = (environment.newUUID(), environment.newUUID())
+        let bans = BanSubjectIndex(keys: keys)
         return try await store.act(for: session) { transaction, _ -> Outcome in
-            let entry = try PhoneVerificationRecords(transaction).countCheck(
+            let entry = try PhoneVerificationRepository(transaction).countCheck(
                 id, userID: session.userID, deviceID: session.deviceID)
-            let dataKey = try DataKeyRecords(transaction, keys: keys).find(session.userID)
-            let index = entry?.numberIndex ?? PhoneFailureRecords.noNumber
-            let failures = PhoneFailureRecords(transaction)
+            let dataKey = try DataKeyRepository(transaction, keys: keys).find(session.userID)
+            let index = entry?.numberIndex ?? PhoneFailureRepository.noNumber
+            let failures = PhoneFailureRepository(transaction)
             var streak = try failures.find(userID: session.userID, numberIndexes: [index])
             let e164 = try entry.flatMap { entry in
                 try dataKey?.open(
-                    entry.sealedNumber, table: PhoneVerificationRecords.table, column: "sealed_number",
+                    entry.sealedNumber, table: PhoneVerificationRepository.table, column: "sealed_number",
                     row: id.description)
             }
             let isRight =
@@ -66,7 +66,7 @@ public struct CheckPhoneVerification: Sendable {
                 : entry?.challenge.verdict(isRight: isRight, now: transaction.now, policy: policy) ?? .notCompared
             if verdict == .right { streak = FailureStreak() }
             if verdict == .wrong, streak.countFailure(now: transaction.now, policy: policy) {
-                try AuditRecords(transaction).append(
+                try AuditRepository(transaction).append(
                     .phoneFrozen, subject: "user \(session.userID)", actor: "device \(session.deviceID)",
                     id: frozenAudit)
             }
@@ -74,17 +74,17 @@ public struct CheckPhoneVerification: Sendable {
             guard verdict == .right, let entry, let dataKey, let e164 else {
                 return Outcome(verdict: verdict, assurance: .none, isBanned: false)
             }
-            try PhoneSendRecords(transaction).recordVerified(id)
-            try PhoneVerificationRecords(transaction).recordVerified(id, at: transaction.now)
+            try PhoneSendRepository(transaction).recordVerified(id)
+            try PhoneVerificationRepository(transaction).recordVerified(id, at: transaction.now)
             if let hold = try bans.ruling(on: { bans.phone(e164) }, .phone, in: transaction) {
-                try AuditRecords(transaction).append(
+                try AuditRepository(transaction).append(
                     .banEvaded, subject: "user \(session.userID)", actor: "device \(session.deviceID)",
                     detail: "ban \(hold.ban.id), phone", id: verifiedAudit)
                 return Outcome(verdict: .right, assurance: .none, isBanned: true)
             }
             let assurance = try prove(entry, e164: e164, dataKey: dataKey, for: session, in: transaction)
             try bans.hold(session.userID, whoProved: { bans.phone(e164) }, .phone, in: transaction)
-            try AuditRecords(transaction).append(
+            try AuditRepository(transaction).append(
                 .phoneVerified, subject: "user \(session.userID)", actor: "device \(session.deviceID)",
                 id: verifiedAudit)
             return Outcome(verdict: .right, assurance: assurance, isBanned: false)
@@ -93,26 +93,26 @@ public struct CheckPhoneVerification: Sendable {
 
     /// The number is the user's from now on.
     private func prove(
-        _ entry: PhoneVerificationRecords.Entry, e164: String, dataKey: DataKey, for session: Session,
+        _ entry: PhoneVerificationRepository.Entry, e164: String, dataKey: DataKey, for session: Session,
         in transaction: any Transaction
     ) throws -> Assurance {
         let endpoint = try entry.sealedPushEndpoint.map {
             try dataKey.open(
-                $0, table: PhoneVerificationRecords.table, column: "sealed_push_endpoint",
+                $0, table: PhoneVerificationRepository.table, column: "sealed_push_endpoint",
                 row: entry.challenge.id.description)
         }
-        let users = UserRecords(transaction)
+        let users = UserRepository(transaction)
         guard let user = try users.find(session.userID) else { return .none }
-        let losers = try AuthenticatedUserRecords(transaction, keys: keys).phoneProven(
+        let losers = try AuthenticatedUserRepository(transaction, keys: keys).phoneProven(
             user, e164, pushEndpoint: endpoint, at: transaction.now)
         if endpoint != nil {
-            try PushAuthorizations(keys: keys, policy: policy, surroundings: surroundings).queueUnsent(
+            try PushAuthorizations(keys: keys, policy: policy, environment: environment).queueUnsent(
                 to: user.id, in: transaction)
         }
         for loser in losers {
-            try AuditRecords(transaction).append(
-                .phoneReassigned, subject: "user \(loser)", actor: "user \(session.userID)", id: surroundings.newUUID())
-            try ChangeRecords(transaction).announce(.user(loser))
+            try AuditRepository(transaction).append(
+                .phoneReassigned, subject: "user \(loser)", actor: "user \(session.userID)", id: environment.newUUID())
+            try ChangeLog(transaction).announce(.user(loser))
         }
         return try users.find(session.userID)?.assurance ?? .phone
     }

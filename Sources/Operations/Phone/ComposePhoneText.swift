@@ -30,17 +30,17 @@ public struct ComposePhoneText: Sendable {
     func callAsFunction(_ message: OutboxMessage, in transaction: any Transaction) throws -> OutboxContent {
         let policy = policy[\.phones]
         guard let id = PhoneVerificationID(message.subject[...]),
-            let entry = try PhoneVerificationRecords(transaction).find(id)
+            let entry = try PhoneVerificationRepository(transaction).find(id)
         else { return .overtaken("the verification is gone") }
         let challenge = entry.challenge
         let state = challenge.state(now: transaction.now, policy: policy)
         guard state == .open else { return .overtaken("the verification is \(state.rawValue)") }
         do {
-            guard let dataKey = try DataKeyRecords(transaction, keys: keys).find(message.userID) else {
+            guard let dataKey = try DataKeyRepository(transaction, keys: keys).find(message.userID) else {
                 return .overtaken("the user was erased")
             }
             let e164 = try dataKey.open(
-                message.payload, table: OutboxRecords.table, column: "payload", row: message.id.description)
+                message.payload, table: OutboxRepository.table, column: "payload", row: message.id.description)
             guard
                 let code = codes.code(
                     version: challenge.keyVersion, verification: id, user: challenge.userID,

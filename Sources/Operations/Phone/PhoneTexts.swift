@@ -10,11 +10,11 @@ struct PhoneTexts: Sendable {
     let keys: PersonalKeys
     let policy: CurrentPolicy
     let rateLimiting: RateLimiting
-    let surroundings: Surroundings
+    let environment: Environment
 
     /// A text that is asked for in a transaction.
     struct Request: Sendable {
-        let challenge: PhoneChallenge
+        let challenge: PhoneVerification
         let number: PhoneNumber
         /// Which sending of the code this is, from 0.
         let sending: Int
@@ -37,10 +37,10 @@ struct PhoneTexts: Sendable {
         let message: OutboxMessageID
         let audit: UUID
 
-        init(_ surroundings: Surroundings) {
-            sending = surroundings.newUUID()
-            message = surroundings.newIdentifier()
-            audit = surroundings.newUUID()
+        init(_ environment: Environment) {
+            sending = environment.newUUID()
+            message = environment.newIdentifier()
+            audit = environment.newUUID()
         }
     }
 
@@ -58,15 +58,15 @@ struct PhoneTexts: Sendable {
         if rateLimiting == .on {
             // Settled accounts have an address's budget of their own: new ones behind it cannot use it up.
             let act = target.age == .new && !target.isOwner ? "phone" : "phone settled"
-            try RateRecords(transaction).count(
+            try RateRepository(transaction).count(
                 act, from: request.address, keys: keys,
                 limit: RateLimit(count: policy.sendsPerHourPerAddress, per: 3600))
         }
-        let streak = try PhoneFailureRecords(transaction).find(userID: challenge.userID, numberIndexes: indexes)
+        let streak = try PhoneFailureRepository(transaction).find(userID: challenge.userID, numberIndexes: indexes)
         let attempt = SendAttempt(
             number: request.number, isOwner: target.isOwner, isFrozen: streak.isFrozen(now: transaction.now),
             age: target.age)
-        let records = PhoneSendRecords(transaction)
+        let records = PhoneSendRepository(transaction)
         let counts = try records.counts(for: target, policy: policy)
         let rule = SendGuard(policy: policy, limitsRates: rateLimiting == .on)
         try rule.requireWithinUserLimits(attempt, counts)
@@ -75,7 +75,7 @@ struct PhoneTexts: Sendable {
         switch decision {
         case .send: try write(request, dataKey: dataKey, id: names.message, in: transaction)
         case .withhold(_, let scope?):
-            try AuditRecords(transaction).append(
+            try AuditRepository(transaction).append(
                 .phoneSendsStopped, subject: target.name(of: scope), actor: "service", detail: "thinned out",
                 reason: "too_few_verified", id: names.audit)
             return Outcome(decision: decision, thinned: target.name(of: scope))
@@ -89,7 +89,7 @@ struct PhoneTexts: Sendable {
         _ request: Request, _ indexes: [Digest256], _ policy: PhonePolicy, in transaction: any Transaction
     ) throws -> SendTarget {
         let userID = request.challenge.userID
-        guard let user = try UserRecords(transaction).find(userID) else {
+        guard let user = try UserRepository(transaction).find(userID) else {
             throw Refusal(.notFound, "The user is gone.")
         }
         return SendTarget(
@@ -100,7 +100,7 @@ struct PhoneTexts: Sendable {
             number: indexes[0], prefixName: prefixName(of: request.number),
             prefix: keys.blindIndex("prefix " + SendGuard.prefix(of: request.number), .phoneNumber),
             country: request.number.region,
-            isOwner: try AuthenticatedUserRecords(transaction, keys: keys).isHolder(userID, ofNumber: indexes))
+            isOwner: try AuthenticatedUserRepository(transaction, keys: keys).isHolder(userID, ofNumber: indexes))
     }
 
     /// How the audit log, which is never erased, names a number's prefix: its country, and a keyed digest by which one
@@ -118,8 +118,8 @@ struct PhoneTexts: Sendable {
             id: id, kind: .phoneCode, subject: challenge.id.description, userID: challenge.userID,
             deduplicationKey: "\(OutboxKind.phoneCode.rawValue) \(challenge.id) \(request.sending)",
             payload: try dataKey.seal(
-                request.number.e164, table: OutboxRecords.table, column: "payload", row: id.description),
+                request.number.e164, table: OutboxRepository.table, column: "payload", row: id.description),
             createdAt: transaction.now, expiresAt: challenge.expiresAt, dueAt: transaction.now)
-        _ = try OutboxRecords(transaction).insert(message)
+        _ = try OutboxRepository(transaction).insert(message)
     }
 }

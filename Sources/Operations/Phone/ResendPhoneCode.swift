@@ -11,21 +11,21 @@ public struct ResendPhoneCode: Sendable {
     private let texts: PhoneTexts
     private let outbox: OutboxSignal
     private let policy: CurrentPolicy
-    private let surroundings: Surroundings
+    private let environment: Environment
 
     /// Sends codes of a store again.
     ///
     /// - Parameter outbox: rung when a message was written.
     public init(
         store: any Database, keys: PersonalKeys, outbox: OutboxSignal, policy: CurrentPolicy,
-        rateLimiting: RateLimiting, surroundings: Surroundings
+        rateLimiting: RateLimiting, environment: Environment
     ) {
         self.store = SessionStore(store)
         self.keys = keys
         self.outbox = outbox
         self.policy = policy
-        self.surroundings = surroundings
-        texts = PhoneTexts(keys: keys, policy: policy, rateLimiting: rateLimiting, surroundings: surroundings)
+        self.environment = environment
+        texts = PhoneTexts(keys: keys, policy: policy, rateLimiting: rateLimiting, environment: environment)
     }
 
     /// Sends it again.
@@ -38,17 +38,17 @@ public struct ResendPhoneCode: Sendable {
     ) async throws -> StartedPhoneVerification {
         let policy = policy[\.phones]
         guard let id = PhoneVerificationID(text[...]) else { throw Self.unknown }
-        let names = PhoneTexts.Names(surroundings)
+        let names = PhoneTexts.Names(environment)
         let resent = try await store.act(for: session) { transaction, _ -> StartedPhoneVerification in
-            let records = PhoneVerificationRecords(transaction)
+            let records = PhoneVerificationRepository(transaction)
             guard let entry = try records.find(id), entry.challenge.userID == session.userID,
                 entry.challenge.deviceID == session.deviceID,
-                let dataKey = try DataKeyRecords(transaction, keys: keys).find(session.userID)
+                let dataKey = try DataKeyRepository(transaction, keys: keys).find(session.userID)
             else { throw Self.unknown }
             var challenge = entry.challenge
             try challenge.requireResendable(now: transaction.now, policy: policy)
             let e164 = try dataKey.open(
-                entry.sealedNumber, table: PhoneVerificationRecords.table, column: "sealed_number",
+                entry.sealedNumber, table: PhoneVerificationRepository.table, column: "sealed_number",
                 row: id.description)
             guard let number = PhoneNumber(canonical: e164) else { throw SealingFailure.notAuthentic }
             challenge.resends += 1

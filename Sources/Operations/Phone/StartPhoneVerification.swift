@@ -20,7 +20,7 @@ public struct StartedPhoneVerification: Sendable {
     /// The name of what is thinned out from now on, for the log.
     public let thinned: String?
 
-    init(_ challenge: PhoneChallenge, outcome: PhoneTexts.Outcome?, policy: PhonePolicy) {
+    init(_ challenge: PhoneVerification, outcome: PhoneTexts.Outcome?, policy: PhonePolicy) {
         id = challenge.id
         expiresAt = challenge.expiresAt
         resendAfter = challenge.resendAfter(policy: policy)
@@ -40,14 +40,14 @@ public struct StartPhoneVerification: Sendable {
     private let texts: PhoneTexts
     private let outbox: OutboxSignal
     private let policy: CurrentPolicy
-    private let surroundings: Surroundings
+    private let environment: Environment
 
     /// Starts proofs in a store.
     ///
     /// - Parameter outbox: rung when a message was written.
     public init(
         store: any Database, keys: PersonalKeys, codes: PhoneCodeKeys, nonceKey: NonceKey, outbox: OutboxSignal,
-        policy: CurrentPolicy, rateLimiting: RateLimiting, surroundings: Surroundings
+        policy: CurrentPolicy, rateLimiting: RateLimiting, environment: Environment
     ) {
         self.store = SessionStore(store)
         self.keys = keys
@@ -55,8 +55,8 @@ public struct StartPhoneVerification: Sendable {
         self.nonceKey = nonceKey
         self.outbox = outbox
         self.policy = policy
-        self.surroundings = surroundings
-        texts = PhoneTexts(keys: keys, policy: policy, rateLimiting: rateLimiting, surroundings: surroundings)
+        self.environment = environment
+        texts = PhoneTexts(keys: keys, policy: policy, rateLimiting: rateLimiting, environment: environment)
     }
 
     /// What a device asks for.
@@ -97,26 +97,27 @@ public struct StartPhoneVerification: Sendable {
             try PushEndpoint(arn, of: policy.pushApplications)
         }
         let presence = try await presenceNonce(request.presence, for: number, session, on: connection)
-        let names = PhoneTexts.Names(surroundings)
-        let id: PhoneVerificationID = surroundings.newIdentifier()
+        let names = PhoneTexts.Names(environment)
+        let id: PhoneVerificationID = environment.newIdentifier()
 
         let started = try await store.act(for: session) { transaction, _ -> StartedPhoneVerification in
             if let presence { try spend(presence, in: transaction) }
-            let dataKey = try DataKeyRecords(transaction, keys: keys).findOrCreate(session.userID, at: transaction.now)
-            let records = PhoneVerificationRecords(transaction)
+            let dataKey = try DataKeyRepository(transaction, keys: keys).findOrCreate(
+                session.userID, at: transaction.now)
+            let records = PhoneVerificationRepository(transaction)
             let indexes = keys.blindIndexes(number.e164, .phoneNumber)
             let live = try records.findUnexpired(
                 userID: session.userID, deviceID: session.deviceID, numberIndexes: indexes)
             func seal(_ text: String, _ column: String, _ row: PhoneVerificationID) throws -> [UInt8] {
                 try dataKey.seal(
-                    text, table: PhoneVerificationRecords.table, column: column, row: row.description)
+                    text, table: PhoneVerificationRepository.table, column: column, row: row.description)
             }
             if let live, live.challenge.state(now: transaction.now, policy: policy) == .open {
                 let sealed = try endpoint.map { try seal($0.arn, "sealed_push_endpoint", live.challenge.id) }
                 try records.replacePushEndpoint(live.challenge.id, sealed: sealed)
                 return StartedPhoneVerification(live.challenge, outcome: nil, policy: policy)
             }
-            var challenge = PhoneChallenge.start(
+            var challenge = PhoneVerification.start(
                 id: id, userID: session.userID, deviceID: session.deviceID, keyVersion: codes.currentVersion,
                 isSent: false, now: transaction.now, policy: policy)
             let outcome = try texts.ask(
@@ -146,10 +147,10 @@ public struct StartPhoneVerification: Sendable {
             }
             return nil
         }
-        let pem = try await store.look { try DeviceRecords($0).presenceKey(of: session.deviceID) }
+        let pem = try await store.look { try DeviceRepository($0).presenceKey(of: session.deviceID) }
         let judged = try PresenceProof(
             proof, for: number, key: try pem.map { pem throws(Refusal) in try VerificationKey(pem: pem) },
-            clockSkew: policy[\.identityTokens].clockSkew, now: surroundings.now())
+            clockSkew: policy[\.identityTokens].clockSkew, now: environment.now())
         do throws(Refusal) {
             return try Nonce(shown: judged.nonce, thumbprint: connection.thumbprint, key: nonceKey)
         } catch {
@@ -159,7 +160,7 @@ public struct StartPhoneVerification: Sendable {
 
     private func spend(_ nonce: Nonce, in transaction: any Transaction) throws {
         do {
-            try NonceRecords(transaction).spend(nonce)
+            try NonceRepository(transaction).spend(nonce)
         } catch let refusal as Refusal {
             throw refusal.ofPresenceProof
         }

@@ -7,13 +7,13 @@ import Tokens
 /// What admins do to providers from the command line.
 public struct AdministerProviders: Sendable {
     private let store: any Database
-    private let surroundings: Surroundings
+    private let environment: Environment
     private let actor: String
 
     /// Works on a store in an admin's name.
-    public init(store: any Database, surroundings: Surroundings, actor: String) {
+    public init(store: any Database, environment: Environment, actor: String) {
         self.store = store
-        self.surroundings = surroundings
+        self.environment = environment
         self.actor = actor
     }
 
@@ -35,29 +35,29 @@ public struct AdministerProviders: Sendable {
         guard let slug = slug ?? Slug(from: name) else {
             throw Refusal(.malformedRequest, "No slug can be made of the name: name one with --slug.")
         }
-        let now = surroundings.now()
+        let now = environment.now()
         let provider = Provider(
-            id: surroundings.newIdentifier(), slug: slug, name: name, account: account, avatarHosts: avatarHosts,
+            id: environment.newIdentifier(), slug: slug, name: name, account: account, avatarHosts: avatarHosts,
             createdAt: now, disabledAt: nil)
-        let keyID: ProviderKeyID = surroundings.newIdentifier()
-        let application = Application(id: surroundings.newIdentifier(), providerID: provider.id, name: name)
-        let auditID = surroundings.newUUID()
+        let keyID: ProviderKeyID = environment.newIdentifier()
+        let application = Application(id: environment.newIdentifier(), providerID: provider.id, name: name)
+        let auditID = environment.newUUID()
         try await store.decide { transaction in
-            guard try ProviderRecords(transaction).insert(provider) else {
+            guard try ProviderRepository(transaction).insert(provider) else {
                 throw Refusal(.conflict, "The slug \(slug.text) is taken: choose another with --slug.", state: "taken")
             }
             let record = ProviderKeyRecord(
                 id: keyID, providerID: provider.id, algorithm: key.algorithm.rawValue,
                 subjectPublicKeyInfo: key.subjectPublicKeyInfo, origin: .admin, createdAt: now, retiredAt: nil,
                 revokedAt: nil)
-            guard try ProviderKeyRecords(transaction).insert(record) else {
+            guard try ProviderKeyRepository(transaction).insert(record) else {
                 throw Refusal(.conflict, "This key is or was registered already.", state: "registered")
             }
-            try ProviderRecords(transaction).insert(application, at: now)
-            try AuditRecords(transaction).append(
+            try ProviderRepository(transaction).insert(application, at: now)
+            try AuditRepository(transaction).append(
                 .providerAdded, subject: "provider \(provider.id)", actor: actor,
                 detail: "key \(keyID) app \(application.id)", id: auditID)
-            try ChangeRecords(transaction).announce(.provider(provider.id))
+            try ChangeLog(transaction).announce(.provider(provider.id))
         }
         return Registration(provider: provider, keyID: keyID, applicationID: application.id)
     }
@@ -66,44 +66,44 @@ public struct AdministerProviders: Sendable {
     ///
     /// - Returns: how many sessions ended.
     public func disable(_ name: String, reason: AuditReason? = nil) async throws -> Int {
-        let auditID = surroundings.newUUID()
+        let auditID = environment.newUUID()
         return try await store.decide { transaction in
             let provider = try Self.find(name, in: transaction)
-            try ProviderRecords(transaction).setDisabled(provider.id, at: transaction.now)
-            let ended = try SessionRecords(transaction).end(
+            try ProviderRepository(transaction).setDisabled(provider.id, at: transaction.now)
+            let ended = try SessionRepository(transaction).end(
                 .provider(provider.id), at: transaction.now, reason: "provider disabled")
-            try AuditRecords(transaction).append(
+            try AuditRepository(transaction).append(
                 .providerDisabled, subject: "provider \(provider.id)", actor: actor, detail: "\(ended) sessions ended",
                 reason: reason, id: auditID)
-            try ChangeRecords(transaction).announce(.provider(provider.id))
+            try ChangeLog(transaction).announce(.provider(provider.id))
             return ended
         }
     }
 
     /// Enables a provider again; no session revives.
     public func enable(_ name: String) async throws {
-        let auditID = surroundings.newUUID()
+        let auditID = environment.newUUID()
         try await store.decide { transaction in
             let provider = try Self.find(name, in: transaction)
-            try ProviderRecords(transaction).setDisabled(provider.id, at: nil)
-            try AuditRecords(transaction).append(
+            try ProviderRepository(transaction).setDisabled(provider.id, at: nil)
+            try AuditRepository(transaction).append(
                 .providerEnabled, subject: "provider \(provider.id)", actor: actor, id: auditID)
-            try ChangeRecords(transaction).announce(.provider(provider.id))
+            try ChangeLog(transaction).announce(.provider(provider.id))
         }
     }
 
     /// Adds an app to a provider.
     public func addApplication(_ name: String, to provider: String) async throws -> Application {
         try PlainText.require(name, "An app's name", bytes: 1...256, for: .prose)
-        let id: ApplicationID = surroundings.newIdentifier()
-        let auditID = surroundings.newUUID()
+        let id: ApplicationID = environment.newIdentifier()
+        let auditID = environment.newUUID()
         return try await store.decide { transaction in
             let provider = try Self.find(provider, in: transaction)
             let application = Application(id: id, providerID: provider.id, name: name)
-            try ProviderRecords(transaction).insert(application, at: transaction.now)
-            try AuditRecords(transaction).append(
+            try ProviderRepository(transaction).insert(application, at: transaction.now)
+            try AuditRepository(transaction).append(
                 .applicationAdded, subject: "app \(id)", actor: actor, detail: "provider \(provider.id)", id: auditID)
-            try ChangeRecords(transaction).announce(.provider(provider.id))
+            try ChangeLog(transaction).announce(.provider(provider.id))
             return application
         }
     }
@@ -113,19 +113,19 @@ public struct AdministerProviders: Sendable {
         try await store.look { transaction in
             let provider = try Self.find(name, in: transaction)
             return (
-                provider, try ProviderRecords(transaction).listApplications(of: provider.id),
-                try ProviderKeyRecords(transaction).list(of: provider.id)
+                provider, try ProviderRepository(transaction).listApplications(of: provider.id),
+                try ProviderKeyRepository(transaction).list(of: provider.id)
             )
         }
     }
 
     /// All providers by slug.
     public func list() async throws -> [Provider] {
-        try await store.look { try ProviderRecords($0).list() }
+        try await store.look { try ProviderRepository($0).list() }
     }
 
     private static func find(_ name: String, in transaction: any Transaction) throws -> Provider {
-        let records = ProviderRecords(transaction)
+        let records = ProviderRepository(transaction)
         let byID = try ProviderID(name[...]).flatMap { try records.find($0) }
         guard let provider = try byID ?? Slug(name).flatMap({ try records.find($0) }) else {
             throw Refusal(.notFound, "There is no provider \(name).")

@@ -7,7 +7,7 @@ import Tokens
 /// A provider's backend, and the key by which it proved itself.
 public struct ProvenProvider: Sendable {
     /// The provider as this process knows it.
-    public let known: KnownProvider
+    public let known: CachedProvider
     /// The key that signed.
     public let keyID: ProviderKeyID
 
@@ -25,7 +25,7 @@ public struct ProvenProvider: Sendable {
     static func requireStanding(
         _ key: ProviderKeyID, of provider: ProviderID, in transaction: any Transaction
     ) throws {
-        guard try ProviderKeyRecords(transaction).mayAct(key, for: provider) else {
+        guard try ProviderKeyRepository(transaction).mayAct(key, for: provider) else {
             throw Refusal(
                 .providerTokenInvalid, "The key that signed the token, or its provider, does not count any more.")
         }
@@ -36,22 +36,22 @@ public struct ProvenProvider: Sendable {
 public struct AuthenticateProvider: Sendable {
     private let realm: String
     private let store: any Database
-    private let providers: KnownProviders
-    private let watch: StoreWatch
+    private let providers: ProviderCache
+    private let watch: CacheInvalidator
     private let policy: CurrentPolicy
-    private let surroundings: Surroundings
+    private let environment: Environment
 
     /// Authenticates for a realm.
     public init(
-        realm: String, store: any Database, providers: KnownProviders, watch: StoreWatch, policy: CurrentPolicy,
-        surroundings: Surroundings
+        realm: String, store: any Database, providers: ProviderCache, watch: CacheInvalidator, policy: CurrentPolicy,
+        environment: Environment
     ) {
         self.realm = realm
         self.store = store
         self.providers = providers
         self.watch = watch
         self.policy = policy
-        self.surroundings = surroundings
+        self.environment = environment
     }
 
     /// Reads a provider token (`Authorization: Bearer …`).
@@ -60,7 +60,7 @@ public struct AuthenticateProvider: Sendable {
     public func callAsFunction(_ bearer: String?) async throws -> ProvenProvider {
         let (token, known) = try await read(bearer)
         let verified = try verifier.verify(
-            token, provider: known?.provider, key: known?.key(token.keyID), now: surroundings.now())
+            token, provider: known?.provider, key: known?.key(token.keyID), now: environment.now())
         guard let known else { throw Refusal(.providerTokenInvalid, "iss names no provider.") }
         return ProvenProvider(known: known, keyID: verified.keyID)
     }
@@ -69,10 +69,10 @@ public struct AuthenticateProvider: Sendable {
     public func fresh(_ bearer: String?, for request: ProvenRequest) async throws -> ProvenProvider {
         let (token, known) = try await read(bearer)
         let proof = try verifier.verifyFresh(
-            token, request: request, provider: known?.provider, key: known?.key(token.keyID), now: surroundings.now())
+            token, request: request, provider: known?.provider, key: known?.key(token.keyID), now: environment.now())
         guard let known else { throw Refusal(.providerTokenInvalid, "iss names no provider.") }
         let isNew = try await store.decide {
-            try NonceRecords($0).spend(
+            try NonceRepository($0).spend(
                 identifier: "proof \(proof.identifier)", of: proof.token.provider, until: proof.rememberUntil)
         }
         guard isNew else { throw Refusal(.providerTokenInvalid, "jti was used before: make a proof for each request.") }
@@ -83,7 +83,7 @@ public struct AuthenticateProvider: Sendable {
         ProviderTokenVerifier(realm: realm, clockSkew: policy[\.identityTokens].clockSkew)
     }
 
-    private func read(_ bearer: String?) async throws -> (UnverifiedToken, KnownProvider?) {
+    private func read(_ bearer: String?) async throws -> (UnverifiedToken, CachedProvider?) {
         try watch.requireFresh()
         guard let bearer else {
             throw Refusal(.providerTokenRequired, "Send Authorization: Bearer with a provider token.")

@@ -7,14 +7,14 @@ import Tokens
 /// A provider's keys and apps, changed by an admin or, within bounds, by the provider itself.
 public struct ManageProviderKeys: Sendable {
     private let store: any Database
-    private let watch: StoreWatch?
-    private let surroundings: Surroundings
+    private let watch: CacheInvalidator?
+    private let environment: Environment
 
     /// Changes keys in a store.
-    public init(store: any Database, watch: StoreWatch?, surroundings: Surroundings) {
+    public init(store: any Database, watch: CacheInvalidator?, environment: Environment) {
         self.store = store
         self.watch = watch
-        self.surroundings = surroundings
+        self.environment = environment
     }
 
     /// Adds a key in an admin's name.
@@ -27,21 +27,21 @@ public struct ManageProviderKeys: Sendable {
     private func add(
         _ key: VerificationKey, to provider: ProviderID, by caller: ProvenProvider?, actor: String
     ) async throws -> ProviderKeyID {
-        let id: ProviderKeyID = surroundings.newIdentifier()
-        let auditID = surroundings.newUUID()
+        let id: ProviderKeyID = environment.newIdentifier()
+        let auditID = environment.newUUID()
         try await store.decide { transaction in
             try caller?.requireStanding(in: transaction)
             let record = ProviderKeyRecord(
                 id: id, providerID: provider, algorithm: key.algorithm.rawValue,
                 subjectPublicKeyInfo: key.subjectPublicKeyInfo, origin: caller == nil ? .admin : .provider,
                 addedBy: caller?.keyID, createdAt: transaction.now, retiredAt: nil, revokedAt: nil)
-            guard try ProviderKeyRecords(transaction).insert(record) else {
+            guard try ProviderKeyRepository(transaction).insert(record) else {
                 throw Refusal(.conflict, "This key is or was registered already.", state: "registered")
             }
-            try AuditRecords(transaction).append(
+            try AuditRepository(transaction).append(
                 .providerKeyAdded, subject: "key \(id)", actor: actor,
                 detail: "provider \(provider)" + (caller.map { ", signed by key \($0.keyID)" } ?? ""), id: auditID)
-            try ChangeRecords(transaction).announce(.provider(provider))
+            try ChangeLog(transaction).announce(.provider(provider))
         }
         try await watch?.apply(.provider(provider))
         return id
@@ -61,18 +61,19 @@ public struct ManageProviderKeys: Sendable {
             return known
         }
         let key = try VerificationKey(text: keyText, algorithm: named)
-        _ = try KeyPossessionProof(proof, of: key, by: caller.id, realm: realm, now: surroundings.now())
+        _ = try KeyPossessionProof(proof, of: key, by: caller.id, realm: realm, now: environment.now())
         return try await add(key, to: caller.id, by: caller, actor: "provider \(caller.id)")
     }
 
     /// Retires a key: nothing new is accepted from it, its sessions go on.
     public func retire(_ id: ProviderKeyID, actor: String) async throws {
-        let auditID = surroundings.newUUID()
+        let auditID = environment.newUUID()
         let provider = try await store.decide { transaction -> ProviderID in
             let key = try Self.find(id, in: transaction)
-            try ProviderKeyRecords(transaction).retire(id, at: transaction.now)
-            try AuditRecords(transaction).append(.providerKeyRetired, subject: "key \(id)", actor: actor, id: auditID)
-            try ChangeRecords(transaction).announce(.provider(key.providerID))
+            try ProviderKeyRepository(transaction).retire(id, at: transaction.now)
+            try AuditRepository(transaction).append(
+                .providerKeyRetired, subject: "key \(id)", actor: actor, id: auditID)
+            try ChangeLog(transaction).announce(.provider(key.providerID))
             return key.providerID
         }
         try await watch?.apply(.provider(provider))
@@ -96,10 +97,10 @@ public struct ManageProviderKeys: Sendable {
         _ id: ProviderKeyID, endingSessions: Bool, keepingAdded: Bool = false, requester: ProvenProvider?,
         actor: String, reason: AuditReason? = nil
     ) async throws -> Revocation {
-        let (provider, revocation) = try await store.decide { [surroundings] transaction in
+        let (provider, revocation) = try await store.decide { [environment] transaction in
             try requester?.requireStanding(in: transaction)
             let key = try Self.find(id, in: transaction)
-            let records = ProviderKeyRecords(transaction)
+            let records = ProviderKeyRepository(transaction)
             let keys = try records.list(of: key.providerID)
             let taken = [key] + (keepingAdded ? [] : keys.descendants(of: id))
             if let requester { try Self.require(requester, mayRevoke: taken, of: keys) }
@@ -109,16 +110,16 @@ public struct ManageProviderKeys: Sendable {
                 try records.revoke(taken.id, at: transaction.now)
                 let sessions =
                     endingSessions
-                    ? try SessionRecords(transaction).end(
+                    ? try SessionRepository(transaction).end(
                         .providerKey(taken.id), at: transaction.now, reason: "provider key revoked") : 0
                 ended += sessions
                 let origin = taken.id == id ? "" : ", added by way of key \(id)"
                 let signer = requester.map { ", signed by key \($0.keyID)" } ?? ""
-                try AuditRecords(transaction).append(
+                try AuditRepository(transaction).append(
                     .providerKeyRevoked, subject: "key \(taken.id)", actor: actor,
-                    detail: "\(sessions) sessions ended\(origin)\(signer)", reason: reason, id: surroundings.newUUID())
+                    detail: "\(sessions) sessions ended\(origin)\(signer)", reason: reason, id: environment.newUUID())
             }
-            try ChangeRecords(transaction).announce(.provider(key.providerID))
+            try ChangeLog(transaction).announce(.provider(key.providerID))
             return (key.providerID, Revocation(keys: taken.map(\.id), sessionsEnded: ended))
         }
         try await watch?.apply(.provider(provider))
@@ -147,7 +148,7 @@ public struct ManageProviderKeys: Sendable {
     }
 
     private static func find(_ id: ProviderKeyID, in transaction: any Transaction) throws -> ProviderKeyRecord {
-        guard let key = try ProviderKeyRecords(transaction).find(id) else { throw unknown(id) }
+        guard let key = try ProviderKeyRepository(transaction).find(id) else { throw unknown(id) }
         return key
     }
 

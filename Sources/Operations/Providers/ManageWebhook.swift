@@ -8,22 +8,22 @@ import Repositories
 public struct ManageWebhook: Sendable {
     private let store: any Database
     private let allowsLoopback: Bool
-    private let surroundings: Surroundings
+    private let environment: Environment
 
     /// Manages receivers in a store.
     ///
     /// - Parameter allowingLoopback: takes receivers on this machine: the switch for development and tests.
-    public init(store: any Database, allowingLoopback: Bool, surroundings: Surroundings) {
+    public init(store: any Database, allowingLoopback: Bool, environment: Environment) {
         self.store = store
         allowsLoopback = allowingLoopback
-        self.surroundings = surroundings
+        self.environment = environment
     }
 
     /// The receiver's URL.
     ///
     /// - Throws: ``Refusal`` `not_found`.
     public func callAsFunction(_ provider: ProviderID) async throws -> String {
-        guard let url = try await store.look({ try ProviderWebhookRecords($0).find(provider) }) else {
+        guard let url = try await store.look({ try ProviderWebhookRepository($0).find(provider) }) else {
             throw Refusal(.notFound, "The provider has set no webhook.")
         }
         return url
@@ -42,11 +42,11 @@ public struct ManageWebhook: Sendable {
         guard await !url.isPrivate() else {
             throw Refusal(.malformedRequest, "$.url names a host with an address that is not public.")
         }
-        let auditID = surroundings.newUUID()
+        let auditID = environment.newUUID()
         try await store.decide { transaction in
             try caller.requireStanding(in: transaction)
-            try ProviderWebhookRecords(transaction).set(url.description, of: caller.id, at: transaction.now)
-            try AuditRecords(transaction).append(
+            try ProviderWebhookRepository(transaction).set(url.description, of: caller.id, at: transaction.now)
+            try AuditRepository(transaction).append(
                 .webhookSet, subject: "provider \(caller.id)", actor: "provider \(caller.id)",
                 detail: "signed by key \(caller.keyID)", id: auditID)
         }
@@ -57,11 +57,11 @@ public struct ManageWebhook: Sendable {
     ///
     /// - Throws: ``Refusal`` `provider_token_invalid` where the key that signed, or the provider, ended meanwhile.
     public func remove(by caller: ProvenProvider) async throws {
-        let auditID = surroundings.newUUID()
+        let auditID = environment.newUUID()
         try await store.decide { transaction in
             try caller.requireStanding(in: transaction)
-            try ProviderWebhookRecords(transaction).remove(caller.id)
-            try AuditRecords(transaction).append(
+            try ProviderWebhookRepository(transaction).remove(caller.id)
+            try AuditRepository(transaction).append(
                 .webhookRemoved, subject: "provider \(caller.id)", actor: "provider \(caller.id)",
                 detail: "signed by key \(caller.keyID)", id: auditID)
         }

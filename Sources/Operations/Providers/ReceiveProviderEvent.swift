@@ -8,16 +8,16 @@ import Tokens
 public struct ReceiveProviderEvent: Sendable {
     private let realm: String
     private let store: any Database
-    private let providers: KnownProviders
-    private let sessions: LiveSessions
-    private let watch: StoreWatch
+    private let providers: ProviderCache
+    private let sessions: SessionCache
+    private let watch: CacheInvalidator
     private let policy: CurrentPolicy
-    private let surroundings: Surroundings
+    private let environment: Environment
 
     /// Receives for a realm.
     public init(
-        realm: String, store: any Database, providers: KnownProviders, sessions: LiveSessions, watch: StoreWatch,
-        policy: CurrentPolicy, surroundings: Surroundings
+        realm: String, store: any Database, providers: ProviderCache, sessions: SessionCache, watch: CacheInvalidator,
+        policy: CurrentPolicy, environment: Environment
     ) {
         self.realm = realm
         self.store = store
@@ -25,7 +25,7 @@ public struct ReceiveProviderEvent: Sendable {
         self.sessions = sessions
         self.watch = watch
         self.policy = policy
-        self.surroundings = surroundings
+        self.environment = environment
     }
 
     /// Reads a Security Event Token and ends the sessions that it names, once; a repeated one is acknowledged alike. Of
@@ -37,26 +37,26 @@ public struct ReceiveProviderEvent: Sendable {
         let token = try UnverifiedToken(compact, refusing: .providerTokenInvalid)
         let known = try await providers.find(token.issuer)
         let event = try ProviderTokenVerifier(realm: realm, clockSkew: policy[\.identityTokens].clockSkew).verifyEvent(
-            token, provider: known?.provider, key: known?.key(token.keyID), now: surroundings.now())
+            token, provider: known?.provider, key: known?.key(token.keyID), now: environment.now())
         guard let keyID = token.keyID else { throw Refusal(.providerTokenInvalid, "The header has no kid.") }
         let ended = try await store.decide { transaction -> [Session] in
             try ProvenProvider.requireStanding(keyID, of: event.provider, in: transaction)
             guard
-                try NonceRecords(transaction).spend(
+                try NonceRepository(transaction).spend(
                     identifier: "event \(event.identifier)", of: event.provider, until: event.rememberUntil)
             else { return [] }
-            let records = SessionRecords(transaction)
+            let records = SessionRepository(transaction)
             let sessions: [Session]
             switch event.subject {
             case .session(let id):
                 sessions = [try records.find(id)].compactMap(\.self).filter { $0.providerID == event.provider }
             case .user(let externalID):
-                let user = try UserRecords(transaction).find(providerID: event.provider, externalID: externalID)
+                let user = try UserRepository(transaction).find(providerID: event.provider, externalID: externalID)
                 sessions = try user.map { try records.listOpen(.user($0.id)) } ?? []
             }
             for session in sessions {
                 try records.end(.session(session.id), at: transaction.now, reason: "ended by its provider")
-                try ChangeRecords(transaction).announce(.session(session.tokenHash))
+                try ChangeLog(transaction).announce(.session(session.tokenHash))
             }
             return sessions
         }

@@ -10,15 +10,15 @@ public struct ServeProvider: Sendable {
     private let realm: String
     private let store: any Database
     private let keys: PersonalKeys
-    private let sessions: LiveSessions
+    private let sessions: SessionCache
     private let nonceKey: NonceKey
     private let policy: CurrentPolicy
-    private let surroundings: Surroundings
+    private let environment: Environment
 
     /// Serves from a store.
     public init(
-        realm: String, store: any Database, keys: PersonalKeys, sessions: LiveSessions, nonceKey: NonceKey,
-        policy: CurrentPolicy, surroundings: Surroundings
+        realm: String, store: any Database, keys: PersonalKeys, sessions: SessionCache, nonceKey: NonceKey,
+        policy: CurrentPolicy, environment: Environment
     ) {
         self.realm = realm
         self.store = store
@@ -26,7 +26,7 @@ public struct ServeProvider: Sendable {
         self.sessions = sessions
         self.nonceKey = nonceKey
         self.policy = policy
-        self.surroundings = surroundings
+        self.environment = environment
     }
 
     /// A session and its user's level, as introspection shows them (RFC 7662 §2.2).
@@ -44,8 +44,8 @@ public struct ServeProvider: Sendable {
     public func introspect(_ token: String, for provider: ProviderID) async throws -> Introspection? {
         guard let session = try await own(token, of: provider) else { return nil }
         let policy = policy[\.sessions]
-        guard session.standing(now: surroundings.now(), policy: policy) == .authenticated else { return nil }
-        let user = try await store.look { try UserRecords($0).find(session.userID) }
+        guard session.standing(now: environment.now(), policy: policy) == .authenticated else { return nil }
+        let user = try await store.look { try UserRepository($0).find(session.userID) }
         return Introspection(
             session: session, expiresAt: session.expiry(policy: policy), assurance: user?.assurance ?? .none)
     }
@@ -53,16 +53,16 @@ public struct ServeProvider: Sendable {
     /// Ends a session by its token (RFC 7009); a token that is unknown or another's is no error.
     public func revoke(_ token: String, for caller: ProvenProvider) async throws {
         guard let session = try await own(token, of: caller.id) else { return }
-        let auditID = surroundings.newUUID()
+        let auditID = environment.newUUID()
         try await store.decide { transaction in
             try caller.requireStanding(in: transaction)
-            let ended = try SessionRecords(transaction).end(
+            let ended = try SessionRepository(transaction).end(
                 .session(session.id), at: transaction.now, reason: "ended by its provider")
             guard ended > 0 else { return }
-            try AuditRecords(transaction).append(
+            try AuditRepository(transaction).append(
                 .sessionEnded, subject: "session \(session.id)", actor: "provider \(caller.id)",
                 reason: "provider_logout", id: auditID)
-            try ChangeRecords(transaction).announce(.session(session.tokenHash))
+            try ChangeLog(transaction).announce(.session(session.tokenHash))
         }
         sessions.drop(session.tokenHash)
     }
@@ -73,7 +73,7 @@ public struct ServeProvider: Sendable {
     public func user(_ externalID: String, of provider: ProviderID) async throws -> User {
         guard (1...256).contains(externalID.utf8.count), !externalID.utf8.contains(0),
             let user = try await store.look({
-                try UserRecords($0).find(providerID: provider, externalID: externalID)
+                try UserRepository($0).find(providerID: provider, externalID: externalID)
             })
         else { throw Refusal(.notFound, "The provider has no such user here.") }
         return user
@@ -95,10 +95,10 @@ public struct ServeProvider: Sendable {
     /// - Throws: ``Refusal`` `not_found`.
     public func known(_ externalID: String, of provider: ProviderID) async throws -> Known {
         let user = try await user(externalID, of: provider)
-        let today = CalendarDate(utcDayOf: surroundings.now())
+        let today = CalendarDate(utcDayOf: environment.now())
         let proved =
             user.assurance >= .barcode
-            ? try await store.look { try AuthenticatedUserRecords($0, keys: keys).find(user.id) } : nil
+            ? try await store.look { try AuthenticatedUserRepository($0, keys: keys).find(user.id) } : nil
         let age = proved?.age(on: today)
         return Known(user: user, isOver: { years in age.map { $0 >= years } }, initials: proved?.initials)
     }
@@ -111,25 +111,25 @@ public struct ServeProvider: Sendable {
     /// Logs a user out everywhere.
     public func endSessions(of externalID: String, at caller: ProvenProvider) async throws {
         let user = try await user(externalID, of: caller.id)
-        let auditID = surroundings.newUUID()
+        let auditID = environment.newUUID()
         try await store.decide { transaction in
             try caller.requireStanding(in: transaction)
-            let ended = try SessionRecords(transaction).end(
+            let ended = try SessionRepository(transaction).end(
                 .user(user.id), at: transaction.now, reason: "ended by its provider")
             guard ended > 0 else { return }
-            try AuditRecords(transaction).append(
+            try AuditRepository(transaction).append(
                 .sessionEnded, subject: "user \(user.id)", actor: "provider \(caller.id)",
                 detail: "\(ended) sessions ended", reason: "provider_logout", id: auditID)
-            try ChangeRecords(transaction).announce(.user(user.id))
+            try ChangeLog(transaction).announce(.user(user.id))
         }
         sessions.drop { $0.userID == user.id }
     }
 
     /// Every defect of an identity token at once; creates and spends nothing. Of another provider's token it says
     /// `unknown_issuer` only.
-    public func check(_ identityToken: String, of known: KnownProvider) async throws -> TokenCheckResult {
+    public func check(_ identityToken: String, of known: CachedProvider) async throws -> TokenCheckResult {
         let verifier = IdentityTokenVerifier(realm: realm, policy: policy[\.identityTokens])
-        let now = surroundings.now()
+        let now = environment.now()
         let check = verifier.check(identityToken, provider: known.provider, keys: Array(known.keys.values), now: now)
         var defects = check.defects.map { (reason: $0.reason.rawValue, detail: $0.detail) }
         if let nonce = check.nonce { defects += try await nonceDefects(nonce, now: now) }
@@ -145,13 +145,13 @@ public struct ServeProvider: Sendable {
             let late = Int(saturating: now.timeIntervalSince(nonce.expiresAt).rounded(.up))
             return [("nonce_expired", "The nonce in nce expired \(late) s ago.")]
         }
-        let isSpent = try await store.look { try NonceRecords($0).isSpent(nonce) }
+        let isSpent = try await store.look { try NonceRepository($0).isSpent(nonce) }
         return isSpent ? [("nonce_used", "The nonce in nce was used before.")] : []
     }
 
     private func own(_ token: String, of provider: ProviderID) async throws -> Session? {
         guard let shown = SessionToken(shown: token),
-            let live = try await sessions.find(shown.hash, now: surroundings.now(), policy: policy[\.sessions]),
+            let live = try await sessions.find(shown.hash, now: environment.now(), policy: policy[\.sessions]),
             live.session.providerID == provider
         else { return nil }
         return live.session

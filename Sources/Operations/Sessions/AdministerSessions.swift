@@ -7,24 +7,24 @@ import Repositories
 /// What admins do to sessions, and see of certificates, from the command line.
 public struct AdministerSessions: Sendable {
     private let store: any Database
-    private let surroundings: Surroundings
+    private let environment: Environment
     private let actor: String
 
     /// Works on a store in an admin's name.
-    public init(store: any Database, surroundings: Surroundings, actor: String) {
+    public init(store: any Database, environment: Environment, actor: String) {
         self.store = store
-        self.surroundings = surroundings
+        self.environment = environment
         self.actor = actor
     }
 
     /// The newest sessions that were not ended.
     public func list(limit: Int) async throws -> [Session] {
-        try await store.look { try SessionRecords($0).listOpen(limit: limit) }
+        try await store.look { try SessionRepository($0).listOpen(limit: limit) }
     }
 
     /// The session with an id, ended ones too.
     public func show(_ id: SessionID) async throws -> Session {
-        guard let session = try await store.look({ try SessionRecords($0).find(id) }) else {
+        guard let session = try await store.look({ try SessionRepository($0).find(id) }) else {
             throw Refusal(.notFound, "There is no session \(id).")
         }
         return session
@@ -46,30 +46,30 @@ public struct AdministerSessions: Sendable {
 
     /// The newest certificates.
     public func listCertificates(limit: Int) async throws -> [DeviceCertificate] {
-        try await store.look { try CertificateRecords($0).list(limit: limit) }
+        try await store.look { try CertificateRepository($0).list(limit: limit) }
     }
 
     /// The certificate with a serial number in any usual form.
     public func showCertificate(_ serial: String) async throws -> DeviceCertificate {
         guard let canonical = IssuedCertificate.canonicalSerial(serial),
-            let certificate = try await store.look({ try CertificateRecords($0).find(serial: canonical) })
+            let certificate = try await store.look({ try CertificateRepository($0).find(serial: canonical) })
         else { throw Refusal(.notFound, "There is no certificate with the serial number \(serial).") }
         return certificate
     }
 
     /// What was renewed from a certificate, and from that, oldest first.
     public func successors(of certificate: DeviceCertificate) async throws -> [DeviceCertificate] {
-        let all = try await store.look { try CertificateRecords($0).list(deviceID: certificate.deviceID) }
+        let all = try await store.look { try CertificateRepository($0).list(deviceID: certificate.deviceID) }
         return CertificateLineage(all).successors(of: certificate.serial)
     }
 
     private func change(
-        _ id: SessionID, _ audit: AuditRecords.Event, event: SessionState.Event,
-        _ reason: AuditReason?, _ act: @escaping @Sendable (SessionRecords, Session, Date) throws -> Int
+        _ id: SessionID, _ audit: AuditRepository.Event, event: SessionState.Event,
+        _ reason: AuditReason?, _ act: @escaping @Sendable (SessionRepository, Session, Date) throws -> Int
     ) async throws {
-        let auditID = surroundings.newUUID()
+        let auditID = environment.newUUID()
         try await store.decide { transaction in
-            let records = SessionRecords(transaction)
+            let records = SessionRepository(transaction)
             guard let session = try records.find(id) else {
                 throw Refusal(.notFound, "There is no session \(id).")
             }
@@ -78,9 +78,9 @@ public struct AdministerSessions: Sendable {
             else {
                 throw Refusal(.conflict, "The session is \(session.state.rawValue).", state: session.state.rawValue)
             }
-            try AuditRecords(transaction).append(
+            try AuditRepository(transaction).append(
                 audit, subject: "session \(id)", actor: actor, reason: reason, id: auditID)
-            try ChangeRecords(transaction).announce(.session(session.tokenHash))
+            try ChangeLog(transaction).announce(.session(session.tokenHash))
         }
     }
 }

@@ -6,16 +6,16 @@ import Repositories
 /// Names the session behind a token and refuses one that may not act: the hot path of every protected action.
 public struct CheckSession: Sendable {
     private let store: any Database
-    private let sessions: LiveSessions
+    private let sessions: SessionCache
     private let policy: CurrentPolicy
-    private let surroundings: Surroundings
+    private let environment: Environment
 
     /// Checks against a store's sessions.
-    public init(store: any Database, sessions: LiveSessions, policy: CurrentPolicy, surroundings: Surroundings) {
+    public init(store: any Database, sessions: SessionCache, policy: CurrentPolicy, environment: Environment) {
         self.store = store
         self.sessions = sessions
         self.policy = policy
-        self.surroundings = surroundings
+        self.environment = environment
     }
 
     /// Lets an application's action pass.
@@ -24,7 +24,7 @@ public struct CheckSession: Sendable {
     public func callAsFunction(_ shown: String, on connection: ClientConnection) async throws -> Session {
         let (session, live) = try await bound(shown, on: connection)
         let policy = policy[\.sessions]
-        let now = surroundings.now()
+        let now = environment.now()
         try session.requireAuthenticated(now: now, policy: policy)
         if !connection.isAttached(session.id) {
             guard policy.attach == .implicit else {
@@ -38,8 +38,8 @@ public struct CheckSession: Sendable {
 
     /// Finds a session that is shown for its own sake (to resume, renew or end it): live and bound to this device,
     /// perhaps challenged.
-    func bound(_ shown: String, on connection: ClientConnection) async throws -> (Session, LiveSession) {
-        let now = surroundings.now()
+    func bound(_ shown: String, on connection: ClientConnection) async throws -> (Session, CachedSession) {
+        let now = environment.now()
         guard let token = SessionToken(shown: shown),
             let live = try await sessions.find(token.hash, now: now, policy: policy[\.sessions])
         else {
@@ -60,20 +60,20 @@ public struct CheckSession: Sendable {
     }
 
     private func recordUse(_ id: SessionID, at now: Date) async throws {
-        try await store.decide { try SessionRecords($0).recordUse(id, at: now) }
+        try await store.decide { try SessionRepository($0).recordUse(id, at: now) }
     }
 
     /// A live token under another certificate was stolen or copied: the session must prove its user again.
     private func recordMismatch(of session: Session, on connection: ClientConnection) async throws {
-        let auditID = surroundings.newUUID()
+        let auditID = environment.newUUID()
         let actor = connection.certificate.map { "device \($0.certificate.deviceID)" } ?? "unknown device"
         try await store.decide { transaction in
-            guard try SessionRecords(transaction).challenge(.session(session.id), at: transaction.now) > 0 else {
+            guard try SessionRepository(transaction).challenge(.session(session.id), at: transaction.now) > 0 else {
                 return
             }
-            try AuditRecords(transaction).append(
+            try AuditRepository(transaction).append(
                 .bindingMismatch, subject: "session \(session.id)", actor: actor, id: auditID)
-            try ChangeRecords(transaction).announce(.session(session.tokenHash))
+            try ChangeLog(transaction).announce(.session(session.tokenHash))
         }
         sessions.drop(session.tokenHash)
     }

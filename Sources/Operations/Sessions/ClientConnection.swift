@@ -15,7 +15,7 @@ public final class ClientConnection: Sendable {
     public let close: @Sendable () -> Void
 
     private let attached = Mutex<[SessionID: UserID]>([:])
-    private let judged = Mutex<LiveCertificate?>(nil)
+    private let judged = Mutex<CachedCertificate?>(nil)
 
     /// Whether its present request ends it: then its answer is waited for, and nobody else closes it.
     let endsWithItsAnswer = Atomic<Bool>(false)
@@ -28,7 +28,7 @@ public final class ClientConnection: Sendable {
     }
 
     /// The certificate as the service knows it, once it was looked up.
-    var certificate: LiveCertificate? {
+    var certificate: CachedCertificate? {
         get { judged.withLock { $0 } }
         set { judged.withLock { $0 = newValue } }
     }

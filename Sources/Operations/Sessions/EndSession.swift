@@ -7,20 +7,20 @@ import Repositories
 public struct EndSession: Sendable {
     private let store: any Database
     private let check: CheckSession
-    private let sessions: LiveSessions
+    private let sessions: SessionCache
     private let policy: CurrentPolicy
-    private let surroundings: Surroundings
+    private let environment: Environment
 
     /// Ends sessions of a store.
     public init(
-        store: any Database, check: CheckSession, sessions: LiveSessions, policy: CurrentPolicy,
-        surroundings: Surroundings
+        store: any Database, check: CheckSession, sessions: SessionCache, policy: CurrentPolicy,
+        environment: Environment
     ) {
         self.store = store
         self.check = check
         self.sessions = sessions
         self.policy = policy
-        self.surroundings = surroundings
+        self.environment = environment
     }
 
     /// Ends the session whose token is shown; a challenged one too.
@@ -36,7 +36,7 @@ public struct EndSession: Sendable {
     public func other(_ id: String, by session: Session) async throws {
         guard let id = SessionID(id[...]) else { throw Self.unknown }
         let other = try await SessionStore(store).act(for: session) { transaction, holder in
-            guard let other = try SessionRecords(transaction).find(id), other.userID == holder.user.id,
+            guard let other = try SessionRepository(transaction).find(id), other.userID == holder.user.id,
                 other.state != .unauthenticated
             else { throw Self.unknown }
             try Self.end(other, in: transaction)
@@ -49,15 +49,15 @@ public struct EndSession: Sendable {
 
     /// The user's live sessions, oldest first, each with its standing.
     public func list(for session: Session) async throws -> [(session: Session, standing: Session.Standing)] {
-        let now = surroundings.now()
+        let now = environment.now()
         let policy = policy[\.sessions]
-        return try await store.look { try SessionRecords($0).listOpen(.user(session.userID)) }
+        return try await store.look { try SessionRepository($0).listOpen(.user(session.userID)) }
             .map { ($0, $0.standing(now: now, policy: policy)) }
             .filter { $0.1 == .authenticated || $0.1 == .challenged }
     }
 
     private static func end(_ session: Session, in transaction: any Transaction) throws {
-        try SessionRecords(transaction).end(.session(session.id), at: transaction.now, reason: "ended by its user")
-        try ChangeRecords(transaction).announce(.session(session.tokenHash))
+        try SessionRepository(transaction).end(.session(session.id), at: transaction.now, reason: "ended by its user")
+        try ChangeLog(transaction).announce(.session(session.tokenHash))
     }
 }

@@ -5,20 +5,20 @@ import Foundation
 public struct IssueNonce: Sendable {
     private let key: NonceKey
     private let policy: CurrentPolicy
-    private let surroundings: Surroundings
+    private let environment: Environment
 
     /// Makes nonces under a key.
-    public init(key: NonceKey, policy: CurrentPolicy, surroundings: Surroundings) {
+    public init(key: NonceKey, policy: CurrentPolicy, environment: Environment) {
         self.key = key
         self.policy = policy
-        self.surroundings = surroundings
+        self.environment = environment
     }
 
     /// A new nonce and when it ends.
     public func callAsFunction(_ connection: ClientConnection) -> (nonce: String, expiresAt: Date) {
-        let expiresAt = surroundings.now().addingTimeInterval(policy[\.nonces].lifetime)
+        let expiresAt = environment.now().addingTimeInterval(policy[\.nonces].lifetime)
         let nonce = Nonce.issue(
-            randomBytes: surroundings.randomBytes(16), expiresAt: expiresAt, thumbprint: connection.thumbprint, key: key
+            randomBytes: environment.randomBytes(16), expiresAt: expiresAt, thumbprint: connection.thumbprint, key: key
         )
         return (nonce, expiresAt)
     }

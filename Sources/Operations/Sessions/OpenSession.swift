@@ -41,15 +41,15 @@ public struct OpenSession: Sendable {
     private let keys: PersonalKeys
     private let verify: VerifyIdentity
     private let bans: RefuseBanned
-    private let sessions: LiveSessions
+    private let sessions: SessionCache
     private let policy: CurrentPolicy
     private let rateLimiting: RateLimiting
-    private let surroundings: Surroundings
+    private let environment: Environment
 
     /// Opens sessions in a store.
     public init(
-        store: any Database, keys: PersonalKeys, verify: VerifyIdentity, bans: RefuseBanned, sessions: LiveSessions,
-        policy: CurrentPolicy, rateLimiting: RateLimiting, surroundings: Surroundings
+        store: any Database, keys: PersonalKeys, verify: VerifyIdentity, bans: RefuseBanned, sessions: SessionCache,
+        policy: CurrentPolicy, rateLimiting: RateLimiting, environment: Environment
     ) {
         self.store = store
         self.keys = keys
@@ -58,7 +58,7 @@ public struct OpenSession: Sendable {
         self.sessions = sessions
         self.policy = policy
         self.rateLimiting = rateLimiting
-        self.surroundings = surroundings
+        self.environment = environment
     }
 
     private typealias Opened = (session: Session, assurance: Assurance, ended: [Digest256])
@@ -75,13 +75,13 @@ public struct OpenSession: Sendable {
         let policy = policy[\.sessions]
         if rateLimiting == .on {
             try device.countCreation(
-                limit: RateLimit(count: policy.createdPerMinute, per: 60), now: surroundings.now())
+                limit: RateLimit(count: policy.createdPerMinute, per: 60), now: environment.now())
         }
         let identity = try await verify(identityToken, on: connection)
         let application = try Self.application(applicationID, of: identity)
-        let token = SessionToken(randomBytes: surroundings.randomBytes(32))
-        let sessionID: SessionID = surroundings.newOrderedIdentifier()
-        let newUserID: UserID = surroundings.newIdentifier()
+        let token = SessionToken(randomBytes: environment.randomBytes(32))
+        let sessionID: SessionID = environment.newOrderedIdentifier()
+        let newUserID: UserID = environment.newIdentifier()
         let deviceID = device.certificate.deviceID
         let epoch = sessions.epoch
 
@@ -96,7 +96,7 @@ public struct OpenSession: Sendable {
                 ?? User(
                     id: newUserID, providerID: identity.token.provider, externalID: identity.token.externalID,
                     assurance: .none, createdAt: now)
-            if standing.user == nil { try UserRecords(transaction).insertLater(user) }
+            if standing.user == nil { try UserRepository(transaction).enqueueInsert(user) }
             // The nonce stays spent: the refusal is thrown outside.
             if standing.mayUserBeHeld, let hold = try RefuseBanned.ruling(on: user.id, in: transaction) {
                 return .banned(user.id, hold, at: now)
@@ -110,7 +110,7 @@ public struct OpenSession: Sendable {
             let ended =
                 standing.openSessions < policy.perUserAndDevice
                 ? [] : try Self.endOldest(before: session, policy: policy, in: transaction)
-            try SessionRecords(transaction).insert(session)
+            try SessionRepository(transaction).insert(session)
             return .admitted((session, user.assurance, ended))
         }
         let (session, assurance, ended) = try bans.requireAdmitted(admission, on: connection)
@@ -128,9 +128,9 @@ public struct OpenSession: Sendable {
     static func standing(
         of identity: VerifiedIdentity, on connection: ClientConnection, deviceID: DeviceID, mostSessions: Int,
         in transaction: any Transaction
-    ) throws -> SignInRecords.Standing {
-        let standing = try SignInRecords(transaction).standing(
-            of: SignInRecords.Subject(
+    ) throws -> SignInRepository.Standing {
+        let standing = try SignInRepository(transaction).standing(
+            of: SignInRepository.Subject(
                 keyID: identity.token.keyID, thumbprint: connection.thumbprint, deviceID: deviceID,
                 providerID: identity.token.provider, externalID: identity.token.externalID),
             mostSessions: mostSessions)
@@ -144,7 +144,7 @@ public struct OpenSession: Sendable {
         }
         try certificate.judge(now: transaction.now)
         if standing.wasDeviceHeld { try RefuseBanned.requireUnbanned(certificate.deviceID, in: transaction) }
-        try NonceRecords(transaction).spendLater(identity.nonce)
+        try NonceRepository(transaction).enqueueSpend(identity.nonce)
         return standing
     }
 
@@ -152,14 +152,14 @@ public struct OpenSession: Sendable {
     private static func endOldest(
         before session: Session, policy: SessionPolicy, in transaction: any Transaction
     ) throws -> [Digest256] {
-        let records = SessionRecords(transaction)
+        let records = SessionRepository(transaction)
         let live = try records.listOpen(.user(session.userID)).filter {
             $0.deviceID == session.deviceID && $0.standing(now: session.createdAt, policy: policy) != .expired
         }
         let excess = live.prefix(max(0, live.count + 1 - policy.perUserAndDevice))
         for old in excess {
             try records.end(.session(old.id), at: session.createdAt, reason: "superseded by a newer session")
-            try ChangeRecords(transaction).announce(.session(old.tokenHash))
+            try ChangeLog(transaction).announce(.session(old.tokenHash))
         }
         return excess.map(\.tokenHash)
     }
@@ -200,7 +200,7 @@ extension Database {
         do {
             return try await decide(body)
         } catch StoreError.constraint(kind: .unique) {
-            guard try await !look({ try NonceRecords($0).isSpent(nonce) }) else { throw NonceRecords.used }
+            guard try await !look({ try NonceRepository($0).isSpent(nonce) }) else { throw NonceRepository.used }
             return try await decide(body)
         }
     }

@@ -10,14 +10,14 @@ public struct RenewSession: Sendable {
     private let check: CheckSession
     private let verify: VerifyIdentity
     private let bans: RefuseBanned
-    private let sessions: LiveSessions
+    private let sessions: SessionCache
     private let policy: CurrentPolicy
-    private let surroundings: Surroundings
+    private let environment: Environment
 
     /// Renews sessions of a store.
     public init(
-        store: any Database, check: CheckSession, verify: VerifyIdentity, bans: RefuseBanned, sessions: LiveSessions,
-        policy: CurrentPolicy, surroundings: Surroundings
+        store: any Database, check: CheckSession, verify: VerifyIdentity, bans: RefuseBanned, sessions: SessionCache,
+        policy: CurrentPolicy, environment: Environment
     ) {
         self.store = store
         self.check = check
@@ -25,7 +25,7 @@ public struct RenewSession: Sendable {
         self.bans = bans
         self.sessions = sessions
         self.policy = policy
-        self.surroundings = surroundings
+        self.environment = environment
     }
 
     /// Renews.
@@ -37,7 +37,7 @@ public struct RenewSession: Sendable {
     ) async throws -> OpenedSession {
         let policy = policy[\.sessions]
         let (old, _) = try await check.bound(sessionToken, on: connection)
-        let standing = old.standing(now: surroundings.now(), policy: policy)
+        let standing = old.standing(now: environment.now(), policy: policy)
         guard standing == .challenged else {
             throw Refusal(.conflict, "Only a challenged session can be renewed.", state: standing.rawValue)
         }
@@ -50,7 +50,7 @@ public struct RenewSession: Sendable {
                 .invalidIdentityToken, "app_id in the token names another app than the session's.",
                 reason: "wrong_audience")
         }
-        let token = SessionToken(randomBytes: surroundings.randomBytes(32))
+        let token = SessionToken(randomBytes: environment.randomBytes(32))
         let epoch = sessions.epoch
         let admission = try await store.signIn(spending: identity.nonce) {
             transaction -> RefuseBanned.Admission<(Session, Assurance)> in
@@ -69,10 +69,10 @@ public struct RenewSession: Sendable {
             session.renewedAt = now
             session.lastUsedAt = now
             session.challengedAt = nil
-            guard try SessionRecords(transaction).renew(session, replacing: old.tokenHash) else {
+            guard try SessionRepository(transaction).renew(session, replacing: old.tokenHash) else {
                 throw Refusal(.sessionDestroyed, "The session was ended or renewed meanwhile.")
             }
-            try ChangeRecords(transaction).announce(.session(old.tokenHash))
+            try ChangeLog(transaction).announce(.session(old.tokenHash))
             return .admitted((session, standing.user?.assurance ?? .none))
         }
         let (session, assurance) = try bans.requireAdmitted(admission, on: connection)

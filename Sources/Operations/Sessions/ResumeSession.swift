@@ -7,20 +7,20 @@ import Repositories
 public struct ResumeSession: Sendable {
     private let store: any Database
     private let check: CheckSession
-    private let providers: KnownProviders
+    private let providers: ProviderCache
     private let policy: CurrentPolicy
-    private let surroundings: Surroundings
+    private let environment: Environment
 
     /// Resumes sessions of a store.
     public init(
-        store: any Database, check: CheckSession, providers: KnownProviders, policy: CurrentPolicy,
-        surroundings: Surroundings
+        store: any Database, check: CheckSession, providers: ProviderCache, policy: CurrentPolicy,
+        environment: Environment
     ) {
         self.store = store
         self.check = check
         self.providers = providers
         self.policy = policy
-        self.surroundings = surroundings
+        self.environment = environment
     }
 
     /// Resumes.
@@ -35,13 +35,13 @@ public struct ResumeSession: Sendable {
             throw Refusal(.sessionDestroyed, "There is no such session of this user: create a new one.")
         }
         let policy = policy[\.sessions]
-        try session.requireAuthenticated(now: surroundings.now(), policy: policy)
+        try session.requireAuthenticated(now: environment.now(), policy: policy)
         connection.attach(session)
-        let user = try await store.look { try UserRecords($0).find(session.userID) }
+        let user = try await store.look { try UserRepository($0).find(session.userID) }
         let known = try await providers.find(session.providerID)
         return OpenedSession(
             session: session, token: nil,
             address: known?.provider.address(of: session.externalID) ?? session.externalID,
-            assurance: user?.assurance ?? .none, now: surroundings.now(), policy: policy)
+            assurance: user?.assurance ?? .none, now: environment.now(), policy: policy)
     }
 }

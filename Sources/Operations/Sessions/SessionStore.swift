@@ -36,7 +36,7 @@ struct SessionStore: Sendable {
     ) async throws -> T {
         let thumbprint = connection.thumbprint
         return try await store.decide { transaction in
-            guard let certificate = try CertificateRecords(transaction).find(thumbprint: thumbprint) else {
+            guard let certificate = try CertificateRepository(transaction).find(thumbprint: thumbprint) else {
                 throw SessionHolder.unknownCertificate
             }
             try certificate.judge(now: transaction.now)
@@ -57,7 +57,7 @@ struct SessionHolder {
     let session: Session
 
     fileprivate init(_ shown: Session, in transaction: any Transaction) throws {
-        guard let standing = try HolderRecords(transaction).standing(of: shown) else {
+        guard let standing = try HolderRepository(transaction).standing(of: shown) else {
             throw Refusal(.sessionDestroyed, "The session was ended: create a new one.")
         }
         guard let certificate = standing.certificate else { throw Self.unknownCertificate }

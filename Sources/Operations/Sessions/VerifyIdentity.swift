@@ -7,7 +7,7 @@ public struct VerifiedIdentity: Sendable {
     /// The token, verified.
     let token: IdentityToken
     /// Who signed it.
-    let known: KnownProvider
+    let known: CachedProvider
     /// Its nonce: issued by this service to this certificate, not yet spent here.
     let nonce: Nonce
 
@@ -20,20 +20,20 @@ public struct VerifiedIdentity: Sendable {
 /// Everything about an identity token that can be judged without a transaction.
 public struct VerifyIdentity: Sendable {
     private let realm: String
-    private let providers: KnownProviders
+    private let providers: ProviderCache
     private let nonceKey: NonceKey
     private let policy: CurrentPolicy
-    private let surroundings: Surroundings
+    private let environment: Environment
 
     /// Verifies for a realm.
     public init(
-        realm: String, providers: KnownProviders, nonceKey: NonceKey, policy: CurrentPolicy, surroundings: Surroundings
+        realm: String, providers: ProviderCache, nonceKey: NonceKey, policy: CurrentPolicy, environment: Environment
     ) {
         self.realm = realm
         self.providers = providers
         self.nonceKey = nonceKey
         self.policy = policy
-        self.surroundings = surroundings
+        self.environment = environment
     }
 
     /// Verifies signature, claims and nonce, in this order: what a forger wrote is never judged.
@@ -44,7 +44,7 @@ public struct VerifyIdentity: Sendable {
         let known = try await providers.find(unverified.issuer)
         let verifier = IdentityTokenVerifier(realm: realm, policy: policy[\.identityTokens])
         let token = try verifier.verify(
-            unverified, provider: known?.provider, key: known?.key(unverified.keyID), now: surroundings.now())
+            unverified, provider: known?.provider, key: known?.key(unverified.keyID), now: environment.now())
         guard let known else {
             throw Refusal(.invalidIdentityToken, "iss names no provider.", reason: "unknown_issuer")
         }

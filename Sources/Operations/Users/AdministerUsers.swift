@@ -7,14 +7,14 @@ import Repositories
 public struct AdministerUsers: Sendable {
     private let store: any Database
     private let keys: PersonalKeys
-    private let surroundings: Surroundings
+    private let environment: Environment
     private let actor: String
 
     /// Administers a store, in somebody's name.
-    public init(store: any Database, keys: PersonalKeys, surroundings: Surroundings, actor: String) {
+    public init(store: any Database, keys: PersonalKeys, environment: Environment, actor: String) {
         self.store = store
         self.keys = keys
-        self.surroundings = surroundings
+        self.environment = environment
         self.actor = actor
     }
 
@@ -29,7 +29,7 @@ public struct AdministerUsers: Sendable {
     /// The newest users.
     public func list(limit: Int) async throws -> [Line] {
         try await store.look { transaction in
-            try UserRecords(transaction).list(limit: limit).map {
+            try UserRepository(transaction).list(limit: limit).map {
                 Line(user: $0, address: try Self.address(of: $0, in: transaction))
             }
         }
@@ -47,10 +47,10 @@ public struct AdministerUsers: Sendable {
     /// - Parameter reason: why the admin looks; kept in the audit log.
     /// - Throws: ``Refusal`` `not_found`.
     public func export(_ name: String, reason: AuditReason) async throws -> PersonalExport {
-        let auditID = surroundings.newUUID()
+        let auditID = environment.newUUID()
         return try await store.decide { transaction in
             let line = try Self.line(name, in: transaction)
-            try AuditRecords(transaction).append(
+            try AuditRepository(transaction).append(
                 .personalDataRead, subject: "user \(line.user.id)", actor: actor, reason: reason, id: auditID)
             return try PersonalExport.collect(line.user, address: line.address, keys: keys, in: transaction)
         }
@@ -60,7 +60,7 @@ public struct AdministerUsers: Sendable {
     ///
     /// - Throws: ``Refusal`` `not_found`.
     public func erase(_ name: String, reason: AuditReason) async throws -> UUID {
-        let receipt = surroundings.newUUID()
+        let receipt = environment.newUUID()
         try await store.decide { transaction in
             try EraseUser(keys: keys)(
                 try Self.line(name, in: transaction).user.id, actor: actor, reason: reason, auditID: receipt,
@@ -73,13 +73,13 @@ public struct AdministerUsers: Sendable {
     ///
     /// - Throws: ``Refusal`` `not_found`.
     public func challenge(_ name: String, reason: AuditReason?) async throws -> Int {
-        let auditID = surroundings.newUUID()
+        let auditID = environment.newUUID()
         return try await store.decide { transaction in
             let user = try Self.line(name, in: transaction).user.id
-            let challenged = try SessionRecords(transaction).challenge(.user(user), at: transaction.now)
-            try AuditRecords(transaction).append(
+            let challenged = try SessionRepository(transaction).challenge(.user(user), at: transaction.now)
+            try AuditRepository(transaction).append(
                 .sessionChallenged, subject: "user \(user)", actor: actor, reason: reason, id: auditID)
-            try ChangeRecords(transaction).announce(.user(user))
+            try ChangeLog(transaction).announce(.user(user))
             return challenged
         }
     }
@@ -88,12 +88,12 @@ public struct AdministerUsers: Sendable {
     ///
     /// - Throws: ``Refusal`` `not_found`.
     static func line(_ name: String, in transaction: any Transaction) throws -> Line {
-        let users = UserRecords(transaction)
+        let users = UserRepository(transaction)
         var found: User?
         if let id = UserID(name[...]) {
             found = try users.find(id)
         } else if let slash = name.firstIndex(of: "/"), let slug = Slug(String(name[..<slash])),
-            let provider = try ProviderRecords(transaction).find(slug)
+            let provider = try ProviderRepository(transaction).find(slug)
         {
             found = try users.find(providerID: provider.id, externalID: String(name[name.index(after: slash)...]))
         }
@@ -102,6 +102,6 @@ public struct AdministerUsers: Sendable {
     }
 
     private static func address(of user: User, in transaction: any Transaction) throws -> String {
-        try ProviderRecords(transaction).find(user.providerID)?.address(of: user.externalID) ?? user.externalID
+        try ProviderRepository(transaction).find(user.providerID)?.address(of: user.externalID) ?? user.externalID
     }
 }

@@ -11,7 +11,7 @@ import Repositories
 public struct ArchiveUsers: Sendable {
     private let store: any Database
     private let keys: PersonalKeys
-    private let surroundings: Surroundings
+    private let environment: Environment
     private let actor: String
     private let batch: Int
 
@@ -19,11 +19,11 @@ public struct ArchiveUsers: Sendable {
     ///
     /// - Parameter batch: how many rows in one transaction.
     public init(
-        store: any Database, keys: PersonalKeys, surroundings: Surroundings, actor: String, batch: Int = 100
+        store: any Database, keys: PersonalKeys, environment: Environment, actor: String, batch: Int = 100
     ) {
         self.store = store
         self.keys = keys
-        self.surroundings = surroundings
+        self.environment = environment
         self.actor = actor
         self.batch = batch
     }
@@ -50,20 +50,20 @@ public struct ArchiveUsers: Sendable {
     public func write(
         since moment: Date, again: Bool, recipients: [String], _ write: (String) throws -> Void
     ) async throws -> Written {
-        let id = surroundings.newUUID()
+        let id = environment.newUUID()
         let until = try await store.decide { transaction in
-            try AuditRecords(transaction).append(
+            try AuditRepository(transaction).append(
                 .usersArchived, subject: "archive \(id.uuidString.lowercased())", actor: actor,
                 detail: "verified since \(moment.rfc3339), for \(recipients.joined(separator: " "))",
-                id: surroundings.newUUID())
+                id: environment.newUUID())
             return transaction.now
         }
         var (count, unreadable) = (0, 0)
-        var mark: ArchivedUserRecords.Mark?
+        var mark: ArchivedUserRepository.Mark?
         repeat {
             let from = mark
             let step = try await store.decide { transaction -> Step in
-                let records = ArchivedUserRecords(transaction, begunAt: until)
+                let records = ArchivedUserRepository(transaction, begunAt: until)
                 let found = try records.waiting(
                     since: moment, before: until, again: again, after: from, limit: batch)
                 let lines = try found.compactMap { _, user -> String? in
@@ -88,11 +88,11 @@ public struct ArchiveUsers: Sendable {
     /// - Returns: how many were marked.
     public func mark(_ written: Written, purging purged: Set<ArchivedDatum>) async throws -> Int {
         var count = 0
-        var mark: ArchivedUserRecords.Mark?
+        var mark: ArchivedUserRepository.Mark?
         repeat {
             let from = mark
-            let (marked, next) = try await store.decide { transaction -> (Int, ArchivedUserRecords.Mark?) in
-                let records = ArchivedUserRecords(transaction, begunAt: written.until)
+            let (marked, next) = try await store.decide { transaction -> (Int, ArchivedUserRepository.Mark?) in
+                let records = ArchivedUserRepository(transaction, begunAt: written.until)
                 let found = try records.taken(
                     since: written.since, before: written.until, after: from, limit: batch)
                 for (_, user) in found {
@@ -111,18 +111,18 @@ public struct ArchiveUsers: Sendable {
     private struct Step: Sendable {
         let lines: [String]
         let unreadable: Int
-        let mark: ArchivedUserRecords.Mark?
+        let mark: ArchivedUserRepository.Mark?
     }
 
     /// A user's row as it stands in the archive; `nil` where it cannot be opened.
     private func line(_ id: UserID, archive: UUID, in transaction: any Transaction) throws -> String? {
-        guard let user = try UserRecords(transaction).find(id), let row = try open(id, in: transaction) else {
+        guard let user = try UserRepository(transaction).find(id), let row = try open(id, in: transaction) else {
             return nil
         }
-        try AuditRecords(transaction).append(
+        try AuditRepository(transaction).append(
             .personalDataRead, subject: "user \(id)", actor: actor,
-            detail: "archive \(archive.uuidString.lowercased())", id: surroundings.newUUID())
-        let address = try ProviderRecords(transaction).find(user.providerID)?.address(of: user.externalID)
+            detail: "archive \(archive.uuidString.lowercased())", id: environment.newUUID())
+        let address = try ProviderRepository(transaction).find(user.providerID)?.address(of: user.externalID)
         let members: [(String, String?)] = [
             ("user_id", id.description), ("address", address ?? user.externalID),
             ("provider_id", user.providerID.description), ("assurance", user.assurance.rawValue),
@@ -140,7 +140,7 @@ public struct ArchiveUsers: Sendable {
     /// One damaged row must not keep all others from being archived.
     private func open(_ id: UserID, in transaction: any Transaction) throws -> AuthenticatedUser? {
         do {
-            return try AuthenticatedUserRecords(transaction, keys: keys).find(id)
+            return try AuthenticatedUserRepository(transaction, keys: keys).find(id)
         } catch is SealingFailure {
             return nil
         }
@@ -151,8 +151,8 @@ public struct ArchiveUsers: Sendable {
     private func purgeCards(
         of user: UserID, _ purged: Set<ArchivedDatum>, in transaction: any Transaction
     ) throws {
-        let records = IdentityCardRecords(transaction)
-        guard let key = try DataKeyRecords(transaction, keys: keys).find(user) else { return }
+        let records = IdentityCardRepository(transaction)
+        guard let key = try DataKeyRepository(transaction, keys: keys).find(user) else { return }
         for entry in try records.list(of: user) where entry.status != .inReview {
             let facts: CardFacts?
             do {
@@ -162,9 +162,9 @@ public struct ArchiveUsers: Sendable {
                 continue
             }
             guard let facts else { continue }
-            let left = facts.without(purged, keeping: BlindSubjects(keys: keys).kept(facts))
+            let left = facts.without(purged, keeping: BanSubjectIndex(keys: keys).kept(facts))
             let sealed = try key.seal(
-                left.jsonText, table: IdentityCardRecords.table, column: "sealed_facts", row: entry.id.description)
+                left.jsonText, table: IdentityCardRepository.table, column: "sealed_facts", row: entry.id.description)
             try records.replaceFacts(entry.id, sealed: sealed)
         }
     }

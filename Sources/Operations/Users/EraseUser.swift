@@ -16,21 +16,21 @@ struct EraseUser: Sendable {
         throws
     {
         let now = transaction.now
-        try BanUpkeep(transaction).erase(try BlindSubjects(keys: keys).person(user, in: transaction))
-        try AuthenticatedUserRecords(transaction, keys: keys).erase(user)
-        try IdentityCardRecords(transaction).erase(user)
-        try PhoneVerificationRecords(transaction).erase(user)
-        try OutboxRecords(transaction).erase(user)
-        try AuthorizationRecords(transaction).erase(user, at: now)
-        try BlockRecords(transaction).erase(user)
-        try UserRecords(transaction).erase(user)
-        try DataKeyRecords(transaction, keys: keys).erase(user, at: now)
-        try SessionRecords(transaction).end(.user(user), at: now, reason: "the user was erased")
-        if let provider = try UserRecords(transaction).find(user)?.providerID {
-            try ProviderWebhookRecords(transaction).tell(.accountPurged, of: user, to: provider)
+        try BanMaintenance(transaction).erase(try BanSubjectIndex(keys: keys).person(user, in: transaction))
+        try AuthenticatedUserRepository(transaction, keys: keys).erase(user)
+        try IdentityCardRepository(transaction).erase(user)
+        try PhoneVerificationRepository(transaction).erase(user)
+        try OutboxRepository(transaction).erase(user)
+        try AuthorizationRepository(transaction).erase(user, at: now)
+        try BlockRepository(transaction).erase(user)
+        try UserRepository(transaction).erase(user)
+        try DataKeyRepository(transaction, keys: keys).erase(user, at: now)
+        try SessionRepository(transaction).end(.user(user), at: now, reason: "the user was erased")
+        if let provider = try UserRepository(transaction).find(user)?.providerID {
+            try ProviderWebhookRepository(transaction).tell(.accountPurged, of: user, to: provider)
         }
-        try AuditRecords(transaction).append(
+        try AuditRepository(transaction).append(
             .userErased, subject: "user \(user)", actor: actor, reason: reason, id: auditID)
-        try ChangeRecords(transaction).announce(.user(user))
+        try ChangeLog(transaction).announce(.user(user))
     }
 }

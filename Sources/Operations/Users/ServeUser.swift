@@ -8,16 +8,16 @@ import Repositories
 public struct ServeUser: Sendable {
     private let store: SessionStore
     private let keys: PersonalKeys
-    private let providers: KnownProviders
+    private let providers: ProviderCache
     private let bans: RefuseBanned
-    private let sessions: LiveSessions
+    private let sessions: SessionCache
     private let policy: CurrentPolicy
-    private let surroundings: Surroundings
+    private let environment: Environment
 
     /// Serves from a store.
     public init(
-        store: any Database, keys: PersonalKeys, providers: KnownProviders, bans: RefuseBanned,
-        sessions: LiveSessions, policy: CurrentPolicy, surroundings: Surroundings
+        store: any Database, keys: PersonalKeys, providers: ProviderCache, bans: RefuseBanned,
+        sessions: SessionCache, policy: CurrentPolicy, environment: Environment
     ) {
         self.store = SessionStore(store)
         self.keys = keys
@@ -25,7 +25,7 @@ public struct ServeUser: Sendable {
         self.bans = bans
         self.sessions = sessions
         self.policy = policy
-        self.surroundings = surroundings
+        self.environment = environment
     }
 
     /// A user's own view.
@@ -44,18 +44,18 @@ public struct ServeUser: Sendable {
     ///
     /// - Throws: ``Refusal`` `session_required` or `session_expired`.
     public func holder(of exportToken: String, on connection: ClientConnection) throws(Refusal) -> UserID {
-        try bans.holder(of: exportToken, on: connection, now: surroundings.now())
+        try bans.holder(of: exportToken, on: connection, now: environment.now())
     }
 
     /// The own row.
     public func callAsFunction(_ session: Session) async throws -> Own {
         let address = try await providers.find(session.providerID)?.provider.address(of: session.externalID)
-        let today = CalendarDate(utcDayOf: surroundings.now())
+        let today = CalendarDate(utcDayOf: environment.now())
         return try await store.look { transaction in
-            guard let user = try UserRecords(transaction).find(session.userID) else {
+            guard let user = try UserRepository(transaction).find(session.userID) else {
                 throw Refusal(.notFound, "The user is gone.")
             }
-            let proved = try AuthenticatedUserRecords(transaction, keys: keys).find(user.id)
+            let proved = try AuthenticatedUserRepository(transaction, keys: keys).find(user.id)
             return Own(
                 user: user, address: address ?? session.externalID, proved: proved, age: proved?.age(on: today))
         }
@@ -68,9 +68,9 @@ public struct ServeUser: Sendable {
     public func setPushEndpoint(_ arn: String?, for session: Session) async throws {
         let applications = policy[\.phones].pushApplications
         let endpoint = try arn.map { arn throws(Refusal) in try PushEndpoint(arn, of: applications) }
-        let pushes = PushAuthorizations(keys: keys, policy: policy, surroundings: surroundings)
+        let pushes = PushAuthorizations(keys: keys, policy: policy, environment: environment)
         let isSet = try await store.act(for: session) { transaction, _ in
-            let isSet = try AuthenticatedUserRecords(transaction, keys: keys).setPushEndpoint(
+            let isSet = try AuthenticatedUserRepository(transaction, keys: keys).setPushEndpoint(
                 endpoint?.arn, of: session.userID)
             if isSet, endpoint != nil { try pushes.queueUnsent(to: session.userID, in: transaction) }
             return isSet
@@ -86,7 +86,7 @@ public struct ServeUser: Sendable {
     /// - Throws: ``Refusal`` `session_challenged` where the session is older than ten minutes.
     public func export(for session: Session) async throws -> PersonalExport {
         try requireFresh(session)
-        let auditID = surroundings.newUUID()
+        let auditID = environment.newUUID()
         return try await store.act(for: session) { transaction, holder in
             try export(of: holder.user.id, auditID, in: transaction)
         }
@@ -96,12 +96,12 @@ public struct ServeUser: Sendable {
     ///
     /// - Throws: ``Refusal`` `certificate_revoked`.
     public func export(of user: UserID, on connection: ClientConnection) async throws -> PersonalExport {
-        let auditID = surroundings.newUUID()
+        let auditID = environment.newUUID()
         return try await store.act(on: connection) { try export(of: user, auditID, in: $0) }
     }
 
     private func export(of user: UserID, _ auditID: UUID, in transaction: any Transaction) throws -> PersonalExport {
-        try AuditRecords(transaction).append(
+        try AuditRepository(transaction).append(
             .personalDataRead, subject: "user \(user)", actor: "user \(user)", detail: "export",
             reason: "user_request", id: auditID)
         let line = try AdministerUsers.line(user.description, in: transaction)
@@ -113,7 +113,7 @@ public struct ServeUser: Sendable {
     /// - Throws: ``Refusal`` `session_challenged` where the session is older than ten minutes.
     public func erase(for session: Session) async throws -> UUID {
         try requireFresh(session)
-        let receipt = surroundings.newUUID()
+        let receipt = environment.newUUID()
         try await store.act(for: session) { transaction, holder in
             try erase(holder.user.id, receipt, in: transaction)
         }
@@ -125,7 +125,7 @@ public struct ServeUser: Sendable {
     ///
     /// - Throws: ``Refusal`` `certificate_revoked`.
     public func erase(_ user: UserID, on connection: ClientConnection) async throws -> UUID {
-        let receipt = surroundings.newUUID()
+        let receipt = environment.newUUID()
         try await store.act(on: connection) { try erase(user, receipt, in: $0) }
         sessions.drop { $0.userID == user }
         return receipt
@@ -138,7 +138,7 @@ public struct ServeUser: Sendable {
 
     /// What cannot be undone, or shows everything, wants a user who proved an identity just now.
     private func requireFresh(_ session: Session) throws(Refusal) {
-        guard surroundings.now().timeIntervalSince(session.renewedAt) <= 600 else {
+        guard environment.now().timeIntervalSince(session.renewedAt) <= 600 else {
             throw Refusal(
                 .sessionChallenged,
                 "This call wants a session that was created or renewed within the last ten minutes: sign in again.")
@@ -159,7 +159,7 @@ public struct PersonalExport: Sendable, Confidential {
     /// What was proved.
     public let proved: AuthenticatedUser?
     /// The cards that were shown: name, status, submission, checks, what was read.
-    public let cards: [(entry: IdentityCardRecords.Entry, facts: CardFacts?)]
+    public let cards: [(entry: IdentityCardRepository.Entry, facts: CardFacts?)]
     /// The sessions that were not ended.
     public let sessions: [Session]
     /// What the user asked of others, in the user's words, and was asked by others.
@@ -174,19 +174,19 @@ public struct PersonalExport: Sendable, Confidential {
     ) throws -> PersonalExport {
         let profile = try UserProfile.find(user.id, keys: keys, in: transaction)
         let authorizations = try AuthorizationBox.allCases.flatMap { box in
-            try AuthorizationRecords(transaction).list(of: user.id, box: box, state: nil, limit: 10_000).map {
+            try AuthorizationRepository(transaction).list(of: user.id, box: box, state: nil, limit: 10_000).map {
                 ($0, box, box == .outgoing ? try .open($0, of: user.id, keys: keys, in: transaction) : nil)
                     as AuthorizationEntry
             }
         }
         return PersonalExport(
             user: user, address: address, displayName: profile.displayName, avatarURL: profile.avatarURL,
-            proved: try AuthenticatedUserRecords(transaction, keys: keys).find(user.id),
-            cards: try IdentityCardRecords(transaction).list(of: user.id).map {
+            proved: try AuthenticatedUserRepository(transaction, keys: keys).find(user.id),
+            cards: try IdentityCardRepository(transaction).list(of: user.id).map {
                 ($0, try SealedCard.facts(of: $0, keys: keys, in: transaction))
             },
-            sessions: try SessionRecords(transaction).listOpen(.user(user.id)), authorizations: authorizations,
-            blocked: try BlockRecords(transaction).list(of: user.id))
+            sessions: try SessionRepository(transaction).listOpen(.user(user.id)), authorizations: authorizations,
+            blocked: try BlockRepository(transaction).list(of: user.id))
     }
 
     /// The form in which it is given out.

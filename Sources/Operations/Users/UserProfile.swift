@@ -12,9 +12,9 @@ struct UserProfile: Sendable, Equatable, Confidential {
 
     /// What a user's provider said last.
     static func find(_ user: UserID, keys: PersonalKeys, in transaction: any Transaction) throws -> UserProfile {
-        let sealed = try UserRecords(transaction).profile(of: user)
+        let sealed = try UserRepository(transaction).profile(of: user)
         guard sealed.displayName != nil || sealed.avatarURL != nil,
-            let key = try DataKeyRecords(transaction, keys: keys).find(user)
+            let key = try DataKeyRepository(transaction, keys: keys).find(user)
         else { return UserProfile(displayName: nil, avatarURL: nil) }
         return UserProfile(
             displayName: try sealed.displayName.map {
@@ -30,11 +30,11 @@ struct UserProfile: Sendable, Equatable, Confidential {
         guard displayName != nil || avatarURL != nil else { return }
         let index = keys.blindIndex("\(user.id)\u{1F}\(displayName ?? "")\u{1F}\(avatarURL ?? "")", .profile)
         guard user.profileIndex != index else { return }
-        let key = try DataKeyRecords(transaction, keys: keys).findOrCreate(user.id, at: transaction.now)
+        let key = try DataKeyRepository(transaction, keys: keys).findOrCreate(user.id, at: transaction.now)
         func seal(_ text: String?, _ column: String) throws -> [UInt8]? {
             try text.map { try key.seal($0, table: "users", column: column, row: user.id.description) }
         }
-        try UserRecords(transaction).setProfile(
+        try UserRepository(transaction).setProfile(
             displayName: try seal(displayName, "display_name"), avatarURL: try seal(avatarURL, "avatar_url"),
             index: index, of: user.id)
     }

@@ -37,11 +37,11 @@ public struct CertificateUpkeep {
         var devices: Set<DeviceID> = []
         for row in rows {
             if let reason = try row.textOrNull(3), reason != "superseded" { try keep(revoked: try row.digest(2)) }
-            try transaction.executeLater("DELETE FROM certificates WHERE thumbprint = $1", [row.value(0)])
+            try transaction.enqueue("DELETE FROM certificates WHERE thumbprint = $1", [row.value(0)])
             devices.insert(try row.id(1))
         }
         for device in devices {
-            try transaction.executeLater(
+            try transaction.enqueue(
                 """
                 DELETE FROM devices WHERE id = $1
                 AND NOT EXISTS (SELECT 1 FROM certificates WHERE certificates.device_id = devices.id)
@@ -52,7 +52,7 @@ public struct CertificateUpkeep {
 
     /// Keeps a key refused without the certificate that it was revoked with.
     public func keep(revoked keyHash: Digest256) throws {
-        try transaction.executeLater(
+        try transaction.enqueue(
             "INSERT INTO revoked_keys (key_hash) VALUES ($1) ON CONFLICT (key_hash) DO NOTHING",
             [.bytes(keyHash.bytes)])
     }

@@ -3,7 +3,7 @@ import Domain
 import Encoding
 import Foundation
 
-/// How the house's values stand in columns.
+/// How the domain's values stand in columns.
 extension Value {
     static func id<Kind>(_ identifier: Identifier<Kind>) -> Value { .text(identifier.description) }
 
@@ -14,7 +14,7 @@ extension Value {
     static func optional(_ text: String?) -> Value { text.map { .text($0) } ?? .null }
 }
 
-/// How columns become the house's values again. A row that does not fit is a damaged store, not a caller's mistake.
+/// How columns become the domain's values again. A row that does not fit is a damaged store, not a caller's mistake.
 extension Row {
     func id<Kind>(_ index: Int) throws -> Identifier<Kind> {
         guard let identifier = Identifier<Kind>(try text(index)[...]) else { throw DamagedRow(column: index) }

@@ -31,20 +31,20 @@ enum PublicKeyMaterial: Equatable {
         guard bytes.count <= Self.maximumLength else {
             throw KeyDefect(.malformed, "The public key is longer than \(Self.maximumLength) bytes.")
         }
-        var document = DistinguishedEncoding.Reader(bytes)
-        guard let outer = document.read(DistinguishedEncoding.sequence), document.isAtEnd else { throw malformed }
-        var fields = DistinguishedEncoding.Reader(outer)
-        guard let algorithm = fields.read(DistinguishedEncoding.sequence),
-            let bits = fields.read(DistinguishedEncoding.bitString), fields.isAtEnd, bits.first == 0
+        var document = DER.Reader(bytes)
+        guard let outer = document.read(DER.sequence), document.isAtEnd else { throw malformed }
+        var fields = DER.Reader(outer)
+        guard let algorithm = fields.read(DER.sequence),
+            let bits = fields.read(DER.bitString), fields.isAtEnd, bits.first == 0
         else { throw malformed }
-        var parameters = DistinguishedEncoding.Reader(algorithm)
-        guard let identifier = parameters.read(DistinguishedEncoding.objectIdentifier) else { throw malformed }
+        var parameters = DER.Reader(algorithm)
+        guard let identifier = parameters.read(DER.objectIdentifier) else { throw malformed }
         let key = Array(bits.dropFirst())
 
         switch Array(identifier) {
         case ObjectIdentifier.rsaEncryption: try self.init(pkcs1: key)
         case ObjectIdentifier.ecPublicKey:
-            guard let curve = parameters.read(DistinguishedEncoding.objectIdentifier) else { throw malformed }
+            guard let curve = parameters.read(DER.objectIdentifier) else { throw malformed }
             try self.init(curve: Array(curve), point: key)
         case ObjectIdentifier.ed25519:
             guard key.count == 32 else { throw malformed }
@@ -62,11 +62,11 @@ enum PublicKeyMaterial: Equatable {
 
     /// Reads an RSAPublicKey (RFC 8017 §A.1.1).
     init(pkcs1 bytes: [UInt8]) throws(KeyDefect) {
-        var document = DistinguishedEncoding.Reader(bytes)
-        guard let sequence = document.read(DistinguishedEncoding.sequence), document.isAtEnd else {
+        var document = DER.Reader(bytes)
+        guard let sequence = document.read(DER.sequence), document.isAtEnd else {
             throw KeyDefect(.malformed, "The RSA key is not an RSAPublicKey (RFC 8017 §A.1.1).")
         }
-        var numbers = DistinguishedEncoding.Reader(sequence)
+        var numbers = DER.Reader(sequence)
         guard let modulus = numbers.readUnsigned(), let exponent = numbers.readUnsigned(), numbers.isAtEnd else {
             throw KeyDefect(.malformed, "The RSA key is not an RSAPublicKey (RFC 8017 §A.1.1).")
         }
@@ -91,7 +91,6 @@ enum PublicKeyMaterial: Equatable {
 
     /// The DER form, the one that thumbprints are made of.
     var subjectPublicKeyInfo: [UInt8] {
-        typealias DER = DistinguishedEncoding
         let (algorithm, key): ([UInt8], [UInt8]) =
             switch self {
             case .rsa(let modulus, let exponent):
@@ -107,7 +106,6 @@ enum PublicKeyMaterial: Equatable {
     }
 
     private static func ellipticCurve(_ curve: [UInt8]) -> [UInt8] {
-        typealias DER = DistinguishedEncoding
         return DER.encode(DER.objectIdentifier, ObjectIdentifier.ecPublicKey) + DER.encode(DER.objectIdentifier, curve)
     }
 

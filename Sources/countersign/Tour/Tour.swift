@@ -22,7 +22,6 @@ struct TourCommand: AsyncParsableCommand {
     @Option(help: "The file that the service's file sender writes, by default texts.jsonl beside the store.")
     var texts: String?
     @Option(help: "The authority's certificate, by default ca.pem in the directory of the keys.") var ca: String?
-
     func run() async throws {
         let settings = try await Settings.resolve(shared: shared)
         var tour = Tour(

@@ -11,18 +11,18 @@ import Testing
 @Suite("The command line", .serialized)
 struct CommandTests {
     /// One command of the transcript and what it says.
-    struct Exchange {
+    struct BoundedHTTPClient {
         /// The line after `$ `.
         let line: String
         var expected: [String] = []
     }
 
-    static func exchanges(_ name: String = "commands") throws -> [Exchange] {
+    static func exchanges(_ name: String = "commands") throws -> [BoundedHTTPClient] {
         let file = RunningService.root.appending(path: "Tests/CountersignTests/Vectors/\(name).transcript")
-        var found: [Exchange] = []
+        var found: [BoundedHTTPClient] = []
         for line in try String(contentsOf: file, encoding: .utf8).split(separator: "\n") where !line.hasPrefix("#") {
             if line.hasPrefix("$ ") {
-                found.append(Exchange(line: String(line.dropFirst(2))))
+                found.append(BoundedHTTPClient(line: String(line.dropFirst(2))))
             } else if !found.isEmpty {
                 found[found.count - 1].expected.append(String(line))
             }
@@ -52,11 +52,11 @@ struct CommandTests {
     private func leaveDeadLetters(_ service: RunningService) async throws -> [OutboxMessageID] {
         let store = try SQLiteDatabase(path: service.path("store.db").path, clock: { Date() })
         let ids = try await store.write { transaction in
-            let user = try #require(try UserRecords(transaction).list(limit: 9).first { $0.externalID == "alice" })
+            let user = try #require(try UserRepository(transaction).list(limit: 9).first { $0.externalID == "alice" })
             return try (1...2).map { number in
                 let written = transaction.now.addingTimeInterval(-3600 * Double(number))
                 let id = OutboxMessageID(UUID())
-                _ = try OutboxRecords(transaction).insert(
+                _ = try OutboxRepository(transaction).insert(
                     OutboxMessage(
                         id: id, kind: .authorization, subject: "\(UUID().uuidString.lowercased()) REQUEST",
                         userID: user.id, deduplicationKey: "dead \(number)", payload: [], createdAt: written,

@@ -29,18 +29,18 @@ struct KeyRotationTests {
             let started = try KeyFiles.personal(in: directory)
             for keys in [server, started] {
                 let names = try await admin.store.read { [users] transaction in
-                    try users.map { try AuthenticatedUserRecords(transaction, keys: keys).find($0)?.phoneNumber }
+                    try users.map { try AuthenticatedUserRepository(transaction, keys: keys).find($0)?.phoneNumber }
                 }
                 #expect(names == users.indices.map { "+1415555267\($0)" }, "\(moment)")
             }
             let newcomer = UserID(UUID())
             try await admin.store.write { [server, provider] transaction in
-                let user = try UserRecords(transaction).findOrCreate(
+                let user = try UserRepository(transaction).findOrCreate(
                     providerID: provider, externalID: newcomer.description, newID: newcomer, at: KeyRotationTests.now)
-                _ = try DataKeyRecords(transaction, keys: server).findOrCreate(user.id, at: KeyRotationTests.now)
+                _ = try DataKeyRepository(transaction, keys: server).findOrCreate(user.id, at: KeyRotationTests.now)
             }
             let isOpen = try await admin.store.read { transaction in
-                try DataKeyRecords(transaction, keys: try KeyFiles.personal(in: directory)).find(newcomer) != nil
+                try DataKeyRepository(transaction, keys: try KeyFiles.personal(in: directory)).find(newcomer) != nil
             }
             #expect(isOpen, "\(moment)")
         }
@@ -59,14 +59,14 @@ struct KeyRotationTests {
             let provider = ProviderID(UUID())
             let slug = try #require(Slug("test"))
             let users = try await store.write { transaction in
-                _ = try ProviderRecords(transaction).insert(
+                _ = try ProviderRepository(transaction).insert(
                     Provider(
                         id: provider, slug: slug, name: "Test", account: nil, avatarHosts: [], createdAt: now,
                         disabledAt: nil))
                 return try (0..<5).map { index in
-                    let user = try UserRecords(transaction).findOrCreate(
+                    let user = try UserRepository(transaction).findOrCreate(
                         providerID: provider, externalID: "\(index)", newID: UserID(UUID()), at: now)
-                    _ = try AuthenticatedUserRecords(transaction, keys: server).phoneProven(
+                    _ = try AuthenticatedUserRepository(transaction, keys: server).phoneProven(
                         user, "+1415555267\(index)", pushEndpoint: nil, at: now)
                     return user.id
                 }
@@ -93,12 +93,14 @@ struct KeyRotationTests {
             try await bench.expectAllOpen("after the file")
             let started = try KeyFiles.personal(in: bench.directory)
             let rotation = RotateWrappingKey(
-                store: bench.admin.store, keys: started, surroundings: Surroundings(), actor: "admin test")
+                store: bench.admin.store, keys: started, environment: Environment(), actor: "admin test")
             let standing = try await rotation.standing()
             #expect(standing.version == 2 && !standing.isInForce && standing.remaining == 7)
             try await rotation.putInForce()
             try await bench.expectAllOpen("after it was put in force")
-            _ = try await bench.admin.store.write { try DataKeyRecords($0, keys: started).rewrap(after: nil, limit: 2) }
+            _ = try await bench.admin.store.write {
+                try DataKeyRepository($0, keys: started).rewrap(after: nil, limit: 2)
+            }
             try await bench.expectAllOpen("after the first batch")
             let text = try String(contentsOf: file, encoding: .utf8)
             let finished = try await WrappingKeyRotation(bench.admin).run(stage: false, prune: false)

@@ -7,7 +7,7 @@ import Repositories
 import Testing
 
 /// `store copy` and `store reopen` through the built binary.
-@Suite("Moving house", .serialized)
+@Suite("Moving fixture", .serialized)
 struct MoveTests {
     private func countersign(_ arguments: [String], seconds: Double = 60) async throws -> Command.Result {
         try await Command.run(try RunningService.product("countersign"), arguments, seconds: seconds)
@@ -128,7 +128,7 @@ struct MoveTests {
     }
 
     @Test("shuts a running service out of a store that was moved, and reopening lets the next one in")
-    func shutOut() async throws {
+    func terminateSessions() async throws {
         let service = try await RunningService()
         let copy = ["store", "copy", service.store, "sqlite:\(service.path("new.db").path)", "--final", "--yes"]
         let refused = try await service.countersign(copy)

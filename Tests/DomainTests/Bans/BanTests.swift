@@ -17,8 +17,8 @@ struct BanValueTests {
             lifted: lifted ? .init(at: Self.start + 1, actor: "admin test") : nil)
     }
 
-    private func hold(_ ban: Ban, until seconds: TimeInterval? = nil) -> BanHold {
-        BanHold(
+    private func hold(_ ban: Ban, until seconds: TimeInterval? = nil) -> BanEntry {
+        BanEntry(
             ban: ban, subject: .user(UserID(UUID())), part: .named,
             endsAt: seconds.map { Self.start + $0 } ?? ban.endsAt, indexVersion: nil)
     }
@@ -62,16 +62,16 @@ struct BanValueTests {
         let long = hold(try ban(until: 50))
         let messaging = hold(try ban(.messaging))
         let partly = hold(try ban(until: 500), until: 20)
-        #expect(BanHold.ruling([], on: .all, at: now) == nil)
-        #expect(BanHold.ruling([messaging], on: .all, at: now) == nil)
-        #expect(BanHold.ruling([short, messaging], on: .messaging, at: now) == messaging)
-        #expect(BanHold.ruling([short, long, partly, messaging], on: .all, at: now) == long)
-        #expect(BanHold.ruling([short, partly], on: .all, at: now + 10) == partly)
-        #expect(BanHold.ruling([short, partly], on: .all, at: now + 20) == nil)
-        #expect(BanHold.ruling([long, hold(try ban(until: 60, lifted: true))], on: .all, at: now) == long)
+        #expect(BanEntry.ruling([], on: .all, at: now) == nil)
+        #expect(BanEntry.ruling([messaging], on: .all, at: now) == nil)
+        #expect(BanEntry.ruling([short, messaging], on: .messaging, at: now) == messaging)
+        #expect(BanEntry.ruling([short, long, partly, messaging], on: .all, at: now) == long)
+        #expect(BanEntry.ruling([short, partly], on: .all, at: now + 10) == partly)
+        #expect(BanEntry.ruling([short, partly], on: .all, at: now + 20) == nil)
+        #expect(BanEntry.ruling([long, hold(try ban(until: 60, lifted: true))], on: .all, at: now) == long)
         let older = hold(try ban())
         let newer = hold(try ban(made: 1))
-        #expect(BanHold.ruling([newer, older], on: .all, at: now) == newer)
+        #expect(BanEntry.ruling([newer, older], on: .all, at: now) == newer)
     }
 
     @Test("A user's ban holds the number for its own time, and no longer than policy says")

@@ -21,15 +21,15 @@ struct NodeAgreementTests {
         return NodeFingerprints(items: items, policies: files.mapValues(digest))
     }
 
-    private static func node(_ fingerprints: NodeFingerprints, seen age: TimeInterval = 1) -> LiveNode {
-        LiveNode(
+    private static func node(_ fingerprints: NodeFingerprints, seen age: TimeInterval = 1) -> ClusterMember {
+        ClusterMember(
             id: NodeID(UUID()), host: "web-2", version: "1", startedAt: now - 3600, seenAt: now - age,
             fingerprints: fingerprints)
     }
 
     /// The verdict on a node that came three seconds ago.
     private static func judge(
-        _ own: NodeFingerprints, _ nodes: [LiveNode], allowsOtherPolicies: Bool = false, inForce: Int = 1
+        _ own: NodeFingerprints, _ nodes: [ClusterMember], allowsOtherPolicies: Bool = false, inForce: Int = 1
     ) -> NodeAgreement {
         NodeAgreement.judge(
             own, beside: nodes, allowsOtherPolicies: allowsOtherPolicies, versionInForce: inForce, arrival: now - 3,

@@ -45,7 +45,7 @@ struct TrapTests {
 
     /// Places where the number is the operator's or the clock's of the store.
     private static let known: Set<String> = [
-        "PostgreSQLConnection.swift", "StatusRecords.swift", "PhoneSendRecords.swift", "WebhookSender.swift",
+        "PostgreSQLConnection.swift", "StatusRepository.swift", "PhoneSendRepository.swift", "WebhookSender.swift",
         "CertificateTime.swift",
     ]
 

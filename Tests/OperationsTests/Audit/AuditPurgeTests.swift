@@ -15,7 +15,7 @@ struct AuditPurgeTests {
         policy.retention.auditEntries = days * 86_400
         return PurgeAudit(
             store: store, key: AuditTests.key, keyID: "k1", keys: AuditTests.keys, policy: CurrentPolicy(policy),
-            surroundings: Surroundings(now: { clock.now }))
+            environment: Environment(now: { clock.now }))
     }
 
     private static func count(_ store: any Database) async throws -> Int64? {
@@ -24,7 +24,7 @@ struct AuditPurgeTests {
 
     /// A log of 300 signed entries, then two years, then 300 more.
     private static func grown(_ body: (any Database, AuditTests.Clock, SealAudit) async throws -> Void) async throws {
-        try await AuditTests.inhabit { store, clock, seal in
+        try await AuditTests.run { store, clock, seal in
             for _ in 0..<3 {
                 try await AuditTests.append(store, 100)
                 try await seal(signingAll: true)
@@ -39,7 +39,7 @@ struct AuditPurgeTests {
 
     @Test("deletes up to the last checkpoint that is old enough; the rest is verified from there, and grows on")
     func purged() async throws {
-        try await AuditTests.inhabit { store, clock, seal in
+        try await AuditTests.run { store, clock, seal in
             for _ in 0..<3 {
                 try await AuditTests.append(store, 100)
                 try await seal(signingAll: true)
@@ -103,7 +103,7 @@ struct AuditPurgeTests {
     @Test("cannot be passed off by whoever has the store and not the key: every shorter beginning is a defect")
     func forged() async throws {
         try await Self.grown { store, clock, _ in
-            let tokens = try await store.read { try AuditChainRecords($0).checkpoints(after: 0, through: .max) }
+            let tokens = try await store.read { try AuditChainRepository($0).checkpoints(after: 0, through: .max) }
             func expect(_ defect: AuditDefect, _ statements: [(String, [Value])]) async throws {
                 let report = try await Self.tampered(store, statements)
                 #expect(report.defect == defect)
@@ -149,13 +149,13 @@ struct AuditPurgeTests {
             }
             await #expect(throws: AuditDefect.altered(150)) { try await Self.purge(store, clock)() }
             #expect(try await Self.count(store) == 600)
-            #expect(try await store.read { try AuditAnchorRecords($0).current()?.sequence } == nil)
+            #expect(try await store.read { try AuditAnchorRepository($0).current()?.sequence } == nil)
         }
     }
 
     @Test("that dies at any statement loses nothing that holds, and is finished by the next round")
     func crashes() async throws {
-        try await AuditTests.inhabit { store, clock, seal in
+        try await AuditTests.run { store, clock, seal in
             var died = 0
             for point in 0..<14 {
                 try await AuditTests.append(store, 60)
@@ -180,7 +180,7 @@ struct AuditPurgeTests {
     @Test("says so where a checkpoint from elsewhere is for an entry that is gone")
     func witness() async throws {
         try await Self.grown { store, clock, _ in
-            let tokens = try await store.read { try AuditChainRecords($0).checkpoints(after: 0, through: .max) }
+            let tokens = try await store.read { try AuditChainRepository($0).checkpoints(after: 0, through: .max) }
             let kept = try tokens.map { try AuditCheckpoint(token: $0.token, keys: AuditTests.keys) }
             _ = try await Self.purge(store, clock)()
             let verdicts = [

@@ -12,7 +12,7 @@ struct AuditTamperingTests {
     @Test("shows each byte of each column that is flipped in the store")
     func storedBytes() async throws {
         // By `rowid`, which this engine alone has; what is verified is the same on every engine.
-        try await AuditTests.inhabit(on: .sqlite) { store, clock, seal in
+        try await AuditTests.run(on: .sqlite) { store, clock, seal in
             for _ in 0..<2 {
                 try await AuditTests.append(store, 2)
                 try await seal(signingAll: true)
@@ -38,7 +38,7 @@ struct AuditTamperingTests {
 
     @Test("shows entries that were deleted, moved, cut off with the head, or added behind it")
     func tampering() async throws {
-        try await AuditTests.inhabit { store, clock, seal in
+        try await AuditTests.run { store, clock, seal in
             try await AuditTests.append(store, 5)
             try await seal(signingAll: true)
             try await AuditTests.append(store, 5)
@@ -73,12 +73,12 @@ struct AuditTamperingTests {
 
     @Test("knows by a checkpoint from elsewhere that entries and checkpoints were cut off together")
     func witness() async throws {
-        try await AuditTests.inhabit { store, clock, seal in
+        try await AuditTests.run { store, clock, seal in
             try await AuditTests.append(store, 5)
             try await seal(signingAll: true)
             try await AuditTests.append(store, 5)
             try await seal(signingAll: true)
-            let tokens = try await store.read { try AuditChainRecords($0).checkpoints(after: 0, through: .max) }
+            let tokens = try await store.read { try AuditChainRepository($0).checkpoints(after: 0, through: .max) }
             let kept = try AuditCheckpoint(token: try #require(tokens.last?.token), keys: AuditTests.keys)
             #expect(try await AuditTests.verify(store, witness: kept).defect == nil)
             let report = try await Self.tampered(

@@ -22,10 +22,10 @@ struct AuditTests {
     }
 
     static func sealer(_ store: any Database, _ clock: Clock) -> SealAudit {
-        SealAudit(store: store, key: key, keyID: "k1", surroundings: Surroundings(now: { clock.now }))
+        SealAudit(store: store, key: key, keyID: "k1", environment: Environment(now: { clock.now }))
     }
 
-    static func inhabit(
+    static func run(
         on kind: StoreKind = .usual, _ body: (any Database, Clock, SealAudit) async throws -> Void
     ) async throws {
         let clock = Clock()
@@ -38,7 +38,7 @@ struct AuditTests {
     static func append(_ store: any Database, _ count: Int) async throws {
         try await store.write { transaction in
             for number in 0..<count {
-                try AuditRecords(transaction).append(
+                try AuditRepository(transaction).append(
                     .sessionEnded, subject: "session \(number)", actor: "service", detail: "x", reason: "test",
                     id: UUID())
             }
@@ -46,7 +46,7 @@ struct AuditTests {
     }
 
     static func head(_ store: any Database) async throws -> AuditChain {
-        try await store.read { try AuditChainRecords($0).head().chain }
+        try await store.read { try AuditChainRepository($0).head().chain }
     }
 
     static func verify(_ store: any Database, witness: AuditCheckpoint? = nil) async throws -> VerifyAudit.Report {
@@ -55,7 +55,7 @@ struct AuditTests {
 
     @Test("is chained once, in the order of the commits, and an entry that is committed late comes later")
     func order() async throws {
-        try await Self.inhabit { store, clock, seal in
+        try await Self.run { store, clock, seal in
             try await Self.append(store, 3)
             #expect(try await seal() == 3)
             #expect(try await seal() == 0)
@@ -65,7 +65,7 @@ struct AuditTests {
                     "INSERT INTO audit_entries (id, at, event, subject, actor) VALUES ('late', 5, 'e', 's', 'a')", [])
             }
             #expect(try await seal() == 1)
-            let links = try await store.read { try AuditChainRecords($0).links(after: 0, through: .max, limit: 10) }
+            let links = try await store.read { try AuditChainRepository($0).links(after: 0, through: .max, limit: 10) }
             #expect(links.map(\.sequence) == [1, 2, 3, 4])
             #expect(links.last?.link?.entry.id == "late")
             #expect(try await Self.verify(store).defect == nil)
@@ -74,7 +74,7 @@ struct AuditTests {
 
     @Test("is signed when it was not for a minute, at 1,000 entries at the latest, and at the end")
     func checkpoints() async throws {
-        try await Self.inhabit { store, clock, seal in
+        try await Self.run { store, clock, seal in
             try await Self.append(store, 1)
             try await seal()
             #expect(try await Self.head(store).signed == 1)
@@ -87,7 +87,7 @@ struct AuditTests {
             #expect(try await Self.head(store).signed == 2)
             try await Self.append(store, 2600)
             #expect(try await seal() == 2600)
-            let filed = try await store.read { try AuditChainRecords($0).checkpoints(after: 0, through: .max) }
+            let filed = try await store.read { try AuditChainRepository($0).checkpoints(after: 0, through: .max) }
             #expect(filed.map(\.sequence) == [1, 2, 1002, 2002])
             try await seal(signingAll: true)
             #expect(try await Self.head(store).signed == 2602)
@@ -99,7 +99,7 @@ struct AuditTests {
 
     @Test("keeps its lease with one sealer; another takes over when that one is silent")
     func lease() async throws {
-        try await Self.inhabit { store, clock, first in
+        try await Self.run { store, clock, first in
             let second = Self.sealer(store, clock)
             try await Self.append(store, 1)
             #expect(try await first() == 1)
@@ -115,7 +115,7 @@ struct AuditTests {
 
     @Test("is chained once by two sealers at once with writers beside them")
     func race() async throws {
-        try await Self.inhabit { store, clock, first in
+        try await Self.run { store, clock, first in
             let second = Self.sealer(store, clock)
             try await withThrowingTaskGroup { group in
                 for _ in 0..<4 {
@@ -141,7 +141,7 @@ struct AuditTests {
 
     @Test("loses and doubles nothing where a sealer dies at any statement")
     func crashes() async throws {
-        try await Self.inhabit { store, clock, seal in
+        try await Self.run { store, clock, seal in
             var died = 0
             for point in 0..<60 {
                 try await Self.append(store, 2)

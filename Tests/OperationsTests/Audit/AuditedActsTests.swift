@@ -10,8 +10,8 @@ import Testing
 @Suite("The acts in the audit log")
 struct AuditedActsTests {
     /// Event, actor and reason of each entry on a subject.
-    private func entries(on subject: String, in house: House) async throws -> [String] {
-        try await house.store.read { transaction in
+    private func entries(on subject: String, in fixture: ServiceFixture) async throws -> [String] {
+        try await fixture.store.read { transaction in
             try transaction.query(
                 "SELECT event, actor, reason FROM audit_entries WHERE subject = $1 ORDER BY at, event", [.text(subject)]
             ).map { "\(try $0.text(0)) by \(try $0.text(1)): \(try $0.textOrNull(2) ?? "-")" }
@@ -22,13 +22,13 @@ struct AuditedActsTests {
 
     @Test("Issuance and revocation name certificate, device and reason")
     func certificates() async throws {
-        try await House.inhabit { house in
-            let issued = try await house.certify(try house.request())
-            let connection = try await house.connect(issued.certificate.thumbprint)
-            try await house.revokeCertificate.own(of: connection)
+        try await ServiceFixture.run { fixture in
+            let issued = try await fixture.certify(try fixture.request())
+            let connection = try await fixture.connect(issued.certificate.thumbprint)
+            try await fixture.revokeCertificate.own(of: connection)
             let device = "device \(issued.certificate.deviceID)"
             #expect(
-                try await entries(on: "certificate \(issued.certificate.serial)", in: house) == [
+                try await entries(on: "certificate \(issued.certificate.serial)", in: fixture) == [
                     "certificate_issued by \(device): -",
                     "certificate_revoked by \(device): cessationOfOperation",
                 ])
@@ -37,17 +37,17 @@ struct AuditedActsTests {
 
     @Test("A stolen token names the device that showed it, once")
     func theft() async throws {
-        try await House.inhabit { house in
-            let own = try await house.connectNewDevice()
-            let opened = try await house.opened("alice", on: own)
-            let thief = try await house.certify(try house.request())
-            let other = try await house.connect(thief.certificate.thumbprint)
+        try await ServiceFixture.run { fixture in
+            let own = try await fixture.connectNewDevice()
+            let opened = try await fixture.opened("alice", on: own)
+            let thief = try await fixture.certify(try fixture.request())
+            let other = try await fixture.connect(thief.certificate.thumbprint)
             let token = try text(opened)
             for _ in 0..<2 {
-                await #expect(throws: Refusal(.bindingMismatch, "")) { try await house.check(token, on: other) }
+                await #expect(throws: Refusal(.bindingMismatch, "")) { try await fixture.check(token, on: other) }
             }
             #expect(
-                try await entries(on: "session \(opened.session.id)", in: house) == [
+                try await entries(on: "session \(opened.session.id)", in: fixture) == [
                     "binding_mismatch by device \(thief.certificate.deviceID): -"
                 ])
         }
@@ -55,24 +55,24 @@ struct AuditedActsTests {
 
     @Test("Registration, keys and the end of a provider's business name the admin; what a provider ends names it")
     func providers() async throws {
-        try await House.inhabit { house in
-            let provider = house.registration.provider.id
+        try await ServiceFixture.run { fixture in
+            let provider = fixture.registration.provider.id
             let admin = AdministerProviders(
-                store: house.store, surroundings: Surroundings(now: { house.clock.now }), actor: "admin test")
-            let connection = try await house.connectNewDevice()
-            let first = try await house.opened("alice", on: connection)
-            let backend = try await house.backend()
-            try await house.serve.revoke(try text(first), for: backend)
-            try await house.serve.revoke(try text(first), for: backend)
-            let second = try await house.opened("alice", on: connection)
-            try await house.serve.endSessions(of: "alice", at: backend)
-            house.clock.advance(1)
+                store: fixture.store, environment: Environment(now: { fixture.clock.now }), actor: "admin test")
+            let connection = try await fixture.connectNewDevice()
+            let first = try await fixture.opened("alice", on: connection)
+            let backend = try await fixture.backend()
+            try await fixture.serve.revoke(try text(first), for: backend)
+            try await fixture.serve.revoke(try text(first), for: backend)
+            let second = try await fixture.opened("alice", on: connection)
+            try await fixture.serve.endSessions(of: "alice", at: backend)
+            fixture.clock.advance(1)
             _ = try await admin.disable("test", reason: "ticket:3")
             let logout = "session_ended by provider \(provider): provider_logout"
-            #expect(try await entries(on: "session \(first.session.id)", in: house) == [logout])
-            #expect(try await entries(on: "user \(second.session.userID)", in: house) == [logout])
+            #expect(try await entries(on: "session \(first.session.id)", in: fixture) == [logout])
+            #expect(try await entries(on: "user \(second.session.userID)", in: fixture) == [logout])
             #expect(
-                try await entries(on: "provider \(provider)", in: house) == [
+                try await entries(on: "provider \(provider)", in: fixture) == [
                     "provider_added by admin test: -", "provider_disabled by admin test: ticket:3",
                 ])
         }
@@ -80,14 +80,14 @@ struct AuditedActsTests {
 
     @Test("A whole life of a user leaves no personal datum in it, and every look at one")
     func personalData() async throws {
-        try await House.inhabit { house in
-            let bench = try CardBench(house)
+        try await ServiceFixture.run { fixture in
+            let bench = try CardBench(fixture)
             let alice = try await bench.withPhone("alice", "+14155552671")
             try await bench.show(try .virginia, alice)
             _ = try await bench.user.export(for: alice.session)
             _ = try await bench.admin.export(alice.session.userID.description, reason: "ticket:1")
             _ = try await bench.admin.erase(alice.session.userID.description, reason: "user_request")
-            let found = try await entries(on: "user \(alice.session.userID)", in: house)
+            let found = try await entries(on: "user \(alice.session.userID)", in: fixture)
             for entry in [
                 "phone_verified by device \(alice.session.deviceID): -",
                 "identity_verified by device \(alice.session.deviceID): -",
@@ -96,7 +96,7 @@ struct AuditedActsTests {
             ] {
                 #expect(found.contains(entry), "\(entry)")
             }
-            let words = try await house.store.read { transaction in
+            let words = try await fixture.store.read { transaction in
                 try transaction.query("SELECT subject, actor, detail, reason FROM audit_entries").flatMap { row in
                     try (0..<4).map { try row.textOrNull($0) ?? "" }
                 }

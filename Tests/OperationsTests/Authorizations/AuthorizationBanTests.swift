@@ -38,12 +38,12 @@ struct AuthorizationBanTests {
     }
 
     private static func admin(_ bench: AuthorizationBench) -> (ban: BanSubject, lift: LiftBan) {
-        let surroundings = Surroundings(now: { [clock = bench.clock] in clock.now })
+        let environment = Environment(now: { [clock = bench.clock] in clock.now })
         return (
             BanSubject(
-                store: bench.store, keys: bench.keys, policy: BanPolicy(), surroundings: surroundings,
+                store: bench.store, keys: bench.keys, policy: BanPolicy(), environment: environment,
                 actor: "admin test"),
-            LiftBan(store: bench.store, keys: bench.keys, surroundings: surroundings, actor: "admin test")
+            LiftBan(store: bench.store, keys: bench.keys, environment: environment, actor: "admin test")
         )
     }
 
@@ -51,7 +51,7 @@ struct AuthorizationBanTests {
         _ person: Session, _ scope: Ban.Scope, byNumber: Bool = false, _ bench: AuthorizationBench
     ) async throws -> BanID {
         let number = try await bench.store.read { [keys = bench.keys, id = person.userID] in
-            try AuthenticatedUserRecords($0, keys: keys).find(id)?.phoneNumber
+            try AuthenticatedUserRepository($0, keys: keys).find(id)?.phoneNumber
         }
         let target: BanTarget =
             byNumber ? .phone(try PhoneNumber(reading: try #require(number))) : .user(person.userID.description)
@@ -79,7 +79,7 @@ struct AuthorizationBanTests {
 
     @Test("permit nothing, tell nobody and move no more, and a lifted ban gives nothing back", arguments: Line.all)
     func table(line: Line) async throws {
-        try await AuthorizationBench.inhabit { try await judge(line, $0) }
+        try await AuthorizationBench.run { try await judge(line, $0) }
     }
 
     private func judge(_ line: Line, _ bench: AuthorizationBench) async throws {
@@ -180,15 +180,15 @@ struct AuthorizationBanTests {
 
     @Test("end too where a user proves a number or document later that is banned from messaging")
     func provenLater() async throws {
-        try await House.inhabit { house in
-            let bench = try BanBench(house)
-            let surroundings = Surroundings(now: { [clock = house.clock] in clock.now })
-            let ask = AskAuthorization(
-                store: house.store, keys: house.personalKeys, providers: house.providers, outbox: OutboxSignal(),
-                policy: house.policy, rateLimiting: .off, surroundings: surroundings)
+        try await ServiceFixture.run { fixture in
+            let bench = try BanBench(fixture)
+            let environment = Environment(now: { [clock = fixture.clock] in clock.now })
+            let ask = RequestPermission(
+                store: fixture.store, keys: fixture.personalKeys, providers: fixture.providers, outbox: OutboxSignal(),
+                policy: fixture.policy, rateLimiting: .off, environment: environment)
             let answer = AnswerAuthorization(
-                store: house.store, keys: house.personalKeys, outbox: OutboxSignal(), policy: house.policy,
-                surroundings: surroundings)
+                store: fixture.store, keys: fixture.personalKeys, outbox: OutboxSignal(), policy: fixture.policy,
+                environment: environment)
             var people: [PhoneBench.Person] = []
             for (index, name) in ["ADAMS", "BAKER"].enumerated() {
                 let person = try await bench.phones.person(name)
@@ -202,14 +202,14 @@ struct AuthorizationBanTests {
             let (asker, asked) = (people[0].session, people[1].session)
             // Bans made under a key of which the proofs' own indexes know nothing.
             let older = try PersonalKeys(
-                wrapping: [1: house.wrappingKey], index: [1: house.indexKey, 2: SymmetricKey(size: .bits256)])
+                wrapping: [1: fixture.wrappingKey], index: [1: fixture.indexKey, 2: SymmetricKey(size: .bits256)])
             let targets = [try bench.phone("+14155552679"), try BanTarget.document(reading: "VA:T64235789")]
             for (index, target) in targets.enumerated() {
                 let id = try await ask(
                     try .init(id: UUID().uuidString, to: asked.userID.description, eventID: nil), for: asker)
                 #expect(try await answer.approve(id.description, for: asked).grant != nil)
                 let ban = try await BanSubject(
-                    store: house.store, keys: older, policy: BanPolicy(), surroundings: surroundings,
+                    store: fixture.store, keys: older, policy: BanPolicy(), environment: environment,
                     actor: "admin test")(try bench.order(target, .messaging), upTo: nil)
                 #expect(ban.impact.users.isEmpty)
                 if index == 0 {
@@ -217,7 +217,7 @@ struct AuthorizationBanTests {
                 } else {
                     #expect(try await bench.show(people[0]) { $0.family = "ADAMS" }.status == .verified)
                 }
-                let state = try await house.store.read { try AuthorizationRecords($0).find(id)?.state }
+                let state = try await fixture.store.read { try AuthorizationRepository($0).find(id)?.state }
                 #expect(state == .banned)
                 await #expect(throws: Refusal(.userBanned, "", reason: "spam")) {
                     try await ask(

@@ -12,16 +12,16 @@ import Synchronization
 /// Authorizations over a store: two providers, verified people made in one step, and the pushes that came out.
 struct AuthorizationBench {
     let store: any Database
-    let clock: House.Clock
+    let clock: ServiceFixture.Clock
     let keys: PersonalKeys
     let policy: CurrentPolicy
-    let ask: AskAuthorization
+    let ask: RequestPermission
     let answer: AnswerAuthorization
     let read: ReadAuthorizations
     let block: BlockUser
     let serve: ServeUser
     let deliver: DeliverOutbox
-    let keepHouse: Housekeeping
+    let housekeeping: Housekeeping
     let pushes = Pushes()
     private let numbers = Numbers()
 
@@ -69,11 +69,11 @@ struct AuthorizationBench {
     }
 
     /// Builds the bench over a fresh store and runs a body on it.
-    static func inhabit(
+    static func run(
         _ change: (inout Policy) -> Void = { _ in }, rateLimiting: RateLimiting = .off,
         _ body: (AuthorizationBench) async throws -> Void
     ) async throws {
-        let clock = House.Clock()
+        let clock = ServiceFixture.Clock()
         var policy = Policy()
         policy.phones.pushApplications = [application]
         change(&policy)
@@ -86,44 +86,46 @@ struct AuthorizationBench {
     }
 
     init(
-        _ store: any Database, _ clock: House.Clock, _ policy: CurrentPolicy, _ rateLimiting: RateLimiting,
+        _ store: any Database, _ clock: ServiceFixture.Clock, _ policy: CurrentPolicy, _ rateLimiting: RateLimiting,
         keys: PersonalKeys? = nil
     ) async throws {
         self.store = store
         self.clock = clock
         self.policy = policy
-        let surroundings = Surroundings(now: { clock.now })
+        let environment = Environment(now: { clock.now })
         let keys =
             try keys
             ?? PersonalKeys(wrapping: [1: SymmetricKey(size: .bits256)], index: [1: SymmetricKey(size: .bits256)])
         self.keys = keys
-        let providers = KnownProviders(store: store)
-        let sessions = LiveSessions(store: store)
+        let providers = ProviderCache(store: store)
+        let sessions = SessionCache(store: store)
         let signal = OutboxSignal()
-        ask = AskAuthorization(
+        ask = RequestPermission(
             store: store, keys: keys, providers: providers, outbox: signal, policy: policy,
-            rateLimiting: rateLimiting, surroundings: surroundings)
+            rateLimiting: rateLimiting, environment: environment)
         answer = AnswerAuthorization(
-            store: store, keys: keys, outbox: signal, policy: policy, surroundings: surroundings)
+            store: store, keys: keys, outbox: signal, policy: policy, environment: environment)
         read = ReadAuthorizations(store: store, keys: keys, policy: policy)
         block = BlockUser(store: store)
         serve = ServeUser(
             store: store, keys: keys, providers: providers,
             bans: RefuseBanned(key: ExportKey(Secret([UInt8](repeating: 1, count: 32)))), sessions: sessions,
             policy: policy,
-            surroundings: surroundings)
-        keepHouse = Housekeeping(
-            store: store, sessions: sessions, certificates: LiveCertificates(store: store), policy: policy,
-            surroundings: surroundings)
+            environment: environment)
+        housekeeping = Housekeeping(
+            store: store, sessions: sessions, certificates: CertificateCache(store: store), policy: policy,
+            environment: environment)
         guard let codes = PhoneCodeKeys([1: Secret([UInt8](repeating: 9, count: 32))]) else {
             throw Refusal(.unavailable, "no key")
         }
         let pushes = pushes
         deliver = DeliverOutbox(
             store: store, compose: ComposePhoneText(keys: keys, codes: codes, policy: policy) { $0 },
-            pushes: PushAuthorizations(keys: keys, policy: policy, surroundings: surroundings),
-            events: TellProvider(realm: House.realm, key: .init(), keyID: "key") { _, _ in .sent(reference: "") },
-            surroundings: surroundings, send: { message, _ in pushes.take(message) })
+            pushes: PushAuthorizations(keys: keys, policy: policy, environment: environment),
+            events: NotifyProvider(realm: ServiceFixture.realm, key: .init(), keyID: "key") { _, _ in
+                .sent(reference: "")
+            },
+            environment: environment, send: { message, _ in pushes.take(message) })
     }
 
     /// A user at a level, with an endpoint that ends in the user's name.
@@ -135,7 +137,7 @@ struct AuthorizationBench {
         let picture = "https://pictures.example/\(name).png"
         let endpoint = hasEndpoint ? Self.endpoint(name) : nil
         let user = try await store.write { transaction -> User in
-            let providers = ProviderRecords(transaction)
+            let providers = ProviderRepository(transaction)
             guard let slug = Slug(slug) else { throw Refusal(.malformedRequest, "no slug") }
             let provider =
                 try providers.find(slug)
@@ -143,13 +145,13 @@ struct AuthorizationBench {
                     id: ProviderID(UUID()), slug: slug, name: slug.text, account: nil, avatarHosts: [],
                     createdAt: now, disabledAt: nil)
             _ = try providers.insert(provider)
-            let users = UserRecords(transaction)
+            let users = UserRepository(transaction)
             let user = try users.findOrCreate(
                 providerID: provider.id, externalID: name, newID: UserID(UUID()), at: now)
             guard level > .none else { return user }
-            let proved = AuthenticatedUserRecords(transaction, keys: keys)
+            let proved = AuthenticatedUserRepository(transaction, keys: keys)
             _ = try proved.phoneProven(user, number, pushEndpoint: endpoint, at: now)
-            let key = try DataKeyRecords(transaction, keys: keys).findOrCreate(user.id, at: now)
+            let key = try DataKeyRepository(transaction, keys: keys).findOrCreate(user.id, at: now)
             try users.setProfile(
                 displayName: nil,
                 avatarURL: try key.seal(picture, table: "users", column: "avatar_url", row: user.id.description),
@@ -175,19 +177,19 @@ struct AuthorizationBench {
             keyHash: session.thumbprint, notBefore: session.createdAt, notAfter: .distantFuture,
             issuedAt: session.createdAt, replaces: nil, firstSeenAt: session.createdAt, revoked: nil)
         try await store.write { transaction in
-            _ = try DeviceRecords(transaction).insert(
+            _ = try DeviceRepository(transaction).insert(
                 session.deviceID, userAgent: nil, presenceKey: nil, at: session.createdAt)
-            try CertificateRecords(transaction).insert(certificate, subjectPublicKeyInfo: [])
+            try CertificateRepository(transaction).insert(certificate, subjectPublicKeyInfo: [])
             var row = session
             row.renewedAt = .distantFuture
-            try SessionRecords(transaction).insert(row)
+            try SessionRepository(transaction).insert(row)
         }
         return session
     }
 
     /// Another session of a user whose own was ended.
     func signInAgain(_ session: Session) async throws -> Session {
-        let user = try await store.read { try UserRecords($0).find(session.userID) }
+        let user = try await store.read { try UserRepository($0).find(session.userID) }
         guard let user else { throw Refusal(.notFound, "no user") }
         return try await signIn(user)
     }
@@ -220,7 +222,7 @@ struct AuthorizationBench {
     /// The rows of an authorization.
     func rows(_ id: String) async throws -> [AuthorizationRow] {
         let id = AuthorizationID(id[...]) ?? AuthorizationID(UUID())
-        return try await store.read { try AuthorizationRowRecords($0).list(of: id) }
+        return try await store.read { try AuthorizationRowRepository($0).list(of: id) }
     }
 
     /// What a user lists.
@@ -231,7 +233,7 @@ struct AuthorizationBench {
     /// Sets a user's level.
     func setLevel(_ level: Assurance, of session: Session) async throws {
         let user = session.userID
-        try await store.write { try UserRecords($0).setAssurance(level, until: nil, of: user) }
+        try await store.write { try UserRepository($0).setAssurance(level, until: nil, of: user) }
     }
 
     /// What the ban of a user does here.
@@ -239,14 +241,14 @@ struct AuthorizationBench {
     func ban(_ session: Session) async throws -> Int {
         let user = session.userID
         return try await store.write { transaction in
-            try AuthorizationRecords(transaction).withdraw(allOf: user, because: .banned, at: transaction.now)
+            try AuthorizationRepository(transaction).withdraw(allOf: user, because: .banned, at: transaction.now)
         }
     }
 
     /// How many authorizations of a user are open.
     func countOpen(_ session: Session) async throws -> Int {
         let user = session.userID
-        return try await store.read { try AuthorizationRecords($0).countOpen(of: user) }
+        return try await store.read { try AuthorizationRepository($0).countOpen(of: user) }
     }
 
     /// The state that a refusal names, whatever its code.

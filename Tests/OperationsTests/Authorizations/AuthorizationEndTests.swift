@@ -11,7 +11,7 @@ import Testing
 struct AuthorizationEndTests {
     @Test("is the asker's to bring about while a request is open, and either side's once it is approved")
     func cancellation() async throws {
-        try await AuthorizationBench.inhabit { bench in
+        try await AuthorizationBench.run { bench in
             let (alice, bob) = (try await bench.person("alice"), try await bench.person("bob"))
             for side in [alice, bob] {
                 let id = try await bench.request(alice, bob)
@@ -30,7 +30,7 @@ struct AuthorizationEndTests {
 
     @Test("comes with a ban: all that is open of the banned user is withdrawn on both sides, nothing else")
     func ban() async throws {
-        try await AuthorizationBench.inhabit { bench in
+        try await AuthorizationBench.run { bench in
             let (alice, bob) = (try await bench.person("alice"), try await bench.person("bob"))
             let (carol, dave) = (try await bench.person("carol"), try await bench.person("dave"))
             let approved = try await bench.request(alice, bob)
@@ -60,7 +60,7 @@ struct AuthorizationEndTests {
         "comes with a block, quietly: permissions end, requests disappear on one side, an end of the block revives none"
     )
     func block() async throws {
-        try await AuthorizationBench.inhabit { bench in
+        try await AuthorizationBench.run { bench in
             let (alice, bob) = (try await bench.person("alice"), try await bench.person("bob"))
             let (first, second) = (try await bench.request(alice, bob), try await bench.request(bob, alice))
             _ = try await bench.answer.approve(first, for: bob)
@@ -86,7 +86,7 @@ struct AuthorizationEndTests {
 
     @Test("comes with an erasure: the partner sees it taken back without a person, askers learn nothing")
     func erasure() async throws {
-        try await AuthorizationBench.inhabit { bench in
+        try await AuthorizationBench.run { bench in
             let (alice, bob) = (try await bench.person("alice"), try await bench.person("bob"))
             let (carol, dave) = (try await bench.person("carol"), try await bench.person("dave"))
             let erin = try await bench.person("erin")
@@ -126,7 +126,7 @@ struct AuthorizationEndTests {
 
     @Test("are listed newest first in pages that join without a gap, by box and state")
     func pages() async throws {
-        try await AuthorizationBench.inhabit { bench in
+        try await AuthorizationBench.run { bench in
             let (alice, bob) = (try await bench.person("alice"), try await bench.person("bob"))
             var ids: [String] = []
             for index in 0..<130 {
@@ -170,7 +170,7 @@ struct AuthorizationEndTests {
 
     @Test("are part of what a user takes along")
     func export() async throws {
-        try await AuthorizationBench.inhabit { bench in
+        try await AuthorizationBench.run { bench in
             let (alice, bob) = (try await bench.person("alice"), try await bench.person("bob"))
             let id = try await bench.request(alice, "test/bob", event: "event 7")
             try await bench.block(bob.userID.description, for: alice)

@@ -16,7 +16,7 @@ struct AuthorizationPushTests {
 
     @Test("tell the asked person of the request and the asker of the answer, once each, and mark the rows")
     func marks() async throws {
-        try await AuthorizationBench.inhabit { bench in
+        try await AuthorizationBench.run { bench in
             let (alice, bob) = (try await bench.person("alice"), try await bench.person("bob"))
             let id = try await bench.request(alice, bob)
             #expect(try await Self.sentMarks(bench, id) == [false])
@@ -47,7 +47,7 @@ struct AuthorizationPushTests {
 
     @Test("tell the asker of a rejection and nothing of who declined")
     func rejection() async throws {
-        try await AuthorizationBench.inhabit { bench in
+        try await AuthorizationBench.run { bench in
             let (alice, bob) = (try await bench.person("alice"), try await bench.person("bob"))
             let id = try await bench.request(alice, bob)
             _ = try await bench.answer.reject(id, for: bob)
@@ -62,7 +62,7 @@ struct AuthorizationPushTests {
 
     @Test("go to nobody without an endpoint, and out as soon as there is one")
     func withoutEndpoint() async throws {
-        try await AuthorizationBench.inhabit { bench in
+        try await AuthorizationBench.run { bench in
             let alice = try await bench.person("alice")
             let bob = try await bench.person("bob", hasEndpoint: false)
             let id = try await bench.request(alice, bob)
@@ -82,7 +82,7 @@ struct AuthorizationPushTests {
 
     @Test("drop an endpoint that is gone from the user's row, and tell again when there is another")
     func endpointGone() async throws {
-        try await AuthorizationBench.inhabit { bench in
+        try await AuthorizationBench.run { bench in
             let (alice, bob) = (try await bench.person("alice"), try await bench.person("bob"))
             let id = try await bench.request(alice, bob)
             bench.pushes.answer(.endpointGone)
@@ -90,7 +90,7 @@ struct AuthorizationPushTests {
             #expect(try await bench.serve(bob).proved?.pushEndpoint == nil)
             #expect(try await bench.serve(alice).proved?.pushEndpoint != nil)
             #expect(try await Self.sentMarks(bench, id) == [false])
-            #expect(try await bench.store.read { try OutboxRecords($0).list(.expired, limit: 9) }.count == 1)
+            #expect(try await bench.store.read { try OutboxRepository($0).list(.expired, limit: 9) }.count == 1)
             bench.pushes.answer(.sent(reference: "1"))
             try await bench.serve.setPushEndpoint(AuthorizationBench.endpoint("new"), for: bob)
             _ = try await bench.deliver()
@@ -101,12 +101,12 @@ struct AuthorizationPushTests {
 
     @Test("keep an endpoint that was registered while the old one turned out to be gone")
     func endpointReplaced() async throws {
-        try await AuthorizationBench.inhabit { bench in
+        try await AuthorizationBench.run { bench in
             let bob = try await bench.person("bob")
             let (keys, user) = (bench.keys, bob.userID)
             try await bench.serve.setPushEndpoint(AuthorizationBench.endpoint("new"), for: bob)
             let dropped = try await bench.store.write { transaction in
-                try AuthenticatedUserRecords(transaction, keys: keys).dropPushEndpoint(
+                try AuthenticatedUserRepository(transaction, keys: keys).dropPushEndpoint(
                     AuthorizationBench.endpoint("bob"), of: user)
             }
             #expect(!dropped)
@@ -116,7 +116,7 @@ struct AuthorizationPushTests {
 
     @Test("say nothing that is no longer so: taken back, blocked, withdrawn by a ban, expired, no longer verified")
     func overtaken() async throws {
-        try await AuthorizationBench.inhabit { bench in
+        try await AuthorizationBench.run { bench in
             let bob = try await bench.person("bob")
             let ends: [(String, (Session, String) async throws -> Void)] = [
                 ("cancelled", { _ = try await bench.answer.cancel($1, for: $0) }),
@@ -138,7 +138,7 @@ struct AuthorizationPushTests {
 
     @Test("are tried every 30 seconds for a day while the carrier is away")
     func carrierAway() async throws {
-        try await AuthorizationBench.inhabit { bench in
+        try await AuthorizationBench.run { bench in
             let (alice, bob) = (try await bench.person("alice"), try await bench.person("bob"))
             let id = try await bench.request(alice, bob)
             bench.pushes.answer(.unavailable(reason: "down"))
@@ -155,12 +155,12 @@ struct AuthorizationPushTests {
 
     @Test("take no place of the texts that somebody waits for")
     func behindTexts() async throws {
-        try await AuthorizationBench.inhabit { bench in
+        try await AuthorizationBench.run { bench in
             let bob = try await bench.person("bob")
             for index in 0..<10 { try await bench.request(try await bench.person("asker \(index)"), bob) }
             let (user, now) = (bob.userID, bench.clock.now)
             let leased = try await bench.store.write { transaction in
-                let records = OutboxRecords(transaction)
+                let records = OutboxRepository(transaction)
                 _ = try records.insert(
                     OutboxMessage(
                         id: OutboxMessageID(UUID()), kind: .phoneCode, subject: "text", userID: user,

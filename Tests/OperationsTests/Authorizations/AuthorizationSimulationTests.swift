@@ -119,7 +119,7 @@ struct AuthorizationSimulationTests {
     @Test("end up in every step where a model of a few lines says, with each state's row once", arguments: 0..<4)
     func simulation(seed: Int) async throws {
         try await withTemporaryDirectory { directory in
-            let clock = House.Clock()
+            let clock = ServiceFixture.Clock()
             let store = try DyingStore { try StoreKind.sqlite.open(directory) { clock.now } }
             try await store.migrate(Schema.migrations)
             let bench = try await AuthorizationBench(store, clock, CurrentPolicy(Policy()), .off)
@@ -142,7 +142,7 @@ struct AuthorizationSimulationTests {
             case 0..<6:
                 let id = Bool.random(using: &random) ? old : nil
                 let name = id ?? UUID().uuidString.lowercased()
-                let request = try AskAuthorization.Request(
+                let request = try RequestPermission.Request(
                     id: name, to: people[1 - actor].userID.description, eventID: nil)
                 let died = try await attempt(store, moment, "\(step) ask") {
                     model.ask(name, actor, bench.clock.now)
@@ -181,7 +181,7 @@ struct AuthorizationSimulationTests {
                 }
                 deaths += died ? 1 : 0
             case 15: bench.clock.advance(Double([60, 86_400, 10 * 86_400].randomElement(using: &random) ?? 60))
-            case 16: try await bench.keepHouse()
+            case 16: try await bench.housekeeping()
             default:
                 bench.pushes.answer(
                     Bool.random(using: &random) ? .sent(reference: "") : .unavailable(reason: "down"))
@@ -223,7 +223,7 @@ struct AuthorizationSimulationTests {
         let now = bench.clock.now
         for (id, entry) in model.entries {
             let key = AuthorizationID(id[...]) ?? AuthorizationID(UUID())
-            let found = try await bench.store.read { try AuthorizationRecords($0).find(key) }
+            let found = try await bench.store.read { try AuthorizationRepository($0).find(key) }
             #expect(found?.state(now: now) == model.state(id, now), "\(step)")
             let rows = try await bench.rows(id).map(\.type).filter { $0 != .expired }
             #expect(rows == entry.history, "\(step)")

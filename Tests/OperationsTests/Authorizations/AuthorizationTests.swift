@@ -12,7 +12,7 @@ struct AuthorizationTests {
 
     @Test("become two rows under one id: a request, then an approval that permits both directions")
     func approval() async throws {
-        try await AuthorizationBench.inhabit { bench in
+        try await AuthorizationBench.run { bench in
             let (alice, bob) = (try await bench.person("alice"), try await bench.person("bob"))
             let id = try await bench.request(alice, "test/bob", event: "event 7")
             #expect(try await bench.rows(id).map(\.type) == [.request])
@@ -31,7 +31,7 @@ struct AuthorizationTests {
 
     @Test("become two rows when they are declined, and permit nothing")
     func rejection() async throws {
-        try await AuthorizationBench.inhabit { bench in
+        try await AuthorizationBench.run { bench in
             let (alice, bob) = (try await bench.person("alice"), try await bench.person("bob"))
             let id = try await bench.request(alice, bob)
             #expect(try await bench.answer.reject(id, for: bob).authorization.state == .rejected)
@@ -44,7 +44,7 @@ struct AuthorizationTests {
 
     @Test("are asked once however often the call is repeated; another body is a conflict, another's id unknown")
     func idempotency() async throws {
-        try await AuthorizationBench.inhabit { bench in
+        try await AuthorizationBench.run { bench in
             let (alice, bob) = (try await bench.person("alice"), try await bench.person("bob"))
             let carol = try await bench.person("carol")
             let id = try await bench.request(alice, "test/bob", event: "e")
@@ -67,7 +67,7 @@ struct AuthorizationTests {
 
     @Test("answer a repeated call alike, and say which state forbids another")
     func repetition() async throws {
-        try await AuthorizationBench.inhabit { bench in
+        try await AuthorizationBench.run { bench in
             let (alice, bob) = (try await bench.person("alice"), try await bench.person("bob"))
             let carol = try await bench.person("carol")
             let id = try await bench.request(alice, bob)
@@ -93,7 +93,7 @@ struct AuthorizationTests {
 
     @Test("need both sides verified: at asking, at approval and at reading")
     func levels() async throws {
-        try await AuthorizationBench.inhabit { bench in
+        try await AuthorizationBench.run { bench in
             let (alice, bob) = (try await bench.person("alice"), try await bench.person("bob"))
             let carol = try await bench.person("carol", level: .phone)
             let caller = Refusal(.notVerified, "", reason: "caller")
@@ -126,7 +126,7 @@ struct AuthorizationTests {
     @Test("at a lower level of the policy show no more than a card that still counts has proved")
     func lowLevel() async throws {
         let anybody: (inout Policy) -> Void = { $0.authorizations.requiredLevel = .none }
-        try await AuthorizationBench.inhabit(anybody) { bench in
+        try await AuthorizationBench.run(anybody) { bench in
             let (alice, bob) = (try await bench.person("alice"), try await bench.person("bob", level: .none))
             let id = try await bench.request(alice, bob)
             #expect(try await bench.answer.approve(id, for: bob).partner?.initials == "MS")
@@ -141,7 +141,7 @@ struct AuthorizationTests {
 
     @Test("stay within a provider: another's users, by id or address, are not found")
     func providers() async throws {
-        try await AuthorizationBench.inhabit { bench in
+        try await AuthorizationBench.run { bench in
             let alice = try await bench.person("alice")
             let bob = try await bench.person("bob", at: "other")
             for to in [bob.userID.description, "other/bob", "nowhere/bob"] {
@@ -157,7 +157,7 @@ struct AuthorizationTests {
 
     @Test("to the unknown and to who blocked the asker look like any other to the asker, and reach nobody")
     func noOracle() async throws {
-        try await AuthorizationBench.inhabit { bench in
+        try await AuthorizationBench.run { bench in
             let (alice, bob) = (try await bench.person("alice"), try await bench.person("bob"))
             let carol = try await bench.person("carol")
             try await bench.block(alice.userID.description, for: bob)
@@ -194,7 +194,7 @@ struct AuthorizationTests {
 
     @Test("show the asked person the asker's initials, age, picture and level, and nothing more")
     func disclosure() async throws {
-        try await AuthorizationBench.inhabit { bench in
+        try await AuthorizationBench.run { bench in
             let (alice, bob) = (try await bench.person("alice"), try await bench.person("bob"))
             let id = try await bench.request(alice, "test/bob", event: "e")
             let view = try await bench.read.show(id, to: bob)
@@ -210,7 +210,7 @@ struct AuthorizationTests {
 
     @Test("are at most 20 in any 24 hours; repetitions are none, people who are not verified count too")
     func quota() async throws {
-        try await AuthorizationBench.inhabit(rateLimiting: .on) { bench in
+        try await AuthorizationBench.run(rateLimiting: .on) { bench in
             let alice = try await bench.person("alice")
             let first = try await bench.request(alice, "test/0")
             bench.clock.advance(3600)
@@ -237,7 +237,7 @@ struct AuthorizationTests {
 
     @Test("may be asked for again after 30 days where they were declined, at once where they ended otherwise")
     func again() async throws {
-        try await AuthorizationBench.inhabit { bench in
+        try await AuthorizationBench.run { bench in
             let (alice, bob) = (try await bench.person("alice"), try await bench.person("bob"))
             _ = try await bench.answer.reject(try await bench.request(alice, bob), for: bob)
             bench.clock.advance(30 * Self.day - 1)
@@ -260,7 +260,7 @@ struct AuthorizationTests {
 
     @Test("expire after 14 days without an answer, and are gone for whoever answers then")
     func expiry() async throws {
-        try await AuthorizationBench.inhabit { bench in
+        try await AuthorizationBench.run { bench in
             let (alice, bob) = (try await bench.person("alice"), try await bench.person("bob"))
             let id = try await bench.request(alice, bob)
             bench.clock.advance(14 * Self.day - 1)
@@ -275,7 +275,7 @@ struct AuthorizationTests {
             #expect(try await bench.request(alice, bob.userID.description, id: id) == id)
             let other = try await bench.request(alice, "test/nobody")
             bench.clock.advance(14 * Self.day)
-            try await bench.keepHouse()
+            try await bench.housekeeping()
             for id in [id, other] {
                 #expect(try await bench.rows(id).map(\.type) == [.request, .expired])
             }

@@ -12,25 +12,25 @@ import Testing
 @Suite("Banning users who were taken offline")
 struct ArchivedBanTests {
     /// A user whose issuer-checked card's number is dropped, by a process with other keys where that is wanted.
-    private func inhabit(
-        purgingWith keys: (House) throws -> PersonalKeys = { $0.personalKeys },
+    private func run(
+        purgingWith keys: (ServiceFixture) throws -> PersonalKeys = { $0.personalKeys },
         _ body: (BanBench, PhoneBench.Person) async throws -> Void
     ) async throws {
-        try await House.inhabit { house in
-            let bench = try BanBench(house, confirmation: .confirmed)
+        try await ServiceFixture.run { fixture in
+            let bench = try BanBench(fixture, confirmation: .confirmed)
             let alice = try await bench.phones.person("alice")
             try await bench.prove("+14155552671", alice)
             #expect(try await bench.show(alice).assurance == .issuerChecked)
-            house.clock.advance(1)
-            let clock = house.clock
+            fixture.clock.advance(1)
+            let clock = fixture.clock
             let archive = ArchiveUsers(
-                store: house.store, keys: try keys(house), surroundings: Surroundings(now: { clock.now }),
+                store: fixture.store, keys: try keys(fixture), environment: Environment(now: { clock.now }),
                 actor: "admin test")
             let written = try await archive.write(
                 since: Date(timeIntervalSince1970: 0), again: false, recipients: ["age1example"]
             ) { _ in }
             #expect(try await archive.mark(written, purging: [.documentNumber]) == 1)
-            let export = try await house.user.export(of: alice.session.userID, on: alice.connection).json.jsonText
+            let export = try await fixture.user.export(of: alice.session.userID, on: alice.connection).json.jsonText
             #expect(!export.contains("T64235789") && !export.contains("document_index"))
             try await body(bench, alice)
         }
@@ -45,11 +45,11 @@ struct ArchivedBanTests {
 
     @Test("extends to the document by its indexes alone, and those go when the person is erased and the ban is over")
     func indexes() async throws {
-        try await inhabit { bench, alice in
+        try await run { bench, alice in
             let done = try await bench.ban(.user("test/alice"))
             #expect(done.impact.holdsDocument)
             try await expectHeld(bench)
-            _ = try await bench.house.user.erase(alice.session.userID, on: alice.connection)
+            _ = try await bench.fixture.user.erase(alice.session.userID, on: alice.connection)
             try await expectHeld(bench, "carol")
             _ = try await bench.lift(done.ban.id, note: "over")
             #expect(try await bench.count("ban_holds") == 0)
@@ -58,10 +58,10 @@ struct ArchivedBanTests {
 
     @Test("names the user where the document is banned, and the ban forgets the person who is erased")
     func document() async throws {
-        try await inhabit { bench, alice in
+        try await run { bench, alice in
             let done = try await bench.ban(try BanTarget.document(reading: "VA:T64235789"), note: "of a person")
             #expect(done.impact.users.map(\.user.id) == [alice.session.userID])
-            _ = try await bench.house.user.erase(alice.session.userID, on: alice.connection)
+            _ = try await bench.fixture.user.erase(alice.session.userID, on: alice.connection)
             #expect(try await bench.look.show(done.ban.id).note == nil)
             try await expectHeld(bench)
         }
@@ -70,20 +70,20 @@ struct ArchivedBanTests {
     @Test("extends under every version of the index key that there was when the number was dropped")
     func versions() async throws {
         let second = SymmetricKey(size: .bits256)
-        let rotated: (House) throws -> PersonalKeys = {
+        let rotated: (ServiceFixture) throws -> PersonalKeys = {
             try PersonalKeys(wrapping: [1: $0.wrappingKey], index: [1: $0.indexKey, 2: second])
         }
-        try await inhabit(purgingWith: rotated) { bench, _ in
+        try await run(purgingWith: rotated) { bench, _ in
             try await bench.ban(.user("test/alice"))
-            let house = bench.house
-            let versions = try await house.store.read { try BanRecords($0).indexVersions(.document) }
+            let fixture = bench.fixture
+            let versions = try await fixture.store.read { try BanRepository($0).indexVersions(.document) }
             #expect(versions == [1, 2])
             // A process that has the second version alone finds it, too.
-            let newer = try PersonalKeys(wrapping: [1: house.wrappingKey], index: [2: second])
-            let clock = house.clock
+            let newer = try PersonalKeys(wrapping: [1: fixture.wrappingKey], index: [2: second])
+            let clock = fixture.clock
             let cards = SubmitCard(
-                store: house.store, keys: newer, askIssuer: nil, policy: house.policy,
-                surroundings: Surroundings(now: { clock.now }))
+                store: fixture.store, keys: newer, askIssuer: nil, policy: fixture.policy,
+                environment: Environment(now: { clock.now }))
             let bob = try await bench.stranger("bob")
             try await bench.prove("+14155552672", bob)
             let specimen = try #require(CardSpecimen("VA"))
@@ -95,12 +95,12 @@ struct ArchivedBanTests {
 
     @Test("extends to number and document of a user whose rows cannot be opened, by the rows' own indexes")
     func unreadable() async throws {
-        try await House.inhabit { house in
-            let bench = try BanBench(house, confirmation: .confirmed)
+        try await ServiceFixture.run { fixture in
+            let bench = try BanBench(fixture, confirmation: .confirmed)
             let alice = try await bench.phones.person("alice")
             try await bench.prove("+14155552671", alice)
             try await bench.show(alice)
-            try await house.store.write {
+            try await fixture.store.write {
                 try $0.execute("UPDATE identity_cards SET sealed_facts = $1", [.bytes([1, 2, 3])])
                 try $0.execute("UPDATE authenticated_users SET phone_number = $1", [.bytes([1, 2, 3])])
             }

@@ -9,9 +9,9 @@ import Repositories
 import Testing
 import Tokens
 
-/// Bans in a house: made as another process makes them, which shares nothing but the store.
+/// Bans in a fixture: made as another process makes them, which shares nothing but the store.
 struct BanBench {
-    let house: House
+    let fixture: ServiceFixture
     let phones: PhoneBench
     let ban: BanSubject
     let lift: LiftBan
@@ -22,23 +22,23 @@ struct BanBench {
     static let spam = Ban.Reason(rawValue: "spam")
 
     /// - Parameter confirmation: what the issuers of cards say.
-    init(_ house: House, confirmation: IssuerConfirmation = .unanswered) throws {
-        self.house = house
-        phones = try PhoneBench(house, rateLimiting: .off)
-        let clock = house.clock
-        let surroundings = Surroundings(now: { clock.now })
+    init(_ fixture: ServiceFixture, confirmation: IssuerConfirmation = .unanswered) throws {
+        self.fixture = fixture
+        phones = try PhoneBench(fixture, rateLimiting: .off)
+        let clock = fixture.clock
+        let environment = Environment(now: { clock.now })
         ban = BanSubject(
-            store: house.store, keys: house.personalKeys, policy: house.policy[\.bans], surroundings: surroundings,
+            store: fixture.store, keys: fixture.personalKeys, policy: fixture.policy[\.bans], environment: environment,
             actor: "admin test")
         lift = LiftBan(
-            store: house.store, keys: house.personalKeys, surroundings: surroundings, actor: "admin test")
+            store: fixture.store, keys: fixture.personalKeys, environment: environment, actor: "admin test")
         look = AdministerBans(
-            store: house.store, keys: house.personalKeys, surroundings: surroundings, actor: "admin test")
+            store: fixture.store, keys: fixture.personalKeys, environment: environment, actor: "admin test")
         cards = SubmitCard(
-            store: house.store, keys: house.personalKeys, askIssuer: { _ in confirmation }, policy: house.policy,
-            surroundings: surroundings)
+            store: fixture.store, keys: fixture.personalKeys, askIssuer: { _ in confirmation }, policy: fixture.policy,
+            environment: environment)
         reviews = ReviewCards(
-            store: house.store, keys: house.personalKeys, surroundings: surroundings, actor: "admin test")
+            store: fixture.store, keys: fixture.personalKeys, environment: environment, actor: "admin test")
     }
 
     /// An order that says nothing special.
@@ -48,7 +48,7 @@ struct BanBench {
     ) throws -> BanOrder {
         try BanOrder(
             target: target, scope: scope, reason: try #require(Self.spam), note: note,
-            endsAt: seconds.map { house.clock.now + $0 }, withDevices: withDevices)
+            endsAt: seconds.map { fixture.clock.now + $0 }, withDevices: withDevices)
     }
 
     /// Bans, and lets the running service read the change counter.
@@ -59,7 +59,7 @@ struct BanBench {
     ) async throws -> (ban: Ban, impact: BanImpact) {
         let done = try await ban(
             try order(target, scope, for: seconds, note: note, withDevices: withDevices), upTo: nil)
-        try await house.watch.poll()
+        try await fixture.watch.poll()
         return done
     }
 
@@ -85,22 +85,22 @@ struct BanBench {
 
     /// A user of another provider, at a device of their own.
     func stranger(_ name: String) async throws -> PhoneBench.Person {
-        let clock = house.clock
+        let clock = fixture.clock
         let signer = try ProviderSigner(.es256)
         let registration = try await AdministerProviders(
-            store: house.store, surroundings: Surroundings(now: { clock.now }), actor: "admin test"
+            store: fixture.store, environment: Environment(now: { clock.now }), actor: "admin test"
         ).add(name: "Other \(name)", slug: nil, account: nil, avatarHosts: [], key: try signer.verificationKey)
-        let connection = try await house.connectNewDevice()
+        let connection = try await fixture.connectNewDevice()
         let token = try signer.identityToken(
             provider: registration.provider.id, kid: registration.keyID, externalID: name,
-            nonce: house.nonces(connection).nonce, now: clock.now)
-        let opened = try await house.open(identityToken: token, applicationID: nil, on: connection)
+            nonce: fixture.nonces(connection).nonce, now: clock.now)
+        let opened = try await fixture.open(identityToken: token, applicationID: nil, on: connection)
         return PhoneBench.Person(session: opened.session, connection: connection)
     }
 
     /// How many rows of a table fit.
     func count(_ table: String, where condition: String = "1 = 1") async throws -> Int64 {
-        try await house.store.read {
+        try await fixture.store.read {
             try $0.first("SELECT count(*) FROM \(table) WHERE \(condition)")?.integer(0) ?? -1
         }
     }

@@ -14,8 +14,8 @@ struct BanEvasionTests {
 
     @Test("by a new user of any provider fails at the number: after the right code, as long as policy says")
     func number() async throws {
-        try await House.inhabit { house in
-            let bench = try BanBench(house)
+        try await ServiceFixture.run { fixture in
+            let bench = try BanBench(fixture)
             try await bench.prove(Self.number, try await bench.phones.person("alice"))
             try await bench.ban(.user("test/alice"))
             let fresh = [try await bench.phones.person("bob"), try await bench.stranger("carol")]
@@ -31,24 +31,26 @@ struct BanEvasionTests {
                 #expect(refusal == Self.banned && refusal?.until == nil && refusal?.exportToken == nil)
                 let again = try await bench.phones.check(id.description, code: code, for: person.session)
                 #expect(throws: Refusal(.verificationFailed, "")) { try again.requireRight() }
-                let level = try await house.store.read { try UserRecords($0).find(person.session.userID)?.assurance }
+                let level = try await fixture.store.read {
+                    try UserRepository($0).find(person.session.userID)?.assurance
+                }
                 #expect(level == Assurance.none)
             }
             #expect(try await bench.count("audit_entries", where: "event = 'ban_evaded'") == 2)
-            house.clock.advance(180 * 86_400)
+            fixture.clock.advance(180 * 86_400)
             let later = try await bench.phones.person("bob")
             try await bench.prove(Self.number, later).requireRight()
             // The user's own ban goes on.
             await #expect(throws: Refusal(.userBanned, "", reason: "spam")) {
-                try await house.opened("alice", on: later.connection)
+                try await fixture.opened("alice", on: later.connection)
             }
         }
     }
 
     @Test("is no way round a ban on a number: it hits whoever has proven it, and a suspended holder not")
     func holders() async throws {
-        try await House.inhabit { house in
-            let bench = try BanBench(house)
+        try await ServiceFixture.run { fixture in
+            let bench = try BanBench(fixture)
             let alice = try await bench.phones.person("alice")
             let bob = try await bench.phones.person("bob")
             let carol = try await bench.stranger("carol")
@@ -58,29 +60,29 @@ struct BanEvasionTests {
             let done = try await bench.ban(try bench.phone("(415) 555-2671".replacing("(", with: "+1 (")))
             #expect(Set(done.impact.users.map(\.user.id)) == [bob.session.userID, carol.session.userID])
             await #expect(throws: Refusal(.userBanned, "", reason: "spam")) {
-                try await house.opened("bob", on: bob.connection)
+                try await fixture.opened("bob", on: bob.connection)
             }
-            _ = try await house.opened("alice", on: alice.connection)
+            _ = try await fixture.opened("alice", on: alice.connection)
             #expect(try await bench.look.history(.user("test/bob")).count == 1)
             await #expect(throws: Refusal(.notFound, "")) { try await bench.lift(.user("test/bob"), note: "no") }
             _ = try await bench.lift(try bench.phone(Self.number), note: "yes")
-            _ = try await house.opened("bob", on: bob.connection)
+            _ = try await fixture.opened("bob", on: bob.connection)
         }
     }
 
     @Test("is noticed at sign-in by the number alone, should it have been proven in the very moment of the ban")
     func race() async throws {
-        try await House.inhabit { house in
-            let bench = try BanBench(house)
+        try await ServiceFixture.run { fixture in
+            let bench = try BanBench(fixture)
             let alice = try await bench.phones.person("alice")
             try await bench.prove(Self.number, alice)
             let done = try await bench.ban(try bench.phone(Self.number))
-            try await house.store.write { transaction in
+            try await fixture.store.write { transaction in
                 _ = try transaction.execute(
                     "DELETE FROM ban_holds WHERE kind = 'user' AND ban_id = $1", [.text(done.ban.id.description)])
             }
             await #expect(throws: Refusal(.userBanned, "", reason: "spam")) {
-                try await house.opened("alice", on: alice.connection)
+                try await fixture.opened("alice", on: alice.connection)
             }
         }
     }
@@ -90,8 +92,8 @@ struct BanEvasionTests {
         var policy = Policy()
         policy.cards.reviewedChecks = []
         for (confirmation, isHeld) in [(IssuerConfirmation.unanswered, false), (.confirmed, true)] {
-            try await House.inhabit(policy) { house in
-                let bench = try BanBench(house, confirmation: confirmation)
+            try await ServiceFixture.run(policy) { fixture in
+                let bench = try BanBench(fixture, confirmation: confirmation)
                 let alice = try await bench.phones.person("alice")
                 try await bench.prove(Self.number, alice)
                 #expect(try await bench.show(alice).assurance == (isHeld ? .issuerChecked : .barcode))
@@ -117,12 +119,12 @@ struct BanEvasionTests {
     func reviewed() async throws {
         var policy = Policy()
         policy.cards.reviewedChecks = ["issuer_confirmation"]
-        try await House.inhabit(policy) { house in
-            let verifying = try BanBench(house)
+        try await ServiceFixture.run(policy) { fixture in
+            let verifying = try BanBench(fixture)
             let alice = try await verifying.phones.person("alice")
             try await verifying.prove(Self.number, alice)
             try await verifying.show(alice)
-            let reviewed = try BanBench(house, confirmation: .contradicted(["name"]))
+            let reviewed = try BanBench(fixture, confirmation: .contradicted(["name"]))
             let bob = try await verifying.stranger("bob")
             try await verifying.prove("+14155552672", bob)
             let waiting = try await reviewed.show(bob)
@@ -133,19 +135,19 @@ struct BanEvasionTests {
                 try await reviewed.reviews.approve(waiting.id, reason: "looks good")
             }
             await #expect(throws: Refusal(.userBanned, "", reason: "spam")) {
-                try await house.opened("alice", on: alice.connection)
+                try await fixture.opened("alice", on: alice.connection)
             }
         }
     }
 
     /// Whether the number is found banned by a process with these keys.
     private func isBanned(_ number: String, _ keys: PersonalKeys, _ bench: BanBench) async throws -> Bool {
-        let clock = bench.house.clock
+        let clock = bench.fixture.clock
         let person = try await bench.phones.person(UUID().uuidString)
         let id = try await bench.phones.begin(number, person).id
         let check = CheckPhoneVerification(
-            store: bench.house.store, keys: keys, codes: bench.phones.codes, policy: bench.house.policy,
-            surroundings: Surroundings(now: { clock.now }))
+            store: bench.fixture.store, keys: keys, codes: bench.phones.codes, policy: bench.fixture.policy,
+            environment: Environment(now: { clock.now }))
         let outcome = try await check(
             id.description, code: bench.phones.code(id, number, person), for: person.session)
         return outcome.isBanned
@@ -153,52 +155,52 @@ struct BanEvasionTests {
 
     /// Bans a number as a process with these keys does.
     private func ban(_ number: String, _ keys: PersonalKeys, _ bench: BanBench) async throws {
-        let clock = bench.house.clock
+        let clock = bench.fixture.clock
         let subject = BanSubject(
-            store: bench.house.store, keys: keys, policy: BanPolicy(),
-            surroundings: Surroundings(now: { clock.now }), actor: "admin test")
+            store: bench.fixture.store, keys: keys, policy: BanPolicy(),
+            environment: Environment(now: { clock.now }), actor: "admin test")
         _ = try await subject(try bench.order(try bench.phone(number)), upTo: nil)
     }
 
     @Test("is found by indexes under every version of the key, also one that this process has yet to read")
     func versions() async throws {
-        try await House.inhabit { house in
-            let bench = try BanBench(house)
+        try await ServiceFixture.run { fixture in
+            let bench = try BanBench(fixture)
             let newIndex = SymmetricKey(size: .bits256)
-            let newer = try PersonalKeys(wrapping: [1: house.wrappingKey], index: [1: house.indexKey, 2: newIndex])
+            let newer = try PersonalKeys(wrapping: [1: fixture.wrappingKey], index: [1: fixture.indexKey, 2: newIndex])
             let newest = try PersonalKeys.Versions(
-                wrapping: [1: house.wrappingKey], index: [1: house.indexKey, 2: newIndex])
+                wrapping: [1: fixture.wrappingKey], index: [1: fixture.indexKey, 2: newIndex])
             let stale = PersonalKeys(
-                try .init(wrapping: [1: house.wrappingKey], index: [1: house.indexKey]), readAgain: { newest })
+                try .init(wrapping: [1: fixture.wrappingKey], index: [1: fixture.indexKey]), readAgain: { newest })
             // Banned under the first version, looked for when there is a second one.
             try await bench.ban(try bench.phone("+14155552671"))
             #expect(try await isBanned("+14155552671", newer, bench))
             #expect(try await !isBanned("+14155552672", newer, bench))
             // Banned under both, looked for by one that keeps the first.
             try await ban("+14155552674", newer, bench)
-            #expect(try await isBanned("+14155552674", house.personalKeys, bench))
+            #expect(try await isBanned("+14155552674", fixture.personalKeys, bench))
             // Banned under the second version alone, looked for by a process that has not read it yet.
-            let second = try PersonalKeys(wrapping: [1: house.wrappingKey], index: [2: newIndex])
+            let second = try PersonalKeys(wrapping: [1: fixture.wrappingKey], index: [2: newIndex])
             try await ban("+14155552673", second, bench)
             #expect(try await isBanned("+14155552673", stale, bench))
             // Who cannot look for a ban that is in force lets nobody prove a number.
             await #expect(throws: Refusal(.unavailable, "")) {
-                try await isBanned("+14155552675", house.personalKeys, bench)
+                try await isBanned("+14155552675", fixture.personalKeys, bench)
             }
         }
     }
 
     @Test("by having oneself erased fails: the running ban keeps its indexes, and nothing but them until it is over")
     func erasure() async throws {
-        try await House.inhabit { house in
-            let bench = try BanBench(house)
+        try await ServiceFixture.run { fixture in
+            let bench = try BanBench(fixture)
             let alice = try await bench.phones.person("alice")
             try await bench.prove(Self.number, alice)
             let over = try await bench.ban(.user("test/alice"), for: 5, note: "first").ban
-            house.clock.advance(10)
+            fixture.clock.advance(10)
             let ban = try await bench.ban(.user("test/alice"), for: 3600, note: "second").ban
             let bystander = try await bench.ban(.user(try await bench.stranger("dora").session.userID.description))
-            _ = try await house.user.erase(alice.session.userID, on: alice.connection)
+            _ = try await fixture.user.erase(alice.session.userID, on: alice.connection)
             for old in [over, ban] {
                 let opened = try await bench.look.show(old.id)
                 #expect(opened.note == nil)
@@ -207,15 +209,15 @@ struct BanEvasionTests {
             #expect(try await bench.look.show(bystander.ban.id).line.holds.count == 1)
             // The ban goes on for the name and the number.
             await #expect(throws: Refusal(.userBanned, "", reason: "spam")) {
-                try await house.opened("alice", on: alice.connection)
+                try await fixture.opened("alice", on: alice.connection)
             }
             let bob = try await bench.phones.person("bob")
             #expect(try await bench.prove(Self.number, bob).isBanned)
             // When it is over, nothing of the person is left.
-            house.clock.advance(3600)
+            fixture.clock.advance(3600)
             try await Housekeeping(
-                store: house.store, sessions: LiveSessions(store: house.store), certificates: house.certificates,
-                policy: house.policy, surroundings: Surroundings(now: { [clock = house.clock] in clock.now }))()
+                store: fixture.store, sessions: SessionCache(store: fixture.store), certificates: fixture.certificates,
+                policy: fixture.policy, environment: Environment(now: { [clock = fixture.clock] in clock.now }))()
             #expect(try await bench.look.show(ban.id).line.holds.isEmpty)
             #expect(try await !bench.prove(Self.number, try await bench.phones.person("eve")).isBanned)
         }
@@ -223,16 +225,16 @@ struct BanEvasionTests {
 
     @Test("leaves nothing of an erased person behind when the ban is lifted")
     func erasedAndLifted() async throws {
-        try await House.inhabit { house in
-            let bench = try BanBench(house)
+        try await ServiceFixture.run { fixture in
+            let bench = try BanBench(fixture)
             let alice = try await bench.phones.person("alice")
             try await bench.prove(Self.number, alice)
             let ban = try await bench.ban(.user("test/alice")).ban
-            _ = try await house.user.erase(alice.session.userID, on: alice.connection)
+            _ = try await fixture.user.erase(alice.session.userID, on: alice.connection)
             #expect(try await bench.count("ban_holds") == 2)
             _ = try await bench.lift(ban.id, note: "lifted")
             #expect(try await bench.count("ban_holds") == 0)
-            _ = try await house.opened("alice", on: alice.connection)
+            _ = try await fixture.opened("alice", on: alice.connection)
         }
     }
 }

@@ -16,25 +16,25 @@ struct BanTests {
 
     @Test("ends every session of the user on every device and nobody else's, in one transaction with its record")
     func sessions() async throws {
-        try await House.inhabit { house in
-            let bench = try BanBench(house)
-            let first = try await house.connectNewDevice()
-            let second = try await house.connectNewDevice()
+        try await ServiceFixture.run { fixture in
+            let bench = try BanBench(fixture)
+            let first = try await fixture.connectNewDevice()
+            let second = try await fixture.connectNewDevice()
             let alice = [
-                (try text(try await house.opened("alice", on: first)), first),
-                (try text(try await house.opened("alice", on: second)), second),
+                (try text(try await fixture.opened("alice", on: first)), first),
+                (try text(try await fixture.opened("alice", on: second)), second),
             ]
-            let bob = try text(try await house.opened("bob", on: second))
+            let bob = try text(try await fixture.opened("bob", on: second))
             let before = try await bench.count("audit_entries")
             let done = try await bench.ban(.user("test/alice"))
             #expect(done.impact.users.map(\.address) == ["test/alice"])
             #expect(done.impact.sessions.count == 2 && done.impact.devices.isEmpty)
             for (token, connection) in alice {
                 await #expect(throws: Refusal(.sessionDestroyed, "")) {
-                    try await house.check(token, on: connection)
+                    try await fixture.check(token, on: connection)
                 }
             }
-            _ = try await house.check(bob, on: second)
+            _ = try await fixture.check(bob, on: second)
             #expect(try await bench.count("audit_entries") == before + 1)
             #expect(try await bench.count("audit_entries", where: "event = 'ban_added'") == 1)
             #expect(try await bench.count("changes", where: "kind = 'banned_user'") == 1)
@@ -45,28 +45,28 @@ struct BanTests {
     func connections() async throws {
         var policy = Policy()
         policy.sessions.attach = .explicit
-        try await House.inhabit(policy) { house in
+        try await ServiceFixture.run(policy) { fixture in
             let closed = Atomic<Int>(0)
             func connect(_ like: ClientConnection) async throws -> ClientConnection {
                 let connection = ClientConnection(id: ConnectionID(UUID()), thumbprint: like.thumbprint) {
                     closed.add(1, ordering: .relaxed)
                 }
-                try await house.judge(connection)
+                try await fixture.judge(connection)
                 return connection
             }
-            let device = try await house.connectNewDevice()
+            let device = try await fixture.connectNewDevice()
             let (own, shared) = (try await connect(device), try await connect(device))
-            let alice = try await house.opened("alice", on: own).session.userID
-            let second = try await house.opened("alice", on: shared)
-            let bob = try text(try await house.opened("bob", on: shared))
+            let alice = try await fixture.opened("alice", on: own).session.userID
+            let second = try await fixture.opened("alice", on: shared)
+            let bob = try text(try await fixture.opened("bob", on: shared))
             own.detach([alice])
             shared.detach([alice])
             #expect(closed.load(ordering: .relaxed) == 1)
             // Attachment is asked for after everything else: the session itself is as it was.
             await #expect(throws: Refusal(.sessionNotAttached, "")) {
-                try await house.check(try text(second), on: shared)
+                try await fixture.check(try text(second), on: shared)
             }
-            _ = try await house.check(bob, on: shared)
+            _ = try await fixture.check(bob, on: shared)
             // One that nobody signed in on is nobody's.
             try await connect(device).detach([alice])
             #expect(closed.load(ordering: .relaxed) == 1)
@@ -75,76 +75,76 @@ struct BanTests {
 
     @Test("is told at sign-in to the holder of the user's proof alone, with reason, end and a token for the own data")
     func signIn() async throws {
-        try await House.inhabit { house in
-            let bench = try BanBench(house)
+        try await ServiceFixture.run { fixture in
+            let bench = try BanBench(fixture)
             let alice = try await bench.phones.person("alice")
             try await bench.ban(.user("test/alice"), for: 3600)
-            let identity = try house.identityToken("alice", on: alice.connection)
+            let identity = try fixture.identityToken("alice", on: alice.connection)
             let refusal = await #expect(throws: Refusal.self) {
-                try await house.open(identityToken: identity, applicationID: nil, on: alice.connection)
+                try await fixture.open(identityToken: identity, applicationID: nil, on: alice.connection)
             }
             #expect(refusal == Self.banned)
-            #expect(refusal?.until == house.clock.now + 3600)
+            #expect(refusal?.until == fixture.clock.now + 3600)
             let token = try #require(refusal?.exportToken).reveal()
             #expect(refusal?.description.contains(token) == false)
             // The proof was used: it gives no second token.
             await #expect(throws: Refusal(.invalidIdentityToken, "", reason: "nonce_used")) {
-                try await house.open(identityToken: identity, applicationID: nil, on: alice.connection)
+                try await fixture.open(identityToken: identity, applicationID: nil, on: alice.connection)
             }
             // Another user's proof tells nothing of alice.
-            _ = try await house.opened("bob", on: alice.connection)
+            _ = try await fixture.opened("bob", on: alice.connection)
             // The token opens the own data, here and for ten minutes.
-            let holder = try house.user.holder(of: token, on: alice.connection)
+            let holder = try fixture.user.holder(of: token, on: alice.connection)
             #expect(holder == alice.session.userID)
-            #expect(try await house.user.export(of: holder, on: alice.connection).address == "test/alice")
-            let elsewhere = try await house.connectNewDevice()
+            #expect(try await fixture.user.export(of: holder, on: alice.connection).address == "test/alice")
+            let elsewhere = try await fixture.connectNewDevice()
             #expect(throws: Refusal(.sessionRequired, "")) {
-                try house.user.holder(of: token, on: elsewhere)
+                try fixture.user.holder(of: token, on: elsewhere)
             }
             await #expect(throws: Refusal(.sessionDestroyed, "")) {
-                try await house.check(token, on: alice.connection)
+                try await fixture.check(token, on: alice.connection)
             }
-            house.clock.advance(600)
+            fixture.clock.advance(600)
             #expect(throws: Refusal(.sessionExpired, "")) {
-                try house.user.holder(of: token, on: alice.connection)
+                try fixture.user.holder(of: token, on: alice.connection)
             }
-            house.clock.advance(3000)
-            _ = try await house.opened("alice", on: alice.connection)
+            fixture.clock.advance(3000)
+            _ = try await fixture.opened("alice", on: alice.connection)
         }
     }
 
     @Test("of messaging leaves sessions and sign-in alone")
     func messaging() async throws {
-        try await House.inhabit { house in
-            let bench = try BanBench(house)
+        try await ServiceFixture.run { fixture in
+            let bench = try BanBench(fixture)
             let alice = try await bench.phones.person("alice")
-            let token = try text(try await house.opened("alice", on: alice.connection))
+            let token = try text(try await fixture.opened("alice", on: alice.connection))
             let done = try await bench.ban(.user("test/alice"), .messaging)
             #expect(done.impact.sessions.isEmpty && done.impact.users.count == 1)
-            _ = try await house.check(token, on: alice.connection)
-            _ = try await house.opened("alice", on: alice.connection)
-            let user = try await house.serve.user("alice", of: house.registration.provider.id)
-            #expect(try await !house.serve.isBanned(user))
-            let holds = try await house.store.read { try BanRecords($0).holdsInForce(on: user.id) }
-            #expect(BanHold.ruling(holds, on: .messaging, at: house.clock.now) != nil)
-            #expect(BanHold.ruling(holds, on: .all, at: house.clock.now) == nil)
+            _ = try await fixture.check(token, on: alice.connection)
+            _ = try await fixture.opened("alice", on: alice.connection)
+            let user = try await fixture.serve.user("alice", of: fixture.registration.provider.id)
+            #expect(try await !fixture.serve.isBanned(user))
+            let holds = try await fixture.store.read { try BanRepository($0).holdsInForce(on: user.id) }
+            #expect(BanEntry.ruling(holds, on: .messaging, at: fixture.clock.now) != nil)
+            #expect(BanEntry.ruling(holds, on: .all, at: fixture.clock.now) == nil)
         }
     }
 
     @Test("can be lifted, once; that revives no session, and the user signs in anew")
     func lifting() async throws {
-        try await House.inhabit { house in
-            let bench = try BanBench(house)
-            let connection = try await house.connectNewDevice()
-            let token = try text(try await house.opened("alice", on: connection))
+        try await ServiceFixture.run { fixture in
+            let bench = try BanBench(fixture)
+            let connection = try await fixture.connectNewDevice()
+            let token = try text(try await fixture.opened("alice", on: connection))
             let ban = try await bench.ban(.user("test/alice")).ban
-            let user = try await house.serve.user("alice", of: house.registration.provider.id)
-            #expect(try await house.serve.isBanned(user))
+            let user = try await fixture.serve.user("alice", of: fixture.registration.provider.id)
+            #expect(try await fixture.serve.isBanned(user))
             #expect(try await bench.lift(.user("test/alice"), note: "a mistake").map(\.id) == [ban.id])
-            try await house.watch.poll()
-            await #expect(throws: Refusal(.sessionDestroyed, "")) { try await house.check(token, on: connection) }
-            _ = try await house.opened("alice", on: connection)
-            #expect(try await !house.serve.isBanned(user))
+            try await fixture.watch.poll()
+            await #expect(throws: Refusal(.sessionDestroyed, "")) { try await fixture.check(token, on: connection) }
+            _ = try await fixture.opened("alice", on: connection)
+            #expect(try await !fixture.serve.isBanned(user))
             await #expect(throws: Refusal(.conflict, "")) { try await bench.lift(ban.id, note: "again") }
             await #expect(throws: Refusal(.notFound, "")) {
                 try await bench.lift(.user("test/alice"), note: "again")
@@ -155,8 +155,8 @@ struct BanTests {
 
     @Test("twice is refused where the first ban forbids as much for as long, and taken where the second lasts longer")
     func twice() async throws {
-        try await House.inhabit { house in
-            let bench = try BanBench(house)
+        try await ServiceFixture.run { fixture in
+            let bench = try BanBench(fixture)
             _ = try await bench.phones.person("alice")
             try await bench.ban(.user("test/alice"), for: 60)
             await #expect(throws: Refusal(.conflict, "")) { try await bench.ban(.user("test/alice"), for: 60) }
@@ -171,14 +171,14 @@ struct BanTests {
 
     @Test("is foreseen without a change, and refused where it would hit more users than were agreed on")
     func foreseen() async throws {
-        try await House.inhabit { house in
-            let bench = try BanBench(house)
+        try await ServiceFixture.run { fixture in
+            let bench = try BanBench(fixture)
             let alice = try await bench.phones.person("alice")
             let other = try await bench.stranger("alice")
             try await bench.prove("+14155552671", alice)
             try await bench.prove("+14155552671", other)
             let order = try bench.order(.user("test/alice"), withDevices: true)
-            let impact = try await bench.ban.foresee(order)
+            let impact = try await bench.ban.preview(order)
             #expect(Set(impact.users.map(\.user.id)) == [alice.session.userID, other.session.userID])
             #expect(impact.sessions.count == 2 && impact.devices == [alice.session.deviceID])
             #expect(impact.holdsNumber && !impact.holdsDocument)
@@ -192,12 +192,12 @@ struct BanTests {
 
     @Test("keeps its note sealed, shows it to admins, and writes the look into the audit log")
     func notes() async throws {
-        try await House.inhabit { house in
-            let bench = try BanBench(house)
+        try await ServiceFixture.run { fixture in
+            let bench = try BanBench(fixture)
             _ = try await bench.phones.person("alice")
             let ban = try await bench.ban(.user("test/alice"), note: "threatened Mallory Miller").ban
             _ = try await bench.lift(ban.id, note: "Mallory Miller withdrew it")
-            let rows = try await house.store.read { transaction in
+            let rows = try await fixture.store.read { transaction in
                 try ["bans", "ban_holds", "audit_entries", "changes"].flatMap {
                     try transaction.query("SELECT * FROM \($0)").map { "\($0)" }
                 }
@@ -207,7 +207,7 @@ struct BanTests {
             let opened = try await bench.look.show(ban.id)
             #expect(opened.note == "threatened Mallory Miller")
             #expect(opened.liftNote == "Mallory Miller withdrew it")
-            #expect(opened.line.ban.state(at: house.clock.now) == .lifted)
+            #expect(opened.line.ban.state(at: fixture.clock.now) == .lifted)
             #expect(
                 try await bench.count(
                     "audit_entries", where: "event = 'personal_data_read' AND subject = 'ban \(ban.id)'") == 1)
@@ -218,26 +218,26 @@ struct BanTests {
 
     @Test("keeps its notes when the wrapping key is replaced, and opens them without the old one")
     func rewrapping() async throws {
-        try await House.inhabit { house in
-            let bench = try BanBench(house)
+        try await ServiceFixture.run { fixture in
+            let bench = try BanBench(fixture)
             _ = try await bench.phones.person("alice")
             let ban = try await bench.ban(.user("test/alice"), note: "first").ban
             _ = try await bench.lift(ban.id, note: "second")
             let new = SymmetricKey(size: .bits256)
             let both = try PersonalKeys(
-                wrapping: [1: house.wrappingKey, 2: new], index: [1: house.indexKey])
-            let counts = try await house.store.write { transaction -> [[Int: Int]] in
-                let upkeep = BanUpkeep(transaction)
+                wrapping: [1: fixture.wrappingKey, 2: new], index: [1: fixture.indexKey])
+            let counts = try await fixture.store.write { transaction -> [[Int: Int]] in
+                let upkeep = BanMaintenance(transaction)
                 var counts = [try upkeep.countByVersion()]
                 // One at a time, as a rotation bounds its transactions.
                 while try upkeep.rewrap(limit: 1, keys: both) > 0 { counts.append(try upkeep.countByVersion()) }
                 return counts
             }
             #expect(counts == [[1: 2], [1: 1, 2: 1], [2: 2]])
-            let newOnly = try PersonalKeys(wrapping: [2: new], index: [1: house.indexKey])
-            let notes = try await house.store.read { transaction in
-                try BanUpkeep.Note.allCases.map {
-                    try BanUpkeep(transaction).note($0, of: ban.id, keys: newOnly)
+            let newOnly = try PersonalKeys(wrapping: [2: new], index: [1: fixture.indexKey])
+            let notes = try await fixture.store.read { transaction in
+                try BanMaintenance.Note.allCases.map {
+                    try BanMaintenance(transaction).note($0, of: ban.id, keys: newOnly)
                 }
             }
             #expect(notes == ["first", "second"])

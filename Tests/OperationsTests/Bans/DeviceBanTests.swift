@@ -9,53 +9,53 @@ import Testing
 struct DeviceBanTests {
     @Test("refuses open and new connections, ends everybody's sessions there, and ends with the ban")
     func connections() async throws {
-        try await House.inhabit { house in
-            let bench = try BanBench(house)
-            let connection = try await house.connectNewDevice()
-            let token = try #require(try await house.opened("alice", on: connection).token).text.reveal()
+        try await ServiceFixture.run { fixture in
+            let bench = try BanBench(fixture)
+            let connection = try await fixture.connectNewDevice()
+            let token = try #require(try await fixture.opened("alice", on: connection).token).text.reveal()
             let device = try await bench.phones.person("bob", on: connection).session.deviceID
             let done = try await bench.ban(.device(device), for: 3600)
             #expect(done.impact.users.count == 2 && done.impact.sessions.count == 2)
-            await #expect(throws: Refusal(.certificateRevoked, "")) { try await house.judge(connection) }
-            #expect(!house.judge.stillCounts(connection))
+            await #expect(throws: Refusal(.certificateRevoked, "")) { try await fixture.judge(connection) }
+            #expect(!fixture.judge.stillCounts(connection))
             await #expect(throws: Refusal(.certificateRevoked, "")) {
-                try await house.connect(connection.thumbprint)
+                try await fixture.connect(connection.thumbprint)
             }
             await #expect(throws: Refusal(.certificateRevoked, "")) {
-                try await house.opened("alice", on: connection)
+                try await fixture.opened("alice", on: connection)
             }
             // The users themselves are not banned.
-            _ = try await house.opened("alice", on: try await house.connectNewDevice())
-            house.clock.advance(3600)
-            let again = try await house.connect(connection.thumbprint)
-            await #expect(throws: Refusal(.sessionDestroyed, "")) { try await house.check(token, on: again) }
-            _ = try await house.opened("alice", on: again)
+            _ = try await fixture.opened("alice", on: try await fixture.connectNewDevice())
+            fixture.clock.advance(3600)
+            let again = try await fixture.connect(connection.thumbprint)
+            await #expect(throws: Refusal(.sessionDestroyed, "")) { try await fixture.check(token, on: again) }
+            _ = try await fixture.opened("alice", on: again)
         }
     }
 
     @Test("ends at once when it is lifted")
     func lifted() async throws {
-        try await House.inhabit { house in
-            let bench = try BanBench(house)
+        try await ServiceFixture.run { fixture in
+            let bench = try BanBench(fixture)
             let alice = try await bench.phones.person("alice")
             let ban = try await bench.ban(.device(alice.session.deviceID)).ban
-            await #expect(throws: Refusal(.certificateRevoked, "")) { try await house.judge(alice.connection) }
+            await #expect(throws: Refusal(.certificateRevoked, "")) { try await fixture.judge(alice.connection) }
             _ = try await bench.lift(ban.id, note: "found again")
-            try await house.watch.poll()
-            try await house.judge(alice.connection)
+            try await fixture.watch.poll()
+            try await fixture.judge(alice.connection)
         }
     }
 
     @Test("goes with a user's ban only where that is said")
     func withDevices() async throws {
-        try await House.inhabit { house in
-            let bench = try BanBench(house)
+        try await ServiceFixture.run { fixture in
+            let bench = try BanBench(fixture)
             let alice = try await bench.phones.person("alice")
             let ban = try await bench.ban(.user("test/alice")).ban
-            try await house.judge(alice.connection)
+            try await fixture.judge(alice.connection)
             _ = try await bench.lift(ban.id, note: "more is needed")
             try await bench.ban(.user("test/alice"), withDevices: true)
-            await #expect(throws: Refusal(.certificateRevoked, "")) { try await house.judge(alice.connection) }
+            await #expect(throws: Refusal(.certificateRevoked, "")) { try await fixture.judge(alice.connection) }
             #expect(throws: Refusal(.malformedRequest, "")) {
                 try bench.order(.device(alice.session.deviceID), withDevices: true)
             }
@@ -64,8 +64,8 @@ struct DeviceBanTests {
 
     @Test("refuses its name and its keys when they are to be certified anew, as revoked ones")
     func certification() async throws {
-        try await House.inhabit { house in
-            let bench = try BanBench(house)
+        try await ServiceFixture.run { fixture in
+            let bench = try BanBench(fixture)
             let key = P256.Signing.PrivateKey()
             let presence = P256.Signing.PrivateKey().publicKey.pemRepresentation
             func request(_ key: P256.Signing.PrivateKey, _ name: String, _ presence: String?) throws
@@ -75,20 +75,20 @@ struct DeviceBanTests {
                     csr: try TestAuthority.certificationRequest(commonName: name, key: key), presenceKey: presence,
                     enrolmentToken: nil, captcha: nil, address: "192.0.2.1")
             }
-            let device = try await house.certify(try request(key, UUID().uuidString, presence)).certificate.deviceID
+            let device = try await fixture.certify(try request(key, UUID().uuidString, presence)).certificate.deviceID
             let ban = try await bench.ban(.device(device)).ban
             let revoked = Refusal(.invalidCSR, "", reason: "key_revoked")
             let new = P256.Signing.PrivateKey()
-            await #expect(throws: revoked) { try await house.certify(try request(key, UUID().uuidString, nil)) }
-            await #expect(throws: revoked) { try await house.certify(try request(new, device.description, nil)) }
+            await #expect(throws: revoked) { try await fixture.certify(try request(key, UUID().uuidString, nil)) }
+            await #expect(throws: revoked) { try await fixture.certify(try request(new, device.description, nil)) }
             await #expect(throws: revoked) {
-                try await house.certify(try request(new, UUID().uuidString, presence))
+                try await fixture.certify(try request(new, UUID().uuidString, presence))
             }
             _ = try await bench.lift(ban.id, note: "lifted")
             await #expect(throws: Refusal(.invalidCSR, "", reason: "key_in_use")) {
-                try await house.certify(try request(key, UUID().uuidString, nil))
+                try await fixture.certify(try request(key, UUID().uuidString, nil))
             }
-            _ = try await house.certify(try request(new, device.description, presence))
+            _ = try await fixture.certify(try request(new, device.description, presence))
             await #expect(throws: Refusal(.notFound, "")) { try await bench.ban(.device(DeviceID(UUID()))) }
         }
     }
@@ -97,15 +97,15 @@ struct DeviceBanTests {
     func renewal() async throws {
         var policy = Policy()
         policy.certification.validity = 3000
-        try await House.inhabit(policy) { house in
-            let bench = try BanBench(house)
-            let connection = try await house.connectNewDevice()
-            let device = try await house.opened("alice", on: connection).session.deviceID
-            house.clock.advance(2500)
+        try await ServiceFixture.run(policy) { fixture in
+            let bench = try BanBench(fixture)
+            let connection = try await fixture.connectNewDevice()
+            let device = try await fixture.opened("alice", on: connection).session.deviceID
+            fixture.clock.advance(2500)
             // As in the moment before the change is read.
             _ = try await bench.ban(try bench.order(.device(device)), upTo: nil)
             await #expect(throws: Refusal(.certificateRevoked, "")) {
-                try await house.renewCertificate(csr: nil, on: connection)
+                try await fixture.renewCertificate(csr: nil, on: connection)
             }
         }
     }

@@ -11,29 +11,29 @@ import Testing
 struct RestoredBanTests {
     private static let banned = Refusal(.userBanned, "", reason: "spam")
 
-    /// Lets something happen behind a backup, restores, and hands over the house on the restored copy.
+    /// Lets something happen behind a backup, restores, and hands over the fixture on the restored copy.
     private func restore(
         _ confirmation: IssuerConfirmation = .unanswered, before: (BanBench) async throws -> Void,
         since: (BanBench) async throws -> Void, then: (BanBench, RestoreStore.Report) async throws -> Void
     ) async throws {
-        try await House.inhabit(on: .sqlite) { house in
+        try await ServiceFixture.run(on: .sqlite) { fixture in
             try await withTemporaryDirectory { directory in
-                let bench = try BanBench(house, confirmation: confirmation)
+                let bench = try BanBench(fixture, confirmation: confirmation)
                 try await before(bench)
                 let path = try #require(
-                    try await house.store.read {
+                    try await fixture.store.read {
                         try $0.first("SELECT file FROM pragma_database_list WHERE name = 'main'")?.text(0)
                     })
                 let copy = directory.appending(path: "copy.db").path
-                try SQLiteUpkeep(path: path).backup(to: copy)
-                house.clock.advance(60)
+                try SQLiteMaintenance(path: path).backup(to: copy)
+                fixture.clock.advance(60)
                 try await since(bench)
-                let clock = house.clock
+                let clock = fixture.clock
                 let restored = try SQLiteDatabase(path: copy, clock: { clock.now })
                 let report = try await RestoreStore(
-                    restored: restored, replaced: house.store, keys: house.personalKeys,
-                    surroundings: Surroundings(now: { clock.now }), actor: "admin test")(reason: nil)
-                let moved = try await house.moved(to: restored)
+                    restored: restored, replaced: fixture.store, keys: fixture.personalKeys,
+                    environment: Environment(now: { clock.now }), actor: "admin test")(reason: nil)
+                let moved = try await fixture.moved(to: restored)
                 try await then(try BanBench(moved, confirmation: confirmation), report)
                 try await restored.close()
             }
@@ -58,14 +58,14 @@ struct RestoredBanTests {
             try await bench.ban(.device(try #require(people["dora"]).session.deviceID))
             _ = try await bench.lift(.user("test/carol"), note: "a mistake")
         } then: { bench, report in
-            let house = bench.house
+            let fixture = bench.fixture
             #expect(report.bans == 5)
             #expect(report.sessionsEnded == 3)
             let (alice, bob) = (try #require(people["alice"]), try #require(people["bob"]))
             let (carol, dora) = (try #require(people["carol"]), try #require(people["dora"]))
             // By name.
-            let connection = try await house.connect(alice.connection.thumbprint)
-            await #expect(throws: Self.banned) { try await house.opened("alice", on: connection) }
+            let connection = try await fixture.connect(alice.connection.thumbprint)
+            await #expect(throws: Self.banned) { try await fixture.opened("alice", on: connection) }
             let note = try await bench.look.history(.user("test/alice")).first
             #expect(try await bench.look.show(try #require(note?.ban.id)).note == "seen by many")
             // By number and document, of any provider's new user.
@@ -80,15 +80,15 @@ struct RestoredBanTests {
             }
             // By device: its certificate, its name, and its key.
             await #expect(throws: Refusal(.certificateRevoked, "")) {
-                try await house.connect(dora.connection.thumbprint)
+                try await fixture.connect(dora.connection.thumbprint)
             }
             await #expect(throws: Refusal(.invalidCSR, "", reason: "key_revoked")) {
-                try await house.certify(try house.request(wishing: dora.session.deviceID.description))
+                try await fixture.certify(try fixture.request(wishing: dora.session.deviceID.description))
             }
             #expect(try await bench.count("ban_holds", where: "kind = 'device_key'") == 1)
             // Who was lifted signs in anew, and who was never banned.
             for (name, person) in [("carol", carol), ("bob", bob)] {
-                _ = try await house.opened(name, on: try await house.connect(person.connection.thumbprint))
+                _ = try await fixture.opened(name, on: try await fixture.connect(person.connection.thumbprint))
             }
             await #expect(throws: Refusal(.conflict, "")) {
                 try await bench.lift(
@@ -106,14 +106,14 @@ struct RestoredBanTests {
             newcomer = try await bench.phones.person("late").session.userID
             try await bench.ban(.user("test/late"))
         } then: { bench, _ in
-            let device = try await bench.house.connectNewDevice()
-            await #expect(throws: Self.banned) { try await bench.house.opened("late", on: device) }
-            let known = try await bench.house.store.read { [id = bench.house.registration.provider.id] in
-                try UserRecords($0).find(providerID: id, externalID: "late")?.id
+            let device = try await bench.fixture.connectNewDevice()
+            await #expect(throws: Self.banned) { try await bench.fixture.opened("late", on: device) }
+            let known = try await bench.fixture.store.read { [id = bench.fixture.registration.provider.id] in
+                try UserRepository($0).find(providerID: id, externalID: "late")?.id
             }
             #expect(known == newcomer)
             _ = try await bench.lift(.user("test/late"), note: "lifted")
-            #expect(try await bench.house.opened("late", on: device).session.userID == newcomer)
+            #expect(try await bench.fixture.opened("late", on: device).session.userID == newcomer)
         }
     }
 
@@ -129,7 +129,7 @@ struct RestoredBanTests {
             try await bench.prove("+14155552672", new)
             for person in [try #require(old), new] {
                 try await bench.ban(.user("test/\(person.session.externalID)"), note: "of a person")
-                _ = try await bench.house.user.erase(person.session.userID, on: person.connection)
+                _ = try await bench.fixture.user.erase(person.session.userID, on: person.connection)
             }
         } then: { bench, report in
             #expect(report.erased == 1)
@@ -146,11 +146,11 @@ struct RestoredBanTests {
     @Test("take permissions and requests with them again, and a lift since the backup gives none back")
     func authorizations() async throws {
         var ids: [String] = []
-        func ask(_ house: House) -> AskAuthorization {
-            AskAuthorization(
-                store: house.store, keys: house.personalKeys, providers: house.providers, outbox: OutboxSignal(),
-                policy: house.policy, rateLimiting: .off,
-                surroundings: Surroundings(now: { [clock = house.clock] in clock.now }))
+        func ask(_ fixture: ServiceFixture) -> RequestPermission {
+            RequestPermission(
+                store: fixture.store, keys: fixture.personalKeys, providers: fixture.providers, outbox: OutboxSignal(),
+                policy: fixture.policy, rateLimiting: .off,
+                environment: Environment(now: { [clock = fixture.clock] in clock.now }))
         }
         try await restore { bench in
             let (alice, bob, carol) = (
@@ -166,7 +166,7 @@ struct RestoredBanTests {
             }
             for (asker, asked) in [(alice, "test/bob"), (carol, "test/bob"), (carol, "test/alice")] {
                 ids.append(
-                    try await ask(bench.house)(
+                    try await ask(bench.fixture)(
                         try .init(id: UUID().uuidString, to: asked, eventID: nil), for: asker.session
                     ).description)
             }
@@ -176,9 +176,9 @@ struct RestoredBanTests {
             _ = try await bench.lift(.user("test/carol"), note: "a mistake")
         } then: { bench, _ in
             _ = try await bench.lift(.user("test/alice"), note: "later")
-            let states = try await bench.house.store.read { [ids] transaction in
+            let states = try await bench.fixture.store.read { [ids] transaction in
                 try ids.map { id in
-                    try AuthorizationID(id[...]).flatMap { try AuthorizationRecords(transaction).find($0)?.state }
+                    try AuthorizationID(id[...]).flatMap { try AuthorizationRepository(transaction).find($0)?.state }
                 }
             }
             #expect(states == [.banned, .banned, .banned])
@@ -194,24 +194,24 @@ struct RestoredBanTests {
             alice = person
             try await bench.ban(.user("test/alice"))
             let refusal = await #expect(throws: Self.banned) {
-                try await bench.house.opened("alice", on: person.connection)
+                try await bench.fixture.opened("alice", on: person.connection)
             }
             token = try #require(refusal?.exportToken).reveal()
-            identity = try bench.house.identityToken("bob", on: person.connection)
-            #expect(try bench.house.user.holder(of: token, on: person.connection) == person.session.userID)
+            identity = try bench.fixture.identityToken("bob", on: person.connection)
+            #expect(try bench.fixture.user.holder(of: token, on: person.connection) == person.session.userID)
         } since: { _ in
         } then: { bench, _ in
-            let house = bench.house
-            let connection = try await house.connect(try #require(alice).connection.thumbprint)
-            #expect(throws: Refusal(.sessionRequired, "")) { try house.user.holder(of: token, on: connection) }
+            let fixture = bench.fixture
+            let connection = try await fixture.connect(try #require(alice).connection.thumbprint)
+            #expect(throws: Refusal(.sessionRequired, "")) { try fixture.user.holder(of: token, on: connection) }
             await #expect(throws: Refusal(.invalidIdentityToken, "", reason: "nonce_unknown")) {
-                try await house.open(identityToken: identity, applicationID: nil, on: connection)
+                try await fixture.open(identityToken: identity, applicationID: nil, on: connection)
             }
-            _ = try await house.opened("bob", on: connection)
-            let refusal = await #expect(throws: Self.banned) { try await house.opened("alice", on: connection) }
+            _ = try await fixture.opened("bob", on: connection)
+            let refusal = await #expect(throws: Self.banned) { try await fixture.opened("alice", on: connection) }
             let new = try #require(refusal?.exportToken).reveal()
-            let holder = try house.user.holder(of: new, on: connection)
-            #expect(try await house.user.export(of: holder, on: connection).address == "test/alice")
+            let holder = try fixture.user.holder(of: new, on: connection)
+            #expect(try await fixture.user.export(of: holder, on: connection).address == "test/alice")
         }
     }
 }

@@ -11,14 +11,14 @@ import Testing
 struct RotatedBanTests {
     private static let number = "+14155552671"
 
-    /// The keys of a house at a stage of the rotation.
+    /// The keys of a fixture at a stage of the rotation.
     private struct Keys {
-        let house: House
+        let fixture: ServiceFixture
         let wrapping = SymmetricKey(size: .bits256)
         let index = SymmetricKey(size: .bits256)
 
         func keys(wrapping versions: ClosedRange<Int>, index indexes: ClosedRange<Int>) throws -> PersonalKeys {
-            let (wrappings, blinds) = ([1: house.wrappingKey, 2: wrapping], [1: house.indexKey, 2: index])
+            let (wrappings, blinds) = ([1: fixture.wrappingKey, 2: wrapping], [1: fixture.indexKey, 2: index])
             return try PersonalKeys(
                 wrapping: wrappings.filter { versions.contains($0.key) },
                 index: blinds.filter { indexes.contains($0.key) })
@@ -27,17 +27,18 @@ struct RotatedBanTests {
 
     @Test("hold on after both keys were replaced, with their notes, and no proof counts while one cannot be looked for")
     func rotation() async throws {
-        try await House.inhabit { house in
-            let before = try BanBench(house, confirmation: .confirmed)
+        try await ServiceFixture.run { fixture in
+            let before = try BanBench(fixture, confirmation: .confirmed)
             let alice = try await before.phones.person("alice")
             try await before.prove(Self.number, alice)
             try await before.show(alice)
             let old = try await before.ban(.user("test/alice"), note: "first").ban
-            let stages = Keys(house: house)
+            let stages = Keys(fixture: fixture)
             // The rotation: both versions are there, then what lay under the old wrapping key goes over.
             let both = try stages.keys(wrapping: 1...2, index: 1...2)
             let rotation = RotateWrappingKey(
-                store: house.store, keys: both, surroundings: Surroundings(now: { [clock = house.clock] in clock.now }),
+                store: fixture.store, keys: both,
+                environment: Environment(now: { [clock = fixture.clock] in clock.now }),
                 actor: "admin test")
             try await rotation.putInForce()
             #expect(try await rotation.standing().remaining == 2)
@@ -45,23 +46,23 @@ struct RotatedBanTests {
             #expect(try await rotation.rewrap(batch: 1) == (2, 0))
             #expect(try await rotation.takeLeave(of: [1, 2]) == [1])
             let during = try BanBench(
-                try await house.moved(keys: try stages.keys(wrapping: 2...2, index: 1...2)), confirmation: .confirmed)
+                try await fixture.moved(keys: try stages.keys(wrapping: 2...2, index: 1...2)), confirmation: .confirmed)
             try await expectHeld(during, "bob", number: Self.number, document: "T64235789")
             #expect(try await during.look.show(old.id).note == "first")
             #expect(try await during.look.history(try during.phone(Self.number)).map(\.ban.id) == [old.id])
             await #expect(throws: Refusal(.userBanned, "", reason: "spam")) {
-                try await during.house.opened("alice", on: alice.connection)
+                try await during.fixture.opened("alice", on: alice.connection)
             }
             // Bans of now, which lie under both versions of the index key.
             try await during.ban(try during.phone("+14155552672"), note: "second")
             try await during.ban(try BanTarget.document(reading: "VA:T64235780"))
             // The first version is taken away although the first ban is in force.
             let after = try BanBench(
-                try await house.moved(keys: try stages.keys(wrapping: 2...2, index: 2...2)), confirmation: .confirmed)
+                try await fixture.moved(keys: try stages.keys(wrapping: 2...2, index: 2...2)), confirmation: .confirmed)
             let carol = try await after.stranger("carol")
             await #expect(throws: Refusal(.unavailable, "")) { try await after.prove("+14155552673", carol) }
             await #expect(throws: Refusal(.userBanned, "", reason: "spam")) {
-                try await after.house.opened("alice", on: alice.connection)
+                try await after.fixture.opened("alice", on: alice.connection)
             }
             // When it is lifted the version is needed no more.
             _ = try await after.lift(old.id, note: "third")

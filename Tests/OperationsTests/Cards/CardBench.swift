@@ -5,7 +5,7 @@ import Foundation
 import Operations
 import Repositories
 
-/// Identity cards in a house, behind proven phone numbers.
+/// Identity cards in a fixture, behind proven phone numbers.
 struct CardBench {
     let phones: PhoneBench
     let submit: SubmitCard
@@ -13,23 +13,23 @@ struct CardBench {
     let user: ServeUser
     let admin: AdministerUsers
 
-    var house: House { phones.house }
+    var fixture: ServiceFixture { phones.fixture }
 
-    init(_ house: House, askIssuer: SubmitCard.AskIssuer? = nil) throws {
-        phones = try PhoneBench(house, rateLimiting: .off)
-        let clock = house.clock
-        let surroundings = Surroundings(now: { clock.now })
+    init(_ fixture: ServiceFixture, askIssuer: SubmitCard.AskIssuer? = nil) throws {
+        phones = try PhoneBench(fixture, rateLimiting: .off)
+        let clock = fixture.clock
+        let environment = Environment(now: { clock.now })
         submit = SubmitCard(
-            store: house.store, keys: house.personalKeys, askIssuer: askIssuer, policy: house.policy,
-            surroundings: surroundings)
+            store: fixture.store, keys: fixture.personalKeys, askIssuer: askIssuer, policy: fixture.policy,
+            environment: environment)
         review = ReviewCards(
-            store: house.store, keys: house.personalKeys, surroundings: surroundings, actor: "admin test")
+            store: fixture.store, keys: fixture.personalKeys, environment: environment, actor: "admin test")
         user = ServeUser(
-            store: house.store, keys: house.personalKeys, providers: house.providers, bans: house.bans,
-            sessions: house.sessions,
-            policy: house.policy, surroundings: surroundings)
+            store: fixture.store, keys: fixture.personalKeys, providers: fixture.providers, bans: fixture.bans,
+            sessions: fixture.sessions,
+            policy: fixture.policy, environment: environment)
         admin = AdministerUsers(
-            store: house.store, keys: house.personalKeys, surroundings: surroundings, actor: "admin test")
+            store: fixture.store, keys: fixture.personalKeys, environment: environment, actor: "admin test")
     }
 
     /// A user who has proved a number.
@@ -70,7 +70,7 @@ struct CardBench {
 
     /// Every column of every row of the store that holds bytes, by its table.
     func sealedValues() async throws -> [(table: String, bytes: [UInt8])] {
-        try await house.store.read { transaction in
+        try await fixture.store.read { transaction in
             let tables = Schema.migrations.flatMap(\.statements).filter { $0.hasPrefix("CREATE TABLE ") }
                 .compactMap { $0.split(separator: " ").dropFirst(2).first.map(String.init) }
             return try tables.flatMap { table in

@@ -19,8 +19,8 @@ struct CardTests {
 
     @Test("needs a proven number first, then fills the row and lifts the level")
     func fills() async throws {
-        try await House.inhabit { house in
-            let bench = try CardBench(house)
+        try await ServiceFixture.run { fixture in
+            let bench = try CardBench(fixture)
             let alice = try await bench.phones.person("alice")
             let refusal = await #expect(throws: Self.conflict) { try await bench.show(try .virginia, alice) }
             #expect(refusal?.state == "none")
@@ -46,8 +46,8 @@ struct CardTests {
 
     @Test("is refused with the checks where a hard one fails, and what was read is not kept")
     func refused() async throws {
-        try await House.inhabit { house in
-            let bench = try CardBench(house)
+        try await ServiceFixture.run { fixture in
+            let bench = try CardBench(fixture)
             let alice = try await bench.withPhone("alice", "+14155552671")
             var expired = try CardSpecimen.virginia
             expired.expiry = CardSpecimen.day(2026, 12, 10)
@@ -62,7 +62,7 @@ struct CardTests {
             await #expect(throws: Refusal(.malformedRequest, "")) {
                 try await bench.submit(.aamva("AAAA"), for: alice.session)
             }
-            let kept = try await house.store.read { try $0.query("SELECT id FROM identity_cards").count }
+            let kept = try await fixture.store.read { try $0.query("SELECT id FROM identity_cards").count }
             #expect(kept == 0)
             #expect(try await bench.assurance(alice) == .phone)
         }
@@ -70,8 +70,8 @@ struct CardTests {
 
     @Test("is counted before it is judged: the sixth within six hours is refused; what cannot be read is none")
     func limited() async throws {
-        try await House.inhabit { house in
-            let bench = try CardBench(house)
+        try await ServiceFixture.run { fixture in
+            let bench = try CardBench(fixture)
             let alice = try await bench.withPhone("alice", "+14155552671")
             let blanks = try CardSpecimen.virginia.text.replacing("\n", with: " ")
             let unreadable = [
@@ -88,21 +88,21 @@ struct CardTests {
                 await #expect(throws: Self.rejected) { try await bench.show(expired, alice) }
             }
             await #expect(throws: Refusal(.rateLimited, "")) { try await bench.show(try .virginia, alice) }
-            house.clock.advance(6 * 3600 - 1)
+            fixture.clock.advance(6 * 3600 - 1)
             let late = try await bench.phones.person("alice")
             let refusal = await #expect(throws: Refusal(.rateLimited, "")) {
                 try await bench.show(try .virginia, late)
             }
             #expect(refusal?.retryAfter == 1)
-            house.clock.advance(1)
+            fixture.clock.advance(1)
             #expect(try await bench.show(try .virginia, try await bench.phones.person("alice")).status == .verified)
         }
     }
 
     @Test("goes to review where another user of the provider showed the document, or a card of the person")
     func duplicates() async throws {
-        try await House.inhabit { house in
-            let bench = try CardBench(house)
+        try await ServiceFixture.run { fixture in
+            let bench = try CardBench(fixture)
             let alice = try await bench.withPhone("alice", "+14155552671")
             try await bench.show(try .virginia, alice)
             let bob = try await bench.withPhone("bob", "+14155552672")
@@ -122,15 +122,15 @@ struct CardTests {
         var policy = Policy()
         #expect(!policy.cards.reviewedChecks.contains("name"))
         policy.cards.reviewedChecks = ["name"]
-        try await House.inhabit(policy) { house in
-            let bench = try CardBench(house)
+        try await ServiceFixture.run(policy) { fixture in
+            let bench = try CardBench(fixture)
             for (user, name, status) in [("a", "Michael Sample", CardStatus.verified), ("b", "Eve Else", .inReview)] {
-                let connection = try await house.connectNewDevice()
-                let token = try house.signer.identityToken(
-                    provider: house.registration.provider.id, kid: house.registration.keyID, externalID: user,
-                    nonce: house.nonces(connection).nonce, now: house.clock.now
+                let connection = try await fixture.connectNewDevice()
+                let token = try fixture.signer.identityToken(
+                    provider: fixture.registration.provider.id, kid: fixture.registration.keyID, externalID: user,
+                    nonce: fixture.nonces(connection).nonce, now: fixture.clock.now
                 ) { $0[claim: "display_name"] = .string(name) }
-                let opened = try await house.open(identityToken: token, applicationID: nil, on: connection)
+                let opened = try await fixture.open(identityToken: token, applicationID: nil, on: connection)
                 let person = PhoneBench.Person(session: opened.session, connection: connection)
                 try await bench.prove(user == "a" ? "+14155552671" : "+14155552672", person)
                 let judged = try await bench.show(
@@ -143,13 +143,13 @@ struct CardTests {
 
     @Test("in review is decided once: approval lifts the level, rejection does not, and the input goes with either")
     func review() async throws {
-        try await House.inhabit { house in
-            let bench = try CardBench(house)
+        try await ServiceFixture.run { fixture in
+            let bench = try CardBench(fixture)
             try await bench.show(try .virginia, try await bench.withPhone("alice", "+14155552671"))
             let bob = try await bench.withPhone("bob", "+14155552672")
             let carol = try await bench.withPhone("carol", "+14155552673")
             let first = try await bench.show(try .virginia, bob)
-            house.clock.advance(1)
+            fixture.clock.advance(1)
             let second = try await bench.show(try .virginia, carol)
             #expect(try await bench.review.list(limit: 10).map(\.id) == [first.id, second.id])
             let opened = try await bench.review.show(first.id)
@@ -169,7 +169,7 @@ struct CardTests {
             await #expect(throws: Refusal(.notFound, "")) {
                 try await bench.review.approve(IdentityCardID(UUID()), reason: "none")
             }
-            let audited = try await house.store.read { transaction in
+            let audited = try await fixture.store.read { transaction in
                 try transaction.query("SELECT event, actor FROM audit_entries ORDER BY at").map {
                     (try $0.text(0), try $0.text(1))
                 }
@@ -182,8 +182,8 @@ struct CardTests {
 
     @Test("whose approval comes after the number went to somebody else lifts nothing")
     func approvalAfterReassignment() async throws {
-        try await House.inhabit { house in
-            let bench = try CardBench(house)
+        try await ServiceFixture.run { fixture in
+            let bench = try CardBench(fixture)
             try await bench.show(try .virginia, try await bench.withPhone("alice", "+14155552671"))
             let bob = try await bench.withPhone("bob", "+14155552672")
             let waiting = try await bench.show(try .virginia, bob)
@@ -196,13 +196,13 @@ struct CardTests {
 
     @Test("counts as issuer_checked only where the issuer says the same; a contradiction goes to review")
     func issuer() async throws {
-        try await House.inhabit { house in
+        try await ServiceFixture.run { fixture in
             for (number, answer, status, level) in [
                 ("+14155552671", IssuerConfirmation.confirmed, CardStatus.verified, Assurance.issuerChecked),
                 ("+14155552672", .contradicted(["family_name"]), .inReview, .phone),
                 ("+14155552673", .unanswered, .verified, .barcode),
             ] {
-                let bench = try CardBench(house) { _ in answer }
+                let bench = try CardBench(fixture) { _ in answer }
                 let person = try await bench.withPhone(number, number)
                 let judged = try await bench.show(
                     try CardBench.specimen("T6423" + number.suffix(4), family: "SAMPLE" + number.suffix(1)), person)
@@ -216,40 +216,40 @@ struct CardTests {
         "lapses when its last day is over twelve hours behind UTC: the level falls back to phone, and a new card lifts it again"
     )
     func lapse() async throws {
-        try await House.inhabit { house in
-            let bench = try CardBench(house)
+        try await ServiceFixture.run { fixture in
+            let bench = try CardBench(fixture)
             let alice = try await bench.withPhone("alice", "+14155552671")
             var short = try CardSpecimen.virginia
-            short.expiry = CalendarDate(utcDayOf: house.clock.now + 86_400)
+            short.expiry = CalendarDate(utcDayOf: fixture.clock.now + 86_400)
             try await bench.show(short, alice)
             let end = short.expiry.next.start.addingTimeInterval(12 * 3600)
-            house.clock.advance(end.timeIntervalSince(house.clock.now) - 1)
+            fixture.clock.advance(end.timeIntervalSince(fixture.clock.now) - 1)
             #expect(try await bench.assurance(alice) == .barcode)
-            house.clock.advance(1)
+            fixture.clock.advance(1)
             #expect(try await bench.assurance(alice) == .phone)
-            #expect(try await house.opened("alice", on: house.connectNewDevice()).assurance == .phone)
+            #expect(try await fixture.opened("alice", on: fixture.connectNewDevice()).assurance == .phone)
             #expect(try await bench.show(try .virginia, alice).assurance == .barcode)
         }
     }
 
     @Test("keeps what was scanned only in review, and no longer than a day")
     func rawInput() async throws {
-        try await House.inhabit { house in
-            let bench = try CardBench(house)
+        try await ServiceFixture.run { fixture in
+            let bench = try CardBench(fixture)
             try await bench.show(try .virginia, try await bench.withPhone("alice", "+14155552671"))
             let bob = try await bench.withPhone("bob", "+14155552672")
             let waiting = try await bench.show(try .virginia, bob)
             func inputs() async throws -> Int {
-                try await house.store.read {
+                try await fixture.store.read {
                     try $0.query("SELECT id FROM identity_cards WHERE sealed_input IS NOT NULL").count
                 }
             }
             #expect(try await inputs() == 1)
-            house.clock.advance(86_399)
-            try await house.keepHouse()
+            fixture.clock.advance(86_399)
+            try await fixture.housekeeping()
             #expect(try await inputs() == 1)
-            house.clock.advance(2)
-            try await house.keepHouse()
+            fixture.clock.advance(2)
+            try await fixture.housekeeping()
             #expect(try await inputs() == 0)
             #expect(try await bench.review.show(waiting.id).facts == waiting.facts)
         }
@@ -257,12 +257,12 @@ struct CardTests {
 
     @Test("still counts in the evening of its last day, when that is over in UTC")
     func evening() async throws {
-        try await House.inhabit { house in
-            let bench = try CardBench(house)
+        try await ServiceFixture.run { fixture in
+            let bench = try CardBench(fixture)
             let alice = try await bench.withPhone("alice", "+14155552671")
             var last = try CardSpecimen.virginia
-            last.expiry = CalendarDate(utcDayOf: house.clock.now)
-            house.clock.advance(last.expiry.next.start.timeIntervalSince(house.clock.now) + 4 * 3600)
+            last.expiry = CalendarDate(utcDayOf: fixture.clock.now)
+            fixture.clock.advance(last.expiry.next.start.timeIntervalSince(fixture.clock.now) + 4 * 3600)
             #expect(try await bench.show(last, alice).status == .verified)
             #expect(try await bench.assurance(alice) == .barcode)
         }
@@ -270,8 +270,8 @@ struct CardTests {
 
     @Test("may hold the tracks of a magnetic stripe")
     func stripe() async throws {
-        try await House.inhabit { house in
-            let bench = try CardBench(house)
+        try await ServiceFixture.run { fixture in
+            let bench = try CardBench(fixture)
             let alice = try await bench.withPhone("alice", "+14155552671")
             let text = "%BCVICTORIA^SAMPLE,$MICHAEL^1 MAIN ST^?;6360281234567=321219860606=?_%0AV8W1P6?"
             let judged = try await bench.submit(.aamva(Data(text.utf8).base64EncodedString()), for: alice.session)
@@ -283,8 +283,8 @@ struct CardTests {
 
     @Test("may be a passport's machine readable zone")
     func machineReadable() async throws {
-        try await House.inhabit { house in
-            let bench = try CardBench(house)
+        try await ServiceFixture.run { fixture in
+            let bench = try CardBench(fixture)
             let alice = try await bench.withPhone("alice", "+14155552671")
             let zone = MachineReadableSpecimen(.td3).lines.joined(separator: "\n")
             let judged = try await bench.submit(.mrz(zone), for: alice.session)

@@ -18,21 +18,22 @@ struct ReplacedCardTests {
         let permission: AuthorizationID
         let answer: AnswerAuthorization
 
-        init(_ house: House) async throws {
-            bench = try CardBench(house)
+        init(_ fixture: ServiceFixture) async throws {
+            bench = try CardBench(fixture)
             alice = try await bench.withPhone("alice", "+14155552671")
             bob = try await bench.withPhone("bob", "+14155552672")
             try await bench.show(try .virginia, alice)
             try await bench.show(try CardBench.specimen("T11111112", family: "OTHER", given: "ROBERT"), bob)
-            let clock = house.clock
-            let surroundings = Surroundings(now: { clock.now })
-            let (outbox, policy) = (OutboxSignal(), house.policy)
-            let ask = AskAuthorization(
-                store: house.store, keys: house.personalKeys, providers: house.providers, outbox: outbox,
+            let clock = fixture.clock
+            let environment = Environment(now: { clock.now })
+            let (outbox, policy) = (OutboxSignal(), fixture.policy)
+            let ask = RequestPermission(
+                store: fixture.store, keys: fixture.personalKeys, providers: fixture.providers, outbox: outbox,
                 policy: policy,
-                rateLimiting: .off, surroundings: surroundings)
+                rateLimiting: .off, environment: environment)
             answer = AnswerAuthorization(
-                store: house.store, keys: house.personalKeys, outbox: outbox, policy: policy, surroundings: surroundings
+                store: fixture.store, keys: fixture.personalKeys, outbox: outbox, policy: policy,
+                environment: environment
             )
             permission = try await ask(
                 try .init(id: UUID().uuidString, to: bob.session.userID.description, eventID: nil), for: alice.session)
@@ -40,7 +41,7 @@ struct ReplacedCardTests {
         }
 
         func state() async throws -> AuthorizationState? {
-            try await bench.house.store.read { try AuthorizationRecords($0).find(permission)?.state }
+            try await bench.fixture.store.read { try AuthorizationRepository($0).find(permission)?.state }
         }
     }
 
@@ -53,8 +54,8 @@ struct ReplacedCardTests {
         var policy = Policy()
         policy.cards.reviewedChecks = []
         policy.cards.submissions = 20
-        try await House.inhabit(policy) { house in
-            let bench = try CardBench(house)
+        try await ServiceFixture.run(policy) { fixture in
+            let bench = try CardBench(fixture)
             let alice = try await bench.withPhone("alice", "+14155552671")
             let first = try await bench.show(try .virginia, alice)
             #expect(first.checks.first { $0.name == .samePerson }?.result == .notApplicable)
@@ -76,8 +77,8 @@ struct ReplacedCardTests {
 
     @Test("takes what the former person was permitted with it, once a reviewer lets it count and not before")
     func withdrawn() async throws {
-        try await House.inhabit { house in
-            let permitted = try await Permitted(house)
+        try await ServiceFixture.run { fixture in
+            let permitted = try await Permitted(fixture)
             let bench = permitted.bench
             let other = try CardBench.specimen("T22222223", family: "NEWCOMER", given: "EVE")
             let first = try await bench.show(other, permitted.alice)
@@ -87,11 +88,11 @@ struct ReplacedCardTests {
             #expect(try await permitted.state() == .approval)
             let second = try await bench.show(other, permitted.alice)
             // Which card came last is told by the time of the decision.
-            house.clock.advance(1)
+            fixture.clock.advance(1)
             try await bench.review.approve(second.id, reason: "a new holder")
             #expect(try await permitted.state() == .cancelled)
             #expect(try await bench.user(permitted.alice.session).proved?.fullName == second.facts.fullName)
-            let details = try await house.store.read { transaction in
+            let details = try await fixture.store.read { transaction in
                 try transaction.query("SELECT detail FROM audit_entries WHERE event = 'identity_verified'").compactMap {
                     try $0.textOrNull(0)
                 }
@@ -105,8 +106,8 @@ struct ReplacedCardTests {
 
     @Test("that is the same person's withdraws nothing when a reviewer lets it count")
     func kept() async throws {
-        try await House.inhabit { house in
-            let permitted = try await Permitted(house)
+        try await ServiceFixture.run { fixture in
+            let permitted = try await Permitted(fixture)
             let bench = permitted.bench
             let carol = try await bench.withPhone("carol", "+14155552673")
             let shared = try CardBench.specimen("T33333334", family: "THIRD", given: "CAROL")
@@ -122,8 +123,8 @@ struct ReplacedCardTests {
 
     @Test("is compared with it even where the number behind it went to somebody else and the user begins anew")
     func suspended() async throws {
-        try await House.inhabit { house in
-            let permitted = try await Permitted(house)
+        try await ServiceFixture.run { fixture in
+            let permitted = try await Permitted(fixture)
             let bench = permitted.bench
             _ = try await bench.withPhone("carol", "+14155552671")
             #expect(try await bench.assurance(permitted.alice) == .none)
@@ -139,12 +140,12 @@ struct ReplacedCardTests {
 
     @Test("goes to review where the former one cannot be opened any more")
     func unreadable() async throws {
-        try await House.inhabit { house in
-            let bench = try CardBench(house)
+        try await ServiceFixture.run { fixture in
+            let bench = try CardBench(fixture)
             let alice = try await bench.withPhone("alice", "+14155552671")
             let first = try await bench.show(try .virginia, alice)
-            try await house.store.write { transaction in
-                try IdentityCardRecords(transaction).replaceFacts(first.id, sealed: [UInt8](repeating: 7, count: 64))
+            try await fixture.store.write { transaction in
+                try IdentityCardRepository(transaction).replaceFacts(first.id, sealed: [UInt8](repeating: 7, count: 64))
             }
             let second = try await bench.show(try .virginia, alice)
             #expect(second.status == .inReview)
@@ -154,8 +155,8 @@ struct ReplacedCardTests {
 
     @Test("of one person is asked for under all kinds of document: a number is one document")
     func kinds() async throws {
-        try await House.inhabit { house in
-            let bench = try CardBench(house)
+        try await ServiceFixture.run { fixture in
+            let bench = try CardBench(fixture)
             try await bench.show(try .virginia, try await bench.withPhone("alice", "+14155552671"))
             var identification = try CardBench.specimen(family: "OTHER", given: "ROBERT")
             identification.subfile = "ID"
@@ -172,18 +173,18 @@ struct ReplacedCardTests {
 
     @Test("is shown to the reviewer beside the account's name, and with the other users of the document and the person")
     func reviewer() async throws {
-        try await House.inhabit { house in
-            let bench = try CardBench(house)
+        try await ServiceFixture.run { fixture in
+            let bench = try CardBench(fixture)
             let alice = try await bench.withPhone("alice", "+14155552671")
             try await bench.show(try .virginia, alice)
             let carol = try await bench.withPhone("carol", "+14155552673")
             try await bench.show(try CardBench.specimen("T33333334", family: "OTHER", given: "ROBERT"), carol)
-            let connection = try await house.connectNewDevice()
-            let token = try house.signer.identityToken(
-                provider: house.registration.provider.id, kid: house.registration.keyID, externalID: "bob",
-                nonce: house.nonces(connection).nonce, now: house.clock.now
+            let connection = try await fixture.connectNewDevice()
+            let token = try fixture.signer.identityToken(
+                provider: fixture.registration.provider.id, kid: fixture.registration.keyID, externalID: "bob",
+                nonce: fixture.nonces(connection).nonce, now: fixture.clock.now
             ) { $0[claim: "display_name"] = .string("Bobby Tables") }
-            let opened = try await house.open(identityToken: token, applicationID: nil, on: connection)
+            let opened = try await fixture.open(identityToken: token, applicationID: nil, on: connection)
             let bob = PhoneBench.Person(session: opened.session, connection: connection)
             try await bench.prove("+14155552672", bob)
             // The document of one, as another kind of card, and the person of the other.
@@ -191,13 +192,13 @@ struct ReplacedCardTests {
             both.subfile = "ID"
             let waiting = try await bench.show(both, bob)
             let shown = try await bench.review.show(waiting.id)
-            #expect(shown.account == house.registration.provider.address(of: "bob"))
+            #expect(shown.account == fixture.registration.provider.address(of: "bob"))
             #expect(shown.accountName == "Bobby Tables")
             #expect(shown.facts?.fullName.contains("ROBERT") == true)
             #expect(
                 Set(shown.others.map { "\($0.shared.rawValue) \($0.userID) \($0.account ?? "")" }) == [
-                    "document \(alice.session.userID) \(house.registration.provider.address(of: "alice"))",
-                    "person \(carol.session.userID) \(house.registration.provider.address(of: "carol"))",
+                    "document \(alice.session.userID) \(fixture.registration.provider.address(of: "alice"))",
+                    "person \(carol.session.userID) \(fixture.registration.provider.address(of: "carol"))",
                 ])
             _ = try await bench.user.erase(for: carol.session)
             #expect(try await bench.review.show(waiting.id).others.map(\.userID) == [alice.session.userID])

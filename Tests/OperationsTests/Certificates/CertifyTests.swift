@@ -13,25 +13,25 @@ struct CertifyTests {
 
     @Test("is limited to thirty an hour for one address")
     func rate() async throws {
-        try await House.inhabit { house in
-            for _ in 0..<30 { _ = try await house.certify(try house.request()) }
-            await #expect(throws: Refusal(.rateLimited, "")) { try await house.certify(try house.request()) }
-            house.clock.advance(120)
-            _ = try await house.certify(try house.request())
+        try await ServiceFixture.run { fixture in
+            for _ in 0..<30 { _ = try await fixture.certify(try fixture.request()) }
+            await #expect(throws: Refusal(.rateLimited, "")) { try await fixture.certify(try fixture.request()) }
+            fixture.clock.advance(120)
+            _ = try await fixture.certify(try fixture.request())
         }
     }
 
     @Test("keeps of a presence key the key alone, whatever stands around it")
     func presenceKey() async throws {
-        try await House.inhabit { house in
+        try await ServiceFixture.run { fixture in
             let pem = P256.Signing.PrivateKey().publicKey.pemRepresentation
             for text in ["a note\u{0}\n\(pem)", "\(pem)\n\u{0}", pem] {
-                let device = try await house.certify(
+                let device = try await fixture.certify(
                     CertifyDevice.Request(
                         csr: try TestAuthority.certificationRequest(commonName: ""), presenceKey: text,
                         enrolmentToken: nil, captcha: nil, address: "192.0.2.1")
                 ).certificate.deviceID
-                let kept = try await house.store.read { try DeviceRecords($0).presenceKey(of: device) }
+                let kept = try await fixture.store.read { try DeviceRepository($0).presenceKey(of: device) }
                 #expect(kept?.split(separator: "\n") == pem.split(separator: "\n"))
             }
         }
@@ -39,10 +39,10 @@ struct CertifyTests {
 
     @Test("gives each of many that wish for one id at the same moment an id, one of them the wished one")
     func sameWish() async throws {
-        try await House.inhabit { house in
+        try await ServiceFixture.run { fixture in
             let wished = UUID().uuidString.lowercased()
-            let requests = try (0..<16).map { try house.request(wishing: wished, address: "192.0.2.\($0)") }
-            let names = try await withThrowingTaskGroup(of: String.self) { [certify = house.certify] group in
+            let requests = try (0..<16).map { try fixture.request(wishing: wished, address: "192.0.2.\($0)") }
+            let names = try await withThrowingTaskGroup(of: String.self) { [certify = fixture.certify] group in
                 for request in requests {
                     group.addTask { try await certify(request).certificate.deviceID.description }
                 }
@@ -50,7 +50,7 @@ struct CertifyTests {
             }
             #expect(Set(names).count == 16)
             #expect(names.count { $0 == wished } == 1)
-            let issued = try await house.store.read {
+            let issued = try await fixture.store.read {
                 try $0.first("SELECT count(*) FROM certificates")?.integer(0)
             }
             #expect(issued == 16)
@@ -61,14 +61,14 @@ struct CertifyTests {
     func addresses() async throws {
         var policy = Policy()
         policy.certification.perHourPerAddress = 2
-        try await House.inhabit(policy) { house in
+        try await ServiceFixture.run(policy) { fixture in
             for address in ["192.0.2.1", "192.0.2.2"] {
-                for _ in 0..<2 { _ = try await house.certify(try house.request(address: address)) }
+                for _ in 0..<2 { _ = try await fixture.certify(try fixture.request(address: address)) }
                 await #expect(throws: Refusal(.rateLimited, "")) {
-                    try await house.certify(try house.request(address: address))
+                    try await fixture.certify(try fixture.request(address: address))
                 }
             }
-            let keys = try await house.store.read {
+            let keys = try await fixture.store.read {
                 try $0.query("SELECT key FROM rates WHERE key <> 'certify open'").map { try $0.text(0) }
             }
             #expect(keys.count == 2)
@@ -83,9 +83,9 @@ struct CertifyTests {
 
     @Test("is limited to sixty an hour for a /56 of IPv6 and to 240 for a /48, however many /64 ask")
     func networks() async throws {
-        try await House.inhabit { house in
+        try await ServiceFixture.run { fixture in
             func certify(_ address: String) async throws {
-                _ = try await house.certify(try house.request(address: address))
+                _ = try await fixture.certify(try fixture.request(address: address))
             }
             for index in 0..<60 { try await certify(Self.network(0, 1, 0, index)) }
             await #expect(throws: Refusal(.rateLimited, "")) { try await certify(Self.network(0, 1, 0, 99)) }
@@ -101,25 +101,25 @@ struct CertifyTests {
     func ceiling() async throws {
         var policy = Policy()
         policy.certification.openPerHour = 3
-        try await House.inhabit(policy) { house in
+        try await ServiceFixture.run(policy) { fixture in
             for index in 0..<20 {
                 await #expect(throws: Refusal(.invalidCSR, "", reason: "malformed")) {
-                    try await house.certify(
+                    try await fixture.certify(
                         CertifyDevice.Request(
                             csr: "nonsense", presenceKey: nil, enrolmentToken: nil, captcha: nil,
                             address: "192.0.2.\(index)"))
                 }
             }
-            for index in 0..<3 { _ = try await house.certify(try house.request(address: "198.51.100.\(index)")) }
+            for index in 0..<3 { _ = try await fixture.certify(try fixture.request(address: "198.51.100.\(index)")) }
             await #expect(throws: Refusal(.rateLimited, "")) {
-                try await house.certify(try house.request(address: "203.0.113.1"))
+                try await fixture.certify(try fixture.request(address: "203.0.113.1"))
             }
-            house.clock.advance(1200)
-            _ = try await house.certify(try house.request(address: "203.0.113.2"))
+            fixture.clock.advance(1200)
+            _ = try await fixture.certify(try fixture.request(address: "203.0.113.2"))
         }
         policy.certification.gate = .captcha
-        try await House.inhabit(policy) { house in
-            for _ in 0..<5 { _ = try await house.certify(try house.request(captcha: "solved")) }
+        try await ServiceFixture.run(policy) { fixture in
+            for _ in 0..<5 { _ = try await fixture.certify(try fixture.request(captcha: "solved")) }
         }
     }
 
@@ -127,17 +127,21 @@ struct CertifyTests {
     func providerGate() async throws {
         var policy = Policy()
         policy.certification.gate = .provider
-        try await House.inhabit(policy) { house in
-            await #expect(throws: Self.gate) { try await house.certify(try house.request()) }
-            let token = try house.signer.enrolmentToken(
-                provider: house.registration.provider.id, kid: house.registration.keyID, realm: House.realm,
-                identifier: "once", now: house.clock.now)
-            _ = try await house.certify(try house.request(enrolmentToken: token))
-            await #expect(throws: Self.gate) { try await house.certify(try house.request(enrolmentToken: token)) }
-            let reusable = try house.signer.providerToken(
-                provider: house.registration.provider.id, kid: house.registration.keyID, realm: House.realm,
-                now: house.clock.now)
-            await #expect(throws: Self.gate) { try await house.certify(try house.request(enrolmentToken: reusable)) }
+        try await ServiceFixture.run(policy) { fixture in
+            await #expect(throws: Self.gate) { try await fixture.certify(try fixture.request()) }
+            let token = try fixture.signer.enrolmentToken(
+                provider: fixture.registration.provider.id, kid: fixture.registration.keyID,
+                realm: ServiceFixture.realm,
+                identifier: "once", now: fixture.clock.now)
+            _ = try await fixture.certify(try fixture.request(enrolmentToken: token))
+            await #expect(throws: Self.gate) { try await fixture.certify(try fixture.request(enrolmentToken: token)) }
+            let reusable = try fixture.signer.providerToken(
+                provider: fixture.registration.provider.id, kid: fixture.registration.keyID,
+                realm: ServiceFixture.realm,
+                now: fixture.clock.now)
+            await #expect(throws: Self.gate) {
+                try await fixture.certify(try fixture.request(enrolmentToken: reusable))
+            }
         }
     }
 
@@ -145,10 +149,10 @@ struct CertifyTests {
     func captchaGate() async throws {
         var policy = Policy()
         policy.certification.gate = .captcha
-        try await House.inhabit(policy) { house in
-            await #expect(throws: Self.gate) { try await house.certify(try house.request()) }
-            await #expect(throws: Self.gate) { try await house.certify(try house.request(captcha: "wrong")) }
-            _ = try await house.certify(try house.request(captcha: "solved"))
+        try await ServiceFixture.run(policy) { fixture in
+            await #expect(throws: Self.gate) { try await fixture.certify(try fixture.request()) }
+            await #expect(throws: Self.gate) { try await fixture.certify(try fixture.request(captcha: "wrong")) }
+            _ = try await fixture.certify(try fixture.request(captcha: "solved"))
         }
     }
 }

@@ -80,28 +80,29 @@ private final class GatedStore: Database {
 struct LiveCertificateTests {
     @Test("keep a ban that a later look at the store found, when an earlier look comes back after it")
     func order() async throws {
-        try await House.inhabit { house in
-            let store = GatedStore(house.store)
-            let certificates = LiveCertificates(store: store)
-            let surroundings = Surroundings(now: { [clock = house.clock] in clock.now })
-            let watch = StoreWatch(
-                store: store, sessions: house.sessions, certificates: certificates, providers: house.providers,
-                policy: house.policy, surroundings: surroundings
+        try await ServiceFixture.run { fixture in
+            let store = GatedStore(fixture.store)
+            let certificates = CertificateCache(store: store)
+            let environment = Environment(now: { [clock = fixture.clock] in clock.now })
+            let watch = CacheInvalidator(
+                store: store, sessions: fixture.sessions, certificates: certificates, providers: fixture.providers,
+                policy: fixture.policy, environment: environment
             ) { _ in }
-            let judge = JudgePeer(store: store, certificates: certificates, watch: watch, surroundings: surroundings)
-            let device = try await house.connectNewDevice()
+            let judge = AuthenticateConnection(
+                store: store, certificates: certificates, watch: watch, environment: environment)
+            let device = try await fixture.connectNewDevice()
             let connection = ClientConnection(id: ConnectionID(UUID()), thumbprint: device.thumbprint) {}
             try await watch.poll()
             try await judge(connection)
 
             // Something changes; the look at it has read the store, and its answer is on its way.
-            let phones = try PhoneBench(house)
+            let phones = try PhoneBench(fixture)
             let session = try await phones.person("alice", on: device).session
-            try await house.store.write { try ChangeRecords($0).announce(.device(session.deviceID)) }
+            try await fixture.store.write { try ChangeLog($0).announce(.device(session.deviceID)) }
             store.holdRead(after: 1)
             async let early: Void = watch.poll()
             await store.held.pass()
-            try await BanBench(house).ban(.device(session.deviceID))
+            try await BanBench(fixture).ban(.device(session.deviceID))
             try await watch.poll()
             await #expect(throws: Refusal(.certificateRevoked, "")) { try await judge(connection) }
             store.release.open()
@@ -112,30 +113,31 @@ struct LiveCertificateTests {
 
     @Test("supersede nothing that were revoked between the look at them and the note that they were seen")
     func firstSight() async throws {
-        try await House.inhabit { house in
-            let store = GatedStore(house.store)
-            let surroundings = Surroundings(now: { [clock = house.clock] in clock.now })
-            let certificates = LiveCertificates(store: store)
-            let watch = StoreWatch(
-                store: store, sessions: house.sessions, certificates: certificates, providers: house.providers,
-                policy: house.policy, surroundings: surroundings
+        try await ServiceFixture.run { fixture in
+            let store = GatedStore(fixture.store)
+            let environment = Environment(now: { [clock = fixture.clock] in clock.now })
+            let certificates = CertificateCache(store: store)
+            let watch = CacheInvalidator(
+                store: store, sessions: fixture.sessions, certificates: certificates, providers: fixture.providers,
+                policy: fixture.policy, environment: environment
             ) { _ in }
-            let judge = JudgePeer(store: store, certificates: certificates, watch: watch, surroundings: surroundings)
-            let old = try await house.connectNewDevice()
-            let session = try await house.opened("alice", on: old).session
-            house.clock.advance(250 * 86_400)
+            let judge = AuthenticateConnection(
+                store: store, certificates: certificates, watch: watch, environment: environment)
+            let old = try await fixture.connectNewDevice()
+            let session = try await fixture.opened("alice", on: old).session
+            fixture.clock.advance(250 * 86_400)
             // Of another key: the old certificate would be lost with its own.
             let csr = try TestAuthority.certificationRequest(commonName: "x")
-            let renewed = try await house.renewCertificate(csr: csr, on: old).certificate
+            let renewed = try await fixture.renewCertificate(csr: csr, on: old).certificate
             try await watch.poll()
-            store.precede { [revoke = house.revokeCertificate] in
+            store.precede { [revoke = fixture.revokeCertificate] in
                 try await revoke.revoke(serial: renewed.serial, reason: .keyCompromise, actor: "admin test")
             }
             try await judge(ClientConnection(id: ConnectionID(UUID()), thumbprint: renewed.thumbprint) {})
-            let (present, bound) = try await house.store.read { [thumbprint = old.thumbprint] transaction in
+            let (present, bound) = try await fixture.store.read { [thumbprint = old.thumbprint] transaction in
                 (
-                    try CertificateRecords(transaction).find(thumbprint: thumbprint),
-                    try SessionRecords(transaction).find(session.id)
+                    try CertificateRepository(transaction).find(thumbprint: thumbprint),
+                    try SessionRepository(transaction).find(session.id)
                 )
             }
             #expect(present?.revoked == nil && bound?.thumbprint == old.thumbprint)
@@ -145,19 +147,19 @@ struct LiveCertificateTests {
     @Test(
         "are forgotten when nobody used them for an hour, but where a connection holds them, which a ban still reaches")
     func emptied() async throws {
-        try await House.inhabit { house in
-            for _ in 0..<3 { _ = try await house.connectNewDevice() }
-            let held = try await house.connectNewDevice()
-            #expect(house.certificates.count == 4)
-            house.clock.advance(3599)
-            try await house.keepHouse()
-            #expect(house.certificates.count == 4)
-            let device = try await PhoneBench(house).person("alice", on: held).session.deviceID
-            house.clock.advance(3602)
-            try await house.keepHouse()
-            #expect(house.certificates.count == 1)
-            try await BanBench(house).ban(.device(device))
-            await #expect(throws: Refusal(.certificateRevoked, "")) { try await house.judge(held) }
+        try await ServiceFixture.run { fixture in
+            for _ in 0..<3 { _ = try await fixture.connectNewDevice() }
+            let held = try await fixture.connectNewDevice()
+            #expect(fixture.certificates.count == 4)
+            fixture.clock.advance(3599)
+            try await fixture.housekeeping()
+            #expect(fixture.certificates.count == 4)
+            let device = try await PhoneBench(fixture).person("alice", on: held).session.deviceID
+            fixture.clock.advance(3602)
+            try await fixture.housekeeping()
+            #expect(fixture.certificates.count == 1)
+            try await BanBench(fixture).ban(.device(device))
+            await #expect(throws: Refusal(.certificateRevoked, "")) { try await fixture.judge(held) }
         }
     }
 }

@@ -26,17 +26,17 @@ struct RenewalTests {
     }
 
     private func certified(
-        in house: House, key: P256.Signing.PrivateKey = P256.Signing.PrivateKey()
+        in fixture: ServiceFixture, key: P256.Signing.PrivateKey = P256.Signing.PrivateKey()
     ) async throws -> Due {
-        let device = try await house.certify(
+        let device = try await fixture.certify(
             CertifyDevice.Request(
                 csr: try Self.csr(key), presenceKey: nil, enrolmentToken: nil, captcha: nil, address: "192.0.2.1"))
-        return Due(key: key, device: device, connection: try await house.connect(device.certificate.thumbprint))
+        return Due(key: key, device: device, connection: try await fixture.connect(device.certificate.thumbprint))
     }
 
-    private func due(in house: House) async throws -> Due {
-        let made = try await certified(in: house)
-        house.clock.advance(made.certificate.renewAfter.timeIntervalSince(house.clock.now))
+    private func due(in fixture: ServiceFixture) async throws -> Due {
+        let made = try await certified(in: fixture)
+        fixture.clock.advance(made.certificate.renewAfter.timeIntervalSince(fixture.clock.now))
         return made
     }
 
@@ -50,9 +50,9 @@ struct RenewalTests {
     }
 
     /// The revocation list as `openssl` reads it.
-    private func listed(in house: House) async throws -> String {
+    private func listed(in fixture: ServiceFixture) async throws -> String {
         let scratch = try ScratchDirectory()
-        let file = try scratch.write(try await house.publish(), "list.der")
+        let file = try scratch.write(try await fixture.publish(), "list.der")
         let result = try await Command.run("openssl", ["crl", "-inform", "DER", "-in", file, "-noout", "-text"])
         #expect(result.status == 0, "\(result.errors)")
         return result.output.lowercased()
@@ -60,32 +60,32 @@ struct RenewalTests {
 
     @Test("leaves a list in place for half an hour, then makes a newer one although nothing was revoked")
     func listAge() async throws {
-        try await House.inhabit { house in
-            let first = try await house.publish()
-            house.clock.advance(1799)
-            #expect(try await house.publish() == first)
-            house.clock.advance(1)
-            let second = try await house.publish()
+        try await ServiceFixture.run { fixture in
+            let first = try await fixture.publish()
+            fixture.clock.advance(1799)
+            #expect(try await fixture.publish() == first)
+            fixture.clock.advance(1)
+            let second = try await fixture.publish()
             #expect(second != first)
-            let listed = try await listed(in: house)
+            let listed = try await listed(in: fixture)
             #expect(listed.contains("x509v3 crl number: \n                2\n"))
-            #expect(try await house.publish() == second)
+            #expect(try await fixture.publish() == second)
         }
     }
 
     @Test("is refused a second before two thirds of its life, and then allowed")
     func early() async throws {
-        try await House.inhabit { house in
-            let made = try await certified(in: house)
+        try await ServiceFixture.run { fixture in
+            let made = try await certified(in: fixture)
             await #expect(throws: Refusal(.conflict, "")) {
-                try await house.renewCertificate(csr: nil, on: made.connection)
+                try await fixture.renewCertificate(csr: nil, on: made.connection)
             }
-            house.clock.advance(made.certificate.renewAfter.timeIntervalSince(house.clock.now) - 1)
+            fixture.clock.advance(made.certificate.renewAfter.timeIntervalSince(fixture.clock.now) - 1)
             await #expect(throws: Refusal(.conflict, "")) {
-                try await house.renewCertificate(csr: nil, on: made.connection)
+                try await fixture.renewCertificate(csr: nil, on: made.connection)
             }
-            house.clock.advance(1)
-            let renewed = try await house.renewCertificate(csr: nil, on: made.connection).certificate
+            fixture.clock.advance(1)
+            let renewed = try await fixture.renewCertificate(csr: nil, on: made.connection).certificate
             #expect(renewed.deviceID == made.certificate.deviceID)
             #expect(renewed.keyHash == made.certificate.keyHash)
             #expect(renewed.replaces == made.certificate.serial)
@@ -96,165 +96,165 @@ struct RenewalTests {
 
     @Test("with the same key supersedes the old one when the new one is first seen; sessions go on under it")
     func sameKey() async throws {
-        try await House.inhabit { house in
-            let old = try await due(in: house)
-            let opened = try await house.opened("alice", on: old.connection)
+        try await ServiceFixture.run { fixture in
+            let old = try await due(in: fixture)
+            let opened = try await fixture.opened("alice", on: old.connection)
             let token = try text(opened)
-            let renewed = try await house.renewCertificate(csr: nil, on: old.connection).certificate
+            let renewed = try await fixture.renewCertificate(csr: nil, on: old.connection).certificate
 
             // Issued is not seen: the old one still counts, and the list does not name it.
-            try await house.judge(old.connection)
-            _ = try await house.check(token, on: old.connection)
-            #expect(try await !listed(in: house).contains(Self.written(old.certificate.serial)))
+            try await fixture.judge(old.connection)
+            _ = try await fixture.check(token, on: old.connection)
+            #expect(try await !listed(in: fixture).contains(Self.written(old.certificate.serial)))
 
-            let connection = try await house.connect(renewed.thumbprint)
-            await #expect(throws: Self.superseded) { try await house.judge(old.connection) }
-            #expect(!house.judge.stillCounts(old.connection))
-            await #expect(throws: Self.superseded) { try await house.connect(old.certificate.thumbprint) }
+            let connection = try await fixture.connect(renewed.thumbprint)
+            await #expect(throws: Self.superseded) { try await fixture.judge(old.connection) }
+            #expect(!fixture.judge.stillCounts(old.connection))
+            await #expect(throws: Self.superseded) { try await fixture.connect(old.certificate.thumbprint) }
             // Its key is certified still: nobody needs a list to say that the older certificate of it ended.
-            #expect(try await !listed(in: house).contains(Self.written(old.certificate.serial)))
-            #expect(try await !listed(in: house).contains(Self.written(renewed.serial)))
+            #expect(try await !listed(in: fixture).contains(Self.written(old.certificate.serial)))
+            #expect(try await !listed(in: fixture).contains(Self.written(renewed.serial)))
 
-            let session = try await house.check(token, on: connection)
+            let session = try await fixture.check(token, on: connection)
             #expect(session.id == opened.session.id)
             #expect(session.thumbprint == renewed.thumbprint)
-            let seen = try await house.serve.introspect(token, for: house.registration.provider.id)
+            let seen = try await fixture.serve.introspect(token, for: fixture.registration.provider.id)
             #expect(seen?.session.thumbprint == renewed.thumbprint)
         }
     }
 
     @Test("with a new key challenges the device's sessions, which their user renews under it")
     func newKey() async throws {
-        try await House.inhabit { house in
-            let old = try await due(in: house)
-            let opened = try await house.opened("alice", on: old.connection)
+        try await ServiceFixture.run { fixture in
+            let old = try await due(in: fixture)
+            let opened = try await fixture.opened("alice", on: old.connection)
             let token = try text(opened)
-            let renewed = try await house.renewCertificate(csr: try Self.csr(), on: old.connection).certificate
+            let renewed = try await fixture.renewCertificate(csr: try Self.csr(), on: old.connection).certificate
             #expect(renewed.keyHash != old.certificate.keyHash)
-            let connection = try await house.connect(renewed.thumbprint)
-            #expect(try await listed(in: house).contains(Self.written(old.certificate.serial)))
-            await #expect(throws: Refusal(.sessionChallenged, "")) { try await house.check(token, on: connection) }
-            let again = try await house.renew(
-                sessionToken: token, identityToken: try house.identityToken("alice", on: connection), on: connection)
+            let connection = try await fixture.connect(renewed.thumbprint)
+            #expect(try await listed(in: fixture).contains(Self.written(old.certificate.serial)))
+            await #expect(throws: Refusal(.sessionChallenged, "")) { try await fixture.check(token, on: connection) }
+            let again = try await fixture.renew(
+                sessionToken: token, identityToken: try fixture.identityToken("alice", on: connection), on: connection)
             #expect(again.session.id == opened.session.id)
             #expect(again.session.thumbprint == renewed.thumbprint)
-            _ = try await house.check(try text(again), on: connection)
+            _ = try await fixture.check(try text(again), on: connection)
         }
     }
 
     @Test("from a superseded certificate is refused, on a connection that was open all the time too")
     func fromSuperseded() async throws {
-        try await House.inhabit { house in
-            let old = try await due(in: house)
-            let renewed = try await house.renewCertificate(csr: nil, on: old.connection).certificate
-            _ = try await house.connect(renewed.thumbprint)
-            await #expect(throws: Self.superseded) { try await house.renewCertificate(csr: nil, on: old.connection) }
+        try await ServiceFixture.run { fixture in
+            let old = try await due(in: fixture)
+            let renewed = try await fixture.renewCertificate(csr: nil, on: old.connection).certificate
+            _ = try await fixture.connect(renewed.thumbprint)
+            await #expect(throws: Self.superseded) { try await fixture.renewCertificate(csr: nil, on: old.connection) }
             await #expect(throws: Self.superseded) {
-                try await house.renewCertificate(csr: try Self.csr(), on: old.connection)
+                try await fixture.renewCertificate(csr: try Self.csr(), on: old.connection)
             }
         }
     }
 
     @Test("is made three times a day and not more; what is refused does not count, other devices are not touched")
     func threeADay() async throws {
-        try await House.inhabit { house in
-            let old = try await due(in: house)
-            let start = house.clock.now
+        try await ServiceFixture.run { fixture in
+            let old = try await due(in: fixture)
+            let start = fixture.clock.now
             for _ in 0..<5 {
                 await #expect(throws: Refusal(.invalidCSR, "", reason: "malformed")) {
-                    try await house.renewCertificate(csr: "nonsense", on: old.connection)
+                    try await fixture.renewCertificate(csr: "nonsense", on: old.connection)
                 }
             }
             for _ in 0..<3 {
-                _ = try await house.renewCertificate(csr: nil, on: old.connection)
-                house.clock.advance(60)
+                _ = try await fixture.renewCertificate(csr: nil, on: old.connection)
+                fixture.clock.advance(60)
             }
             for _ in 0..<5 {
                 await #expect(throws: Refusal(.rateLimited, "")) {
-                    try await house.renewCertificate(csr: nil, on: old.connection)
+                    try await fixture.renewCertificate(csr: nil, on: old.connection)
                 }
             }
             // All that is left of them is the last one: nothing was added to the table, or to the list.
-            let stored = try await house.store.read {
+            let stored = try await fixture.store.read {
                 try $0.first(
                     "SELECT COUNT(*) FROM certificates WHERE device_id = $1",
                     [.text(old.certificate.deviceID.description)])?
                     .integer(0)
             }
             #expect(stored == 2)
-            #expect(try await house.store.read { try CertificateRecords($0).listed(now: $0.now).isEmpty })
-            let other = try await certified(in: house)
+            #expect(try await fixture.store.read { try CertificateRepository($0).listed(now: $0.now).isEmpty })
+            let other = try await certified(in: fixture)
             await #expect(throws: Refusal(.conflict, "")) {
-                try await house.renewCertificate(csr: nil, on: other.connection)
+                try await fixture.renewCertificate(csr: nil, on: other.connection)
             }
-            house.clock.advance(start.addingTimeInterval(86_400).timeIntervalSince(house.clock.now))
-            _ = try await house.renewCertificate(csr: nil, on: old.connection)
+            fixture.clock.advance(start.addingTimeInterval(86_400).timeIntervalSince(fixture.clock.now))
+            _ = try await fixture.renewCertificate(csr: nil, on: old.connection)
         }
     }
 
     @Test("that nobody saw is forgotten by the next one, also on a node that was just being shown it")
     func forgottenWhileShown() async throws {
-        try await House.inhabit { house in
-            let old = try await due(in: house)
-            let lost = try await house.renewCertificate(csr: try Self.csr(), on: old.connection).certificate
-            let other = try await house.moved()
+        try await ServiceFixture.run { fixture in
+            let old = try await due(in: fixture)
+            let lost = try await fixture.renewCertificate(csr: try Self.csr(), on: old.connection).certificate
+            let other = try await fixture.moved()
             // It is in that node's memory, and was not yet written down as seen.
-            let stalled = FailingStore(store: house.store, statements: 0)
-            let surroundings = Surroundings(now: { house.clock.now })
-            let certificates = LiveCertificates(store: house.store)
-            let slow = JudgePeer(
-                store: stalled, certificates: certificates, watch: other.watch, surroundings: surroundings)
+            let stalled = FailingStore(store: fixture.store, statements: 0)
+            let environment = Environment(now: { fixture.clock.now })
+            let certificates = CertificateCache(store: fixture.store)
+            let slow = AuthenticateConnection(
+                store: stalled, certificates: certificates, watch: other.watch, environment: environment)
             let connection = ClientConnection(id: ConnectionID(UUID()), thumbprint: lost.thumbprint) {}
             await #expect(throws: FailingStore.Crash.self) { try await slow(connection) }
-            _ = try await house.renewCertificate(csr: nil, on: old.connection)
-            let judge = JudgePeer(
-                store: house.store, certificates: certificates, watch: other.watch, surroundings: surroundings)
+            _ = try await fixture.renewCertificate(csr: nil, on: old.connection)
+            let judge = AuthenticateConnection(
+                store: fixture.store, certificates: certificates, watch: other.watch, environment: environment)
             for _ in 0..<2 {
                 await #expect(throws: Refusal(.certificateRevoked, "")) { try await judge(connection) }
             }
-            #expect(try await house.store.read { try CertificateRecords($0).find(serial: lost.serial) } == nil)
-            try await house.judge(old.connection)
+            #expect(try await fixture.store.read { try CertificateRepository($0).find(serial: lost.serial) } == nil)
+            try await fixture.judge(old.connection)
         }
     }
 
     @Test("whose answer was lost is done again: the one that nobody saw counts no more")
     func lostAnswer() async throws {
-        try await House.inhabit { house in
-            let old = try await due(in: house)
-            let lost = try await house.renewCertificate(csr: nil, on: old.connection).certificate
-            let second = try await house.renewCertificate(csr: nil, on: old.connection).certificate
-            #expect(try await house.store.read { try CertificateRecords($0).find(serial: lost.serial) } == nil)
-            await #expect(throws: Self.superseded) { try await house.connect(lost.thumbprint) }
-            _ = try await house.connect(second.thumbprint)
+        try await ServiceFixture.run { fixture in
+            let old = try await due(in: fixture)
+            let lost = try await fixture.renewCertificate(csr: nil, on: old.connection).certificate
+            let second = try await fixture.renewCertificate(csr: nil, on: old.connection).certificate
+            #expect(try await fixture.store.read { try CertificateRepository($0).find(serial: lost.serial) } == nil)
+            await #expect(throws: Self.superseded) { try await fixture.connect(lost.thumbprint) }
+            _ = try await fixture.connect(second.thumbprint)
         }
     }
 
     @Test("does not outlive the revocation of what it renews, where nobody has seen it yet")
     func revokedMeanwhile() async throws {
-        try await House.inhabit { house in
-            let old = try await due(in: house)
-            let opened = try await house.opened("alice", on: old.connection)
-            let renewed = try await house.renewCertificate(csr: try Self.csr(), on: old.connection).certificate
-            try await house.revokeCertificate.revoke(
+        try await ServiceFixture.run { fixture in
+            let old = try await due(in: fixture)
+            let opened = try await fixture.opened("alice", on: old.connection)
+            let renewed = try await fixture.renewCertificate(csr: try Self.csr(), on: old.connection).certificate
+            try await fixture.revokeCertificate.revoke(
                 serial: old.certificate.serial, reason: .keyCompromise, actor: "admin test")
-            await #expect(throws: Self.superseded) { try await house.connect(renewed.thumbprint) }
-            let list = try await listed(in: house)
+            await #expect(throws: Self.superseded) { try await fixture.connect(renewed.thumbprint) }
+            let list = try await listed(in: fixture)
             #expect(list.contains(old.certificate.serial) && list.contains(renewed.serial))
-            let other = try await house.connectNewDevice()
+            let other = try await fixture.connectNewDevice()
             await #expect(throws: Refusal(.sessionDestroyed, "")) {
-                try await house.check(try text(opened), on: other)
+                try await fixture.check(try text(opened), on: other)
             }
         }
     }
 
     @Test("with another device's key, a revoked key or a weak key is refused by its own reason")
     func refusedKeys() async throws {
-        try await House.inhabit { house in
-            let other = try await certified(in: house)
-            let gone = try await certified(in: house)
-            try await house.revokeCertificate.revoke(
+        try await ServiceFixture.run { fixture in
+            let other = try await certified(in: fixture)
+            let gone = try await certified(in: fixture)
+            try await fixture.revokeCertificate.revoke(
                 serial: gone.certificate.serial, reason: .keyCompromise, actor: "admin test")
-            let mine = try await due(in: house)
+            let mine = try await due(in: fixture)
             let scratch = try ScratchDirectory()
             let weak = scratch.file("weak.csr")
             let made = try await Command.run(
@@ -269,13 +269,13 @@ struct RenewalTests {
                 (try scratch.text("weak.csr"), "weak_key"), ("nonsense", "malformed"),
             ] {
                 await #expect(throws: Refusal(.invalidCSR, "", reason: reason), "\(reason)") {
-                    try await house.renewCertificate(csr: csr, on: mine.connection)
+                    try await fixture.renewCertificate(csr: csr, on: mine.connection)
                 }
             }
             // Nothing was spent by the refusals, and the device's own key is no stranger's to take.
-            _ = try await house.renewCertificate(csr: try Self.csr(mine.key), on: mine.connection)
+            _ = try await fixture.renewCertificate(csr: try Self.csr(mine.key), on: mine.connection)
             await #expect(throws: Refusal(.invalidCSR, "", reason: "key_in_use")) {
-                try await certified(in: house, key: mine.key)
+                try await certified(in: fixture, key: mine.key)
             }
         }
     }

@@ -14,34 +14,34 @@ struct RepeatedRequestTests {
 
     @Test("within ten minutes gives the same certificate, on every node", arguments: StoreKind.shared)
     func repeated(kind: StoreKind) async throws {
-        try await House.inhabit(on: kind) { house in
-            let request = try house.request()
-            let first = try await house.certify(request)
+        try await ServiceFixture.run(on: kind) { fixture in
+            let request = try fixture.request()
+            let first = try await fixture.certify(request)
             #expect(!first.isRepeated)
-            house.clock.advance(599)
-            for node in [house, try await house.moved()] {
+            fixture.clock.advance(599)
+            for node in [fixture, try await fixture.moved()] {
                 let again = try await node.certify(request)
                 #expect(again.isRepeated)
                 #expect(again.certificate.serial == first.certificate.serial)
                 #expect(again.certificatePEM == first.certificatePEM)
             }
-            _ = try await house.connect(first.certificate.thumbprint)
-            #expect(try await house.certify(request).isRepeated)
-            house.clock.advance(1)
-            await #expect(throws: Self.inUse()) { try await house.certify(request) }
+            _ = try await fixture.connect(first.certificate.thumbprint)
+            #expect(try await fixture.certify(request).isRepeated)
+            fixture.clock.advance(1)
+            await #expect(throws: Self.inUse()) { try await fixture.certify(request) }
         }
     }
 
     @Test("by many at once gives all of them one certificate", arguments: StoreKind.all)
     func atOnce(kind: StoreKind) async throws {
-        try await House.inhabit(on: kind) { house in
-            let request = try house.request()
-            let serials = try await withThrowingTaskGroup(of: String.self) { [certify = house.certify] group in
+        try await ServiceFixture.run(on: kind) { fixture in
+            let request = try fixture.request()
+            let serials = try await withThrowingTaskGroup(of: String.self) { [certify = fixture.certify] group in
                 for _ in 0..<12 { group.addTask { try await certify(request).certificate.serial } }
                 return try await group.reduce(into: Set<String>()) { $0.insert($1) }
             }
             #expect(serials.count == 1)
-            let issued = try await house.store.read { try $0.first("SELECT COUNT(*) FROM certificates")?.integer(0) }
+            let issued = try await fixture.store.read { try $0.first("SELECT COUNT(*) FROM certificates")?.integer(0) }
             #expect(issued == 1)
         }
     }
@@ -52,17 +52,18 @@ struct RepeatedRequestTests {
             var policy = Policy()
             policy.certification.gate = gate
             policy.certification.openPerHour = 1
-            try await House.inhabit(policy) { house in
-                let token = try house.signer.enrolmentToken(
-                    provider: house.registration.provider.id, kid: house.registration.keyID, realm: House.realm,
-                    identifier: "once", now: house.clock.now)
-                let request = try house.request(enrolmentToken: token, captcha: "solved")
-                let serial = try await house.certify(request).certificate.serial
+            try await ServiceFixture.run(policy) { fixture in
+                let token = try fixture.signer.enrolmentToken(
+                    provider: fixture.registration.provider.id, kid: fixture.registration.keyID,
+                    realm: ServiceFixture.realm,
+                    identifier: "once", now: fixture.clock.now)
+                let request = try fixture.request(enrolmentToken: token, captcha: "solved")
+                let serial = try await fixture.certify(request).certificate.serial
                 let spent = CertifyDevice.Request(
                     csr: request.csr, presenceKey: nil, enrolmentToken: gate == .provider ? token : nil,
                     captcha: nil, address: request.address)
                 for again in [request, spent] {
-                    #expect(try await house.certify(again).certificate.serial == serial, "\(gate)")
+                    #expect(try await fixture.certify(again).certificate.serial == serial, "\(gate)")
                 }
             }
         }
@@ -70,28 +71,28 @@ struct RepeatedRequestTests {
 
     @Test("after a revocation or a ban of the device gives nothing")
     func revoked() async throws {
-        try await House.inhabit { house in
-            let request = try house.request()
-            let certificate = try await house.certify(request).certificate
-            try await house.revokeCertificate.revoke(
+        try await ServiceFixture.run { fixture in
+            let request = try fixture.request()
+            let certificate = try await fixture.certify(request).certificate
+            try await fixture.revokeCertificate.revoke(
                 serial: certificate.serial, reason: .keyCompromise, actor: "admin test")
-            await #expect(throws: Self.inUse("key_revoked")) { try await house.certify(request) }
-            let other = try house.request()
-            let banned = try await house.certify(other).certificate
-            try await BanBench(house).ban(.device(banned.deviceID))
-            await #expect(throws: Self.inUse("key_revoked")) { try await house.certify(other) }
+            await #expect(throws: Self.inUse("key_revoked")) { try await fixture.certify(request) }
+            let other = try fixture.request()
+            let banned = try await fixture.certify(other).certificate
+            try await BanBench(fixture).ban(.device(banned.deviceID))
+            await #expect(throws: Self.inUse("key_revoked")) { try await fixture.certify(other) }
         }
     }
 
     @Test("with another presence key, or another request by the same key, is not the same request")
     func different() async throws {
-        try await House.inhabit { house in
+        try await ServiceFixture.run { fixture in
             let key = P256.Signing.PrivateKey()
             let csr = try TestAuthority.certificationRequest(commonName: "x", key: key)
             func send(_ csr: String, presenceKey: String?) async throws -> CertifiedDevice {
                 let request = CertifyDevice.Request(
                     csr: csr, presenceKey: presenceKey, enrolmentToken: nil, captcha: nil, address: "192.0.2.1")
-                return try await house.certify(request)
+                return try await fixture.certify(request)
             }
             let mine = P256.Signing.PrivateKey().publicKey.pemRepresentation
             let foreign = P256.Signing.PrivateKey().publicKey.pemRepresentation
@@ -109,25 +110,25 @@ struct RepeatedRequestTests {
     func counted() async throws {
         var policy = Policy()
         policy.certification.perHourPerAddress = 2
-        try await House.inhabit(policy) { house in
-            let request = try house.request()
-            _ = try await house.certify(request)
-            _ = try await house.certify(request)
-            await #expect(throws: Refusal(.rateLimited, "")) { try await house.certify(request) }
+        try await ServiceFixture.run(policy) { fixture in
+            let request = try fixture.request()
+            _ = try await fixture.certify(request)
+            _ = try await fixture.certify(request)
+            await #expect(throws: Refusal(.rateLimited, "")) { try await fixture.certify(request) }
         }
     }
 
     @Test("is forgotten by housekeeping once nobody may repeat it")
     func forgotten() async throws {
-        try await House.inhabit { house in
-            _ = try await house.certify(try house.request())
+        try await ServiceFixture.run { fixture in
+            _ = try await fixture.certify(try fixture.request())
             func count() async throws -> Int64? {
-                try await house.store.read { try $0.first("SELECT COUNT(*) FROM recent_certifications")?.integer(0) }
+                try await fixture.store.read { try $0.first("SELECT COUNT(*) FROM recent_certifications")?.integer(0) }
             }
-            try await house.keepHouse()
+            try await fixture.housekeeping()
             #expect(try await count() == 1)
-            house.clock.advance(600)
-            try await house.keepHouse()
+            fixture.clock.advance(600)
+            try await fixture.housekeeping()
             #expect(try await count() == 0)
         }
     }

@@ -16,32 +16,32 @@ struct RevocationListTests {
         let device = DeviceID(UUID())
         try await store.write { transaction in
             let now = transaction.now
-            _ = try DeviceRecords(transaction).insert(device, userAgent: nil, presenceKey: nil, at: now)
+            _ = try DeviceRepository(transaction).insert(device, userAgent: nil, presenceKey: nil, at: now)
             for number in seed..<seed + count {
                 let serial = String(repeating: "0", count: 24) + String(0x1000_0000 + number, radix: 16)
-                try CertificateRecords(transaction).insert(
+                try CertificateRepository(transaction).insert(
                     DeviceCertificate(
                         serial: serial, thumbprint: Digest256.of("certificate \(number)"), deviceID: device,
                         keyHash: Digest256.of("key \(number)"), notBefore: now, notAfter: now + 86_400, issuedAt: now,
                         replaces: nil, firstSeenAt: nil, revoked: .init(at: now, reason: "keyCompromise")),
                     subjectPublicKeyInfo: [])
             }
-            try ChangeRecords(transaction).announce(.device(device))
+            try ChangeLog(transaction).announce(.device(device))
         }
     }
 
-    private static func publisher(_ house: House, _ store: any Database) throws -> PublishRevocationList {
-        let clock = house.clock
+    private static func publisher(_ fixture: ServiceFixture, _ store: any Database) throws -> PublishRevocationList {
+        let clock = fixture.clock
         return PublishRevocationList(
-            store: store, authority: try TestAuthority().authority, surroundings: Surroundings(now: { clock.now }))
+            store: store, authority: try TestAuthority().authority, environment: Environment(now: { clock.now }))
     }
 
     @Test("is made once for five hundred who ask at once, and then comes from memory without a question to the store")
     func singleFlight() async throws {
-        try await House.inhabit { house in
-            try await Self.revoke(1000, in: house.store)
-            let store = CountingStore(house.store)
-            let publish = try Self.publisher(house, store)
+        try await ServiceFixture.run { fixture in
+            try await Self.revoke(1000, in: fixture.store)
+            let store = CountingStore(fixture.store)
+            let publish = try Self.publisher(fixture, store)
             func ask(_ count: Int) async throws -> Set<ObjectIdentifier> {
                 try await withThrowingTaskGroup(of: RevocationListDocument.self) { group in
                     for _ in 0..<count { group.addTask { try await publish.document() } }
@@ -60,10 +60,10 @@ struct RevocationListTests {
 
     @Test("is read and signed before the transaction that puts it in force: a writer's body reads no certificate")
     func outsideTheWriter() async throws {
-        try await House.inhabit { house in
-            try await Self.revoke(50, in: house.store)
-            let store = CountingStore(house.store)
-            _ = try await Self.publisher(house, store).document()
+        try await ServiceFixture.run { fixture in
+            try await Self.revoke(50, in: fixture.store)
+            let store = CountingStore(fixture.store)
+            _ = try await Self.publisher(fixture, store).document()
             #expect(!store.written.isEmpty)
             #expect(store.written.allSatisfy { !$0.contains("certificates") })
         }
@@ -71,12 +71,12 @@ struct RevocationListTests {
 
     @Test("of more than a thousand entries is handed out as it was while the next one is made, and does follow")
     func longList() async throws {
-        try await House.inhabit { house in
-            try await Self.revoke(1200, in: house.store)
-            let store = CountingStore(house.store)
-            let publish = try Self.publisher(house, store)
+        try await ServiceFixture.run { fixture in
+            try await Self.revoke(1200, in: fixture.store)
+            let store = CountingStore(fixture.store)
+            let publish = try Self.publisher(fixture, store)
             let first = try await publish.document()
-            try await Self.revoke(1, in: house.store, seed: 5000)
+            try await Self.revoke(1, in: fixture.store, seed: 5000)
             publish.suspect()
             store.isHeld = true
             for _ in 0..<100 { #expect(try await publish.document() === first) }
@@ -93,16 +93,16 @@ struct RevocationListTests {
 
     @Test("is handed out for an hour where the store is away, and not longer")
     func outage() async throws {
-        try await House.inhabit { house in
-            let store = CountingStore(house.store)
-            let publish = try Self.publisher(house, store)
+        try await ServiceFixture.run { fixture in
+            let store = CountingStore(fixture.store)
+            let publish = try Self.publisher(fixture, store)
             let list = try await publish.document()
             store.isAway = true
             publish.suspect()
             #expect(try await publish.document() === list)
-            house.clock.advance(3599)
+            fixture.clock.advance(3599)
             #expect(try await publish.document() === list)
-            house.clock.advance(1)
+            fixture.clock.advance(1)
             await #expect(throws: Refusal(.unavailable, "")) { try await publish.document() }
             store.isAway = false
             #expect(try await publish.document().number == 2)
@@ -113,16 +113,16 @@ struct RevocationListTests {
         "of another node is taken over where it says everything, and a revocation there is noticed",
         arguments: StoreKind.shared)
     func otherNode(kind: StoreKind) async throws {
-        try await House.inhabit(on: kind) { house in
-            let other = try await house.moved()
-            let first = try await house.publish()
+        try await ServiceFixture.run(on: kind) { fixture in
+            let other = try await fixture.moved()
+            let first = try await fixture.publish()
             #expect(try await other.publish() == first)
-            let device = try await house.certify(try house.request()).certificate
+            let device = try await fixture.certify(try fixture.request()).certificate
             try await other.revokeCertificate.revoke(serial: device.serial, reason: .keyCompromise, actor: "admin test")
             let second = try await other.publish()
             #expect(second != first)
-            try await house.watch.poll()
-            #expect(try await house.publish() == second)
+            try await fixture.watch.poll()
+            #expect(try await fixture.publish() == second)
         }
     }
 }

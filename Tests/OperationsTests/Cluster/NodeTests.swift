@@ -15,7 +15,7 @@ import Testing
 struct NodeTests {
     private struct Bench: Sendable {
         let store: any Database
-        let clock: House.Clock
+        let clock: ServiceFixture.Clock
         let keys: PersonalKeys
 
         func node(_ nonceKey: String = "nonce", phones: String = "phones") -> AnnounceNode {
@@ -23,15 +23,15 @@ struct NodeTests {
                 items: [.nonceKey: [1: Digest256.of(nonceKey)], .wrappingKeys: keys.wrappingFingerprints],
                 policies: ["phones.yaml": Digest256.of(phones)])
             return AnnounceNode(
-                store: store, keys: keys, host: "web-1", version: "1", surroundings: Surroundings(),
+                store: store, keys: keys, host: "web-1", version: "1", environment: Environment(),
                 fingerprints: { fingerprints })
         }
 
-        func live() async throws -> [LiveNode] { try await store.read { try NodeRecords($0).live() } }
+        func live() async throws -> [ClusterMember] { try await store.read { try ClusterMemberRepository($0).live() } }
     }
 
     private static func bench(_ kind: StoreKind, _ body: (Bench) async throws -> Void) async throws {
-        let clock = House.Clock()
+        let clock = ServiceFixture.Clock()
         let now: @Sendable () -> Date = { clock.now }
         try await withStore(kind, migrations: Schema.migrations, clock: now) { store in
             let key = SymmetricKey(size: .bits256)
@@ -90,7 +90,7 @@ struct NodeTests {
             let waits = Mutex(0)
             let verdict = try await bench.node("another").join(allowsOtherPolicies: false) { _ in
                 waits.withLock { $0 += 1 }
-                bench.clock.advance(LiveNode.patience)
+                bench.clock.advance(ClusterMember.patience)
             }
             #expect(verdict == .agreed && waits.withLock { $0 } == 1)
         }
@@ -140,7 +140,7 @@ struct NodeTests {
             let versions = Mutex([1])
             let reads = Mutex(0)
             let node = AnnounceNode(
-                store: bench.store, keys: bench.keys, host: "web-2", version: "1", surroundings: Surroundings(),
+                store: bench.store, keys: bench.keys, host: "web-2", version: "1", environment: Environment(),
                 fingerprints: {
                     let digests = versions.withLock { $0 }.map { ($0, Digest256.of("\($0)")) }
                     return NodeFingerprints(
@@ -156,13 +156,14 @@ struct NodeTests {
                 items: [.blindIndexKeys: [1: Digest256.of("1"), 2: Digest256.of("2")]], policies: [:])
             let now = bench.clock.now
             try await bench.store.write {
-                try NodeRecords($0).write(NodeID(UUID()), host: "web-1", version: "2", startedAt: now, ahead)
+                try ClusterMemberRepository($0).write(
+                    NodeID(UUID()), host: "web-1", version: "2", startedAt: now, ahead)
             }
             #expect(try await node.beat() == [] && reads.withLock { $0 } == 1)
             #expect(try await node.beat() == [] && reads.withLock { $0 } == 1)
             let keys = bench.keys
             try await bench.store.write { transaction in
-                _ = try DataKeyRecords(transaction, keys: keys).putInForce(2, at: transaction.now)
+                _ = try DataKeyRepository(transaction, keys: keys).putInForce(2, at: transaction.now)
             }
             #expect(try await node.beat() == [] && reads.withLock { $0 } == 2)
             #expect(try await bench.node().join(allowsOtherPolicies: false) == .behind(versionInForce: 2))
@@ -171,13 +172,14 @@ struct NodeTests {
 
     @Test("A node whose clock is a day ahead forgets nothing that others still need", arguments: StoreKind.all)
     func clock(kind: StoreKind) async throws {
-        try await House.inhabit(on: kind) { house in
-            _ = try await house.opened("alice", on: try await house.connectNewDevice())
-            let ahead = Surroundings(now: { house.clock.now + 86_400 })
+        try await ServiceFixture.run(on: kind) { fixture in
+            _ = try await fixture.opened("alice", on: try await fixture.connectNewDevice())
+            let ahead = Environment(now: { fixture.clock.now + 86_400 })
             try await Housekeeping(
-                store: house.store, sessions: house.sessions, certificates: house.certificates, policy: house.policy,
-                surroundings: ahead)()
-            let left = try await house.store.read { transaction in
+                store: fixture.store, sessions: fixture.sessions, certificates: fixture.certificates,
+                policy: fixture.policy,
+                environment: ahead)()
+            let left = try await fixture.store.read { transaction in
                 try ["spent_nonces", "rates", "sessions"].map {
                     try transaction.first("SELECT COUNT(*) FROM \($0)")?.integer(0)
                 }
@@ -188,54 +190,54 @@ struct NodeTests {
 
     @Test("A node that comes after changes were forgotten forgets all that it remembered")
     func gap() async throws {
-        try await House.inhabit { house in
-            let connection = try await house.connectNewDevice()
-            let opened = try await house.opened("alice", on: connection)
+        try await ServiceFixture.run { fixture in
+            let connection = try await fixture.connectNewDevice()
+            let opened = try await fixture.opened("alice", on: connection)
             let token = try #require(opened.token).text.reveal()
-            _ = try await house.check(token, on: connection)
+            _ = try await fixture.check(token, on: connection)
             let id = opened.session.id
             let (certificate, hash) = (connection.thumbprint, opened.session.tokenHash)
-            try await house.store.write { transaction in
-                try SessionRecords(transaction).end(.session(id), at: transaction.now, reason: "elsewhere")
-                let serial = try CertificateRecords(transaction).find(thumbprint: certificate)?.serial ?? ""
-                _ = try CertificateRecords(transaction).revoke(
+            try await fixture.store.write { transaction in
+                try SessionRepository(transaction).end(.session(id), at: transaction.now, reason: "elsewhere")
+                let serial = try CertificateRepository(transaction).find(thumbprint: certificate)?.serial ?? ""
+                _ = try CertificateRepository(transaction).revoke(
                     serial: serial, at: transaction.now, reason: "unspecified")
-                let changes = ChangeRecords(transaction)
+                let changes = ChangeLog(transaction)
                 for _ in 0..<3 { try changes.announce(.session(hash)) }
                 try changes.purge(before: .distantFuture)
             }
-            try await house.watch.poll()
-            await #expect(throws: Refusal(.sessionDestroyed, "")) { try await house.check(token, on: connection) }
-            await #expect(throws: Refusal(.certificateRevoked, "")) { try await house.judge(connection) }
+            try await fixture.watch.poll()
+            await #expect(throws: Refusal(.sessionDestroyed, "")) { try await fixture.check(token, on: connection) }
+            await #expect(throws: Refusal(.certificateRevoked, "")) { try await fixture.judge(connection) }
         }
     }
 
     @Test("A session that another node was shown is not taken for idle")
     func usedElsewhere() async throws {
-        try await House.inhabit { house in
-            let connection = try await house.connectNewDevice()
-            let opened = try await house.opened("alice", on: connection)
+        try await ServiceFixture.run { fixture in
+            let connection = try await fixture.connectNewDevice()
+            let opened = try await fixture.opened("alice", on: connection)
             let token = try #require(opened.token).text.reveal()
             let id = opened.session.id
-            house.clock.advance(3000)
-            try await house.store.write { try SessionRecords($0).recordUse(id, at: $0.now) }
-            house.clock.advance(3000)
-            #expect(try await house.serve.introspect(token, for: house.registration.provider.id) != nil)
-            _ = try await house.check(token, on: connection)
-            house.clock.advance(3600)
-            await #expect(throws: Refusal(.sessionChallenged, "")) { try await house.check(token, on: connection) }
+            fixture.clock.advance(3000)
+            try await fixture.store.write { try SessionRepository($0).recordUse(id, at: $0.now) }
+            fixture.clock.advance(3000)
+            #expect(try await fixture.serve.introspect(token, for: fixture.registration.provider.id) != nil)
+            _ = try await fixture.check(token, on: connection)
+            fixture.clock.advance(3600)
+            await #expect(throws: Refusal(.sessionChallenged, "")) { try await fixture.check(token, on: connection) }
         }
     }
 
     @Test(
         "Nodes that are asked for the revocation list at once after a revocation publish one", arguments: StoreKind.all)
     func revocationLists(kind: StoreKind) async throws {
-        try await House.inhabit(on: kind) { house in
+        try await ServiceFixture.run(on: kind) { fixture in
             for _ in 0..<3 {
-                let serial = try await house.certify(try house.request()).certificate.serial
-                try await house.revokeCertificate.revoke(serial: serial, reason: .keyCompromise, actor: "admin test")
+                let serial = try await fixture.certify(try fixture.request()).certificate.serial
+                try await fixture.revokeCertificate.revoke(serial: serial, reason: .keyCompromise, actor: "admin test")
                 let lists = try await withThrowingTaskGroup(of: [UInt8].self) { group in
-                    for _ in 0..<8 { group.addTask { try await house.publish() } }
+                    for _ in 0..<8 { group.addTask { try await fixture.publish() } }
                     return try await group.reduce(into: Set<[UInt8]>()) { $0.insert($1) }
                 }
                 #expect(lists.count == 1)
@@ -245,12 +247,12 @@ struct NodeTests {
 
     @Test("Three outbox loops send a hundred texts once each, also where writing down what was sent fails at first")
     func outbox() async throws {
-        try await House.inhabit { house in
-            let bench = try PhoneBench(house, rateLimiting: .off)
+        try await ServiceFixture.run { fixture in
+            let bench = try PhoneBench(fixture, rateLimiting: .off)
             let alice = try await bench.person("alice")
             for index in 0..<100 { try await bench.begin("+1415555\(2000 + index)", alice) }
-            let faltering = FalteringStore(house.store)
-            let loops = [bench.deliver, bench.loop(on: house.store), bench.loop(on: faltering)]
+            let faltering = FalteringStore(fixture.store)
+            let loops = [bench.deliver, bench.loop(on: fixture.store), bench.loop(on: faltering)]
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for deliver in loops { group.addTask { _ = try await deliver() } }
                 try await group.waitForAll()

@@ -14,13 +14,13 @@ struct WatchTests {
         "A crowd of readers does not keep a node from seeing what changed elsewhere",
         arguments: [(StoreKind.sqlite, 4), (StoreKind.postgresql, 2)])
     func crowd(kind: StoreKind, readers: Int) async throws {
-        try await House.inhabit(on: kind) { house in
-            let connection = try await house.connectNewDevice()
+        try await ServiceFixture.run(on: kind) { fixture in
+            let connection = try await fixture.connectNewDevice()
             let progress = ReadingProgress()
             let release = DispatchSemaphore(value: 0)
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for _ in 0..<16 {
-                    group.addTask { [store = house.store] in
+                    group.addTask { [store = fixture.store] in
                         try await store.read { _ in
                             progress.hold()
                             // Longer than the test waits: who reads beside it must not need one of these.
@@ -29,20 +29,21 @@ struct WatchTests {
                     }
                 }
                 try await wait(until: { progress.held >= readers })
-                try await house.store.write { transaction in
-                    guard let certificate = try CertificateRecords(transaction).find(thumbprint: connection.thumbprint)
+                try await fixture.store.write { transaction in
+                    guard
+                        let certificate = try CertificateRepository(transaction).find(thumbprint: connection.thumbprint)
                     else { return }
-                    _ = try CertificateRecords(transaction).revoke(
+                    _ = try CertificateRepository(transaction).revoke(
                         serial: certificate.serial, at: transaction.now, reason: "keyCompromise")
-                    try ChangeRecords(transaction).announce(.device(certificate.deviceID))
+                    try ChangeLog(transaction).announce(.device(certificate.deviceID))
                 }
                 group.addTask {
-                    try await house.watch.poll()
+                    try await fixture.watch.poll()
                     progress.see()
                 }
                 try await wait(until: { progress.seen })
                 #expect(progress.seen)
-                await #expect(throws: Refusal(.certificateRevoked, "")) { try await house.judge(connection) }
+                await #expect(throws: Refusal(.certificateRevoked, "")) { try await fixture.judge(connection) }
                 for _ in 0..<16 { release.signal() }
                 try await group.waitForAll()
             }

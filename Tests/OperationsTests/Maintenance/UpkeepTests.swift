@@ -25,13 +25,13 @@ struct UpkeepTests {
 
     @Test("Revoking a device takes its certificates and sessions, is audited by certificate, and says so on the list")
     func device() async throws {
-        try await House.inhabit { house in
-            let connection = try await house.connectNewDevice()
-            let session = try await house.opened("alice", on: connection)
+        try await ServiceFixture.run { fixture in
+            let connection = try await fixture.connectNewDevice()
+            let session = try await fixture.opened("alice", on: connection)
             let device = session.session.deviceID
-            let other = try await house.connectNewDevice()
+            let other = try await fixture.connectNewDevice()
             let devices = AdministerDevices(
-                store: house.store, surroundings: Surroundings(now: { house.clock.now }), actor: "admin test")
+                store: fixture.store, environment: Environment(now: { fixture.clock.now }), actor: "admin test")
             #expect(try await devices.list(limit: 9).map(\.certificates) == [1, 1])
             let revoked = try await devices.revoke(device, reason: .keyCompromise)
             #expect(revoked.serials.count == 1)
@@ -43,43 +43,43 @@ struct UpkeepTests {
                 try await devices.revoke(DeviceID(UUID()), reason: .keyCompromise)
             }
             let entry = ["certificate_revoked", "admin test", "keyCompromise", "certificate \(revoked.serials[0])"]
-            #expect(try await events(house.store).contains(entry))
+            #expect(try await events(fixture.store).contains(entry))
             // The other device goes on.
-            _ = try await house.opened("bob", on: other)
+            _ = try await fixture.opened("bob", on: other)
         }
     }
 
     @Test("Challenging a user challenges every session of that user and no other's")
     func challenge() async throws {
-        try await House.inhabit { house in
-            let connection = try await house.connectNewDevice()
-            let alice = try await house.opened("alice", on: connection)
-            _ = try await house.opened("alice", on: connection)
-            let bob = try await house.opened("bob", on: connection)
+        try await ServiceFixture.run { fixture in
+            let connection = try await fixture.connectNewDevice()
+            let alice = try await fixture.opened("alice", on: connection)
+            _ = try await fixture.opened("alice", on: connection)
+            let bob = try await fixture.opened("bob", on: connection)
             let users = AdministerUsers(
-                store: house.store, keys: house.personalKeys, surroundings: Surroundings(now: { house.clock.now }),
+                store: fixture.store, keys: fixture.personalKeys, environment: Environment(now: { fixture.clock.now }),
                 actor: "admin test")
             #expect(try await users.challenge("test/alice", reason: "ticket:5") == 2)
-            let standing = try await house.store.read { transaction in
-                try [alice, bob].map { try SessionRecords(transaction).find($0.session.id)?.state }
+            let standing = try await fixture.store.read { transaction in
+                try [alice, bob].map { try SessionRepository(transaction).find($0.session.id)?.state }
             }
             #expect(standing == [.challenged, .authenticated])
             let entry = ["session_challenged", "admin test", "ticket:5", "user \(alice.session.userID)"]
-            #expect(try await events(house.store).contains(entry))
+            #expect(try await events(fixture.store).contains(entry))
             await #expect(throws: Refusal(.notFound, "")) { try await users.challenge("test/nobody", reason: nil) }
         }
     }
 
     @Test("The counts of sessions are those of their standing, whatever the clock says")
     func status() async throws {
-        try await House.inhabit { house in
-            let connection = try await house.connectNewDevice()
+        try await ServiceFixture.run { fixture in
+            let connection = try await fixture.connectNewDevice()
             let policy = SessionPolicy()
             for number in 0..<12 {
-                _ = try await house.opened("user \(number)", on: connection)
-                house.clock.advance(3700)
+                _ = try await fixture.opened("user \(number)", on: connection)
+                fixture.clock.advance(3700)
                 if number % 3 == 0 {
-                    try await house.store.write { transaction in
+                    try await fixture.store.write { transaction in
                         try transaction.execute(
                             "UPDATE sessions SET last_used_at = $1 WHERE state = 'authenticated' AND renewed_at > $2",
                             [
@@ -89,16 +89,16 @@ struct UpkeepTests {
                     }
                 }
                 if number % 4 == 1 {
-                    try await house.store.write { transaction in
-                        for session in try SessionRecords(transaction).listOpen(limit: 2) {
-                            try SessionRecords(transaction).challenge(.session(session.id), at: transaction.now)
+                    try await fixture.store.write { transaction in
+                        for session in try SessionRepository(transaction).listOpen(limit: 2) {
+                            try SessionRepository(transaction).challenge(.session(session.id), at: transaction.now)
                         }
                     }
                 }
-                house.clock.advance(Double(number) * 1800)
-                let now = house.clock.now
-                let summary = try await ReportStatus(store: house.store, policy: policy)()
-                let standings = try await house.store.read { try SessionRecords($0).listOpen(limit: 100) }
+                fixture.clock.advance(Double(number) * 1800)
+                let now = fixture.clock.now
+                let summary = try await ReportStatus(store: fixture.store, policy: policy)()
+                let standings = try await fixture.store.read { try SessionRepository($0).listOpen(limit: 100) }
                     .map { $0.standing(now: now, policy: policy) }
                 #expect(summary.sessions.authenticated == standings.count { $0 == .authenticated })
                 #expect(summary.sessions.challenged == standings.count { $0 == .challenged })
@@ -124,37 +124,37 @@ struct UpkeepTests {
         "A restored copy has no session, nonce or message, and misses nothing that was taken since",
         arguments: StoreKind.shared)
     func restore(kind: StoreKind) async throws {
-        try await House.inhabit(on: kind) { house in
+        try await ServiceFixture.run(on: kind) { fixture in
             try await withTemporaryDirectory { directory in
-                let connection = try await house.connectNewDevice()
-                let gone = try await house.opened("gone", on: connection)
-                let stolen = try await house.connectNewDevice()
-                _ = try await house.opened("alice", on: stolen)
-                try await house.store.write {
-                    try NodeRecords($0).write(
+                let connection = try await fixture.connectNewDevice()
+                let gone = try await fixture.opened("gone", on: connection)
+                let stolen = try await fixture.connectNewDevice()
+                _ = try await fixture.opened("alice", on: stolen)
+                try await fixture.store.write {
+                    try ClusterMemberRepository($0).write(
                         NodeID(UUID()), host: "web-1", version: "1", startedAt: $0.now,
                         NodeFingerprints(items: [:], policies: [:]))
                 }
-                let restored = try await backup(house, kind, in: directory)
-                let bench = try BanBench(house)
+                let restored = try await backup(fixture, kind, in: directory)
+                let bench = try BanBench(fixture)
                 let freed = try await bench.ban(.user("test/alice")).ban
-                let surroundings = Surroundings(now: { house.clock.now })
+                let environment = Environment(now: { fixture.clock.now })
                 let users = AdministerUsers(
-                    store: house.store, keys: house.personalKeys, surroundings: surroundings, actor: "admin test")
+                    store: fixture.store, keys: fixture.personalKeys, environment: environment, actor: "admin test")
                 _ = try await users.erase(gone.session.userID.description, reason: "user_request")
-                try await house.revokeCertificate.own(of: stolen)
+                try await fixture.revokeCertificate.own(of: stolen)
                 // One that the copy does not even know.
-                let later = try await house.connectNewDevice()
-                try await house.revokeCertificate.own(of: later)
-                _ = try await house.publish()
+                let later = try await fixture.connectNewDevice()
+                try await fixture.revokeCertificate.own(of: later)
+                _ = try await fixture.publish()
                 let providers = AdministerProviders(
-                    store: house.store, surroundings: surroundings, actor: "admin test")
+                    store: fixture.store, environment: environment, actor: "admin test")
                 _ = try await providers.disable("test", reason: "ticket:1")
 
                 _ = try await bench.lift(freed.id, note: "an error")
                 try await bench.ban(.user("test/alice"), note: "again")
                 let restore = RestoreStore(
-                    restored: restored, replaced: house.store, keys: house.personalKeys, surroundings: surroundings,
+                    restored: restored, replaced: fixture.store, keys: fixture.personalKeys, environment: environment,
                     actor: "admin test")
                 let report = try await restore(reason: "ticket:2")
                 #expect(
@@ -166,13 +166,13 @@ struct UpkeepTests {
                             $0.certificatesRevoked = 2
                             $0.providersDisabled = 1
                         })
-                let generation = try await restored.read { try RestoreRecords($0).nonceGeneration() }
+                let generation = try await restored.read { try RestoreRepository($0).nonceGeneration() }
                 #expect(!generation.isEmpty)
-                #expect(try await restored.read { try SessionRecords($0).listOpen(limit: 9) }.isEmpty)
-                #expect(try await restored.read { try NodeRecords($0).live() }.isEmpty)
-                let known = try await restored.read { try CertificateRecords($0).find(thumbprint: later.thumbprint) }
+                #expect(try await restored.read { try SessionRepository($0).listOpen(limit: 9) }.isEmpty)
+                #expect(try await restored.read { try ClusterMemberRepository($0).live() }.isEmpty)
+                let known = try await restored.read { try CertificateRepository($0).find(thumbprint: later.thumbprint) }
                 #expect(known?.revoked?.reason == "cessationOfOperation")
-                let list = try await restored.read { try RevocationListRecords($0).current() }
+                let list = try await restored.read { try RevocationListRepository($0).current() }
                 #expect(list?.number == 1)
                 let kept = try await events(restored)
                 #expect(kept.contains { $0[0] == "store_restored" && $0[2] == "ticket:2" })
@@ -180,29 +180,29 @@ struct UpkeepTests {
                 // Once more: what was replayed stands, and the generation is another.
                 let again = try await restore(reason: nil)
                 #expect((again.sessionsEnded, again.certificatesRevoked, again.providersDisabled) == (0, 0, 0))
-                #expect(try await restored.read { try RestoreRecords($0).nonceGeneration() } != generation)
+                #expect(try await restored.read { try RestoreRepository($0).nonceGeneration() } != generation)
                 try await restored.close()
             }
         }
     }
 
     /// The store as it is now, in another place; of a file by its own backup.
-    private func backup(_ house: House, _ kind: StoreKind, in directory: URL) async throws -> any Database {
-        let clock = house.clock
+    private func backup(_ fixture: ServiceFixture, _ kind: StoreKind, in directory: URL) async throws -> any Database {
+        let clock = fixture.clock
         let now: @Sendable () -> Date = { clock.now }
         guard kind.description == StoreKind.sqlite.description else {
             let restored = try kind.open(directory, now)
-            let copy = CopyStoreTests.copier(house.store, restored, Schema.migrations)
+            let copy = CopyStoreTests.copier(fixture.store, restored, Schema.migrations)
             #expect(try await copy(isFinal: false).isEqual)
             return restored
         }
         let path = try #require(
-            try await house.store.read {
+            try await fixture.store.read {
                 try $0.first("SELECT file FROM pragma_database_list WHERE name = 'main'")?.text(0)
             })
         let copy = directory.appending(path: "copy.db").path
-        try SQLiteUpkeep(path: path).backup(to: copy)
-        #expect(try SQLiteUpkeep(path: copy).inspect() == [])
+        try SQLiteMaintenance(path: path).backup(to: copy)
+        #expect(try SQLiteMaintenance(path: copy).inspect() == [])
         #expect(try FileManager.default.attributesOfItem(atPath: copy)[.posixPermissions] as? Int == 0o600)
         return try SQLiteDatabase(path: copy, clock: now)
     }
@@ -220,7 +220,7 @@ struct UpkeepTests {
             let clock: @Sendable () -> Date = { Date(timeIntervalSince1970: 1_800_000_000) }
             let store = try SQLiteDatabase(path: path("store.db"), clock: clock)
             try await store.migrate(Schema.migrations)
-            let upkeep = try SQLiteUpkeep(path: path("store.db"), busyTimeout: 0.1)
+            let upkeep = try SQLiteMaintenance(path: path("store.db"), busyTimeout: 0.1)
             try upkeep.backup(to: path("copy.db"))
             #expect(throws: StoreError.unavailable(reason: "")) { try upkeep.backup(to: path("copy.db")) }
             #expect(throws: StoreError.unavailable(reason: "")) { try upkeep.requireUnused() }
@@ -240,7 +240,7 @@ struct UpkeepTests {
                 #expect(rows.count == count)
                 try await opened.close()
             }
-            #expect(throws: StoreError.unavailable(reason: "")) { try SQLiteUpkeep(path: path("nowhere.db")) }
+            #expect(throws: StoreError.unavailable(reason: "")) { try SQLiteMaintenance(path: path("nowhere.db")) }
         }
     }
 
@@ -275,8 +275,8 @@ struct UpkeepTests {
                 return count
             }
             for round in 0..<3 {
-                try SQLiteUpkeep(path: path("store.db")).backup(to: path("copy\(round).db"))
-                let upkeep = try SQLiteUpkeep(path: path("copy\(round).db"))
+                try SQLiteMaintenance(path: path("store.db")).backup(to: path("copy\(round).db"))
+                let upkeep = try SQLiteMaintenance(path: path("copy\(round).db"))
                 #expect(try upkeep.inspect() == [])
                 let copy = try SQLiteDatabase(path: upkeep.path, clock: clock)
                 let rows = try await copy.read { transaction in

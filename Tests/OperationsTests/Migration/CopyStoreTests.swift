@@ -43,7 +43,7 @@ struct CopyStoreTests {
     {
         CopyStore(
             source: source, target: target, places: ("sqlite:/old", "postgresql://new/x"), migrations: migrations,
-            surroundings: Surroundings(now: clock), actor: "admin test")
+            environment: Environment(now: clock), actor: "admin test")
     }
 
     /// Runs a body with a migrated source and an empty target.
@@ -127,7 +127,7 @@ struct CopyStoreTests {
                 "SELECT id, seat FROM seats ORDER BY seat",
                 "SELECT id, owner, weight, tag FROM bags ORDER BY weight, id",
             ] {
-                let put = sql.replacing(/FROM (\w+)/) { "FROM \(CopyMark.putAway(String($0.output.1)))" }
+                let put = sql.replacing(/FROM (\w+)/) { "FROM \(CopyMark.retire(String($0.output.1)))" }
                 let (expected, found) = (
                     try await source.read { try $0.query(put) }, try await target.read { try $0.query(sql) }
                 )

@@ -18,7 +18,7 @@ struct ServedCopyTests {
                 let key = SymmetricKey(size: .bits256)
                 let keys = try PersonalKeys(wrapping: [1: key], index: [1: key])
                 let node = AnnounceNode(
-                    store: source, keys: keys, host: "web-1", version: "1", surroundings: Surroundings(),
+                    store: source, keys: keys, host: "web-1", version: "1", environment: Environment(),
                     fingerprints: { NodeFingerprints(items: [:], policies: [:]) })
                 #expect(try await node.join(allowsOtherPolicies: false) == .agreed)
                 #expect(try await CopyStoreTests.copier(source, target)(isFinal: false).isEqual)
@@ -30,10 +30,10 @@ struct ServedCopyTests {
                 #expect(try await CopyStoreTests.copier(source, target)(isFinal: true, cutsNodes: true).isFinished)
                 await #expect(throws: Refusal(.unavailable, "", reason: "store_moved")) { try await node.beat() }
                 let policy = CurrentPolicy(Policy())
-                let watch = StoreWatch(
-                    store: source, sessions: LiveSessions(store: source), certificates: LiveCertificates(store: source),
-                    providers: KnownProviders(store: source), policy: policy,
-                    surroundings: Surroundings(now: CopyStoreTests.clock),
+                let watch = CacheInvalidator(
+                    store: source, sessions: SessionCache(store: source), certificates: CertificateCache(store: source),
+                    providers: ProviderCache(store: source), policy: policy,
+                    environment: Environment(now: CopyStoreTests.clock),
                     onDeviceChange: { _ in })
                 await #expect(throws: StoreError.standing(.moved(to: "postgresql://new/x"))) {
                     try await watch.run { _ in }

@@ -13,16 +13,16 @@ struct OutboxTests {
     func retries() async throws {
         var policy = Policy()
         policy.phones.lifetime = 600
-        try await House.inhabit(policy) { house in
-            let bench = try PhoneBench(house)
+        try await ServiceFixture.run(policy) { fixture in
+            let bench = try PhoneBench(fixture)
             try await bench.begin("+14155552671", try await bench.person("alice"))
             bench.texts.answer(.unavailable(reason: "down"))
             for wait in [2.0, 6, 18, 54] {
                 let due = try await bench.deliver()
-                #expect(due == house.clock.now + wait)
-                house.clock.advance(wait - 0.5)
+                #expect(due == fixture.clock.now + wait)
+                fixture.clock.advance(wait - 0.5)
                 _ = try await bench.deliver()
-                house.clock.advance(0.5)
+                fixture.clock.advance(0.5)
             }
             #expect(try await bench.deliver() == nil)
             #expect(bench.texts.sent.count == 5)
@@ -46,8 +46,8 @@ struct OutboxTests {
 
     @Test("gives a refused text up at once, and sends none that was dropped")
     func refusedAndDropped() async throws {
-        try await House.inhabit { house in
-            let bench = try PhoneBench(house)
+        try await ServiceFixture.run { fixture in
+            let bench = try PhoneBench(fixture)
             try await bench.begin("+14155552671", try await bench.person("alice"))
             bench.texts.answer(.refused(reason: "landline"))
             #expect(try await bench.deliver() == nil)
@@ -62,10 +62,10 @@ struct OutboxTests {
 
     @Test("sends no text after its time, after its verification, or after its user was erased")
     func overtaken() async throws {
-        try await House.inhabit { house in
-            let bench = try PhoneBench(house)
+        try await ServiceFixture.run { fixture in
+            let bench = try PhoneBench(fixture)
             try await bench.begin("+14155552671", try await bench.person("alice"))
-            house.clock.advance(300)
+            fixture.clock.advance(300)
             _ = try await bench.deliver()
             let bob = try await bench.person("bob")
             let id = try await bench.begin("+14156662671", bob).id
@@ -75,8 +75,8 @@ struct OutboxTests {
             try await bench.begin("+14157772671", carol)
             let keys = bench.keys
             let user = carol.session.userID
-            try await house.store.write { transaction in
-                try DataKeyRecords(transaction, keys: keys).erase(user, at: transaction.now)
+            try await fixture.store.write { transaction in
+                try DataKeyRepository(transaction, keys: keys).erase(user, at: transaction.now)
             }
             _ = try await bench.deliver()
             #expect(bench.texts.sent.isEmpty)
@@ -88,27 +88,29 @@ struct OutboxTests {
 
     @Test("loses nothing of a process that died with a text in its hands: the lease runs out")
     func lease() async throws {
-        try await House.inhabit { house in
-            let bench = try PhoneBench(house)
+        try await ServiceFixture.run { fixture in
+            let bench = try PhoneBench(fixture)
             try await bench.begin("+14155552671", try await bench.person("alice"))
-            let leased = try await house.store.write {
-                try OutboxRecords($0).lease("dead process", [.phoneCode: 8], for: 30)
+            let leased = try await fixture.store.write {
+                try OutboxRepository($0).lease("dead process", [.phoneCode: 8], for: 30)
             }
             #expect(leased.count == 1)
-            #expect(try await bench.deliver() == house.clock.now + 30)
+            #expect(try await bench.deliver() == fixture.clock.now + 30)
             #expect(bench.texts.sent.isEmpty)
-            house.clock.advance(30)
+            fixture.clock.advance(30)
             _ = try await bench.deliver()
             #expect(bench.texts.sent.count == 1)
-            let late = try await house.store.write { try OutboxRecords($0).settle(leased[0], lease: "dead process") }
+            let late = try await fixture.store.write {
+                try OutboxRepository($0).settle(leased[0], lease: "dead process")
+            }
             #expect(!late)
         }
     }
 
     @Test("writes the same message once, and sends a hundred messages each once")
     func once() async throws {
-        try await House.inhabit { house in
-            let bench = try PhoneBench(house, rateLimiting: .off)
+        try await ServiceFixture.run { fixture in
+            let bench = try PhoneBench(fixture, rateLimiting: .off)
             let alice = try await bench.person("alice")
             for index in 0..<100 { try await bench.begin("+1415555\(2000 + index)", alice) }
             let message = try #require(try await bench.outbox.list(.waiting, limit: 1).first)
@@ -116,7 +118,7 @@ struct OutboxTests {
                 id: OutboxMessageID(UUID()), kind: message.kind, subject: message.subject, userID: message.userID,
                 deduplicationKey: message.deduplicationKey, payload: message.payload, createdAt: message.createdAt,
                 expiresAt: message.expiresAt, dueAt: message.dueAt)
-            #expect(try await house.store.write { try OutboxRecords($0).insert(again) } == false)
+            #expect(try await fixture.store.write { try OutboxRepository($0).insert(again) } == false)
             _ = try await bench.deliver()
             #expect(bench.texts.sent.count == 100)
             #expect(Set(bench.texts.sent.map(\.to)).count == 100)

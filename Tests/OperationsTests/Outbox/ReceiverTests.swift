@@ -63,31 +63,33 @@ struct ReceiverTests {
         return false
     }
 
-    private func loop(_ house: House, _ codes: PhoneCodeKeys, _ world: World) -> DeliverOutbox {
-        let surroundings = Surroundings(now: { house.clock.now })
+    private func loop(_ fixture: ServiceFixture, _ codes: PhoneCodeKeys, _ world: World) -> DeliverOutbox {
+        let environment = Environment(now: { fixture.clock.now })
         return DeliverOutbox(
-            store: house.store,
-            compose: ComposePhoneText(keys: house.personalKeys, codes: codes, policy: house.policy) {
+            store: fixture.store,
+            compose: ComposePhoneText(keys: fixture.personalKeys, codes: codes, policy: fixture.policy) {
                 $0
             },
-            pushes: PushAuthorizations(keys: house.personalKeys, policy: house.policy, surroundings: surroundings),
-            events: TellProvider(realm: House.realm, key: .init(), keyID: "key") { await world.receive($1) },
-            surroundings: surroundings, send: { message, _ in world.take(message) })
+            pushes: PushAuthorizations(keys: fixture.personalKeys, policy: fixture.policy, environment: environment),
+            events: NotifyProvider(realm: ServiceFixture.realm, key: .init(), keyID: "key") { await world.receive($1) },
+            environment: environment, send: { message, _ in world.take(message) })
     }
 
     /// A provider with a user and a receiver, and so many events that wait for it.
-    private func provider(_ name: String, events: Int, in house: House) async throws -> (url: String, id: ProviderID) {
-        let (id, url, now) = (ProviderID(UUID()), "https://\(name).example/", house.clock.now)
+    private func provider(_ name: String, events: Int, in fixture: ServiceFixture) async throws -> (
+        url: String, id: ProviderID
+    ) {
+        let (id, url, now) = (ProviderID(UUID()), "https://\(name).example/", fixture.clock.now)
         guard let slug = Slug(name) else { throw Refusal(.malformedRequest, "no slug") }
-        try await house.store.write { transaction in
-            _ = try ProviderRecords(transaction).insert(
+        try await fixture.store.write { transaction in
+            _ = try ProviderRepository(transaction).insert(
                 Provider(
                     id: id, slug: slug, name: name, account: nil, avatarHosts: [], createdAt: now, disabledAt: nil))
-            try ProviderWebhookRecords(transaction).set(url, of: id, at: now)
-            let user = try UserRecords(transaction).findOrCreate(
+            try ProviderWebhookRepository(transaction).set(url, of: id, at: now)
+            let user = try UserRepository(transaction).findOrCreate(
                 providerID: id, externalID: "user", newID: UserID(UUID()), at: now)
             for _ in 0..<events {
-                try ProviderWebhookRecords(transaction).tell(.accountDisabled, of: user.id, to: id)
+                try ProviderWebhookRepository(transaction).tell(.accountDisabled, of: user.id, to: id)
             }
         }
         return (url, id)
@@ -95,16 +97,16 @@ struct ReceiverTests {
 
     @Test("A receiver that hangs has two messages in its hands, and delays neither another provider's event nor a code")
     func hanging() async throws {
-        try await House.inhabit { house in
-            let bench = try PhoneBench(house)
+        try await ServiceFixture.run { fixture in
+            let bench = try PhoneBench(fixture)
             let person = try await bench.person("alice")
-            let (hung, _) = try await provider("hung", events: 100, in: house)
+            let (hung, _) = try await provider("hung", events: 100, in: fixture)
             let world = World(hanging: [hung])
             let signal = OutboxSignal()
-            let deliver = loop(house, bench.codes, world)
+            let deliver = loop(fixture, bench.codes, world)
             let running = Task { await deliver.run(signal) { Issue.record("\($0)") } }
             #expect(try await becomes { world.underWay(hung) == 2 })
-            let (other, _) = try await provider("other", events: 20, in: house)
+            let (other, _) = try await provider("other", events: 20, in: fixture)
             try await bench.begin("+14155552671", person)
             signal.ring()
             #expect(try await becomes { world.texts == 1 })
@@ -121,57 +123,60 @@ struct ReceiverTests {
 
     @Test("No more than two events for one provider are leased at once, by all nodes together")
     func nodes() async throws {
-        try await House.inhabit { house in
-            _ = try await provider("one", events: 9, in: house)
-            _ = try await provider("two", events: 1, in: house)
+        try await ServiceFixture.run { fixture in
+            _ = try await provider("one", events: 9, in: fixture)
+            _ = try await provider("two", events: 1, in: fixture)
             func lease(_ name: String) async throws -> Int {
-                try await house.store.write { try OutboxRecords($0).lease(name, [.providerEvent: 8], for: 30) }.count
+                try await fixture.store.write { try OutboxRepository($0).lease(name, [.providerEvent: 8], for: 30) }
+                    .count
             }
             #expect(try await lease("a") == 3)
             #expect(try await lease("b") == 0)
             // What blocks it now is known to end with the leases.
             #expect(
-                try await house.store.read { try OutboxRecords($0).nextDue([.providerEvent]) } == house.clock.now + 30)
-            house.clock.advance(30)
+                try await fixture.store.read { try OutboxRepository($0).nextDue([.providerEvent]) } == fixture.clock.now
+                    + 30)
+            fixture.clock.advance(30)
             #expect(try await lease("b") == 3)
         }
     }
 
     @Test("After five failures in a row a receiver rests, longer each time; one attempt shows that it is back")
     func breaker() async throws {
-        try await House.inhabit { house in
-            let bench = try PhoneBench(house)
-            let (down, id) = try await provider("down", events: 20, in: house)
+        try await ServiceFixture.run { fixture in
+            let bench = try PhoneBench(fixture)
+            let (down, id) = try await provider("down", events: 20, in: fixture)
             let world = World()
             world.fail(down, true)
-            let deliver = loop(house, bench.codes, world)
-            #expect(try await deliver() == house.clock.now + 5)
+            let deliver = loop(fixture, bench.codes, world)
+            #expect(try await deliver() == fixture.clock.now + 5)
             #expect(world.given(down) == 5)
-            house.clock.advance(4)
+            fixture.clock.advance(4)
             _ = try await deliver()
             #expect(world.given(down) == 5)
-            house.clock.advance(1)
-            #expect(try await deliver() == house.clock.now + 10)
+            fixture.clock.advance(1)
+            #expect(try await deliver() == fixture.clock.now + 10)
             #expect(world.given(down) == 6)
             // Meanwhile another is told at once.
-            let (up, _) = try await provider("up", events: 3, in: house)
+            let (up, _) = try await provider("up", events: 3, in: fixture)
             _ = try await deliver()
             #expect(world.given(up) == 3)
             world.fail(down, false)
-            house.clock.advance(60)
+            fixture.clock.advance(60)
             #expect(try await deliver() == nil)
             #expect(world.given(down) == 26)
-            #expect(try await house.store.read { try ProviderWebhookRecords($0).breaker(of: id) } == ReceiverBreaker())
+            #expect(
+                try await fixture.store.read { try ProviderWebhookRepository($0).breaker(of: id) } == ReceiverBreaker())
             #expect(try await bench.outbox.list(.sent, limit: 100).count == 23)
         }
     }
 
     @Test("A receiver that was set anew begins anew, whatever its predecessor still answers")
     func replaced() async throws {
-        try await House.inhabit { house in
-            let (url, id) = try await provider("down", events: 0, in: house)
-            let breaker = try await house.store.write { transaction in
-                let records = ProviderWebhookRecords(transaction)
+        try await ServiceFixture.run { fixture in
+            let (url, id) = try await provider("down", events: 0, in: fixture)
+            let breaker = try await fixture.store.write { transaction in
+                let records = ProviderWebhookRepository(transaction)
                 for number in 1...5 {
                     let rests = try records.note(answered: false, by: url, of: id)
                     #expect(rests == (number == 5))
@@ -186,19 +191,19 @@ struct ReceiverTests {
 
     @Test("Forty receivers that do not answer leave places to one that answers")
     func many() async throws {
-        try await House.inhabit { house in
-            for number in 0..<40 { _ = try await provider("down-\(number)", events: 2, in: house) }
+        try await ServiceFixture.run { fixture in
+            for number in 0..<40 { _ = try await provider("down-\(number)", events: 2, in: fixture) }
             let records = { @Sendable (transaction: any Transaction) in
-                for entry in try ProviderRecords(transaction).list() where entry.slug.text.hasPrefix("down") {
-                    _ = try ProviderWebhookRecords(transaction).note(
+                for entry in try ProviderRepository(transaction).list() where entry.slug.text.hasPrefix("down") {
+                    _ = try ProviderWebhookRepository(transaction).note(
                         answered: false, by: "https://\(entry.slug.text).example/", of: entry.id)
                 }
             }
-            try await house.store.write { try records($0) }
-            house.clock.advance(1)
-            _ = try await provider("up", events: 2, in: house)
-            let leased = try await house.store.write {
-                try OutboxRecords($0).lease("a", [.providerEvent: 8], for: 30)
+            try await fixture.store.write { try records($0) }
+            fixture.clock.advance(1)
+            _ = try await provider("up", events: 2, in: fixture)
+            let leased = try await fixture.store.write {
+                try OutboxRepository($0).lease("a", [.providerEvent: 8], for: 30)
             }
             #expect(leased.count == ReceiverBreaker.inFlightToFailing + 2)
         }

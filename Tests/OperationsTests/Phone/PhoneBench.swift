@@ -8,9 +8,9 @@ import PhoneNumbers
 import Repositories
 import Synchronization
 
-/// Phone verification in a house: its operations, and the texts that came out.
+/// Phone verification in a fixture: its operations, and the texts that came out.
 struct PhoneBench {
-    let house: House
+    let fixture: ServiceFixture
     let keys: PersonalKeys
     let codes: PhoneCodeKeys
     let start: StartPhoneVerification
@@ -44,42 +44,44 @@ struct PhoneBench {
         }
     }
 
-    init(_ house: House, rateLimiting: RateLimiting = .on) throws {
-        self.house = house
-        let clock = house.clock
-        let surroundings = Surroundings(now: { clock.now })
-        keys = house.personalKeys
+    init(_ fixture: ServiceFixture, rateLimiting: RateLimiting = .on) throws {
+        self.fixture = fixture
+        let clock = fixture.clock
+        let environment = Environment(now: { clock.now })
+        keys = fixture.personalKeys
         guard let codes = PhoneCodeKeys([1: Secret([UInt8](repeating: 9, count: 32))]) else {
             throw Refusal(.unavailable, "no key")
         }
         self.codes = codes
         let signal = OutboxSignal()
         start = StartPhoneVerification(
-            store: house.store, keys: keys, codes: codes,
-            nonceKey: NonceKey(Secret([UInt8](repeating: 1, count: 32))), outbox: signal, policy: house.policy,
-            rateLimiting: rateLimiting, surroundings: surroundings)
+            store: fixture.store, keys: keys, codes: codes,
+            nonceKey: NonceKey(Secret([UInt8](repeating: 1, count: 32))), outbox: signal, policy: fixture.policy,
+            rateLimiting: rateLimiting, environment: environment)
         check = CheckPhoneVerification(
-            store: house.store, keys: keys, codes: codes, policy: house.policy, surroundings: surroundings)
+            store: fixture.store, keys: keys, codes: codes, policy: fixture.policy, environment: environment)
         resend = ResendPhoneCode(
-            store: house.store, keys: keys, outbox: signal, policy: house.policy, rateLimiting: rateLimiting,
-            surroundings: surroundings)
-        deliver = Self.loop(house, codes, texts, on: house.store)
-        outbox = AdministerOutbox(store: house.store, surroundings: surroundings, actor: "admin test")
+            store: fixture.store, keys: keys, outbox: signal, policy: fixture.policy, rateLimiting: rateLimiting,
+            environment: environment)
+        deliver = Self.loop(fixture, codes, texts, on: fixture.store)
+        outbox = AdministerOutbox(store: fixture.store, environment: environment, actor: "admin test")
     }
 
     /// The loop of another node.
-    func loop(on store: any Database) -> DeliverOutbox { Self.loop(house, codes, texts, on: store) }
+    func loop(on store: any Database) -> DeliverOutbox { Self.loop(fixture, codes, texts, on: store) }
 
     private static func loop(
-        _ house: House, _ codes: PhoneCodeKeys, _ texts: Texts, on store: any Database
+        _ fixture: ServiceFixture, _ codes: PhoneCodeKeys, _ texts: Texts, on store: any Database
     ) -> DeliverOutbox {
-        let keys = house.personalKeys
-        let surroundings = Surroundings(now: { house.clock.now })
+        let keys = fixture.personalKeys
+        let environment = Environment(now: { fixture.clock.now })
         return DeliverOutbox(
-            store: store, compose: ComposePhoneText(keys: keys, codes: codes, policy: house.policy) { $0 },
-            pushes: PushAuthorizations(keys: keys, policy: house.policy, surroundings: surroundings),
-            events: TellProvider(realm: House.realm, key: .init(), keyID: "key") { _, _ in .sent(reference: "") },
-            surroundings: surroundings, send: { texts.take($0, $1) })
+            store: store, compose: ComposePhoneText(keys: keys, codes: codes, policy: fixture.policy) { $0 },
+            pushes: PushAuthorizations(keys: keys, policy: fixture.policy, environment: environment),
+            events: NotifyProvider(realm: ServiceFixture.realm, key: .init(), keyID: "key") { _, _ in
+                .sent(reference: "")
+            },
+            environment: environment, send: { texts.take($0, $1) })
     }
 
     /// A user at a device.
@@ -90,8 +92,8 @@ struct PhoneBench {
 
     func person(_ name: String, on connection: ClientConnection? = nil) async throws -> Person {
         let connection =
-            if let connection { connection } else { try await house.connectNewDevice() }
-        return Person(session: try await house.opened(name, on: connection).session, connection: connection)
+            if let connection { connection } else { try await fixture.connectNewDevice() }
+        return Person(session: try await fixture.opened(name, on: connection).session, connection: connection)
     }
 
     @discardableResult
@@ -105,7 +107,7 @@ struct PhoneBench {
 
     func verdict(
         _ id: PhoneVerificationID, _ code: String, _ person: Person
-    ) async throws -> PhoneChallenge.CheckVerdict {
+    ) async throws -> PhoneVerification.CheckVerdict {
         try await check(id.description, code: code, for: person.session).verdict
     }
 

@@ -14,12 +14,12 @@ struct PhoneLimitTests {
 
     @Test("One user causes three texts a day to a number, and is told of the fourth")
     func user() async throws {
-        try await House.inhabit { house in
-            let bench = try PhoneBench(house)
+        try await ServiceFixture.run { fixture in
+            let bench = try PhoneBench(fixture)
             let alice = try await bench.person("alice")
             for _ in 1...3 {
                 try await bench.begin("+14155552671", alice)
-                house.clock.advance(301)
+                fixture.clock.advance(301)
             }
             await #expect(throws: Self.limited) { try await bench.begin("+14155552671", alice) }
             try await bench.begin("+14155552672", alice)
@@ -28,8 +28,8 @@ struct PhoneLimitTests {
 
     @Test("Five users' texts use an hour's budget of a number up, and the sixth user sees nothing of it")
     func number() async throws {
-        try await House.inhabit { house in
-            let bench = try PhoneBench(house)
+        try await ServiceFixture.run { fixture in
+            let bench = try PhoneBench(fixture)
             for index in 0..<5 {
                 try await bench.begin(
                     "+14155552671", try await bench.person("user \(index)"), address: "10.0.\(index).1")
@@ -37,7 +37,7 @@ struct PhoneLimitTests {
             let sixth = try await bench.person("user 6")
             let started = try await bench.begin("+14155552671", sixth, address: "10.0.6.1")
             #expect(started.decision == .withhold(.numberLimit, thins: nil))
-            #expect(started.resendAfter == house.clock.now + 30)
+            #expect(started.resendAfter == fixture.clock.now + 30)
             _ = try await bench.deliver()
             #expect(bench.texts.sent.count == 5)
         }
@@ -45,8 +45,8 @@ struct PhoneLimitTests {
 
     @Test("A user tries five numbers in thirty days, and an address causes ten texts in an hour")
     func numbersAndAddress() async throws {
-        try await House.inhabit { house in
-            let bench = try PhoneBench(house)
+        try await ServiceFixture.run { fixture in
+            let bench = try PhoneBench(fixture)
             let alice = try await bench.person("alice")
             for index in 0..<5 { try await bench.begin("+1415555000\(index)", alice) }
             await #expect(throws: Self.limited) {
@@ -67,13 +67,13 @@ struct PhoneLimitTests {
     func stoppedPrefix() async throws {
         var policy = Policy()
         policy.phones.breakerSends = 5
-        try await House.inhabit(policy) { house in
-            let bench = try PhoneBench(house)
+        try await ServiceFixture.run(policy) { fixture in
+            let bench = try PhoneBench(fixture)
             for index in 0..<7 {
                 try await bench.begin(
                     "+1415555000\(index)", try await bench.person("user \(index)"), address: "10.0.\(index).1")
             }
-            let (subjects, keys) = try await house.store.read { transaction in
+            let (subjects, keys) = try await fixture.store.read { transaction in
                 (
                     try transaction.query("SELECT subject FROM audit_entries WHERE event = 'phone_sends_stopped'")
                         .map { try $0.text(0) },
@@ -91,8 +91,8 @@ struct PhoneLimitTests {
     func prefix() async throws {
         var policy = Policy()
         policy.phones.unverifiedPerHourPerPrefix = 5
-        try await House.inhabit(policy) { house in
-            let bench = try PhoneBench(house)
+        try await ServiceFixture.run(policy) { fixture in
+            let bench = try PhoneBench(fixture)
             var people: [PhoneBench.Person] = []
             for index in 0..<8 { people.append(try await bench.person("user \(index)")) }
             var ids: [PhoneVerificationID] = []
@@ -113,36 +113,36 @@ struct PhoneLimitTests {
     func presence() async throws {
         var policy = Policy()
         policy.phones.presenceRequired = true
-        try await House.inhabit(policy) { house in
-            let bench = try PhoneBench(house)
+        try await ServiceFixture.run(policy) { fixture in
+            let bench = try PhoneBench(fixture)
             let signer = try ProviderSigner(.es256)
-            let certified = try await house.certify(
+            let certified = try await fixture.certify(
                 .init(
                     csr: try TestAuthority.certificationRequest(commonName: UUID().uuidString),
                     presenceKey: signer.publicKeyPEM, enrolmentToken: nil, captcha: nil, address: "192.0.2.1"))
-            let connection = try await house.connect(certified.certificate.thumbprint)
+            let connection = try await fixture.connect(certified.certificate.thumbprint)
             let alice = try await bench.person("alice", on: connection)
             func proof(_ nonce: String) throws -> String {
                 var draft = TokenDraft(contentType: "layer-presence;v=1", algorithm: .es256, kid: nil)
                 draft[claim: "nce"] = .string(nonce)
-                draft[claim: "iat"] = .integer(Int64(house.clock.now.timeIntervalSince1970))
+                draft[claim: "iat"] = .integer(Int64(fixture.clock.now.timeIntervalSince1970))
                 draft[claim: "method"] = .string("touch_id")
                 draft[claim: "phone_sha256"] = .string(Digest256.of("+14155552671").base64URL)
                 return try signer.sign(draft)
             }
             func refusal(_ reason: String) -> Refusal { Refusal(.invalidPresenceProof, "", reason: reason) }
             await #expect(throws: refusal("missing")) { try await bench.begin("+14155552671", alice) }
-            let good = try proof(house.nonces(connection).nonce)
+            let good = try proof(fixture.nonces(connection).nonce)
             try await bench.begin("+14155552671", alice, presence: good)
             await #expect(throws: refusal("nonce_used")) {
                 try await bench.begin("+14155552671", alice, presence: good)
             }
-            let foreign = try proof(house.nonces(try await house.connectNewDevice()).nonce)
+            let foreign = try proof(fixture.nonces(try await fixture.connectNewDevice()).nonce)
             await #expect(throws: refusal("nonce_other_device")) {
                 try await bench.begin("+14155552671", alice, presence: foreign)
             }
             let other = try await bench.person("bob")
-            let keyless = try proof(house.nonces(other.connection).nonce)
+            let keyless = try proof(fixture.nonces(other.connection).nonce)
             await #expect(throws: refusal("unknown_key")) {
                 try await bench.begin("+14155552671", other, presence: keyless)
             }

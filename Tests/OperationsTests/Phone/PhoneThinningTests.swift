@@ -24,24 +24,24 @@ struct PhoneThinningTests {
             number(index), try await bench.person("user \(index)"), address: "10.0.\(index).1")
     }
 
-    private static func administration(_ house: House) -> AdministerTexts {
-        let clock = house.clock
+    private static func administration(_ fixture: ServiceFixture) -> AdministerTexts {
+        let clock = fixture.clock
         return AdministerTexts(
-            store: house.store, surroundings: Surroundings(now: { clock.now }), actor: "admin test")
+            store: fixture.store, environment: Environment(now: { clock.now }), actor: "admin test")
     }
 
     @Test(
         "Five texts without a code thin out a provider's new accounts; owners and settled accounts go on, an admin lifts"
     )
     func lifecycle() async throws {
-        try await House.inhabit(Self.policy) { house in
-            let bench = try PhoneBench(house)
+        try await ServiceFixture.run(Self.policy) { fixture in
+            let bench = try PhoneBench(fixture)
             let owner = try await bench.person("owner")
             let proven = try await bench.begin("+14152002672", owner, address: "10.9.9.1")
             #expect(
                 try await bench.verdict(proven.id, bench.code(proven.id, "+14152002672", owner), owner) == .right)
             for index in 1..<5 { #expect(try await Self.ask(index, bench).thinned == nil) }
-            let name = "provider \(house.registration.provider.id) US new"
+            let name = "provider \(fixture.registration.provider.id) US new"
             let tripped = try await Self.ask(5, bench)
             #expect(tripped.decision == .withhold(.providerThinned, thins: .provider))
             #expect(tripped.thinned == name)
@@ -54,7 +54,7 @@ struct PhoneThinningTests {
                     == .withhold(.providerThinned, thins: nil))
             #expect(try await Self.ask(7, bench).decision == through)
             #expect(try await Self.ask(8, bench).decision == .withhold(.providerThinned, thins: nil))
-            house.clock.advance(301)
+            fixture.clock.advance(301)
             #expect(
                 try await bench.begin("+14152002672", owner, address: "10.0.6.1").decision
                     == .send(bearsOn: [], through: []))
@@ -62,13 +62,13 @@ struct PhoneThinningTests {
                 try await bench.begin(Self.number(61), owner, address: "10.9.9.1").decision
                     == .send(bearsOn: [.provider, .country], through: []))
 
-            let texts = Self.administration(house)
+            let texts = Self.administration(fixture)
             #expect(try await texts.list(limit: 10).map(\.name) == [name])
             await #expect(throws: Refusal(.notFound, "")) { try await texts.lift("country US new") }
             try await texts.lift(name, reason: "ticket:1")
             #expect(try await texts.list(limit: 10).isEmpty)
             #expect(try await Self.ask(9, bench).decision == .send(bearsOn: [.provider, .country], through: []))
-            let entries = try await house.store.read { transaction in
+            let entries = try await fixture.store.read { transaction in
                 try transaction.query(
                     "SELECT event, subject, actor FROM audit_entries WHERE event LIKE 'phone_sends%' ORDER BY event"
                 ).map { "\(try $0.text(0)) \(try $0.text(1)) \(try $0.text(2))" }
@@ -80,15 +80,15 @@ struct PhoneThinningTests {
 
     @Test("What is thinned out ends by itself after the pause")
     func pause() async throws {
-        try await House.inhabit(Self.policy) { house in
-            let bench = try PhoneBench(house)
+        try await ServiceFixture.run(Self.policy) { fixture in
+            let bench = try PhoneBench(fixture)
             for index in 0..<4 { _ = try await Self.ask(index, bench) }
             #expect(try await Self.ask(4, bench).thinned != nil)
-            house.clock.advance(3601)
-            #expect(try await Self.administration(house).list(limit: 10).isEmpty)
+            fixture.clock.advance(3601)
+            #expect(try await Self.administration(fixture).list(limit: 10).isEmpty)
             #expect(try await Self.ask(5, bench).decision == .send(bearsOn: [.provider, .country], through: []))
-            try await house.keepHouse()
-            let stops = try await house.store.read { try $0.query("SELECT subject FROM phone_stops").count }
+            try await fixture.housekeeping()
+            let stops = try await fixture.store.read { try $0.query("SELECT subject FROM phone_stops").count }
             #expect(stops == 0)
         }
     }
@@ -96,15 +96,15 @@ struct PhoneThinningTests {
     @Test(
         "A right code is counted wherever its texts were; what is counted is one row for five minutes, not one a text")
     func counters() async throws {
-        try await House.inhabit { house in
-            let bench = try PhoneBench(house)
+        try await ServiceFixture.run { fixture in
+            let bench = try PhoneBench(fixture)
             for index in 0..<9 {
                 let person = try await bench.person("user \(index)")
                 let number = "+1415555000\(index)"
                 let started = try await bench.begin(number, person, address: "10.0.\(index).1")
                 #expect(try await bench.verdict(started.id, bench.code(started.id, number, person), person) == .right)
             }
-            let rows = try await house.store.read { transaction in
+            let rows = try await fixture.store.read { transaction in
                 try transaction.query("SELECT counter, sends, verified FROM phone_tallies").map {
                     (counter: try $0.text(0), sends: try $0.integer(1), verified: try $0.integer(2))
                 }
@@ -114,9 +114,9 @@ struct PhoneThinningTests {
                 #expect(rows.filter { $0.counter.hasPrefix(start) }.map(\.sends) == [9])
             }
             #expect(!rows.contains { $0.counter.contains("10.0") || $0.counter.contains("1415555") })
-            house.clock.advance(86_400 + 300)
-            try await house.keepHouse()
-            let left = try await house.store.read { transaction in
+            fixture.clock.advance(86_400 + 300)
+            try await fixture.housekeeping()
+            let left = try await fixture.store.read { transaction in
                 (
                     try transaction.query("SELECT counter FROM phone_tallies").count,
                     try transaction.query("SELECT id FROM phone_sends WHERE counters IS NOT NULL").count
@@ -128,8 +128,8 @@ struct PhoneThinningTests {
 
     @Test("Of many that ask at the same moment no more get through than the policy says")
     func atOnce() async throws {
-        try await House.inhabit(Self.policy) { house in
-            let bench = try PhoneBench(house)
+        try await ServiceFixture.run(Self.policy) { fixture in
+            let bench = try PhoneBench(fixture)
             for index in 0..<5 { _ = try await Self.ask(index, bench) }
             var people: [PhoneBench.Person] = []
             for index in 0..<12 { people.append(try await bench.person("late \(index)")) }
@@ -152,8 +152,8 @@ struct PhoneThinningTests {
     @Test(
         "New accounts use an address's texts up for each other, and not for a settled account behind the same address")
     func address() async throws {
-        try await House.inhabit { house in
-            let bench = try PhoneBench(house)
+        try await ServiceFixture.run { fixture in
+            let bench = try PhoneBench(fixture)
             let settled = try await bench.person("settled")
             let proven = try await bench.begin("+14155552671", settled)
             #expect(

@@ -12,19 +12,19 @@ struct PhoneVerificationTests {
 
     @Test("A text brings the code, the code verifies once, and nothing of it is in the store")
     func flow() async throws {
-        try await House.inhabit { house in
-            let bench = try PhoneBench(house)
+        try await ServiceFixture.run { fixture in
+            let bench = try PhoneBench(fixture)
             let alice = try await bench.person("alice")
             let started = try await bench.begin("+14155552671", alice)
-            #expect(started.expiresAt == house.clock.now + 300)
-            #expect(started.resendAfter == house.clock.now + 30)
+            #expect(started.expiresAt == fixture.clock.now + 300)
+            #expect(started.resendAfter == fixture.clock.now + 30)
             #expect(started.digits == 6)
             let due = try await bench.deliver()
             #expect(due == nil)
             #expect(bench.texts.sent.map(\.to) == ["+14155552671"])
             let code = try #require(bench.texts.last)
             #expect(code == bench.code(started.id, "+14155552671", alice))
-            let written = try await house.store.read { transaction in
+            let written = try await fixture.store.read { transaction in
                 try ["outbox", "phone_verifications", "phone_sends", "phone_failures", "audit_entries"].flatMap {
                     try transaction.query("SELECT * FROM \($0)").map { "\($0)" }
                 }
@@ -43,8 +43,8 @@ struct PhoneVerificationTests {
 
     @Test("Wrong, used up, expired, unknown, another user's and another device's code are one and the same answer")
     func oneAnswer() async throws {
-        try await House.inhabit { house in
-            let bench = try PhoneBench(house)
+        try await ServiceFixture.run { fixture in
+            let bench = try PhoneBench(fixture)
             let alice = try await bench.person("alice")
             let mallory = try await bench.person("mallory")
             let aliceElsewhere = try await bench.person("alice")
@@ -65,7 +65,7 @@ struct PhoneVerificationTests {
             try await fails(id.description, code, alice)
             let second = try await bench.begin("+14155552671", alice).id
             #expect(second != id)
-            house.clock.advance(300)
+            fixture.clock.advance(300)
             try await fails(second.description, bench.code(second, "+14155552671", alice), alice)
             #expect(details.count == 1)
         }
@@ -73,14 +73,14 @@ struct PhoneVerificationTests {
 
     @Test("Of two hundred wrong guesses at once five are compared, and the right code comes too late after them")
     func parallelWrong() async throws {
-        try await House.inhabit { house in
-            let bench = try PhoneBench(house)
+        try await ServiceFixture.run { fixture in
+            let bench = try PhoneBench(fixture)
             let alice = try await bench.person("alice")
             let id = try await bench.begin("+14155552671", alice).id
             let right = bench.code(id, "+14155552671", alice)
-            let verdicts = try await withThrowingTaskGroup(of: PhoneChallenge.CheckVerdict.self) { group in
+            let verdicts = try await withThrowingTaskGroup(of: PhoneVerification.CheckVerdict.self) { group in
                 for _ in 0..<200 { group.addTask { try await bench.verdict(id, bench.wrong(right), alice) } }
-                var verdicts: [PhoneChallenge.CheckVerdict] = []
+                var verdicts: [PhoneVerification.CheckVerdict] = []
                 for try await verdict in group { verdicts.append(verdict) }
                 return verdicts
             }
@@ -92,8 +92,8 @@ struct PhoneVerificationTests {
 
     @Test("Of fifty right codes at once one succeeds")
     func parallelRight() async throws {
-        try await House.inhabit { house in
-            let bench = try PhoneBench(house)
+        try await ServiceFixture.run { fixture in
+            let bench = try PhoneBench(fixture)
             let alice = try await bench.person("alice")
             let id = try await bench.begin("+14155552671", alice).id
             let right = bench.code(id, "+14155552671", alice)
@@ -109,12 +109,12 @@ struct PhoneVerificationTests {
 
     @Test("A start for the same number finds the open one, on its device alone, until its checks are used up")
     func repeated() async throws {
-        try await House.inhabit { house in
-            let bench = try PhoneBench(house)
+        try await ServiceFixture.run { fixture in
+            let bench = try PhoneBench(fixture)
             let alice = try await bench.person("alice")
             let elsewhere = try await bench.person("alice")
             let first = try await bench.begin("+14155552671", alice)
-            house.clock.advance(60)
+            fixture.clock.advance(60)
             let again = try await bench.begin("+14155552671", alice)
             #expect(again.id == first.id)
             #expect(again.expiresAt == first.expiresAt)
@@ -132,15 +132,15 @@ struct PhoneVerificationTests {
     func withheld() async throws {
         var policy = Policy()
         policy.phones.countries = ["NO"]
-        try await House.inhabit(policy) { house in
-            let bench = try PhoneBench(house)
+        try await ServiceFixture.run(policy) { fixture in
+            let bench = try PhoneBench(fixture)
             let alice = try await bench.person("alice")
             let started = try await bench.begin("+14155552671", alice)
             #expect(started.decision == .withhold(.country, thins: nil))
-            #expect(started.expiresAt == house.clock.now + 300)
-            #expect(started.resendAfter == house.clock.now + 30)
+            #expect(started.expiresAt == fixture.clock.now + 300)
+            #expect(started.resendAfter == fixture.clock.now + 30)
             #expect(try await bench.begin("+14155552671", alice).id == started.id)
-            house.clock.advance(30)
+            fixture.clock.advance(30)
             #expect(
                 try await bench.resend(started.id.description, for: alice.session, address: "192.0.2.1").id
                     == started.id)
@@ -153,8 +153,8 @@ struct PhoneVerificationTests {
 
     @Test("Numbers of other countries and kinds get no text, and the same answer")
     func refusedNumbers() async throws {
-        try await House.inhabit { house in
-            let bench = try PhoneBench(house)
+        try await ServiceFixture.run { fixture in
+            let bench = try PhoneBench(fixture)
             let alice = try await bench.person("alice")
             let cases: [(String, WithheldReason)] = [
                 ("+18002255288", .type), ("+19002255288", .type), ("+447911123456", .country),
@@ -163,8 +163,8 @@ struct PhoneVerificationTests {
             for (number, reason) in cases {
                 let started = try await bench.begin(number, alice)
                 #expect(started.decision == .withhold(reason, thins: nil), "\(number)")
-                #expect(started.expiresAt == house.clock.now + 300)
-                #expect(started.resendAfter == house.clock.now + 30)
+                #expect(started.expiresAt == fixture.clock.now + 300)
+                #expect(started.resendAfter == fixture.clock.now + 30)
                 #expect(started.digits == 6)
             }
             _ = try await bench.deliver()
@@ -175,8 +175,8 @@ struct PhoneVerificationTests {
 
     @Test("A resend sends the same code, keeps the attempts and the end, and needs its wait")
     func resends() async throws {
-        try await House.inhabit { house in
-            let bench = try PhoneBench(house, rateLimiting: .off)
+        try await ServiceFixture.run { fixture in
+            let bench = try PhoneBench(fixture, rateLimiting: .off)
             let alice = try await bench.person("alice")
             let mallory = try await bench.person("mallory")
             let started = try await bench.begin("+14155552671", alice)
@@ -191,12 +191,12 @@ struct PhoneVerificationTests {
                 try await bench.resend(id, for: mallory.session, address: "a")
             }
             for wait in [30.0, 60, 120] {
-                house.clock.advance(wait)
+                fixture.clock.advance(wait)
                 #expect(try await bench.resend(id, for: alice.session, address: "a").expiresAt == started.expiresAt)
                 _ = try await bench.deliver()
             }
             #expect(bench.texts.sent.map(\.code) == [code, code, code, code])
-            house.clock.advance(60)
+            fixture.clock.advance(60)
             await #expect(throws: Refusal(.conflict, "")) {
                 try await bench.resend(id, for: alice.session, address: "a")
             }
@@ -207,8 +207,8 @@ struct PhoneVerificationTests {
 
     @Test("Twenty wrong codes in a row freeze the user and number for a day, for no one to see but the one")
     func freeze() async throws {
-        try await House.inhabit { house in
-            let bench = try PhoneBench(house, rateLimiting: .off)
+        try await ServiceFixture.run { fixture in
+            let bench = try PhoneBench(fixture, rateLimiting: .off)
             let alice = try await bench.person("alice")
             func fail(_ number: String, _ rounds: Int) async throws {
                 for _ in 0..<rounds {
@@ -225,7 +225,7 @@ struct PhoneVerificationTests {
             #expect(try await bench.begin("+14155552672", alice).decision == .send(bearsOn: [], through: []))
             let bob = try await bench.person("bob")
             #expect(try await bench.begin("+14155552671", bob).decision == .send(bearsOn: [], through: []))
-            house.clock.advance(86_400)
+            fixture.clock.advance(86_400)
             let later = try await bench.begin("+14155552671", try await bench.person("alice", on: alice.connection))
             #expect(later.decision == .send(bearsOn: [], through: []))
         }

@@ -16,40 +16,40 @@ struct ProviderKeyTests {
     private struct Backend {
         let signer: ProviderSigner
         let keyID: ProviderKeyID
-        let house: House
+        let fixture: ServiceFixture
 
         var proven: ProvenProvider {
             get async throws {
-                try await house.authenticate(
+                try await fixture.authenticate(
                     try signer.providerToken(
-                        provider: house.registration.provider.id, kid: keyID, realm: House.realm,
-                        now: house.clock.now))
+                        provider: fixture.registration.provider.id, kid: keyID, realm: ServiceFixture.realm,
+                        now: fixture.clock.now))
             }
         }
 
         /// Adds a key over HTTP, signed for by this one.
         func add() async throws -> Backend {
-            let (signer, provider) = (try ProviderSigner(.es256), house.registration.provider.id)
-            let id = try await house.providerKeys.add(
+            let (signer, provider) = (try ProviderSigner(.es256), fixture.registration.provider.id)
+            let id = try await fixture.providerKeys.add(
                 keyText: signer.publicKeyPEM, algorithm: nil,
-                proof: try signer.possessionProof(provider: provider, now: house.clock.now), by: proven,
-                realm: House.realm)
-            house.clock.advance(1)
-            return Backend(signer: signer, keyID: id, house: house)
+                proof: try signer.possessionProof(provider: provider, now: fixture.clock.now), by: proven,
+                realm: ServiceFixture.realm)
+            fixture.clock.advance(1)
+            return Backend(signer: signer, keyID: id, fixture: fixture)
         }
 
         /// Opens a session of a user.
         func opened(_ user: String) async throws -> OpenedSession {
-            let connection = try await house.connectNewDevice()
+            let connection = try await fixture.connectNewDevice()
             let token = try signer.identityToken(
-                provider: house.registration.provider.id, kid: keyID, externalID: user,
-                nonce: house.nonces(connection).nonce, now: house.clock.now)
-            return try await house.open(identityToken: token, applicationID: nil, on: connection)
+                provider: fixture.registration.provider.id, kid: keyID, externalID: user,
+                nonce: fixture.nonces(connection).nonce, now: fixture.clock.now)
+            return try await fixture.open(identityToken: token, applicationID: nil, on: connection)
         }
 
         /// Tells that a user's sessions are over, by a Security Event Token.
         func logout(_ user: String) throws -> String {
-            let provider = house.registration.provider.id
+            let provider = fixture.registration.provider.id
             func text(_ pairs: KeyValuePairs<String, String>) -> JSONValue {
                 .object(pairs.map { JSONMember(name: $0.key, value: .string($0.value)) })
             }
@@ -57,8 +57,8 @@ struct ProviderKeyTests {
             draft[header: "typ"] = .string("secevent+jwt")
             draft[header: "kid"] = .string(keyID.description)
             draft[claim: "iss"] = .string(provider.description)
-            draft[claim: "aud"] = .string(House.realm)
-            draft[claim: "iat"] = .integer(Int64(house.clock.now.timeIntervalSince1970))
+            draft[claim: "aud"] = .string(ServiceFixture.realm)
+            draft[claim: "iat"] = .integer(Int64(fixture.clock.now.timeIntervalSince1970))
             draft[claim: "jti"] = .string(UUID().uuidString)
             draft[claim: "sub_id"] = text(["format": "iss_sub", "iss": provider.description, "sub": user])
             draft[claim: "events"] = .object([
@@ -68,17 +68,17 @@ struct ProviderKeyTests {
         }
     }
 
-    private func first(_ house: House) -> Backend {
-        Backend(signer: house.signer, keyID: house.registration.keyID, house: house)
+    private func first(_ fixture: ServiceFixture) -> Backend {
+        Backend(signer: fixture.signer, keyID: fixture.registration.keyID, fixture: fixture)
     }
 
-    private func keys(_ house: House) async throws -> [ProviderKeyRecord] {
-        let id = house.registration.provider.id
-        return try await house.store.read { try ProviderKeyRecords($0).list(of: id) }
+    private func keys(_ fixture: ServiceFixture) async throws -> [ProviderKeyRecord] {
+        let id = fixture.registration.provider.id
+        return try await fixture.store.read { try ProviderKeyRepository($0).list(of: id) }
     }
 
-    private func entries(on subject: String, _ house: House) async throws -> [String] {
-        try await house.store.read { transaction in
+    private func entries(on subject: String, _ fixture: ServiceFixture) async throws -> [String] {
+        try await fixture.store.read { transaction in
             try transaction.query(
                 "SELECT event, detail FROM audit_entries WHERE subject = $1 ORDER BY at, id", [.text(subject)]
             ).map { "\(try $0.text(0)): \(try $0.textOrNull(1) ?? "-")" }
@@ -89,63 +89,63 @@ struct ProviderKeyTests {
         "A key that was revoked or retired, or whose provider was disabled, after its proof was read changes nothing",
         arguments: ["revoked", "retired", "disabled"])
     func heldBack(how: String) async throws {
-        try await House.inhabit { house in
-            let backend = try await first(house).add()
+        try await ServiceFixture.run { fixture in
+            let backend = try await first(fixture).add()
             let session = try await backend.opened("alice").session
-            _ = try await house.webhook.set("https://receiver.invalid/", by: try await backend.proven)
+            _ = try await fixture.webhook.set("https://receiver.invalid/", by: try await backend.proven)
             let proven = try await backend.proven
             let event = try backend.logout("alice")
             // Another process does it: this one's memory has not heard of it.
-            let surroundings = Surroundings(now: { house.clock.now })
-            let elsewhere = ManageProviderKeys(store: house.store, watch: nil, surroundings: surroundings)
+            let environment = Environment(now: { fixture.clock.now })
+            let elsewhere = ManageProviderKeys(store: fixture.store, watch: nil, environment: environment)
             switch how {
             case "revoked":
                 try await elsewhere.revoke(backend.keyID, endingSessions: false, requester: nil, actor: "admin test")
             case "retired": try await elsewhere.retire(backend.keyID, actor: "admin test")
             default:
-                let id = house.registration.provider.id
-                try await house.store.write { try ProviderRecords($0).setDisabled(id, at: $0.now) }
+                let id = fixture.registration.provider.id
+                try await fixture.store.write { try ProviderRepository($0).setDisabled(id, at: $0.now) }
             }
-            let before = try await keys(house)
+            let before = try await keys(fixture)
 
             let fresh = try ProviderSigner(.es256)
             await #expect(throws: ended) {
-                try await house.providerKeys.add(
+                try await fixture.providerKeys.add(
                     keyText: fresh.publicKeyPEM, algorithm: nil,
-                    proof: try fresh.possessionProof(provider: proven.id, now: house.clock.now), by: proven,
-                    realm: House.realm)
+                    proof: try fresh.possessionProof(provider: proven.id, now: fixture.clock.now), by: proven,
+                    realm: ServiceFixture.realm)
             }
             await #expect(throws: ended) {
-                try await house.providerKeys.revoke(
+                try await fixture.providerKeys.revoke(
                     backend.keyID, endingSessions: true, requester: proven, actor: "provider")
             }
-            await #expect(throws: ended) { _ = try await house.webhook.set("https://other.invalid/", by: proven) }
-            await #expect(throws: ended) { try await house.webhook.remove(by: proven) }
-            await #expect(throws: ended) { try await house.serve.endSessions(of: "alice", at: proven) }
-            await #expect(throws: ended) { try await house.receive(event) }
-            #expect(try await keys(house) == before)
-            #expect(try await house.webhook(proven.id) == "https://receiver.invalid/")
-            let state = try await house.store.read { try SessionRecords($0).find(session.id)?.state }
+            await #expect(throws: ended) { _ = try await fixture.webhook.set("https://other.invalid/", by: proven) }
+            await #expect(throws: ended) { try await fixture.webhook.remove(by: proven) }
+            await #expect(throws: ended) { try await fixture.serve.endSessions(of: "alice", at: proven) }
+            await #expect(throws: ended) { try await fixture.receive(event) }
+            #expect(try await keys(fixture) == before)
+            #expect(try await fixture.webhook(proven.id) == "https://receiver.invalid/")
+            let state = try await fixture.store.read { try SessionRepository($0).find(session.id)?.state }
             #expect(state == .authenticated)
         }
     }
 
     @Test("A key knows the key that added it, and takes what it added with it, sessions too; others stay")
     func descendants() async throws {
-        try await House.inhabit { house in
-            let admin = first(house)
+        try await ServiceFixture.run { fixture in
+            let admin = first(fixture)
             // Keys are listed by the time of their making.
-            house.clock.advance(1)
+            fixture.clock.advance(1)
             let leaked = try await admin.add()
             let child = try await leaked.add()
             let grandchild = try await child.add()
             let sibling = try await admin.add()
-            let added = try await keys(house).map(\.addedBy)
+            let added = try await keys(fixture).map(\.addedBy)
             #expect(added == [nil, admin.keyID, leaked.keyID, child.keyID, admin.keyID])
             let stolen = [try await leaked.opened("a").session, try await grandchild.opened("b").session]
             let kept = try await sibling.opened("c").session
 
-            let done = try await house.providerKeys.revoke(
+            let done = try await fixture.providerKeys.revoke(
                 leaked.keyID, endingSessions: true, requester: try await sibling.proven, actor: "provider test")
             #expect(done.keys == [leaked.keyID, child.keyID, grandchild.keyID])
             #expect(done.sessionsEnded == 2)
@@ -153,13 +153,13 @@ struct ProviderKeyTests {
                 await #expect(throws: ended) { _ = try await backend.proven }
             }
             _ = try await sibling.proven
-            let states = try await house.store.read { transaction in
-                try (stolen + [kept]).map { try SessionRecords(transaction).find($0.id)?.state }
+            let states = try await fixture.store.read { transaction in
+                try (stolen + [kept]).map { try SessionRepository(transaction).find($0.id)?.state }
             }
             #expect(states == [.unauthenticated, .unauthenticated, .authenticated])
             #expect(
-                try await entries(on: "key \(grandchild.keyID)", house) == [
-                    "provider_key_added: provider \(house.registration.provider.id), signed by key \(child.keyID)",
+                try await entries(on: "key \(grandchild.keyID)", fixture) == [
+                    "provider_key_added: provider \(fixture.registration.provider.id), signed by key \(child.keyID)",
                     "provider_key_revoked: 1 sessions ended, added by way of key \(leaked.keyID), signed by key "
                         + "\(sibling.keyID)",
                 ])
@@ -168,21 +168,21 @@ struct ProviderKeyTests {
 
     @Test("An admin who replaces a key may leave what it added; a provider keeps a key that counts")
     func kept() async throws {
-        try await House.inhabit { house in
-            let admin = first(house)
+        try await ServiceFixture.run { fixture in
+            let admin = first(fixture)
             let old = try await admin.add()
             let new = try await old.add()
-            try await house.providerKeys.revoke(
+            try await fixture.providerKeys.revoke(
                 admin.keyID, endingSessions: false, keepingAdded: true, requester: nil, actor: "admin test")
             _ = try await new.proven
             // Of the two that are left one takes the other with it.
             let proven = try await new.proven
             await #expect(throws: Refusal(.conflict, "")) {
-                try await house.providerKeys.revoke(
+                try await fixture.providerKeys.revoke(
                     old.keyID, endingSessions: false, requester: proven, actor: "provider test")
             }
             _ = try await old.proven
-            try await house.providerKeys.revoke(
+            try await fixture.providerKeys.revoke(
                 new.keyID, endingSessions: false, requester: try await old.proven, actor: "provider test")
             await #expect(throws: ended) { _ = try await new.proven }
         }
@@ -190,13 +190,13 @@ struct ProviderKeyTests {
 
     @Test("A webhook's change names the key that signed for it")
     func audit() async throws {
-        try await House.inhabit { house in
-            let backend = first(house)
-            house.clock.advance(1)
-            _ = try await house.webhook.set("https://receiver.invalid/", by: try await backend.proven)
-            house.clock.advance(1)
-            try await house.webhook.remove(by: try await backend.proven)
-            let found = try await entries(on: "provider \(house.registration.provider.id)", house)
+        try await ServiceFixture.run { fixture in
+            let backend = first(fixture)
+            fixture.clock.advance(1)
+            _ = try await fixture.webhook.set("https://receiver.invalid/", by: try await backend.proven)
+            fixture.clock.advance(1)
+            try await fixture.webhook.remove(by: try await backend.proven)
+            let found = try await entries(on: "provider \(fixture.registration.provider.id)", fixture)
             #expect(
                 found.suffix(2) == [
                     "webhook_set: signed by key \(backend.keyID)", "webhook_removed: signed by key \(backend.keyID)",
@@ -206,15 +206,16 @@ struct ProviderKeyTests {
 
     @Test("A webhook with a private host is refused, and kept in its one spelling otherwise")
     func webhooks() async throws {
-        try await House.inhabit { house in
-            let proven = try await house.backend()
+        try await ServiceFixture.run { fixture in
+            let proven = try await fixture.backend()
             for url in ["https://127.0.0.1/", "https://LOCALHOST:1/", "http://receiver.invalid/", "https://10.1.2.3/"] {
                 await #expect(throws: Refusal(.malformedRequest, "")) {
-                    _ = try await house.webhook.set(url, by: proven)
+                    _ = try await fixture.webhook.set(url, by: proven)
                 }
             }
             #expect(
-                try await house.webhook.set("https://Receiver.Invalid:443", by: proven) == "https://receiver.invalid/")
+                try await fixture.webhook.set("https://Receiver.Invalid:443", by: proven) == "https://receiver.invalid/"
+            )
         }
     }
 }

@@ -30,25 +30,25 @@ struct HeldBackTests {
     private struct Bench {
         let cards: CardBench
         let bans: BanBench
-        let ask: AskAuthorization
+        let ask: RequestPermission
         let answer: AnswerAuthorization
         let block: BlockUser
         let end: EndSession
 
-        var house: House { cards.house }
+        var fixture: ServiceFixture { cards.fixture }
 
-        init(_ house: House) throws {
-            cards = try CardBench(house)
-            bans = try BanBench(house)
-            let surroundings = Surroundings(now: { [clock = house.clock] in clock.now })
-            ask = AskAuthorization(
-                store: house.store, keys: house.personalKeys, providers: house.providers, outbox: OutboxSignal(),
-                policy: house.policy, rateLimiting: .off, surroundings: surroundings)
+        init(_ fixture: ServiceFixture) throws {
+            cards = try CardBench(fixture)
+            bans = try BanBench(fixture)
+            let environment = Environment(now: { [clock = fixture.clock] in clock.now })
+            ask = RequestPermission(
+                store: fixture.store, keys: fixture.personalKeys, providers: fixture.providers, outbox: OutboxSignal(),
+                policy: fixture.policy, rateLimiting: .off, environment: environment)
             answer = AnswerAuthorization(
-                store: house.store, keys: house.personalKeys, outbox: OutboxSignal(), policy: house.policy,
-                surroundings: surroundings)
-            block = BlockUser(store: house.store)
-            end = house.end
+                store: fixture.store, keys: fixture.personalKeys, outbox: OutboxSignal(), policy: fixture.policy,
+                environment: environment)
+            block = BlockUser(store: fixture.store)
+            end = fixture.end
         }
 
         /// - Parameters:
@@ -92,26 +92,26 @@ struct HeldBackTests {
     }
 
     private func happen(_ event: Event, _ person: PhoneBench.Person, _ token: String, _ bench: Bench) async throws {
-        let house = bench.house
-        let surroundings = Surroundings(now: { [clock = house.clock] in clock.now })
-        let admin = AdministerSessions(store: house.store, surroundings: surroundings, actor: "admin test")
+        let fixture = bench.fixture
+        let environment = Environment(now: { [clock = fixture.clock] in clock.now })
+        let admin = AdministerSessions(store: fixture.store, environment: environment, actor: "admin test")
         switch event {
-        case .logout: try await house.end.current(token, on: person.connection)
+        case .logout: try await fixture.end.current(token, on: person.connection)
         case .challenge: try await admin.challenge(person.session.id)
         case .renewal:
             try await admin.challenge(person.session.id)
-            try await house.watch.poll()
-            _ = try await house.renew(
-                sessionToken: token, identityToken: try house.identityToken("alice", on: person.connection),
+            try await fixture.watch.poll()
+            _ = try await fixture.renew(
+                sessionToken: token, identityToken: try fixture.identityToken("alice", on: person.connection),
                 on: person.connection)
         case .userBan: try await bench.bans.ban(.user("test/alice"))
         case .deviceBan: try await bench.bans.ban(.device(person.session.deviceID))
         case .revocation:
-            let certificates = try await house.store.read { [id = person.session.deviceID] in
-                try CertificateRecords($0).list(deviceID: id)
+            let certificates = try await fixture.store.read { [id = person.session.deviceID] in
+                try CertificateRepository($0).list(deviceID: id)
             }
             for certificate in certificates {
-                try await house.revokeCertificate.revoke(
+                try await fixture.revokeCertificate.revoke(
                     serial: certificate.serial, reason: .keyCompromise, actor: "admin test")
             }
         case .erasure: _ = try await bench.cards.user.erase(for: person.session)
@@ -120,19 +120,19 @@ struct HeldBackTests {
 
     @Test("writes nothing after a logout, challenge, renewal, ban, revocation or erasure", arguments: Event.allCases)
     func nothing(event: Event) async throws {
-        try await House.inhabit { house in
-            let bench = try Bench(house)
+        try await ServiceFixture.run { fixture in
+            let bench = try Bench(fixture)
             let phones = bench.cards.phones
             let stranger = try await bench.cards.withPhone("bob", "+14155552670")
             try await bench.cards.show(try CardBench.specimen("T64235780", family: "BAKER"), stranger)
-            let connection = try await house.connectNewDevice()
-            let opened = try await house.opened("alice", on: connection)
+            let connection = try await fixture.connectNewDevice()
+            let opened = try await fixture.opened("alice", on: connection)
             let alice = PhoneBench.Person(session: opened.session, connection: connection)
             try await bench.cards.prove("+14155552671", alice)
             try await bench.cards.show(try CardBench.specimen("T64235781", family: "ADAMS"), alice)
-            let other = try await house.opened("alice", on: connection).session.id
+            let other = try await fixture.opened("alice", on: connection).session.id
             let open = try await phones.begin("+14155552673", alice).id
-            house.clock.advance(31)
+            fixture.clock.advance(31)
             let asked = try await bench.ask(
                 .init(id: UUID().uuidString, to: alice.session.userID.description, eventID: nil),
                 for: stranger.session)
@@ -140,25 +140,25 @@ struct HeldBackTests {
 
             let token = try #require(opened.token).text.reveal()
             try await happen(event, alice, token, bench)
-            let before = try await rows(house)
+            let before = try await rows(fixture)
             for act in acts {
                 await #expect(throws: Refusal(event.refusal, ""), "\(act.name)") { try await act.run(alice) }
             }
-            #expect(try await rows(house) == before)
+            #expect(try await rows(fixture) == before)
         }
     }
 
     @Test("would have been carried out if nothing had happened")
     func everything() async throws {
-        try await House.inhabit { house in
-            let bench = try Bench(house)
+        try await ServiceFixture.run { fixture in
+            let bench = try Bench(fixture)
             let stranger = try await bench.cards.withPhone("bob", "+14155552670")
             try await bench.cards.show(try CardBench.specimen("T64235780", family: "BAKER"), stranger)
             let alice = try await bench.cards.withPhone("alice", "+14155552671")
             try await bench.cards.show(try CardBench.specimen("T64235781", family: "ADAMS"), alice)
-            let other = try await house.opened("alice", on: alice.connection).session.id
+            let other = try await fixture.opened("alice", on: alice.connection).session.id
             let open = try await bench.cards.phones.begin("+14155552673", alice).id
-            house.clock.advance(31)
+            fixture.clock.advance(31)
             let asked = try await bench.ask(
                 .init(id: UUID().uuidString, to: alice.session.userID.description, eventID: nil),
                 for: stranger.session)
@@ -175,8 +175,8 @@ struct HeldBackTests {
     }
 
     /// How many rows there are of each kind that the acts write.
-    private func rows(_ house: House) async throws -> [Int64] {
-        try await house.store.read { transaction in
+    private func rows(_ fixture: ServiceFixture) async throws -> [Int64] {
+        try await fixture.store.read { transaction in
             try [
                 "phone_verifications", "identity_cards", "authorizations WHERE state = 'APPROVAL'", "authorizations",
                 "blocks", "audit_entries", "rates", "sessions WHERE state = 'unauthenticated'",

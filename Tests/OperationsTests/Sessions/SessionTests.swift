@@ -11,36 +11,37 @@ struct SessionTests {
 
     @Test("An idle session is challenged, renewed under the same id with a new token, and the old token is dead")
     func idle() async throws {
-        try await House.inhabit { house in
-            let connection = try await house.connectNewDevice()
-            let first = try await house.opened("alice", on: connection)
+        try await ServiceFixture.run { fixture in
+            let connection = try await fixture.connectNewDevice()
+            let first = try await fixture.opened("alice", on: connection)
             let token = try text(first)
-            _ = try await house.check(token, on: connection)
-            house.clock.advance(3600)
-            await #expect(throws: Refusal(.sessionChallenged, "")) { try await house.check(token, on: connection) }
-            let renewed = try await house.renew(
-                sessionToken: token, identityToken: try house.identityToken("alice", on: connection), on: connection)
+            _ = try await fixture.check(token, on: connection)
+            fixture.clock.advance(3600)
+            await #expect(throws: Refusal(.sessionChallenged, "")) { try await fixture.check(token, on: connection) }
+            let renewed = try await fixture.renew(
+                sessionToken: token, identityToken: try fixture.identityToken("alice", on: connection), on: connection)
             #expect(renewed.session.id == first.session.id)
             #expect(renewed.session.userID == first.session.userID)
-            await #expect(throws: Refusal(.sessionDestroyed, "")) { try await house.check(token, on: connection) }
-            _ = try await house.check(try text(renewed), on: connection)
+            await #expect(throws: Refusal(.sessionDestroyed, "")) { try await fixture.check(token, on: connection) }
+            _ = try await fixture.check(try text(renewed), on: connection)
         }
     }
 
     @Test("Only the session's own user renews it, and only while it is challenged")
     func foreignRenewal() async throws {
-        try await House.inhabit { house in
-            let connection = try await house.connectNewDevice()
-            let token = try text(try await house.opened("alice", on: connection))
+        try await ServiceFixture.run { fixture in
+            let connection = try await fixture.connectNewDevice()
+            let token = try text(try await fixture.opened("alice", on: connection))
             await #expect(throws: Refusal(.conflict, "")) {
-                try await house.renew(
-                    sessionToken: token, identityToken: try house.identityToken("alice", on: connection), on: connection
+                try await fixture.renew(
+                    sessionToken: token, identityToken: try fixture.identityToken("alice", on: connection),
+                    on: connection
                 )
             }
-            house.clock.advance(3600)
+            fixture.clock.advance(3600)
             await #expect(throws: Refusal(.conflict, "")) {
-                try await house.renew(
-                    sessionToken: token, identityToken: try house.identityToken("mallory", on: connection),
+                try await fixture.renew(
+                    sessionToken: token, identityToken: try fixture.identityToken("mallory", on: connection),
                     on: connection)
             }
         }
@@ -49,29 +50,29 @@ struct SessionTests {
     @Test(
         "Renewal knows a user by the id: a name in another Unicode form is another user's, another app's token refused")
     func equivalentNames() async throws {
-        try await House.inhabit { house in
-            let connection = try await house.connectNewDevice()
+        try await ServiceFixture.run { fixture in
+            let connection = try await fixture.connectNewDevice()
             let (composed, decomposed) = ("Zo\u{EB}", "Zoe\u{308}")
-            let first = try await house.opened(composed, on: connection)
-            #expect(try await house.opened(decomposed, on: connection).session.userID != first.session.userID)
-            house.clock.advance(3600)
+            let first = try await fixture.opened(composed, on: connection)
+            #expect(try await fixture.opened(decomposed, on: connection).session.userID != first.session.userID)
+            fixture.clock.advance(3600)
             let token = try text(first)
             await #expect(throws: Refusal(.conflict, "")) {
-                try await house.renew(
-                    sessionToken: token, identityToken: try house.identityToken(decomposed, on: connection),
+                try await fixture.renew(
+                    sessionToken: token, identityToken: try fixture.identityToken(decomposed, on: connection),
                     on: connection)
             }
             func identity(app: String) throws -> String {
-                try house.signer.identityToken(
-                    provider: house.registration.provider.id, kid: house.registration.keyID, externalID: composed,
-                    nonce: house.nonces(connection).nonce, now: house.clock.now
+                try fixture.signer.identityToken(
+                    provider: fixture.registration.provider.id, kid: fixture.registration.keyID, externalID: composed,
+                    nonce: fixture.nonces(connection).nonce, now: fixture.clock.now
                 ) { $0[claim: "app_id"] = .string(app) }
             }
             await #expect(throws: Refusal(.invalidIdentityToken, "", reason: "wrong_audience")) {
-                try await house.renew(
+                try await fixture.renew(
                     sessionToken: token, identityToken: try identity(app: UUID().uuidString), on: connection)
             }
-            let renewed = try await house.renew(
+            let renewed = try await fixture.renew(
                 sessionToken: token,
                 identityToken: try identity(app: first.session.applicationID.description), on: connection)
             #expect(renewed.session.userID == first.session.userID)
@@ -80,15 +81,15 @@ struct SessionTests {
 
     @Test("A day ends a session that is used all the time")
     func absolute() async throws {
-        try await House.inhabit { house in
-            let connection = try await house.connectNewDevice()
-            let token = try text(try await house.opened("alice", on: connection))
+        try await ServiceFixture.run { fixture in
+            let connection = try await fixture.connectNewDevice()
+            let token = try text(try await fixture.opened("alice", on: connection))
             for _ in 0..<47 {
-                house.clock.advance(1800)
-                _ = try await house.check(token, on: connection)
+                fixture.clock.advance(1800)
+                _ = try await fixture.check(token, on: connection)
             }
-            house.clock.advance(1800)
-            await #expect(throws: Refusal(.sessionExpired, "")) { try await house.check(token, on: connection) }
+            fixture.clock.advance(1800)
+            await #expect(throws: Refusal(.sessionExpired, "")) { try await fixture.check(token, on: connection) }
         }
     }
 
@@ -96,65 +97,65 @@ struct SessionTests {
     func explicit() async throws {
         var policy = Policy()
         policy.sessions.attach = .explicit
-        try await House.inhabit(policy) { house in
-            let connection = try await house.connectNewDevice()
-            let opened = try await house.opened("alice", on: connection)
+        try await ServiceFixture.run(policy) { fixture in
+            let connection = try await fixture.connectNewDevice()
+            let opened = try await fixture.opened("alice", on: connection)
             let token = try text(opened)
-            let other = try await house.connect(connection.thumbprint)
-            await #expect(throws: Refusal(.sessionNotAttached, "")) { try await house.check(token, on: other) }
-            _ = try await house.resume(
+            let other = try await fixture.connect(connection.thumbprint)
+            await #expect(throws: Refusal(.sessionNotAttached, "")) { try await fixture.check(token, on: other) }
+            _ = try await fixture.resume(
                 userID: opened.session.userID.description, sessionToken: token, on: other)
-            _ = try await house.check(token, on: other)
+            _ = try await fixture.check(token, on: other)
         }
     }
 
     @Test("The ninth session of a user on a device ends the first")
     func cap() async throws {
-        try await House.inhabit { house in
-            let connection = try await house.connectNewDevice()
+        try await ServiceFixture.run { fixture in
+            let connection = try await fixture.connectNewDevice()
             var tokens: [String] = []
             for _ in 0..<9 {
-                tokens.append(try text(try await house.opened("alice", on: connection)))
-                house.clock.advance(1)
+                tokens.append(try text(try await fixture.opened("alice", on: connection)))
+                fixture.clock.advance(1)
             }
-            await #expect(throws: Refusal(.sessionDestroyed, "")) { try await house.check(tokens[0], on: connection) }
-            for token in tokens.dropFirst() { _ = try await house.check(token, on: connection) }
+            await #expect(throws: Refusal(.sessionDestroyed, "")) { try await fixture.check(tokens[0], on: connection) }
+            for token in tokens.dropFirst() { _ = try await fixture.check(token, on: connection) }
         }
     }
 
     @Test("A stolen token challenges its session, and a nonce is accepted once and for ten minutes")
     func theft() async throws {
-        try await House.inhabit { house in
-            let connection = try await house.connectNewDevice()
-            let token = try text(try await house.opened("alice", on: connection))
-            let thief = try await house.connectNewDevice()
-            await #expect(throws: Refusal(.bindingMismatch, "")) { try await house.check(token, on: thief) }
-            await #expect(throws: Refusal(.sessionChallenged, "")) { try await house.check(token, on: connection) }
+        try await ServiceFixture.run { fixture in
+            let connection = try await fixture.connectNewDevice()
+            let token = try text(try await fixture.opened("alice", on: connection))
+            let thief = try await fixture.connectNewDevice()
+            await #expect(throws: Refusal(.bindingMismatch, "")) { try await fixture.check(token, on: thief) }
+            await #expect(throws: Refusal(.sessionChallenged, "")) { try await fixture.check(token, on: connection) }
 
-            let identity = try house.identityToken("bob", on: connection)
-            _ = try await house.open(identityToken: identity, applicationID: nil, on: connection)
+            let identity = try fixture.identityToken("bob", on: connection)
+            _ = try await fixture.open(identityToken: identity, applicationID: nil, on: connection)
             await #expect(throws: Refusal(.invalidIdentityToken, "", reason: "nonce_used")) {
-                try await house.open(identityToken: identity, applicationID: nil, on: connection)
+                try await fixture.open(identityToken: identity, applicationID: nil, on: connection)
             }
-            let nonce = house.nonces(connection).nonce
-            house.clock.advance(600)
-            let late = try house.signer.identityToken(
-                provider: house.registration.provider.id, kid: house.registration.keyID, externalID: "bob",
-                nonce: nonce, now: house.clock.now)
+            let nonce = fixture.nonces(connection).nonce
+            fixture.clock.advance(600)
+            let late = try fixture.signer.identityToken(
+                provider: fixture.registration.provider.id, kid: fixture.registration.keyID, externalID: "bob",
+                nonce: nonce, now: fixture.clock.now)
             await #expect(throws: Refusal(.invalidIdentityToken, "", reason: "nonce_expired")) {
-                try await house.open(identityToken: late, applicationID: nil, on: connection)
+                try await fixture.open(identityToken: late, applicationID: nil, on: connection)
             }
         }
     }
 
     @Test("Thirty sessions a minute are enough for one certificate")
     func rate() async throws {
-        try await House.inhabit { house in
-            let connection = try await house.connectNewDevice()
-            for number in 0..<30 { _ = try await house.opened("user-\(number)", on: connection) }
-            await #expect(throws: Refusal(.rateLimited, "")) { try await house.opened("one more", on: connection) }
-            house.clock.advance(2)
-            _ = try await house.opened("one more", on: connection)
+        try await ServiceFixture.run { fixture in
+            let connection = try await fixture.connectNewDevice()
+            for number in 0..<30 { _ = try await fixture.opened("user-\(number)", on: connection) }
+            await #expect(throws: Refusal(.rateLimited, "")) { try await fixture.opened("one more", on: connection) }
+            fixture.clock.advance(2)
+            _ = try await fixture.opened("one more", on: connection)
         }
     }
 }

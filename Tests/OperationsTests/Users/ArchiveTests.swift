@@ -9,23 +9,23 @@ import Testing
 
 @Suite("Taking users offline")
 struct ArchiveTests {
-    /// A house in which some users are verified, one a second.
-    private static func inhabit(
+    /// A fixture in which some users are verified, one a second.
+    private static func run(
         _ count: Int, _ body: (CardBench, ArchiveUsers, [PhoneBench.Person]) async throws -> Void
     ) async throws {
-        try await House.inhabit { house in
-            let bench = try CardBench(house)
+        try await ServiceFixture.run { fixture in
+            let bench = try CardBench(fixture)
             var people: [PhoneBench.Person] = []
             for index in 0..<count {
                 let person = try await bench.withPhone("user \(index)", number(index))
                 let specimen = try CardBench.specimen("T6423578\(index)", given: "USER\(Self.letters[index])")
                 #expect(try await bench.show(specimen, person).status == .verified)
                 people.append(person)
-                house.clock.advance(1)
+                fixture.clock.advance(1)
             }
-            let clock = house.clock
+            let clock = fixture.clock
             let archive = ArchiveUsers(
-                store: house.store, keys: house.personalKeys, surroundings: Surroundings(now: { clock.now }),
+                store: fixture.store, keys: fixture.personalKeys, environment: Environment(now: { clock.now }),
                 actor: "admin test", batch: 3)
             try await body(bench, archive, people)
         }
@@ -51,7 +51,7 @@ struct ArchiveTests {
 
     @Test("Every verified user stands in it once, in the order of bench, and each read is in the audit log")
     func complete() async throws {
-        try await Self.inhabit(7) { bench, archive, people in
+        try await Self.run(7) { bench, archive, people in
             let unverified = try await bench.withPhone("nobody", "+14155552690")
             let (written, lines) = try await Self.lines(archive)
             #expect(Self.users(lines) == people.map(\.session.userID.description))
@@ -61,7 +61,7 @@ struct ArchiveTests {
             #expect(lines[2]["document_number"]?.text == "T64235782")
             #expect(lines[2]["postal_address"]?.text?.hasPrefix("2300 WEST BROAD STREET") == true)
             #expect(lines[2]["assurance"]?.text == "barcode")
-            let subjects = try await bench.house.store.read { transaction in
+            let subjects = try await bench.fixture.store.read { transaction in
                 try transaction.query(
                     "SELECT subject FROM audit_entries WHERE event = 'personal_data_read' AND detail LIKE 'archive %'"
                 ).map { try $0.text(0) }
@@ -73,7 +73,7 @@ struct ArchiveTests {
 
     @Test("What was written and not marked is written again; what was marked is not, until its user proves anew")
     func marking() async throws {
-        try await Self.inhabit(7) { bench, archive, people in
+        try await Self.run(7) { bench, archive, people in
             let (first, before) = try await Self.lines(archive)
             // The process died here: nothing is lost.
             let (second, again) = try await Self.lines(archive)
@@ -83,26 +83,26 @@ struct ArchiveTests {
             #expect(try await Self.lines(archive, again: true).1.count == 7)
             let (third, _) = try await Self.lines(archive, again: true)
             #expect(try await archive.mark(third, purging: []) == 7)
-            bench.house.clock.advance(1)
+            bench.fixture.clock.advance(1)
             _ = try await bench.show(try CardBench.specimen("T64235789", given: "USERE"), people[4])
-            bench.house.clock.advance(1)
+            bench.fixture.clock.advance(1)
             #expect(Self.users(try await Self.lines(archive).1) == [people[4].session.userID.description])
         }
     }
 
     @Test("Who proves something while an archive is written stays for the next one")
     func change() async throws {
-        try await Self.inhabit(5) { bench, archive, people in
+        try await Self.run(5) { bench, archive, people in
             let (written, lines) = try await Self.lines(archive)
             #expect(lines.count == 5)
-            bench.house.clock.advance(40)
+            bench.fixture.clock.advance(40)
             let number = "+14155552699"
             let id = try await bench.phones.begin(number, people[1]).id
             let code = bench.phones.code(id, number, people[1])
             #expect(try await bench.phones.verdict(id, code, people[1]) == .right)
             _ = try await bench.show(try CardBench.specimen("T64235787", given: "USERD"), people[3])
             #expect(try await archive.mark(written, purging: []) == 3)
-            bench.house.clock.advance(1)
+            bench.fixture.clock.advance(1)
             let next = Self.users(try await Self.lines(archive).1)
             #expect(next == [people[1], people[3]].map(\.session.userID.description))
         }
@@ -110,13 +110,13 @@ struct ArchiveTests {
 
     @Test("Only those verified since the moment are taken, and a damaged row keeps nobody else out")
     func selection() async throws {
-        try await Self.inhabit(4) { bench, archive, people in
-            let since = bench.house.clock.now.addingTimeInterval(-2)
+        try await Self.run(4) { bench, archive, people in
+            let since = bench.fixture.clock.now.addingTimeInterval(-2)
             #expect(
                 Self.users(try await Self.lines(archive, since: since).1)
                     == people.suffix(2).map(\.session.userID.description))
             let damaged = people[1].session.userID.description
-            try await bench.house.store.write {
+            try await bench.fixture.store.write {
                 try $0.execute(
                     "UPDATE authenticated_users SET full_name = phone_number WHERE user_id = $1", [.text(damaged)])
             }
@@ -128,7 +128,7 @@ struct ArchiveTests {
 
     @Test("A purge drops what it names from rows and cards, and the document is known again all the same")
     func purge() async throws {
-        try await Self.inhabit(2) { bench, archive, people in
+        try await Self.run(2) { bench, archive, people in
             let (written, _) = try await Self.lines(archive)
             #expect(try await archive.mark(written, purging: [.postalAddress, .documentNumber]) == 2)
             let own = try #require(try await bench.user(people[0].session).proved)

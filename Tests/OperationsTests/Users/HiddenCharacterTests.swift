@@ -12,8 +12,8 @@ struct HiddenCharacterTests {
 
     @Test("are refused in the notes of bans and lifts, and in the reasons of reviewers, before anything is done")
     func notes() async throws {
-        try await House.inhabit { house in
-            let bench = try BanBench(house)
+        try await ServiceFixture.run { fixture in
+            let bench = try BanBench(fixture)
             _ = try await bench.phones.person("alice")
             let done = try await bench.ban(.user("test/alice"), note: "Said:\n\t\u{201C}no\u{201D}")
             for text in Self.hidden {
@@ -32,10 +32,10 @@ struct HiddenCharacterTests {
 
     @Test("are refused in the names of providers, accounts and apps")
     func names() async throws {
-        try await House.inhabit { house in
-            let clock = house.clock
+        try await ServiceFixture.run { fixture in
+            let clock = fixture.clock
             let providers = AdministerProviders(
-                store: house.store, surroundings: Surroundings(now: { clock.now }), actor: "admin test")
+                store: fixture.store, environment: Environment(now: { clock.now }), actor: "admin test")
             let key = try ProviderSigner(.es256).verificationKey
             for text in Self.hidden {
                 await #expect(throws: Self.refused) {

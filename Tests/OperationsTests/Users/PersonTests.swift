@@ -12,12 +12,12 @@ struct PersonTests {
 
     @Test("is exported and erased only in a session made or renewed within ten minutes")
     func freshness() async throws {
-        try await House.inhabit { house in
-            let bench = try CardBench(house)
+        try await ServiceFixture.run { fixture in
+            let bench = try CardBench(fixture)
             let alice = try await bench.withPhone("alice", "+14155552671")
-            house.clock.advance(600)
+            fixture.clock.advance(600)
             #expect(try await bench.user.export(for: alice.session).proved?.phoneNumber == "+14155552671")
-            house.clock.advance(1)
+            fixture.clock.advance(1)
             await #expect(throws: Self.stale) { try await bench.user.export(for: alice.session) }
             await #expect(throws: Self.stale) { try await bench.user.erase(for: alice.session) }
             #expect(try await bench.assurance(alice) == .phone)
@@ -26,8 +26,8 @@ struct PersonTests {
 
     @Test("is gone after erasure: rows, key and sessions; the same user is a stranger afterwards")
     func erasure() async throws {
-        try await House.inhabit { house in
-            let bench = try CardBench(house)
+        try await ServiceFixture.run { fixture in
+            let bench = try CardBench(fixture)
             let alice = try await bench.withPhone("alice", "+14155552671")
             let elsewhere = try await bench.phones.person("alice")
             try await bench.show(try .virginia, alice)
@@ -36,21 +36,21 @@ struct PersonTests {
             let receipt = try await bench.user.erase(for: alice.session)
 
             for table in ["authenticated_users", "identity_cards", "phone_verifications", "outbox"] {
-                let rows = try await house.store.read { transaction in
+                let rows = try await fixture.store.read { transaction in
                     try transaction.query(
                         "SELECT * FROM \(table) WHERE user_id = $1", [.text(alice.session.userID.description)]
                     ).count
                 }
                 #expect(rows == 0, "\(table)")
             }
-            let keys = house.personalKeys
-            let key = try await house.store.read { try DataKeyRecords($0, keys: keys).find(alice.session.userID) }
+            let keys = fixture.personalKeys
+            let key = try await fixture.store.read { try DataKeyRepository($0, keys: keys).find(alice.session.userID) }
             #expect(key == nil)
             for session in [alice.session, elsewhere.session] {
-                let state = try await house.store.read { try SessionRecords($0).find(session.id)?.state }
+                let state = try await fixture.store.read { try SessionRepository($0).find(session.id)?.state }
                 #expect(state == .unauthenticated)
             }
-            let audited = try await house.store.read {
+            let audited = try await fixture.store.read {
                 try $0.first(
                     "SELECT subject FROM audit_entries WHERE id = $1 AND event = 'user_erased'",
                     [.text(receipt.uuidString.lowercased())])?.text(0)
@@ -68,8 +68,8 @@ struct PersonTests {
 
     @Test("passes to nobody with the number: the old row is suspended, and begins anew with a new number")
     func reassigned() async throws {
-        try await House.inhabit { house in
-            let bench = try CardBench(house)
+        try await ServiceFixture.run { fixture in
+            let bench = try CardBench(fixture)
             let alice = try await bench.withPhone("alice", "+14155552671")
             try await bench.show(try .virginia, alice)
             let bob = try await bench.withPhone("bob", "+14155552671")
@@ -88,10 +88,10 @@ struct PersonTests {
 
     @Test("is shown to admins with a reason, which the audit log keeps with their name")
     func administration() async throws {
-        try await House.inhabit { house in
-            let bench = try CardBench(house)
+        try await ServiceFixture.run { fixture in
+            let bench = try CardBench(fixture)
             let alice = try await bench.withPhone("alice", "+14155552671")
-            let address = house.registration.provider.address(of: "alice")
+            let address = fixture.registration.provider.address(of: "alice")
             for name in [alice.session.userID.description, address] {
                 #expect(try await bench.admin.find(name).user.id == alice.session.userID)
             }
@@ -100,7 +100,7 @@ struct PersonTests {
             await #expect(throws: Refusal(.notFound, "")) { try await bench.admin.find("nobody/alice") }
             _ = try await bench.admin.erase(address, reason: "request-8")
             #expect(try await bench.admin.export(address, reason: "request-9").proved == nil)
-            let audited = try await house.store.read { transaction in
+            let audited = try await fixture.store.read { transaction in
                 try transaction.query("SELECT event, reason FROM audit_entries WHERE actor = 'admin test'").map {
                     "\(try $0.text(0)) \(try $0.textOrNull(1) ?? "")"
                 }
@@ -113,22 +113,22 @@ struct PersonTests {
 
     @Test("is told to its provider as ages and initials, and only while the level holds")
     func provider() async throws {
-        try await House.inhabit { house in
-            let bench = try CardBench(house)
+        try await ServiceFixture.run { fixture in
+            let bench = try CardBench(fixture)
             let alice = try await bench.withPhone("alice", "+14155552671")
-            let provider = house.registration.provider.id
-            let before = try await house.serve.known("alice", of: provider)
+            let provider = fixture.registration.provider.id
+            let before = try await fixture.serve.known("alice", of: provider)
             #expect(before.isOver(18) == nil && before.initials == nil)
             var young = try CardSpecimen.virginia
             young.birth = CardSpecimen.day(2007, 6, 6)
-            young.expiry = CalendarDate(utcDayOf: house.clock.now + 86_400)
+            young.expiry = CalendarDate(utcDayOf: fixture.clock.now + 86_400)
             try await bench.show(young, alice)
-            let known = try await house.serve.known("alice", of: provider)
+            let known = try await fixture.serve.known("alice", of: provider)
             #expect(known.user.assurance == .barcode)
             #expect(known.isOver(18) == true && known.isOver(21) == false)
             #expect(known.initials == "MS")
-            house.clock.advance(3 * 86_400)
-            let lapsed = try await house.serve.known("alice", of: provider)
+            fixture.clock.advance(3 * 86_400)
+            let lapsed = try await fixture.serve.known("alice", of: provider)
             #expect(lapsed.user.assurance == .phone)
             #expect(lapsed.isOver(18) == nil && lapsed.initials == nil)
         }

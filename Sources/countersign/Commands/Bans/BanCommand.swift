@@ -36,9 +36,9 @@ struct BanCommand: AsyncParsableCommand {
             let policy = await BanCommand.policyOrDefaults(shared)
             let (ban, impact) = try await Admin.run(shared) { admin -> (Ban?, BanImpact) in
                 let bans = try admin.banning(policy)
-                guard !dryRun else { return (nil, try await bans.foresee(order)) }
+                guard !dryRun else { return (nil, try await bans.preview(order)) }
                 guard !yes else { return try await bans(order, upTo: nil) }
-                let count = try await bans.foresee(order).users.count
+                let count = try await bans.preview(order).users.count
                 if count > 1 { try BanCommand.confirm(count) }
                 return try await bans(order, upTo: max(count, 1))
             }

@@ -132,7 +132,7 @@ extension BanCommand {
     }
 
     /// Numbers and documents are named by their blind indexes: nothing else is known of them.
-    static func names(of subject: BanHold.Subject) -> (kind: String, text: String) {
+    static func names(of subject: BanEntry.Subject) -> (kind: String, text: String) {
         switch subject {
         case .user(let id): ("user", id.description)
         case .phone(let index): ("phone", index.base64URL)
@@ -159,7 +159,7 @@ extension BanCommand {
         ])
     }
 
-    private static func json(_ hold: BanHold) -> JSONValue {
+    private static func json(_ hold: BanEntry) -> JSONValue {
         let (kind, subject) = names(of: hold.subject)
         return .members([
             "kind": .string(kind.replacing(" ", with: "_")), "subject": .string(subject),

@@ -79,7 +79,7 @@ struct DeviceCommand: AsyncParsableCommand {
 
 extension Admin {
     var devices: AdministerDevices {
-        AdministerDevices(store: store, surroundings: surroundings, actor: actor)
+        AdministerDevices(store: store, environment: environment, actor: actor)
     }
 
     /// Makes the revocation list anew, where the authority's key is at hand: `false` where it is not. The revocation
@@ -89,7 +89,7 @@ extension Admin {
             let key = try KeyFiles.signingKeyOfAuthority(in: keysDirectory)
             let pem = try KeyFiles.file(.authorityCertificate, in: keysDirectory).read()
             let authority = try KeyFiles.authority(pem, key, in: keysDirectory)
-            _ = try await PublishRevocationList(store: store, authority: authority, surroundings: surroundings)()
+            _ = try await PublishRevocationList(store: store, authority: authority, environment: environment)()
             return true
         } catch {
             return false

@@ -89,10 +89,10 @@ struct WrappingKeyRotation {
         let keys = try KeyFiles.personal(in: admin.keysDirectory)
         try await requireAgreement(on: keys)
         let rotation = RotateWrappingKey(
-            store: admin.store, keys: keys, surroundings: admin.surroundings, actor: admin.actor)
+            store: admin.store, keys: keys, environment: admin.environment, actor: admin.actor)
         var report = Report(version: keys.currentWrappingVersion)
         if !prune, try await rotation.standing().isFinished {
-            try file.add(admin.surroundings.randomBytes(32))
+            try file.add(admin.environment.randomBytes(32))
             try keys.reload()
             report.version = keys.currentWrappingVersion
             report.added = true
@@ -113,7 +113,7 @@ struct WrappingKeyRotation {
     private func requireAgreement(on keys: PersonalKeys) async throws {
         let own = NodeFingerprints(items: [.wrappingKeys: keys.wrappingFingerprints], policies: [:])
         let other = try await admin.store.read { transaction in
-            try NodeRecords(transaction).live().first {
+            try ClusterMemberRepository(transaction).live().first {
                 !own.mayAddVersion(of: .wrappingKeys, beside: $0.fingerprints)
             }
         }

@@ -33,18 +33,18 @@ struct ServeCommand: AsyncParsableCommand {
         MetricsSystem.bootstrap(registry)
         let store = try settings.store.open(clock: { Date() })
         try await store.migrate(Schema.migrations)
-        let generation = try await store.read { try RestoreRecords($0).nonceGeneration() }
+        let generation = try await store.read { try RestoreRepository($0).nonceGeneration() }
         let nonceKey = NonceKey(keys.nonceSecret, generation: generation)
         try await HTTPClient.withHTTPClient(
             configuration: .init(
                 redirectConfiguration: .disallow, timeout: .init(connect: .seconds(5), read: .seconds(10)))
         ) { http in
             try await HTTPClient.withHTTPClient(configuration: .delivery(policy.delivery)) { carriers in
-                let house = try House(
+                let server = try Server(
                     settings: settings, policy: CurrentPolicy(policy), keys: keys, nonceKey: nonceKey,
                     exportKey: ExportKey(keys.nonceSecret, generation: generation), store: store,
                     registry: registry, http: http, carriers: carriers, logger: Logger(label: "countersign"))
-                try await house.run()
+                try await server.run()
             }
         }
         try await store.close()

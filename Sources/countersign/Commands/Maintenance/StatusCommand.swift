@@ -22,7 +22,7 @@ struct StatusCommand: AsyncParsableCommand {
                 try await admin.store.currentMigration()
             )
         }
-        let bytes = try settings.store.file.map { try SQLiteUpkeep(path: $0).size() }
+        let bytes = try settings.store.file.map { try SQLiteMaintenance(path: $0).size() }
         if shared.json {
             Output.json(Self.json(summary, bytes: bytes, version: version))
         } else {
@@ -71,7 +71,7 @@ struct StatusCommand: AsyncParsableCommand {
         }
     }
 
-    private static func json(_ node: LiveNode, among nodes: [LiveNode]) -> JSONValue {
+    private static func json(_ node: ClusterMember, among nodes: [ClusterMember]) -> JSONValue {
         let differing = node.differingPolicies(among: nodes)
         return .members([
             "id": .string(node.id.description), "host": .string(node.host), "version": .string(node.version),

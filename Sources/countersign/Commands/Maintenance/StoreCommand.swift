@@ -34,7 +34,7 @@ struct StoreCommand: AsyncParsableCommand {
                 throw CommandFailure("\(file) cannot be made: \(reason).")
             }
             progress.end()
-            let bytes = try SQLiteUpkeep(path: file).size()
+            let bytes = try SQLiteMaintenance(path: file).size()
             if shared.json {
                 Output.json(.members(["backup": .string(file), "bytes": .integer(bytes)]))
             } else {
@@ -116,12 +116,12 @@ struct StoreCommand: AsyncParsableCommand {
     /// The store's file.
     ///
     /// - Throws: ``CommandFailure`` for an engine that brings its own tools, `StoreError.unavailable` without a file.
-    static func upkeep(_ settings: Settings) throws -> SQLiteUpkeep {
+    static func upkeep(_ settings: Settings) throws -> SQLiteMaintenance {
         guard let file = settings.store.file else {
             throw CommandFailure("This store is not a file: use its engine's own tools, such as pg_dump.")
         }
         guard FileManager.default.fileExists(atPath: file) else { throw settings.store.missing }
-        return try SQLiteUpkeep(path: file)
+        return try SQLiteMaintenance(path: file)
     }
 
     /// What keeps this build from working with a store as it is.

@@ -70,7 +70,7 @@ struct StoreCopyCommand: AsyncParsableCommand {
         let shown = Mutex<(step: CopyStore.Step, progress: Progress)?>(nil)
         defer { shown.withLock { $0?.progress.end() } }
         return try await CopyStore(
-            source: stores.0, target: stores.1, places: places, surroundings: Surroundings(),
+            source: stores.0, target: stores.1, places: places, environment: Environment(),
             actor: "admin \(NSUserName())"
         )(isFinal: final, cutsNodes: cut) { step, done, all in
             shown.withLock { shown in
@@ -175,7 +175,7 @@ struct StoreReopenCommand: AsyncParsableCommand {
             } else {
                 let restore = RestoreStore(
                     restored: store, replaced: copy, keys: try KeyFiles.personal(in: settings.keys),
-                    surroundings: Surroundings(), actor: "admin \(NSUserName())")
+                    environment: Environment(), actor: "admin \(NSUserName())")
                 let decision = try await restore.decision(reason: reason)
                 _ = try await store.takeBack { _ = try decision($0) }
             }

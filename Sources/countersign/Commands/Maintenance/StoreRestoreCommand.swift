@@ -45,9 +45,9 @@ struct StoreRestoreCommand: AsyncParsableCommand {
             throw CommandFailure(
                 "This store is not a file: use its engine's own tools, such as pg_restore, and then --in-place.")
         }
-        let backup: SQLiteUpkeep
+        let backup: SQLiteMaintenance
         do {
-            backup = try SQLiteUpkeep(path: file)
+            backup = try SQLiteMaintenance(path: file)
             let defects = try Progress("examining the backup").during { try backup.inspect() }
             guard defects.isEmpty else {
                 throw CommandFailure("\(file) is damaged: \(defects.joined(separator: "; ")).")
@@ -55,7 +55,8 @@ struct StoreRestoreCommand: AsyncParsableCommand {
         } catch StoreError.unavailable(let reason) {
             throw CommandFailure("\(file) cannot be read as a store: \(reason).")
         }
-        let present = FileManager.default.fileExists(atPath: path) ? try SQLiteUpkeep(path: path, busyTimeout: 1) : nil
+        let present =
+            FileManager.default.fileExists(atPath: path) ? try SQLiteMaintenance(path: path, busyTimeout: 1) : nil
         guard yes else {
             throw CommandFailure("\(file) is sound and would take the place of \(path): add --yes.")
         }
@@ -74,14 +75,14 @@ struct StoreRestoreCommand: AsyncParsableCommand {
         if let present {
             try present.replace(by: draft, keeping: kept)
         } else {
-            try SQLiteUpkeep(path: draft).move(to: path)
+            try SQLiteMaintenance(path: draft).move(to: path)
         }
         Self.show(report, path: path, kept: present == nil ? nil : kept, json: shared.json)
     }
 
     /// Makes the copy fit to be the store.
     private func prepare(
-        _ draft: String, replacing present: SQLiteUpkeep?, keys: PersonalKeys, reason: AuditReason?
+        _ draft: String, replacing present: SQLiteMaintenance?, keys: PersonalKeys, reason: AuditReason?
     ) async throws -> RestoreStore.Report {
         let restored = try SQLiteDatabase(path: draft, clock: { Date() })
         try await restored.migrate(Schema.migrations)
@@ -93,7 +94,7 @@ struct StoreRestoreCommand: AsyncParsableCommand {
                 try await replaced?.requireCurrentSchema(at: .sqlite(path: present.path))
             }
             report = try await RestoreStore(
-                restored: restored, replaced: replaced, keys: keys, surroundings: Surroundings(),
+                restored: restored, replaced: replaced, keys: keys, environment: Environment(),
                 actor: "admin \(NSUserName())")(reason: reason)
         } catch {
             try? await replaced?.close()
@@ -173,7 +174,7 @@ struct RestoreInPlace {
             }
             let report = try await RestoreStore(
                 restored: restored, replaced: stores.count > 1 ? stores[1] : nil, keys: keys,
-                surroundings: Surroundings(), actor: "admin \(NSUserName())")(reason: reason)
+                environment: Environment(), actor: "admin \(NSUserName())")(reason: reason)
             for store in stores { try await store.close() }
             StoreRestoreCommand.show(report, path: place, kept: former?.place, json: json)
         } catch {
@@ -184,7 +185,7 @@ struct RestoreInPlace {
 
     private func requireUnused(_ file: String) throws {
         do {
-            try SQLiteUpkeep(path: file, busyTimeout: 1).requireUnused()
+            try SQLiteMaintenance(path: file, busyTimeout: 1).requireUnused()
         } catch StoreError.unavailable {
             throw CommandFailure("\(file) is in use, or is no store: stop the service, and every other command, first.")
         }

@@ -11,8 +11,8 @@ struct Admin: Sendable {
     let actor: String
     let keysDirectory: String
     /// The nodes that serve the store.
-    var nodes: [LiveNode] = []
-    let surroundings = Surroundings()
+    var nodes: [ClusterMember] = []
+    let environment = Environment()
 
     /// Opens the store of the settings, runs a body, closes the store.
     ///
@@ -30,7 +30,7 @@ struct Admin: Sendable {
             } else {
                 try await store.requirePresent(at: settings.store)
             }
-            admin.nodes = try await store.read { try NodeRecords($0).live() }
+            admin.nodes = try await store.read { try ClusterMemberRepository($0).live() }
             let result = try await body(admin)
             try await store.close()
             return result
@@ -59,58 +59,58 @@ struct Admin: Sendable {
     }
 
     var providers: AdministerProviders {
-        AdministerProviders(store: store, surroundings: surroundings, actor: actor)
+        AdministerProviders(store: store, environment: environment, actor: actor)
     }
 
     var sessions: AdministerSessions {
-        AdministerSessions(store: store, surroundings: surroundings, actor: actor)
+        AdministerSessions(store: store, environment: environment, actor: actor)
     }
 
     var outbox: AdministerOutbox {
-        AdministerOutbox(store: store, surroundings: surroundings, actor: actor)
+        AdministerOutbox(store: store, environment: environment, actor: actor)
     }
 
     var texts: AdministerTexts {
-        AdministerTexts(store: store, surroundings: surroundings, actor: actor)
+        AdministerTexts(store: store, environment: environment, actor: actor)
     }
 
     var providerKeys: ManageProviderKeys {
-        ManageProviderKeys(store: store, watch: nil, surroundings: surroundings)
+        ManageProviderKeys(store: store, watch: nil, environment: environment)
     }
 
     func users() throws -> AdministerUsers {
         AdministerUsers(
-            store: store, keys: try personalKeys(), surroundings: surroundings, actor: actor)
+            store: store, keys: try personalKeys(), environment: environment, actor: actor)
     }
 
     func archive() throws -> ArchiveUsers {
         ArchiveUsers(
-            store: store, keys: try personalKeys(), surroundings: surroundings, actor: actor)
+            store: store, keys: try personalKeys(), environment: environment, actor: actor)
     }
 
     func reviews() throws -> ReviewCards {
         ReviewCards(
-            store: store, keys: try personalKeys(), surroundings: surroundings, actor: actor)
+            store: store, keys: try personalKeys(), environment: environment, actor: actor)
     }
 
     func banning(_ policy: BanPolicy) throws -> BanSubject {
         BanSubject(
-            store: store, keys: try personalKeys(), policy: policy, surroundings: surroundings,
+            store: store, keys: try personalKeys(), policy: policy, environment: environment,
             actor: actor)
     }
 
     func lifting() throws -> LiftBan {
         LiftBan(
-            store: store, keys: try personalKeys(), surroundings: surroundings, actor: actor)
+            store: store, keys: try personalKeys(), environment: environment, actor: actor)
     }
 
     func bans() throws -> AdministerBans {
         AdministerBans(
-            store: store, keys: try personalKeys(), surroundings: surroundings, actor: actor)
+            store: store, keys: try personalKeys(), environment: environment, actor: actor)
     }
 
     var certificates: RevokeCertificate {
-        RevokeCertificate(store: store, watch: nil, surroundings: surroundings)
+        RevokeCertificate(store: store, watch: nil, environment: environment)
     }
 }
 

@@ -35,7 +35,7 @@ extension UserCommand {
                 let archive = try admin.archive()
                 let file = try ArchiveFile(path: output)
                 do {
-                    var writer = try AgeWriter(recipients: recipients, randomBytes: admin.surroundings.randomBytes) {
+                    var writer = try AgeWriter(recipients: recipients, randomBytes: admin.environment.randomBytes) {
                         try file.write($0)
                     }
                     let written = try await archive.write(

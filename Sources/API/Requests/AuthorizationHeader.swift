@@ -1,0 +1,87 @@
+import Domain
+
+/// What `Authorization: Layer …` says: nothing, a session's token, an identity token that shall create a session, or an
+/// export token.
+///
+/// RFC 9110 §11.4: a scheme and parameters in any order, here with single or double quotes or bare. Other schemes are
+/// no business of this service and read as nothing.
+public enum AuthorizationHeader: Sendable, Equatable {
+    case none
+    case session(String)
+    case identity(token: String, applicationID: String?, realm: String?)
+    /// What a banned user was given to see and erase the own data.
+    case export(String)
+
+    /// The longest field that is read, bytes.
+    public static let maximumLength = 12 * 1024
+
+    /// Reads the field.
+    ///
+    /// - Throws: ``Refusal`` `malformed_request` for an unknown or repeated parameter, an open quote, or two kinds of
+    ///   token at once.
+    public init(_ field: String?) throws(Refusal) {
+        guard let field else {
+            self = .none
+            return
+        }
+        guard field.utf8.count <= Self.maximumLength else {
+            throw Refusal(.malformedRequest, "Authorization is longer than \(Self.maximumLength) bytes.")
+        }
+        let scheme = field.prefix { $0 != " " }
+        guard scheme.lowercased() == "layer" else {
+            self = .none
+            return
+        }
+        let parameters = try Self.parameters(field.utf8.dropFirst(scheme.utf8.count))
+        switch (parameters["session-token"], parameters["identity-token"], parameters["export-token"]) {
+        case (let token?, nil, nil): self = .session(token)
+        case (nil, let token?, nil):
+            self = .identity(token: token, applicationID: parameters["app-id"], realm: parameters["realm"])
+        case (nil, nil, let token?): self = .export(token)
+        case (nil, nil, nil): self = .none
+        default: throw Refusal(.malformedRequest, "Authorization holds two kinds of token at once.")
+        }
+    }
+
+    private static let names: Set = ["realm", "session-token", "identity-token", "export-token", "app-id", "nonce"]
+
+    private static func parameters(_ bytes: Substring.UTF8View) throws(Refusal) -> [String: String] {
+        var found: [String: String] = [:]
+        var rest = bytes
+        func skip(_ fits: (UInt8) -> Bool) { rest = rest.drop(while: fits) }
+        func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
+        while true {
+            skip { isSpace($0) || $0 == UInt8(ascii: ",") }
+            guard !rest.isEmpty else { return found }
+            let name = String(Substring(rest.prefix { $0 != UInt8(ascii: "=") && !isSpace($0) })).lowercased()
+            skip { $0 != UInt8(ascii: "=") && !isSpace($0) }
+            skip(isSpace)
+            guard rest.first == UInt8(ascii: "=") else { throw malformed("a parameter has no value") }
+            rest = rest.dropFirst()
+            skip(isSpace)
+            guard names.contains(name) else { throw malformed("a parameter is unknown") }
+            let value: Substring.UTF8View
+            if let quote = rest.first, quote == UInt8(ascii: "\"") || quote == UInt8(ascii: "'") {
+                rest = rest.dropFirst()
+                value = rest.prefix { $0 != quote }
+                rest = rest.dropFirst(value.count)
+                guard rest.first == quote else { throw malformed("a quote does not end") }
+                rest = rest.dropFirst()
+                if let next = rest.first, !isSpace(next), next != UInt8(ascii: ",") {
+                    throw malformed("something follows a quote")
+                }
+            } else {
+                value = rest.prefix { !isSpace($0) && $0 != UInt8(ascii: ",") }
+                rest = rest.dropFirst(value.count)
+            }
+            guard !value.isEmpty else { throw malformed("a parameter is empty") }
+            guard found.updateValue(String(Substring(value)), forKey: name) == nil else {
+                throw malformed("a parameter stands twice")
+            }
+        }
+    }
+
+    private static func malformed(_ problem: String) -> Refusal {
+        Refusal(.malformedRequest, "Authorization cannot be read: \(problem).")
+    }
+}

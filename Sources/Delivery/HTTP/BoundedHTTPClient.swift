@@ -1,0 +1,98 @@
+import AsyncHTTPClient
+import Domain
+import Foundation
+import NIOCore
+import NIOHTTP1
+import NIOPosix
+import NIOSSL
+
+/// One question to a carrier's service, and its answer within limits of time and size.
+struct BoundedHTTPClient: Sendable {
+    /// Made with ``AsyncHTTPClient/HTTPClient/Configuration/delivery(_:)``.
+    let http: HTTPClient
+    /// From the connection to the last byte of the answer, seconds.
+    let timeout: TimeInterval
+
+    /// Longer answers are not read, bytes.
+    static let maximumAnswer = 65_536
+
+    /// What came back.
+    enum Answer: Sendable, Equatable {
+        /// An answer; its body is `nil` where it was longer than is read.
+        case answered(status: UInt, body: [UInt8]?)
+        /// No answer. The reason says what is known of it, and names nobody.
+        case failed(reason: String)
+    }
+
+    /// Posts a body.
+    func post(_ body: [UInt8], to url: WebAddress, headers: [(name: String, value: String)]) async -> Answer {
+        var request = HTTPClientRequest(url: url.description)
+        request.method = .POST
+        request.headers = HTTPHeaders(headers.map { ($0.name, $0.value) })
+        request.headers.replaceOrAdd(name: "host", value: url.host)
+        request.headers.add(name: "user-agent", value: "countersign")
+        request.body = .bytes(ByteBuffer(bytes: body))
+        let question = request
+        return await withTaskGroup(of: Answer.self) { group in
+            group.addTask { await ask(question) }
+            group.addTask {
+                // The client's own deadline ends with the head of an answer; a body may drip for ever.
+                try? await Task.sleep(for: .seconds(timeout))
+                return .failed(reason: Task.isCancelled ? "cancelled" : Self.late)
+            }
+            defer { group.cancelAll() }
+            return await group.next() ?? .failed(reason: "cancelled")
+        }
+    }
+
+    private static let unconnected: Set<CInt> = [ECONNREFUSED, EHOSTUNREACH, ENETUNREACH, EADDRNOTAVAIL]
+    private static let late = "no answer in time; it may have been accepted"
+
+    private func ask(_ request: HTTPClientRequest) async -> Answer {
+        do {
+            let limit = TimeAmount.milliseconds(Int64(timeout * 1000))
+            let answer = try await http.execute(request, timeout: limit)
+            do {
+                let body = try await answer.body.collect(upTo: Self.maximumAnswer)
+                return .answered(status: answer.status.code, body: Array(body.readableBytesView))
+            } catch is NIOTooManyBytesError {
+                return .answered(status: answer.status.code, body: nil)
+            }
+        } catch let error as HTTPClientError {
+            switch error {
+            case .deadlineExceeded, .readTimeout: return .failed(reason: Self.late)
+            case .connectTimeout: return .failed(reason: "no connection in time")
+            case .tlsHandshakeTimeout: return .failed(reason: "no TLS connection in time")
+            case .cancelled: return .failed(reason: "cancelled")
+            default: return .failed(reason: "the connection broke; it may have been accepted")
+            }
+        } catch is ForeignPeer {
+            return .failed(reason: "the connection reached an address that is not public")
+        } catch is CancellationError {
+            return .failed(reason: "cancelled")
+        } catch is NIOConnectionError {
+            return .failed(reason: "no connection")
+        } catch let error as IOError where Self.unconnected.contains(error.errnoCode) {
+            return .failed(reason: "no connection")
+        } catch is NIOSSLError, is NIOSSLExtraError, is BoringSSLError {
+            return .failed(reason: "no TLS connection that can be trusted")
+        } catch {
+            return .failed(reason: "the connection broke; it may have been accepted")
+        }
+    }
+}
+
+extension HTTPClient.Configuration {
+    /// How this room speaks to carriers' services: TLS 1.2 at the least, judged by the system's roots; no redirect is
+    /// followed, since a message and its credentials go where the policy says and nowhere else; no attempt is repeated.
+    public static func delivery(_ policy: DeliveryPolicy) -> HTTPClient.Configuration {
+        var tls = TLSConfiguration.makeClientConfiguration()
+        tls.minimumTLSVersion = .tlsv12
+        let connect = TimeAmount.milliseconds(Int64(policy.connectTimeout * 1000))
+        var configuration = HTTPClient.Configuration(
+            tlsConfiguration: tls, redirectConfiguration: .disallow, timeout: .init(connect: connect))
+        configuration.connectionPool.retryConnectionEstablishment = false
+        configuration.httpVersion = .http1Only
+        return configuration
+    }
+}

@@ -1,0 +1,174 @@
+import Database
+import Domain
+import Encoding
+import Foundation
+import Repositories
+
+/// A user asks another of the same provider for permission to message.
+///
+/// Whether the other one exists, or blocks the asker, is not to be seen: such a request is kept, listed and expires like
+/// any other, and is never delivered.
+public struct RequestPermission: Sendable {
+    private let store: SessionStore
+    private let keys: PersonalKeys
+    private let providers: ProviderCache
+    private let pushes: PushAuthorizations
+    private let outbox: OutboxSignal
+    private let policy: CurrentPolicy
+    private let rateLimiting: RateLimiting
+
+    /// Asks in a store.
+    ///
+    /// - Parameter outbox: rung when there may be somebody to tell.
+    public init(
+        store: any Database, keys: PersonalKeys, providers: ProviderCache, outbox: OutboxSignal,
+        policy: CurrentPolicy, rateLimiting: RateLimiting, environment: Environment
+    ) {
+        self.store = SessionStore(store)
+        self.keys = keys
+        self.providers = providers
+        self.outbox = outbox
+        self.policy = policy
+        self.rateLimiting = rateLimiting
+        pushes = PushAuthorizations(keys: keys, policy: policy, environment: environment)
+    }
+
+    /// What an app sends.
+    public struct Request: Sendable {
+        let id: AuthorizationID
+        let to: AuthorizationAddress
+        let eventID: String?
+
+        /// Reads a request.
+        ///
+        /// - Throws: ``Refusal`` `malformed_request`.
+        public init(id: String, to: String, eventID: String?) throws(Refusal) {
+            guard let id = AuthorizationID(id[...]) else { throw Refusal(.malformedRequest, "$.id is not a UUID.") }
+            self.id = id
+            self.to = try AuthorizationAddress(to)
+            guard eventID.map({ (1...256).contains($0.utf8.count) }) ?? true else {
+                throw Refusal(.malformedRequest, "$.event_id is not 1 to 256 bytes long.")
+            }
+            self.eventID = eventID
+        }
+    }
+
+    /// Asks. The same request again is answered like the first time and does nothing.
+    ///
+    /// - Throws: ``Refusal`` `not_verified` for either side, `not_found` where the id is another user's or the person
+    ///   another provider's, `conflict` where the id stands for another request or the two have an open one, or the
+    ///   other one declined lately, `rate_limited`, `malformed_request`, `unavailable`.
+    public func callAsFunction(_ request: Request, for session: Session) async throws -> AuthorizationID {
+        let own = try await providers.find(session.providerID)?.provider.slug
+        if case .address(let slug, _) = request.to, slug != own { throw Self.unknownPerson }
+        // What stays counted commits; its refusal comes after that.
+        let refusal = try await store.act(for: session) { transaction, _ -> Refusal? in
+            let parties = AuthorizationParties(policy, in: transaction)
+            try parties.requireCaller(session.userID)
+            if let earlier = try AuthorizationRepository(transaction).find(request.id) {
+                try requireSame(earlier, request, session, in: transaction)
+                return nil
+            }
+            let asked = try find(request.to, of: session, in: transaction)
+            try requireWithinLimit(session.userID, in: transaction)
+            // That the other one is banned is not to be seen either.
+            if let asked, try parties.ban(of: asked.id) == nil, try !parties.isVerified(asked.id) {
+                try countRefused(session.userID, in: transaction)
+                return parties.partnerIsNotVerified
+            }
+            try write(request, asked, session, in: transaction)
+            return nil
+        }
+        if let refusal { throw refusal }
+        outbox.ring()
+        return request.id
+    }
+
+    private func requireSame(
+        _ earlier: Authorization, _ request: Request, _ session: Session, in transaction: any Transaction
+    ) throws {
+        guard earlier.askerID == session.userID else {
+            throw Refusal(.notFound, "The id is not yours: make a new one.")
+        }
+        let words = try SealedRequest.open(earlier, of: session.userID, keys: keys, in: transaction)
+        guard words == SealedRequest(to: request.to.text, eventID: request.eventID) else {
+            throw Refusal(
+                .conflict, "You used this id for another request.",
+                state: earlier.state(now: transaction.now).rawValue)
+        }
+    }
+
+    /// The asked person; `nil` where there is none, or one who was erased.
+    private func find(
+        _ address: AuthorizationAddress, of session: Session, in transaction: any Transaction
+    ) throws -> User? {
+        let users = UserRepository(transaction)
+        let found: User? =
+            switch address {
+            case .user(let id): try users.find(id)
+            case .address(_, let externalID):
+                try users.find(providerID: session.providerID, externalID: externalID)
+            }
+        guard let found else { return nil }
+        guard found.providerID == session.providerID else { throw Self.unknownPerson }
+        guard found.id != session.userID else { throw Refusal(.malformedRequest, "$.to is you.") }
+        return found
+    }
+
+    private static let unknownPerson = Refusal(.notFound, "Your provider has no such user.")
+
+    /// Counts the requests themselves, so that the bound is exact over any 24 hours.
+    private func requireWithinLimit(_ user: UserID, in transaction: any Transaction) throws {
+        guard rateLimiting == .on else { return }
+        let now = transaction.now
+        let limit = policy[\.authorizations].requestsPerDay
+        guard
+            let oldest = try AuthorizationRepository(transaction).oldest(
+                ofNewest: limit, askedBy: user, since: now.addingTimeInterval(-86_400))
+        else { return }
+        let wait = oldest.addingTimeInterval(86_400).timeIntervalSince(now)
+        throw Refusal(
+            .rateLimited, "You asked \(limit) people in 24 hours: try again later.",
+            retryAfter: max(1, Int(saturating: wait.rounded(.up))))
+    }
+
+    /// That somebody is not verified is told, and so it costs: nobody may ask it of a whole list of names.
+    private func countRefused(_ user: UserID, in transaction: any Transaction) throws {
+        guard rateLimiting == .on else { return }
+        try RateRepository(transaction).count(
+            "authorization \(user)", limit: RateLimit(count: policy[\.authorizations].requestsPerDay, per: 86_400))
+    }
+
+    private func write(
+        _ request: Request, _ asked: User?, _ session: Session, in transaction: any Transaction
+    ) throws {
+        let now = transaction.now
+        let policy = policy[\.authorizations]
+        let records = AuthorizationRepository(transaction)
+        let targets = keys.blindIndexes("\(session.providerID) \(request.to.text)", .authorizationTarget)
+        try records.expire(askedBy: session.userID, limit: 1000)
+        for earlier in try records.between(
+            session.userID, and: asked?.id, targets: targets,
+            declinedSince: now.addingTimeInterval(-policy.againAfterRejection))
+        {
+            try earlier.requireAskableAgain(now: now, policy: policy)
+        }
+        let parties = AuthorizationParties(self.policy, in: transaction)
+        let isBlocked =
+            try asked.map {
+                try BlockRepository(transaction).holds($0.id, blocks: session.userID) || parties.ban(of: $0.id) != nil
+            } ?? true
+        let sealed = try SealedRequest(to: request.to.text, eventID: request.eventID).seal(
+            request.id, of: session.userID, keys: keys, in: transaction)
+        let authorization = Authorization(
+            id: request.id, providerID: session.providerID, askerID: session.userID, accepterID: asked?.id,
+            target: targets[0], isDelivered: !isBlocked, state: .request, createdAt: now,
+            expiresAt: now.addingTimeInterval(policy.requestLifetime), changedAt: now, sealedTo: sealed.to,
+            sealedEvent: sealed.event)
+        guard try records.insert(authorization) else {
+            throw Refusal(
+                .conflict, "You asked the same at this very moment.", state: AuthorizationState.request.rawValue)
+        }
+        try pushes.queue(AuthorizationRow(of: authorization), of: authorization, in: transaction)
+    }
+}

@@ -1,0 +1,138 @@
+import Cards
+import Database
+import Domain
+import Encoding
+import Foundation
+import PhoneNumbers
+import Repositories
+import Tokens
+
+/// Works out what a ban comes to: what it holds, and whom it hits. Changes nothing.
+struct BanPlanner: Sendable {
+    let keys: PersonalKeys
+    let policy: BanPolicy
+
+    /// What is to be written.
+    struct Plan: Sendable {
+        var holds: [BanEntry] = []
+        var devices: [DeviceID] = []
+        /// Those who are banned themselves, by name or as holders.
+        var banned: [UserID] = []
+        var impact = BanImpact(
+            users: [], sessions: [], devices: [], authorizations: 0, holdsNumber: false, holdsDocument: false)
+        /// The named subject as the audit log may name it.
+        var subject = ""
+    }
+
+    /// Works it out.
+    ///
+    /// - Throws: ``Refusal`` `not_found`; `conflict` where the target is banned as much for as long.
+    func callAsFunction(_ order: BanOrder, as ban: Ban, in transaction: any Transaction) throws -> Plan {
+        let blind = BanSubjectIndex(keys: keys)
+        var plan = Plan()
+        plan.subject = "ban \(ban.id)"
+        func hold(_ subjects: [BanSubjectIndex.Versioned], _ part: BanEntry.Part, until end: Date?) {
+            plan.holds += subjects.map {
+                BanEntry(ban: ban, subject: $0.subject, part: part, endsAt: end, indexVersion: $0.version)
+            }
+        }
+        switch order.target {
+        case .user(let name):
+            let user = try AdministerUsers.line(name, in: transaction).user
+            plan.subject = "user \(user.id)"
+            plan.holds.append(
+                BanEntry(ban: ban, subject: .user(user.id), part: .named, endsAt: ban.endsAt, indexVersion: nil))
+            if let end = policy.phoneHoldEnd(ofBanUntil: ban.endsAt, at: ban.createdAt) {
+                hold(try blind.number(of: user.id, in: transaction), .extended, until: end)
+            }
+            for card in try IdentityCardRepository(transaction).list(of: user.id)
+            where card.status == .verified && card.assurance.carriesBanToDocument {
+                hold(try blind.document(of: card, in: transaction), .extended, until: ban.endsAt)
+            }
+            if order.withDevices { plan.devices = try SessionRepository(transaction).devices(of: user.id) }
+        case .phone(let number): hold(blind.phone(number.e164), .named, until: ban.endsAt)
+        case .document(let name): hold(blind.document(name), .named, until: ban.endsAt)
+        case .device(let id):
+            guard try DeviceRepository(transaction).exists(id) else {
+                throw Refusal(.notFound, "There is no device \(id).")
+            }
+            plan.subject = "device \(id)"
+            plan.devices = [id]
+        }
+        try addHolders(to: &plan, of: ban, in: transaction)
+        for device in plan.devices { try add(device, order, to: &plan, of: ban, in: transaction) }
+        try requireNew(ban, plan, in: transaction)
+        try weigh(&plan, order.scope, in: transaction)
+        return plan
+    }
+
+    /// Users whose number or document it is are hit at once; later ones are refused when they prove it.
+    private func addHolders(to plan: inout Plan, of ban: Ban, in transaction: any Transaction) throws {
+        var ends: [UserID: Date] = [:]
+        for hold in plan.holds {
+            let holders: [UserID]
+            switch hold.subject {
+            case .phone(let index):
+                holders = try AuthenticatedUserRepository(transaction, keys: keys).holders(ofNumber: [index])
+            case .document(let index): holders = try IdentityCardRepository(transaction).holders(ofDocument: [index])
+            case .user(let id): holders = [id]
+            case .device, .deviceKey: holders = []
+            }
+            for holder in holders { ends[holder] = max(ends[holder] ?? .distantPast, hold.endsAt ?? .distantFuture) }
+        }
+        plan.banned = ends.keys.sorted { $0.description < $1.description }
+        plan.holds += plan.banned.map { user in
+            let end = ends[user].flatMap { $0 == .distantFuture ? nil : $0 }
+            return BanEntry(ban: ban, subject: .user(user), part: .holder, endsAt: end, indexVersion: nil)
+        }
+    }
+
+    private func add(
+        _ device: DeviceID, _ order: BanOrder, to plan: inout Plan, of ban: Ban, in transaction: any Transaction
+    ) throws {
+        let part: BanEntry.Part = order.withDevices ? .extended : .named
+        var hashes = Set(try CertificateRepository(transaction).list(deviceID: device).map(\.keyHash))
+        if let pem = try DeviceRepository(transaction).presenceKey(of: device),
+            let hash = (try? VerificationKey(pem: pem)).flatMap({ Digest256($0.thumbprint) })
+        {
+            hashes.insert(hash)
+        }
+        let subjects = [BanEntry.Subject.device(device)] + hashes.map { .deviceKey($0) }
+        plan.holds += subjects.map {
+            BanEntry(ban: ban, subject: $0, part: part, endsAt: ban.endsAt, indexVersion: nil)
+        }
+    }
+
+    /// - Throws: ``Refusal`` `conflict`.
+    private func requireNew(_ ban: Ban, _ plan: Plan, in transaction: any Transaction) throws {
+        let named = plan.holds.filter { $0.part == .named }.map(\.subject)
+        let present = try BanRepository(transaction).holds(on: named).first {
+            $0.part == .named && $0.ban.covers(ban.scope, until: ban.endsAt, at: transaction.now)
+        }
+        if let present {
+            throw Refusal(
+                .conflict, "Ban \(present.ban.id) forbids as much for as long already: lift it first to change it.",
+                state: Ban.State.active.rawValue)
+        }
+    }
+
+    private func weigh(_ plan: inout Plan, _ scope: Ban.Scope, in transaction: any Transaction) throws {
+        var sessions: [Session] = []
+        if scope == .all {
+            let records = SessionRepository(transaction)
+            let scopes =
+                plan.banned.map(SessionRepository.Scope.user) + plan.devices.map(SessionRepository.Scope.device)
+            var seen: Set<SessionID> = []
+            sessions = try scopes.flatMap(records.listOpen).filter { seen.insert($0.id).inserted }
+        }
+        let users = try Set(plan.banned + sessions.map(\.userID)).map {
+            try AdministerUsers.line($0.description, in: transaction)
+        }
+        plan.impact = BanImpact(
+            users: users.sorted { $0.address < $1.address }, sessions: sessions,
+            devices: plan.devices,
+            authorizations: try plan.banned.map(AuthorizationRepository(transaction).countOpen).reduce(0, +),
+            holdsNumber: plan.holds.contains { if case .phone = $0.subject { true } else { false } },
+            holdsDocument: plan.holds.contains { if case .document = $0.subject { true } else { false } })
+    }
+}

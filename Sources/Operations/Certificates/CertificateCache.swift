@@ -1,0 +1,143 @@
+import Database
+import Domain
+import Encoding
+import Foundation
+import Repositories
+import Synchronization
+
+/// A certificate in this process's memory. Connections hold on to it, so that judging a request is a look at it and no
+/// look-up; a change replaces what it says.
+public final class CachedCertificate: Sendable {
+    /// What the store says: the certificate, and the bans of its device.
+    struct Judged: Sendable {
+        let certificate: DeviceCertificate
+        let holds: [BanEntry]
+
+        init(_ certificate: DeviceCertificate, in transaction: any Transaction) throws {
+            self.certificate = certificate
+            holds = try BanRepository(transaction).holds(on: [.device(certificate.deviceID)])
+        }
+    }
+
+    private struct Value {
+        var judged: Judged
+        /// The look at the store that it comes from: a later look has a greater number.
+        var look: UInt64
+        var lastJudgedAt = Date.distantPast
+    }
+
+    private let value: Mutex<Value>
+    private let creations = Mutex<Date?>(nil)
+
+    init(_ judged: Judged, look: UInt64) {
+        value = Mutex(Value(judged: judged, look: look))
+    }
+
+    /// What is known at this moment.
+    var certificate: DeviceCertificate {
+        value.withLock { $0.judged.certificate }
+    }
+
+    /// When it was judged last.
+    var lastJudgedAt: Date {
+        value.withLock { $0.lastJudgedAt }
+    }
+
+    /// Takes what a look at the store found, unless it already has what a later one found: looks may overtake each
+    /// other, and the earlier one may have seen no ban yet.
+    func replace(with judged: Judged, look: UInt64) {
+        value.withLock { value in
+            guard look > value.look else { return }
+            value.judged = judged
+            value.look = look
+        }
+    }
+
+    /// Refuses a certificate that does not count at a moment.
+    func judge(now: Date) throws(Refusal) {
+        let judged = value.withLock { value in
+            value.lastJudgedAt = now
+            return value.judged
+        }
+        try judged.certificate.judge(now: now)
+        if !judged.holds.isEmpty, let hold = BanEntry.ruling(judged.holds, on: .all, at: now) {
+            throw RefuseBanned.refusal(of: hold)
+        }
+    }
+
+    /// Counts the creation of a session against a limit.
+    func countCreation(limit: RateLimit, now: Date) throws(Refusal) {
+        let verdict = creations.withLock { arrival in
+            let verdict = limit.judge(arrival: arrival, now: now)
+            if case .admitted(let next) = verdict { arrival = next }
+            return verdict
+        }
+        if case .refused(let retryAfter) = verdict {
+            throw Refusal(
+                .rateLimited, "Too many sessions were created under this certificate: try again in \(retryAfter) s.",
+                retryAfter: retryAfter)
+        }
+    }
+}
+
+/// The certificates that this process has been shown, by thumbprint.
+public final class CertificateCache: Sendable {
+    private let table = InvalidatingCache<Digest256, CachedCertificate>()
+    private let looks = Atomic<UInt64>(0)
+    private let store: any Database
+
+    /// Remembers what a store holds.
+    public init(store: any Database) {
+        self.store = store
+    }
+
+    /// The certificate with a thumbprint; `nil` where the issuance table has none.
+    func find(_ thumbprint: Digest256) async throws -> CachedCertificate? {
+        if let known = table.known(thumbprint) { return known }
+        // Whoever holds one must hold the one that changes reach.
+        for _ in 0..<16 {
+            let found = try await table.find(thumbprint) {
+                let look = beginLook()
+                return try await store.look { transaction in
+                    try CertificateRepository(transaction).find(thumbprint: thumbprint).map {
+                        CachedCertificate(try CachedCertificate.Judged($0, in: transaction), look: look)
+                    }
+                }
+            }
+            guard let found else { return nil }
+            if table.known(thumbprint) === found { return found }
+        }
+        throw Refusal(
+            .unavailable, "Too much is changing at this moment; nothing was changed. Try again.", retryAfter: 1)
+    }
+
+    /// The devices whose certificates are remembered.
+    var devices: Set<DeviceID> { Set(table.all.map(\.certificate.deviceID)) }
+
+    /// Reads the certificates and bans of devices anew into what connections hold.
+    func refresh(_ devices: Set<DeviceID>) async throws {
+        // One that is being read for the first time may be from before the change.
+        table.invalidateLoads()
+        let look = beginLook()
+        let present = try await store.lookApart { transaction in
+            try devices.flatMap { try CertificateRepository(transaction).list(deviceID: $0) }.map {
+                try CachedCertificate.Judged($0, in: transaction)
+            }
+        }
+        for judged in present { table.known(judged.certificate.thumbprint)?.replace(with: judged, look: look) }
+    }
+
+    /// Numbers a look before it begins. Whatever changes after that is followed by a look of its own.
+    private func beginLook() -> UInt64 {
+        looks.add(1, ordering: .sequentiallyConsistent).newValue
+    }
+
+    /// Forgets certificates that no connection holds and that were not judged for a while; the next handshake reads them
+    /// again. What a connection holds must stay where changes reach it.
+    func dropIdle(since moment: Date) {
+        table.dropUnheld { $0.lastJudgedAt < moment }
+    }
+
+    /// How many this process remembers.
+    public var count: Int { table.count }
+}

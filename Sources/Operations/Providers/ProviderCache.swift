@@ -1,0 +1,55 @@
+import Database
+import Domain
+import Foundation
+import Repositories
+import Tokens
+
+/// A provider as this process needs it: its keys parsed and ready.
+public struct CachedProvider: Sendable {
+    /// The provider.
+    public let provider: Provider
+    /// Its apps, oldest first.
+    public let applications: [Application]
+    /// Its keys as registered, revoked ones too.
+    public let keyRecords: [ProviderKeyRecord]
+    let keys: [ProviderKeyID: RegisteredKey]
+
+    func key(_ id: ProviderKeyID?) -> RegisteredKey? {
+        id.flatMap { keys[$0] }
+    }
+}
+
+/// The providers that this process has been shown.
+public final class ProviderCache: Sendable {
+    private let table = InvalidatingCache<ProviderID, CachedProvider>()
+    private let store: any Database
+
+    /// Remembers what a store holds.
+    public init(store: any Database) {
+        self.store = store
+    }
+
+    /// The provider with an id, disabled ones too; `nil` where there is none.
+    func find(_ id: ProviderID?) async throws -> CachedProvider? {
+        guard let id else { return nil }
+        if let known = table.known(id) { return known }
+        return try await table.find(id) {
+            try await store.look { transaction -> CachedProvider? in
+                guard let provider = try ProviderRepository(transaction).find(id) else { return nil }
+                let records = try ProviderKeyRepository(transaction).list(of: id)
+                let keys = try records.map { try RegisteredKey($0) }
+                return CachedProvider(
+                    provider: provider, applications: try ProviderRepository(transaction).listApplications(of: id),
+                    keyRecords: records, keys: Dictionary(uniqueKeysWithValues: keys.map { ($0.id, $0) }))
+            }
+        }
+    }
+
+    func drop(_ id: ProviderID) {
+        table.drop(id)
+    }
+
+    func dropAll() {
+        table.drop { _ in true }
+    }
+}

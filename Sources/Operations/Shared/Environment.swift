@@ -1,0 +1,132 @@
+import Database
+import Domain
+import Encoding
+import Foundation
+
+/// What comes from outside the service's decisions: the time, and chance.
+public struct Environment: Sendable {
+    /// The present moment.
+    public let now: @Sendable () -> Date
+    /// So many bytes from a cryptographic generator.
+    public let randomBytes: @Sendable (Int) -> [UInt8]
+
+    /// Names both; the defaults are the real ones.
+    public init(
+        now: @escaping @Sendable () -> Date = { Date() },
+        randomBytes: @escaping @Sendable (Int) -> [UInt8] = { count in
+            // Each number is a call to the kernel: eight bytes at a time.
+            var generator = SystemRandomNumberGenerator()
+            var bytes: [UInt8] = []
+            bytes.reserveCapacity(count + 7)
+            while bytes.count < count {
+                withUnsafeBytes(of: generator.next()) { bytes.append(contentsOf: $0) }
+            }
+            bytes.removeLast(bytes.count - count)
+            return bytes
+        }
+    ) {
+        self.now = now
+        self.randomBytes = randomBytes
+    }
+
+    /// A new random identifier (RFC 9562 version 4).
+    func newIdentifier<Kind>() -> Identifier<Kind> {
+        Identifier(newUUID())
+    }
+
+    /// A new identifier that begins with the time (RFC 9562 version 7): rows that are made together lie together, where
+    /// the time of making is no secret from those who see the identifier.
+    func newOrderedIdentifier<Kind>() -> Identifier<Kind> {
+        var bytes = withUnsafeBytes(of: UInt64(clamping: now().milliseconds).bigEndian) { Array($0.dropFirst(2)) }
+        bytes += randomBytes(10)
+        bytes[6] = bytes[6] & 0x0F | 0x70
+        bytes[8] = bytes[8] & 0x3F | 0x80
+        return Identifier(bytes.withUnsafeBytes { UUID(uuid: $0.loadUnaligned(as: uuid_t.self)) })
+    }
+
+    /// A new random UUID (RFC 9562 version 4).
+    func newUUID() -> UUID {
+        var bytes = randomBytes(16)
+        bytes[6] = bytes[6] & 0x0F | 0x40
+        bytes[8] = bytes[8] & 0x3F | 0x80
+        return bytes.withUnsafeBytes { UUID(uuid: $0.loadUnaligned(as: uuid_t.self)) }
+    }
+}
+
+/// Whether the rate limits of the policy hold; rules such as attempts for one code are no limits and always hold.
+public enum RateLimiting: String, Sendable {
+    case on
+    case off
+}
+
+extension Database {
+    /// Writes like ``Database/write(_:)``, saying in the contract's words that the store is away.
+    func decide<T: Sendable>(_ body: @Sendable @escaping (any Transaction) throws -> T) async throws -> T {
+        do {
+            return try await write(body)
+        } catch StoreError.unavailable(let reason) {
+            throw Refusal.storeUnavailable(reason)
+        } catch StoreError.outcomeUnknown(let reason) {
+            throw Refusal.outcomeUnknown(reason)
+        } catch StoreError.statement(let reason) {
+            throw await cause(ofFailedStatement: reason)
+        }
+    }
+
+    /// Reads like ``Database/read(_:)``, saying in the contract's words that the store is away.
+    func look<T: Sendable>(_ body: @Sendable @escaping (any Transaction) throws -> T) async throws -> T {
+        do {
+            return try await read(body)
+        } catch StoreError.unavailable(let reason) {
+            throw Refusal.storeUnavailable(reason)
+        } catch StoreError.statement(let reason) {
+            throw await cause(ofFailedStatement: reason)
+        }
+    }
+
+    /// A statement that does not fit the store: a mistake of this build, or the tables are not there any more, because the
+    /// store was moved away under this process.
+    fileprivate func cause(ofFailedStatement reason: String) async -> any Error {
+        guard let standing = try? await standing(), case .moved = standing else {
+            return StoreError.statement(reason: reason)
+        }
+        return Refusal.storeMoved("\(StoreError.standing(standing))")
+    }
+}
+
+extension Database {
+    /// Reads like ``look(_:)``, past a crowd of readers: for what keeps this process's memories true.
+    func lookApart<T: Sendable>(_ body: @Sendable @escaping (any Transaction) throws -> T) async throws -> T {
+        do {
+            return try await readApart(body)
+        } catch StoreError.unavailable(let reason) {
+            throw Refusal.storeUnavailable(reason)
+        } catch StoreError.statement(let reason) {
+            throw await cause(ofFailedStatement: reason)
+        }
+    }
+}
+
+extension Refusal {
+    /// The reason of ``storeMoved(_:)``.
+    static let storeMovedReason = "store_moved"
+
+    static func storeMoved(_ sentence: String) -> Refusal {
+        Refusal(
+            .unavailable, "This node's store was moved to another place; nothing was changed. Ask another node.",
+            reason: storeMovedReason, retryAfter: 5, privateDetail: sentence)
+    }
+
+    static func storeUnavailable(_ reason: String) -> Refusal {
+        Refusal(
+            .unavailable, "The service cannot reach its store; nothing was changed. Try again.", retryAfter: 1,
+            privateDetail: reason)
+    }
+
+    static func outcomeUnknown(_ reason: String) -> Refusal {
+        Refusal(
+            .unavailable,
+            "The store was lost while the change was being made: look whether it was made, then try again.",
+            reason: "outcome_unknown", retryAfter: 1, privateDetail: reason)
+    }
+}

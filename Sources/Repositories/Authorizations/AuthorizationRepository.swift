@@ -1,0 +1,248 @@
+import Database
+import Domain
+import Encoding
+import Foundation
+
+/// Authorizations between users: one row here for what each is at, one of ``AuthorizationRowRepository`` for each state
+/// that it entered.
+public struct AuthorizationRepository {
+    private let transaction: any Transaction
+
+    /// The table, as it is bound into what is sealed in it.
+    public static let table = "authorizations"
+
+    /// Works inside a transaction.
+    public init(_ transaction: any Transaction) {
+        self.transaction = transaction
+    }
+
+    private static let columns = """
+        id, provider_id, asker_id, accepter_id, target, is_delivered, state, created_at, expires_at, changed_at,
+        sealed_to, sealed_event
+        """
+    /// What can still become, or is, a permission at the moment `$2`.
+    private static let isOpen = "(state = 'APPROVAL' OR (state = 'REQUEST' AND expires_at > $2))"
+
+    /// Writes a new request with its row; `false` where the id is taken, or another is open to the same target.
+    public func insert(_ authorization: Authorization) throws -> Bool {
+        let inserted = try transaction.execute(
+            """
+            INSERT INTO authorizations (\(Self.columns))
+            VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
+            ON CONFLICT DO NOTHING
+            """,
+            [
+                .id(authorization.id), .id(authorization.providerID), .optional(authorization.askerID?.description),
+                .optional(authorization.accepterID?.description), .bytes(authorization.target.bytes),
+                Value(authorization.isDelivered), .text(authorization.state.rawValue),
+                .time(authorization.createdAt), .time(authorization.expiresAt), .time(authorization.changedAt),
+                Value(authorization.sealedTo), Value(authorization.sealedEvent),
+            ])
+        guard inserted > 0 else { return false }
+        try AuthorizationRowRepository(transaction).insert(AuthorizationRow(of: authorization))
+        return true
+    }
+
+    /// The authorization with an id.
+    public func find(_ id: AuthorizationID) throws -> Authorization? {
+        try transaction.first("SELECT \(Self.columns) FROM authorizations WHERE id = $1", [.id(id)])
+            .map(Self.authorization)
+    }
+
+    /// Writes that an authorization went over into a state, with the row for it; `false` where it is no longer as it
+    /// was read.
+    public func move(_ moved: Authorization, from before: AuthorizationState) throws -> Bool {
+        let changed = try transaction.execute(
+            "UPDATE authorizations SET state = $2, changed_at = $3 WHERE id = $1 AND state = $4",
+            [.id(moved.id), .text(moved.state.rawValue), .time(moved.changedAt), .text(before.rawValue)])
+        guard changed > 0 else { return false }
+        try AuthorizationRowRepository(transaction).insert(AuthorizationRow(of: moved))
+        return true
+    }
+
+    /// What may forbid a user to ask somebody: what is open to the same person by either name, what that person
+    /// declined since a moment, and a permission that the other one asked for.
+    ///
+    /// - Parameter targets: the digests of how the person is named now, one for each version of the key.
+    public func between(
+        _ asker: UserID, and accepter: UserID?, targets: [Digest256], declinedSince: Date
+    ) throws -> [Authorization] {
+        var found: [Authorization] = []
+        for target in targets {
+            found += try transaction.query(
+                """
+                SELECT \(Self.columns) FROM authorizations
+                WHERE asker_id = $1 AND (target = $2 OR accepter_id = $3)
+                    AND (state IN ('REQUEST', 'APPROVAL') OR (state = 'REJECTED' AND changed_at > $4))
+                """,
+                [.id(asker), .bytes(target.bytes), .text(accepter?.description ?? ""), .time(declinedSince)]
+            ).map(Self.authorization)
+        }
+        guard let accepter else { return found }
+        return found + (try permissions(askedBy: accepter, of: asker))
+    }
+
+    /// The permissions that one user asked for and the other gave.
+    public func permissions(askedBy asker: UserID, of accepter: UserID) throws -> [Authorization] {
+        try transaction.query(
+            """
+            SELECT \(Self.columns) FROM authorizations
+            WHERE asker_id = $1 AND accepter_id = $2 AND state = 'APPROVAL'
+            """, [.id(asker), .id(accepter)]
+        ).map(Self.authorization)
+    }
+
+    /// The unanswered requests of one user to another.
+    public func requests(askedBy asker: UserID, of accepter: UserID) throws -> [Authorization] {
+        try transaction.query(
+            """
+            SELECT \(Self.columns) FROM authorizations
+            WHERE asker_id = $1 AND accepter_id = $2 AND state = 'REQUEST'
+            """, [.id(asker), .id(accepter)]
+        ).map(Self.authorization)
+    }
+
+    /// When the oldest of a user's newest requests was made; `nil` where there are fewer since a moment.
+    public func oldest(ofNewest count: Int, askedBy user: UserID, since moment: Date) throws -> Date? {
+        try transaction.first(
+            """
+            SELECT created_at FROM authorizations WHERE asker_id = $1 AND created_at > $2
+            ORDER BY created_at DESC LIMIT 1 OFFSET $3
+            """, [.id(user), .time(moment), Value(max(0, count - 1))])?.time(0)
+    }
+
+    /// A user's authorizations, newest first, behind a mark.
+    ///
+    /// - Parameters:
+    ///   - box: those asked by the user, or of the user where they may be seen.
+    ///   - state: as the clock has it; `nil` for all.
+    public func list(
+        of user: UserID, box: AuthorizationBox, state: AuthorizationState?,
+        after mark: (at: Date, id: AuthorizationID)? = nil, limit: Int
+    ) throws -> [Authorization] {
+        let side =
+            switch box {
+            case .outgoing: "asker_id = $1"
+            case .incoming: "accepter_id = $1 AND is_delivered = 1"
+            }
+        return try transaction.query(
+            """
+            SELECT \(Self.columns) FROM authorizations
+            WHERE \(side) AND (created_at < $2 OR (created_at = $2 AND id > $3))
+                AND ($4 = ''
+                    OR CASE WHEN state = 'REQUEST' AND expires_at <= $5 THEN 'EXPIRED' ELSE state END = $4)
+            ORDER BY created_at DESC, id LIMIT $6
+            """,
+            [
+                .id(user), mark.map { .time($0.at) } ?? .integer(.max), .text(mark?.id.description ?? ""),
+                .text(state?.rawValue ?? ""), .time(transaction.now), Value(limit),
+            ]
+        ).map(Self.authorization)
+    }
+
+    /// How many authorizations of a user can still become, or are, permissions, whichever side the user is on.
+    public func countOpen(of user: UserID) throws -> Int {
+        Int(
+            try transaction.first(
+                """
+                SELECT COUNT(*) FROM authorizations WHERE (asker_id = $1 OR accepter_id = $1) AND \(Self.isOpen)
+                """, [.id(user), .time(transaction.now)])?.integer(0) ?? 0)
+    }
+
+    /// Ends everything of a user that can still become, or is, a permission, on both sides.
+    ///
+    /// - Parameter state: what it ends as: `.banned` in the transaction that bans the user.
+    /// - Returns: how many ended.
+    @discardableResult
+    public func withdraw(allOf user: UserID, because state: AuthorizationState, at time: Date) throws -> Int {
+        let ended = try transaction.query(
+            """
+            UPDATE authorizations SET state = $3, changed_at = $2
+            WHERE (asker_id = $1 OR accepter_id = $1) AND \(Self.isOpen)
+            RETURNING id
+            """, [.id(user), .time(time), .text(state.rawValue)])
+        try enter(state, ended, at: time)
+        return ended.count
+    }
+
+    /// Writes down that requests went unanswered past their time.
+    ///
+    /// - Parameters:
+    ///   - user: whose; `nil` for everybody's.
+    ///   - limit: how many at most: it bounds how long other writers wait.
+    public func expire(askedBy user: UserID? = nil, limit: Int) throws {
+        let ended = try transaction.query(
+            """
+            UPDATE authorizations SET state = 'EXPIRED', changed_at = expires_at
+            WHERE state = 'REQUEST' AND id IN (
+                SELECT id FROM authorizations
+                WHERE state = 'REQUEST' AND expires_at <= $1 AND ($2 = '' OR asker_id = $2)
+                ORDER BY expires_at LIMIT $3)
+            RETURNING id
+            """, [.time(transaction.now), .text(user?.description ?? ""), Value(limit)])
+        try enter(.expired, ended, at: transaction.now)
+    }
+
+    /// The asked person will never see the unanswered requests of a user; the user sees them go on as before.
+    public func hideRequests(askedBy asker: UserID, from accepter: UserID) throws {
+        try transaction.execute(
+            """
+            UPDATE authorization_rows SET recipient_id = NULL, sent = NULL, message_id = NULL
+            WHERE type = 'REQUEST' AND sent = 0 AND authorization_id IN (
+                SELECT id FROM authorizations WHERE asker_id = $1 AND accepter_id = $2 AND state = 'REQUEST')
+            """, [.id(asker), .id(accepter)])
+        try transaction.execute(
+            """
+            UPDATE authorizations SET is_delivered = 0
+            WHERE asker_id = $1 AND accepter_id = $2 AND state = 'REQUEST'
+            """, [.id(asker), .id(accepter)])
+    }
+
+    /// Forgets a person. The other side sees permissions, and requests that it was asked, as taken back; its own
+    /// requests go on unanswered, as if there had never been such a user.
+    public func erase(_ user: UserID, at time: Date) throws {
+        let permitted = try transaction.query(
+            """
+            UPDATE authorizations SET state = 'CANCELLED', changed_at = $2
+            WHERE (asker_id = $1 OR accepter_id = $1) AND state = 'APPROVAL'
+            RETURNING id
+            """, [.id(user), .time(time)])
+        let asked = try transaction.query(
+            """
+            UPDATE authorizations SET state = 'CANCELLED', changed_at = $2
+            WHERE asker_id = $1 AND is_delivered = 1 AND \(Self.isOpen)
+            RETURNING id
+            """, [.id(user), .time(time)])
+        try enter(.cancelled, permitted + asked, at: time)
+        try transaction.execute(
+            "UPDATE authorization_rows SET recipient_id = NULL, sent = NULL, message_id = NULL WHERE recipient_id = $1",
+            [.id(user)])
+        try transaction.execute(
+            "UPDATE authorizations SET accepter_id = NULL, is_delivered = 0 WHERE accepter_id = $1", [.id(user)])
+        try transaction.execute(
+            "DELETE FROM authorizations WHERE asker_id = $1 AND NOT (is_delivered = 1 AND state = 'CANCELLED')",
+            [.id(user)])
+        try transaction.execute(
+            "UPDATE authorizations SET asker_id = NULL, sealed_to = NULL, sealed_event = NULL WHERE asker_id = $1",
+            [.id(user)])
+        try transaction.execute("DELETE FROM authorizations WHERE asker_id IS NULL AND accepter_id IS NULL")
+    }
+
+    private func enter(_ state: AuthorizationState, _ ended: [Row], at time: Date) throws {
+        let rows = AuthorizationRowRepository(transaction)
+        for row in ended {
+            try rows.insert(
+                AuthorizationRow(
+                    authorizationID: try row.id(0), type: state, at: time, recipientID: nil, isSent: nil))
+        }
+    }
+
+    private static func authorization(_ row: Row) throws -> Authorization {
+        func user(_ index: Int) throws -> UserID? { try row.textOrNull(index) == nil ? nil : row.id(index) }
+        return Authorization(
+            id: try row.id(0), providerID: try row.id(1), askerID: try user(2), accepterID: try user(3),
+            target: try row.digest(4), isDelivered: try row.integer(5) != 0, state: try row.word(6),
+            createdAt: try row.time(7), expiresAt: try row.time(8), changedAt: try row.time(9),
+            sealedTo: try row.bytesOrNull(10), sealedEvent: try row.bytesOrNull(11))
+    }
+}

@@ -1,0 +1,75 @@
+import Database
+import Domain
+import Encoding
+import Foundation
+
+/// Limits that hold across nodes: one time stamp for each key.
+public struct RateRepository {
+    private let transaction: any Transaction
+
+    /// Works inside a transaction.
+    public init(_ transaction: any Transaction) {
+        self.transaction = transaction
+    }
+
+    /// Counts an attempt in this transaction and judges it. The attempt stays counted when the caller's work fails only
+    /// if this transaction commits, so callers count in one of its own.
+    ///
+    /// - Throws: ``Refusal`` `rate_limited`.
+    public func count(_ key: String, limit: RateLimit) throws {
+        let now = transaction.now
+        let arrival = try transaction.first("SELECT arrival FROM rates WHERE key = $1", [.text(key)])?.time(0)
+        switch limit.judge(arrival: arrival, now: now) {
+        case .refused(let retryAfter):
+            throw Refusal(
+                .rateLimited, "Too many requests: try again in \(retryAfter) s.", retryAfter: retryAfter)
+        case .admitted(let next):
+            try transaction.execute(
+                """
+                INSERT INTO rates (key, arrival) VALUES ($1, $2)
+                ON CONFLICT (key) DO UPDATE SET arrival = excluded.arrival
+                """, [.text(key), .time(next)])
+        }
+    }
+
+    /// Counts an attempt of a network address as ``count(_:limit:)`` does. What is stored is the act and a keyed digest of
+    /// the address: nobody reads from the store who came from where. With a new version of the index key limits begin anew.
+    ///
+    /// - Throws: ``Refusal`` `rate_limited`.
+    public func count(_ act: String, from address: String, keys: PersonalKeys, limit: RateLimit) throws {
+        let digest = keys.blindIndex(address, .networkAddress).bytes.prefix(16)
+        try count("\(act) \(Base64URL.encode(Array(digest)))", limit: limit)
+    }
+
+    /// Counts an attempt as ``count(_:limit:)`` does, exactly: never more than the limit's count in any period of its
+    /// length. Each of so many places is taken for a whole period.
+    ///
+    /// - Throws: ``Refusal`` `rate_limited`.
+    public func countExactly(_ key: String, limit: RateLimit) throws {
+        var soonest: Refusal?
+        for place in 0..<limit.count {
+            do {
+                return try count("\(key) \(place)", limit: RateLimit(count: 1, per: limit.period))
+            } catch let refusal as Refusal where refusal.code == .rateLimited {
+                if refusal.retryAfter ?? .max < soonest?.retryAfter ?? .max { soonest = refusal }
+            }
+        }
+        if let soonest { throw soonest }
+    }
+
+    /// Refuses where ``count(_:limit:)`` would, and counts nothing: before work that is for nothing otherwise.
+    ///
+    /// - Throws: ``Refusal`` `rate_limited`.
+    public func requireRoom(_ key: String, limit: RateLimit) throws {
+        let arrival = try transaction.first("SELECT arrival FROM rates WHERE key = $1", [.text(key)])?.time(0)
+        if case .refused(let retryAfter) = limit.judge(arrival: arrival, now: transaction.now) {
+            throw Refusal(
+                .rateLimited, "Too many requests: try again in \(retryAfter) s.", retryAfter: retryAfter)
+        }
+    }
+
+    /// Forgets keys whose time has passed: they are as good as new.
+    public func purge(before moment: Date) throws {
+        try transaction.execute("DELETE FROM rates WHERE arrival < $1", [.time(moment)])
+    }
+}

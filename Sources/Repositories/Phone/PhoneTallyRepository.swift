@@ -1,0 +1,98 @@
+import Database
+import Domain
+import Encoding
+import Foundation
+
+/// How many texts went out where, and how many of them brought a right code: one row for each counter and five minutes.
+/// A look at the last 24 hours reads at most 288 rows a counter, however many texts there were.
+public struct PhoneTallyRepository {
+    private let transaction: any Transaction
+
+    /// The length of a step, in seconds. An hour is the present step and the eleven before it.
+    public static let step: TimeInterval = 300
+
+    /// Works inside a transaction.
+    public init(_ transaction: any Transaction) {
+        self.transaction = transaction
+    }
+
+    /// The step that a moment lies in, since 1970.
+    public static func step(of moment: Date) -> Int64 {
+        Int64(saturating: (moment.timeIntervalSince1970 / step).rounded(.down))
+    }
+
+    /// What some counters show; those that show nothing are left out.
+    public func find(_ counters: [String]) throws -> [String: Tally] {
+        let now = Self.step(of: transaction.now)
+        let places = counters.indices.map { "$\($0 + 3)" }.joined(separator: ", ")
+        let rows = try transaction.query(
+            """
+            SELECT counter, CAST(SUM(sends) AS BIGINT), CAST(SUM(verified) AS BIGINT),
+                CAST(SUM(CASE WHEN step > $2 THEN sends ELSE 0 END) AS BIGINT),
+                CAST(SUM(CASE WHEN step > $2 THEN verified ELSE 0 END) AS BIGINT)
+            FROM phone_tallies WHERE step > $1 AND counter IN (\(places)) GROUP BY counter
+            """,
+            [.integer(now - Int64(86_400 / Self.step)), .integer(now - Int64(3600 / Self.step))]
+                + counters.map { .text($0) })
+        var tallies: [String: Tally] = [:]
+        for row in rows {
+            tallies[try row.text(0)] = Tally(
+                hour: Conversion(sends: Int(try row.integer(3)), verified: Int(try row.integer(4))),
+                day: Conversion(sends: Int(try row.integer(1)), verified: Int(try row.integer(2))))
+        }
+        return tallies
+    }
+
+    /// Counts a text, or the right code that a text of some moment brought.
+    public func add(sends: Int, verified: Int, to counters: [String], at moment: Date) throws {
+        try transaction.execute(
+            """
+            INSERT INTO phone_tallies (counter, step, sends, verified) VALUES ($1, $2, $3, $4)
+            ON CONFLICT (counter, step) DO UPDATE SET sends = phone_tallies.sends + excluded.sends,
+                verified = phone_tallies.verified + excluded.verified
+            """,
+            rows: counters.map { [.text($0), .integer(Self.step(of: moment)), Value(sends), Value(verified)] })
+    }
+
+    /// Forgets what a counter shows.
+    public func reset(_ counter: String) throws {
+        try transaction.execute("DELETE FROM phone_tallies WHERE counter = $1", [.text(counter)])
+    }
+
+    /// Forgets what no limit looks at any more.
+    public func purge() throws {
+        try transaction.execute(
+            "DELETE FROM phone_tallies WHERE step <= $1",
+            [.integer(Self.step(of: transaction.now) - Int64(86_400 / Self.step))])
+    }
+}
+
+extension Schema {
+    /// Counters in place of counted rows, and what a provider's texts cost.
+    static let phoneTallies = Migration(
+        identifier: 18, name: "counters of texts by groups of askers",
+        statements: [
+            """
+            CREATE TABLE phone_tallies (
+                counter TEXT NOT NULL,
+                step BIGINT NOT NULL,
+                sends BIGINT NOT NULL,
+                verified BIGINT NOT NULL,
+                PRIMARY KEY (counter, step)
+            )
+            """,
+            "CREATE INDEX phone_tallies_by_step ON phone_tallies (step)",
+            """
+            CREATE TABLE phone_provider_spend (
+                day BIGINT NOT NULL,
+                provider_id TEXT NOT NULL,
+                amount BIGINT NOT NULL,
+                PRIMARY KEY (day, provider_id)
+            )
+            """,
+            "ALTER TABLE phone_sends ADD COLUMN counters TEXT",
+            "CREATE INDEX phone_sends_counted ON phone_sends (at) WHERE counters IS NOT NULL",
+            "CREATE INDEX phone_sends_by_user_and_number ON phone_sends (user_id, number_index, at)",
+            "CREATE INDEX phone_sends_sent_by_number ON phone_sends (number_index, by_owner, at) WHERE withheld IS NULL",
+        ])
+}

@@ -1,0 +1,92 @@
+import Database
+import Domain
+import Encoding
+import Foundation
+
+/// Where providers are told what happens to their users, and the events that wait to be told.
+public struct ProviderWebhookRepository {
+    private let transaction: any Transaction
+
+    /// How long an event is worth telling, seconds.
+    public static let eventLifetime: TimeInterval = 3 * 86_400
+
+    /// Works inside a transaction.
+    public init(_ transaction: any Transaction) {
+        self.transaction = transaction
+    }
+
+    /// A provider's receiver; `nil` where it has none.
+    public func find(_ provider: ProviderID) throws -> String? {
+        try transaction.first("SELECT url FROM provider_webhooks WHERE provider_id = $1", [.id(provider)])?.text(0)
+    }
+
+    /// Sets a provider's receiver.
+    public func set(_ url: String, of provider: ProviderID, at time: Date) throws {
+        try transaction.execute(
+            """
+            INSERT INTO provider_webhooks (provider_id, url, set_at) VALUES ($1, $2, $3)
+            ON CONFLICT (provider_id) DO UPDATE SET url = excluded.url, set_at = excluded.set_at, failures = 0,
+                resting_until = NULL
+            """, [.id(provider), .text(url), .time(time)])
+    }
+
+    /// Takes it away; what waits for it has nowhere to go.
+    public func remove(_ provider: ProviderID) throws {
+        try transaction.execute("DELETE FROM provider_webhooks WHERE provider_id = $1", [.id(provider)])
+    }
+
+    /// How a provider's receiver stands; as new where there is none.
+    public func breaker(of provider: ProviderID) throws -> ReceiverBreaker {
+        try transaction.first(
+            "SELECT failures, resting_until FROM provider_webhooks WHERE provider_id = $1", [.id(provider)]
+        ).map { ReceiverBreaker(failures: Int(try $0.integer(0)), restingUntil: try $0.timeOrNull(1)) }
+            ?? ReceiverBreaker()
+    }
+
+    /// Writes what an attempt says of a receiver: that it answers, or that it does not. Of one that was replaced meanwhile
+    /// nothing is known.
+    ///
+    /// - Returns: whether the receiver is left alone from now on.
+    public func note(answered: Bool, by url: String, of provider: ProviderID) throws -> Bool {
+        if answered {
+            try transaction.execute(
+                """
+                UPDATE provider_webhooks SET failures = 0, resting_until = NULL
+                WHERE provider_id = $1 AND url = $2 AND failures > 0
+                """, [.id(provider), .text(url)])
+            return false
+        }
+        let after = try breaker(of: provider).failed(at: transaction.now)
+        let changed = try transaction.execute(
+            "UPDATE provider_webhooks SET failures = $3, resting_until = $4 WHERE provider_id = $1 AND url = $2",
+            [.id(provider), .text(url), Value(after.failures), .time(after.restingUntil)])
+        return changed > 0 && after.restingUntil != nil
+    }
+
+    /// Writes an event into the outbox, in the transaction that made it, where its provider has a receiver.
+    public func tell(_ event: ProviderEvent, of user: UserID, to provider: ProviderID) throws {
+        guard try find(provider) != nil else { return }
+        let id = OutboxMessageID(UUID())
+        let now = transaction.now
+        _ = try OutboxRepository(transaction).insert(
+            OutboxMessage(
+                id: id, kind: .providerEvent, subject: provider.description, userID: user,
+                deduplicationKey: "event \(id)", payload: Array(event.jsonText.utf8), createdAt: now,
+                expiresAt: now.addingTimeInterval(Self.eventLifetime), dueAt: now))
+    }
+}
+
+extension Schema {
+    /// Where providers are told.
+    static let providerWebhooks = Migration(
+        identifier: 7, name: "webhooks of providers",
+        statements: [
+            """
+            CREATE TABLE provider_webhooks (
+                provider_id TEXT NOT NULL PRIMARY KEY REFERENCES providers (id),
+                url TEXT NOT NULL,
+                set_at BIGINT NOT NULL
+            )
+            """
+        ])
+}

@@ -1,0 +1,75 @@
+import Database
+import Domain
+import Encoding
+import Foundation
+
+/// What was spent and must not be accepted again: nonces of sessions, `jti` of one-time tokens.
+public struct NonceRepository {
+    private let transaction: any Transaction
+
+    /// Works inside a transaction.
+    public init(_ transaction: any Transaction) {
+        self.transaction = transaction
+    }
+
+    /// Spends a nonce in this transaction, judged by the store's clock.
+    ///
+    /// A nonce's own expiry is part of it (its code covers both), and leads the key: nonces that are spent at about
+    /// the same time lie together, which makes spending cheap and forgetting too.
+    ///
+    /// - Throws: ``Refusal`` `invalid_identity_token` with reason `nonce_expired` or `nonce_used`.
+    public func spend(_ nonce: Nonce) throws {
+        try requireUnexpired(nonce)
+        let spent = try transaction.execute(
+            "\(Self.insertion) ON CONFLICT (expires_at, nonce) DO NOTHING", Self.values(of: nonce))
+        guard spent > 0 else { throw Self.used }
+    }
+
+    /// Spends a nonce with the commit. One that was spent before fails the body with `StoreError.constraint` `unique`:
+    /// looking first would have every two sign-ins of the same moment disturb each other, since they look at the same
+    /// end of the table.
+    ///
+    /// - Throws: ``Refusal`` `invalid_identity_token` with reason `nonce_expired`.
+    public func enqueueSpend(_ nonce: Nonce) throws {
+        try requireUnexpired(nonce)
+        try transaction.enqueue(Self.insertion, Self.values(of: nonce))
+    }
+
+    /// What the holder of a spent nonce is told.
+    public static let used = Refusal(
+        .invalidIdentityToken, "The nonce in nce was used before: take a new one and sign again.", reason: "nonce_used")
+
+    private static let insertion = "INSERT INTO spent_nonces (nonce, expires_at) VALUES ($1, $2)"
+
+    private static func values(of nonce: Nonce) -> [Value] { [.bytes(nonce.randomBytes), .time(nonce.expiresAt)] }
+
+    private func requireUnexpired(_ nonce: Nonce) throws(Refusal) {
+        let now = transaction.now
+        guard now < nonce.expiresAt else {
+            let late = Int(saturating: now.timeIntervalSince(nonce.expiresAt).rounded(.up))
+            throw Refusal(
+                .invalidIdentityToken, "The nonce in nce expired \(late) s ago: take a new one and sign again.",
+                reason: "nonce_expired")
+        }
+    }
+
+    /// Whether a nonce was spent.
+    public func isSpent(_ nonce: Nonce) throws -> Bool {
+        try transaction.first(
+            "SELECT 1 FROM spent_nonces WHERE nonce = $1 AND expires_at = $2",
+            [.bytes(nonce.randomBytes), .time(nonce.expiresAt)]) != nil
+    }
+
+    /// Spends a one-time token's `jti` within its issuer's name space; `false` where it was spent before.
+    public func spend(identifier: String, of issuer: ProviderID, until expiry: Date) throws -> Bool {
+        try transaction.execute(
+            "INSERT INTO spent_identifiers (identifier, expires_at) VALUES ($1, $2) ON CONFLICT (identifier) DO NOTHING",
+            [.text("\(issuer)/\(identifier)"), .time(expiry)]) > 0
+    }
+
+    /// Forgets what expired before a moment: a forgotten nonce is refused for its age.
+    public func purge(expiredBefore moment: Date) throws {
+        try transaction.execute("DELETE FROM spent_nonces WHERE expires_at < $1", [.time(moment)])
+        try transaction.execute("DELETE FROM spent_identifiers WHERE expires_at < $1", [.time(moment)])
+    }
+}

@@ -1,0 +1,79 @@
+import Database
+import Domain
+import Encoding
+import Foundation
+
+/// The rows of verified users on their way into archives. `archived_at` is minus the archive's moment while one is being
+/// written, and the moment at which it was durable after that; a new proof clears it.
+public struct ArchivedUserRepository {
+    private let transaction: any Transaction
+    private let archive: Int64
+
+    /// Works inside a transaction for the archive that was begun at a moment.
+    public init(_ transaction: any Transaction, begunAt moment: Date) {
+        self.transaction = transaction
+        archive = -moment.milliseconds
+    }
+
+    /// A place in the order of verification.
+    public typealias Mark = (at: Date, user: UserID)
+
+    /// The users to be taken who were verified between two moments, in the order of verification.
+    ///
+    /// - Parameters:
+    ///   - moment: the first moment.
+    ///   - end: the moment before which they were verified.
+    ///   - again: whether also those whom an earlier archive holds.
+    ///   - mark: where the call before this one ended.
+    ///   - limit: how many at most.
+    public func waiting(
+        since moment: Date, before end: Date, again: Bool, after mark: Mark?, limit: Int
+    ) throws -> [Mark] {
+        try list(
+            since: moment, before: end, "archived_at IS NULL OR archived_at < 0 OR $5 = 1", [Value(again)],
+            after: mark, limit: limit)
+    }
+
+    /// Takes a user into the archive.
+    public func take(_ user: UserID) throws {
+        try transaction.execute(
+            "UPDATE authenticated_users SET archived_at = $2 WHERE user_id = $1", [.id(user), .integer(archive)])
+    }
+
+    /// The users whom the archive took and who have proved nothing anew since.
+    public func taken(since moment: Date, before end: Date, after mark: Mark?, limit: Int) throws -> [Mark] {
+        try list(since: moment, before: end, "archived_at = $5", [.integer(archive)], after: mark, limit: limit)
+    }
+
+    /// The archive that took a user is durable.
+    ///
+    /// - Parameter dropped: what the row is to hold no more.
+    public func settle(_ user: UserID, dropping dropped: Set<ArchivedDatum>) throws {
+        try transaction.execute(
+            """
+            UPDATE authenticated_users SET archived_at = $2,
+                postal_address = CASE WHEN $3 = 1 THEN NULL ELSE postal_address END,
+                document_number = CASE WHEN $4 = 1 THEN NULL ELSE document_number END
+            WHERE user_id = $1 AND archived_at = $5
+            """,
+            [
+                .id(user), .time(transaction.now), Value(dropped.contains(.postalAddress)),
+                Value(dropped.contains(.documentNumber)), .integer(archive),
+            ])
+    }
+
+    private func list(
+        since moment: Date, before end: Date, _ condition: String, _ more: [Value], after mark: Mark?, limit: Int
+    ) throws -> [Mark] {
+        try transaction.query(
+            """
+            SELECT identity_verified_at, user_id FROM authenticated_users
+            WHERE (identity_verified_at, user_id) > ($1, $2) AND identity_verified_at < $3 AND (\(condition))
+            ORDER BY identity_verified_at, user_id LIMIT $4
+            """,
+            [
+                .time(mark?.at ?? moment), .text(mark?.user.description ?? ""), .time(end), Value(limit),
+            ] + more
+        ).map { (try $0.time(0), try $0.id(1)) }
+    }
+}

@@ -1,0 +1,169 @@
+import Authority
+import Crypto
+import Domain
+import Encoding
+import Foundation
+import Glibc
+import Logging
+import Operations
+import Repositories
+import Synchronization
+import UnixSignals
+
+/// The part of the server that knows of other nodes on the same store.
+extension Server {
+    /// How this process is known to the others.
+    func node() -> AnnounceNode {
+        AnnounceNode(
+            store: store, keys: keys.personal, host: Self.hostName(), version: Countersign.version,
+            environment: environment,
+            fingerprints: { [settings, keys, nonceKey, policy, server] in
+                keys.fingerprints(
+                    nonceKey: nonceKey, server: server.present, realm: settings.realm, policy: policy[\.self])
+            }, readAgain: { [self] in reloadKeys() })
+    }
+
+    /// Comes in, or says why it may not.
+    ///
+    /// - Throws: ``CommandFailure``.
+    func join(_ node: AnnounceNode) async throws {
+        let verdict = try await node.join(allowsOtherPolicies: settings.allowsOtherPolicies) { [logger] disagreement in
+            logger.notice(
+                "waiting to see whether another node is alive that this one does not agree with",
+                metadata: ["host": "\(disagreement.node.host)"])
+        }
+        if let failure = NodeRefusal.failure(verdict, settings) { throw failure }
+    }
+
+    /// The loop that says that this node lives, and that takes it out at its end.
+    func nodeLoop(_ node: AnnounceNode) -> @Sendable () async -> Void {
+        let told = Told()
+        return { [self] in
+            await node.run { disagreements in
+                // Each one once: it may last.
+                let sentences = disagreements.map { NodeRefusal.summary($0) }
+                let isNew = told.sentences.withLock { told in
+                    defer { told = sentences }
+                    return told != sentences
+                }
+                guard isNew else { return }
+                for sentence in sentences { logger.warning("\(sentence)") }
+            } onError: {
+                logger.error("this node cannot say that it lives", metadata: ["cause": .string(ErrorWords.of($0))])
+            }
+        }
+    }
+
+    /// SIGHUP puts the policies on disk in force, the keys with versions and the server's certificate; what cannot be
+    /// read leaves the present. The log says of each what is in force now.
+    func reload(_ node: AnnounceNode) async {
+        for await _ in await UnixSignalsSequence(trapping: .sighup) {
+            reloadPolicies()
+            reloadKeys()
+            reloadServer()
+            do {
+                try await node.beat()
+            } catch {
+                logger.error(
+                    "this node cannot say what it reloaded", metadata: ["cause": .string(ErrorWords.of(error))])
+            }
+        }
+    }
+
+    private func reloadPolicies() {
+        do {
+            let before = PolicyFiles.fingerprints(of: policy[\.self])
+            let new = try PolicyFiles.load(directory: settings.policies, required: settings.policiesNamed)
+            policy.replace(with: new)
+            let changed = PolicyFiles.fingerprints(of: new).filter { before[$0.key] != $0.value }.keys.sorted()
+            logger.info(
+                "the policies were reloaded",
+                metadata: ["changed": "\(changed.isEmpty ? "nothing" : changed.joined(separator: ", "))"])
+        } catch {
+            logger.error("the policies were not reloaded", metadata: ["cause": .string(ErrorWords.of(error))])
+        }
+    }
+
+    /// Reads the keys again that have versions; what cannot be read leaves the present ones.
+    func reloadKeys() {
+        do {
+            try keys.personal.reload()
+            try keys.phoneCodes.reload()
+            func versions(_ fingerprints: [Int: Digest256]) -> Logger.MetadataValue {
+                "\(fingerprints.keys.sorted().map(String.init).joined(separator: ", "))"
+            }
+            logger.info(
+                "the keys were reloaded",
+                metadata: [
+                    "wrapping": versions(keys.personal.wrappingFingerprints),
+                    "blind_index": versions(keys.personal.indexFingerprints),
+                    "phone_code": versions(keys.phoneCodes.fingerprints),
+                ])
+        } catch {
+            logger.error("the keys were not reloaded", metadata: ["cause": .string(ErrorWords.of(error))])
+        }
+    }
+
+    /// Reads the server's certificate and key again. Connections that are open keep what they were opened with.
+    private func reloadServer() {
+        do {
+            let new = try KeyFiles.server(in: settings.keys, now: environment.now())
+            let isOther = new.chainPEM != server.present.chainPEM
+            if isOther { try present(new) }
+            server.present = new
+            warnOfOtherHosts(new)
+            logger.info(
+                "the server's certificate was reloaded",
+                metadata: [
+                    "sha256": "\(new.fingerprint)", "not_after": "\(new.notAfter.rfc3339)",
+                    "pin": "\(new.pin.base64URL)", "next_pin": "\(new.nextPin.base64URL)",
+                    "changed": "\(isOther)",
+                ])
+        } catch {
+            logger.error(
+                "the server's certificate was not reloaded", metadata: ["cause": .string(ErrorWords.of(error))])
+        }
+    }
+
+    private static func hostName() -> String {
+        var buffer = [CChar](repeating: 0, count: 256)
+        guard gethostname(&buffer, buffer.count - 1) == 0 else { return "unknown" }
+        return String(decoding: buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+}
+
+/// What was said of other nodes last.
+private final class Told: Sendable {
+    let sentences = Mutex<[String]>([])
+}
+
+extension LoadedKeys {
+    /// What a node with these keys must have in common with others.
+    func fingerprints(
+        nonceKey: NonceKey, server: ServerIdentity, realm: String, policy: Policy
+    ) -> NodeFingerprints {
+        NodeFingerprints(
+            items: [
+                .nonceKey: [1: nonceKey.fingerprint], .phoneCodeKeys: phoneCodes.fingerprints,
+                .wrappingKeys: personal.wrappingFingerprints, .blindIndexKeys: personal.indexFingerprints,
+                .authority: [1: Digest256.of(authority.chainPEM.joined())],
+                .serverKeys: [1: server.pin, 2: server.nextPin],
+                .serviceKey: [1: Digest256.of(WebKey.identifier(of: serviceKey.publicKey))],
+                .realm: [1: Digest256.of(realm)],
+            ], policies: PolicyFiles.fingerprints(of: policy))
+    }
+}
+
+extension PolicyFiles {
+    /// The digest of each file: of the values that are not the defaults, so that another version of the program, which
+    /// knows further ones, says the same.
+    static func fingerprints(of policy: Policy) -> [String: Digest256] {
+        let usual = Policy()
+        return PolicyArea.all.reduce(into: [:]) { digests, area in
+            let values = area.fields.map { JSONMember(name: $0.key, value: $0.value(policy)) }
+            let defaults = area.fields.map { JSONMember(name: $0.key, value: $0.value(usual)) }
+            let set = zip(values, defaults).filter { $0.value != $1.value }.map(\.0).sorted { $0.name < $1.name }
+            digests[area.name + ".yaml"] = Digest256.of("\(area.name)\0\(JSONValue.object(set).jsonText)")
+        }
+    }
+}

@@ -1,0 +1,80 @@
+import API
+import Crypto
+import Delivery
+import Domain
+import Foundation
+import Logging
+import Metrics
+import Operations
+
+/// The part of the server that texts: the routes of phone verification, and the loop that empties the outbox.
+extension Server {
+    func phoneRoutes(_ rateLimiting: RateLimiting) throws -> PhoneRoutes {
+        PhoneRoutes(
+            start: StartPhoneVerification(
+                store: store, keys: keys.personal, codes: keys.phoneCodes, nonceKey: nonceKey,
+                outbox: outboxSignal, policy: policy, rateLimiting: rateLimiting, environment: environment),
+            check: CheckPhoneVerification(
+                store: store, keys: keys.personal, codes: keys.phoneCodes, policy: policy, environment: environment),
+            resend: ResendPhoneCode(
+                store: store, keys: keys.personal, outbox: outboxSignal, policy: policy, rateLimiting: rateLimiting,
+                environment: environment),
+            policy: policy)
+    }
+
+    /// The loop that sends, by the senders that the policies name at the start.
+    ///
+    /// - Throws: ``CommandFailure`` where a sender cannot be used, or the text cannot hold a code.
+    func outboxLoop() throws -> @Sendable () async -> Void {
+        let rules = policy[\.delivery]
+        let sender: Failover
+        do {
+            sender = try senders(
+                rules,
+                secret: { [settings] file in
+                    try KeyFile(path: "\(settings.keys)/\(file)", isPrivate: true).read()
+                },
+                environment: ProcessInfo.processInfo.environment, texts: settings.texts,
+                isLoopbackOnly: settings.isLoopbackOnly, http: carriers, now: environment.now)
+            _ = try VerificationText(rules, realm: settings.realm, digits: policy[\.phones].digits)
+        } catch let error as DeliveryError {
+            throw CommandFailure(error.description)
+        }
+        let compose = ComposePhoneText(keys: keys.personal, codes: keys.phoneCodes, policy: policy) {
+            [policy, settings] digits in
+            try? VerificationText(policy[\.delivery], realm: settings.realm, digits: digits.utf8.count)
+                .body(code: digits)
+        }
+        let deliver = DeliverOutbox(
+            store: store, compose: compose,
+            pushes: PushAuthorizations(keys: keys.personal, policy: policy, environment: environment),
+            events: NotifyProvider(
+                realm: settings.realm, key: keys.serviceKey, keyID: WebKey.identifier(of: keys.serviceKey.publicKey),
+                send: { [policy, settings] in
+                    await SecurityEventTransmitter(
+                        policy[\.delivery], policy[\.webhooks], allowingLoopback: settings.allowsLoopbackURLs
+                    ).send($0, to: $1)
+                }),
+            leaseTime: max(
+                30, rules.attemptTimeout * Double(rules.senders.count) + 10, policy[\.webhooks].attemptTimeout + 10),
+            environment: environment,
+            send: { await sender.send($0, id: $1.uuid) },
+            observe: { message in
+                Counter(
+                    label: "outbox_messages",
+                    dimensions: [("kind", message.kind.rawValue), ("state", message.state.rawValue)]
+                ).increment()
+            },
+            onRest: { [logger] provider in
+                Counter(label: "webhook_rests").increment()
+                logger.warning(
+                    "a provider's webhook does not answer and is left alone for a while",
+                    metadata: ["provider": "\(provider)"])
+            })
+        return { [outboxSignal, logger] in
+            await deliver.run(outboxSignal) { error in
+                logger.error("the outbox cannot be emptied", metadata: ["cause": .string(ErrorWords.of(error))])
+            }
+        }
+    }
+}

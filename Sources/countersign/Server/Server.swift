@@ -1,0 +1,294 @@
+import API
+import AsyncHTTPClient
+import Authority
+import Crypto
+import Database
+import Domain
+import Encoding
+import Foundation
+import Logging
+import Operations
+import Repositories
+import ServiceLifecycle
+import Synchronization
+import UnixSignals
+
+/// Where the parts are joined: memories, operations, routes, listeners, and the loops that keep them true.
+struct Server: Sendable {
+    let settings: Settings
+    let policy: CurrentPolicy
+    let keys: LoadedKeys
+    /// Made of the nonce secret and the generation that the store is in.
+    let nonceKey: NonceKey
+    /// Made of the same.
+    let exportKey: ExportKey
+    let store: any Database
+    let registry: PrometheusRegistry
+    let http: HTTPClient
+    /// How texts and pushes leave.
+    let carriers: HTTPClient
+    let logger: Logger
+
+    let environment = Environment()
+    let outboxSignal = OutboxSignal()
+    private let connections = ConnectionTable()
+    let sessions: SessionCache
+    private let certificates: CertificateCache
+    let providers: ProviderCache
+    let watch: CacheInvalidator
+    private let judge: AuthenticateConnection
+    private let revocations: PublishRevocationList
+    private let ports = Ports()
+    let server: CurrentServer
+    private let clientTLS: ListenerTLS
+    private let publicTLS: ListenerTLS
+    private let opsTLS: ListenerTLS?
+    private let open = OpenChannels()
+
+    init(
+        settings: Settings, policy: CurrentPolicy, keys: LoadedKeys, nonceKey: NonceKey, exportKey: ExportKey,
+        store: any Database,
+        registry: PrometheusRegistry, http: HTTPClient, carriers: HTTPClient, logger: Logger
+    ) throws {
+        self.settings = settings
+        self.policy = policy
+        self.keys = keys
+        self.nonceKey = nonceKey
+        self.exportKey = exportKey
+        self.store = store
+        self.registry = registry
+        self.http = http
+        self.carriers = carriers
+        self.logger = logger
+        sessions = SessionCache(store: store)
+        certificates = CertificateCache(store: store)
+        providers = ProviderCache(store: store)
+        let connections = connections
+        let environment = environment
+        let outboxSignal = outboxSignal
+        let authenticationBox = AuthenticationBox()
+        let revocations = PublishRevocationList(store: store, authority: keys.authority, environment: environment)
+        self.revocations = revocations
+        watch = CacheInvalidator(
+            store: store, sessions: sessions, certificates: certificates, providers: providers, policy: policy,
+            environment: environment,
+            onClockChange: { isRight in
+                if isRight {
+                    logger.notice("this machine's clock agrees with the store's again")
+                } else {
+                    logger.error("this machine's clock differs too much from the store's: nothing is decided by it")
+                }
+            },
+            onChange: { outboxSignal.ring() },
+            onUserBan: { users in connections.detach(users) },
+            onDeviceChange: { _ in
+                revocations.suspect()
+                guard let judge = authenticationBox.judge else { return }
+                connections.close { judge.stillCounts($0) }
+            })
+        judge = AuthenticateConnection(store: store, certificates: certificates, watch: watch, environment: environment)
+        authenticationBox.judge = judge
+        server = CurrentServer(keys.server)
+        let chain = Array(keys.server.chainPEM.utf8)
+        let key = Array(keys.server.keyPEM.reveal().utf8)
+        publicTLS = try ListenerTLS(chainPEM: chain, keyPEM: key, clients: nil)
+        opsTLS = try settings.opsTLS ? ListenerTLS(chainPEM: chain, keyPEM: key, clients: nil) : nil
+        clientTLS = try ListenerTLS(
+            chainPEM: chain, keyPEM: key,
+            clients: .init(
+                authorities: keys.authority.chain, areRoots: ClientChain(trusting: keys.authority.chain).areRoots,
+                isTLS13Only: policy[\.requests].clientTLS == .tls13))
+    }
+
+    /// Runs until a signal asks to stop; what is in flight is finished, within the policy's bound.
+    func run() async throws {
+        try await watch.poll()
+        try requireClock()
+        warnOfOtherHosts(server.present)
+        addGauges()
+        let listening = Listening(
+            listeners: try listeners(), open: open, timeout: .seconds(policy[\.requests].shutdownTimeout),
+            logger: logger)
+        let node = node()
+        // Stopped in reverse order: what keeps the memories true outlives the last request.
+        let services: [any Service] = [
+            Loop(name: "node", logger: logger, body: nodeLoop(node)),
+            Loop(name: "store watch", logger: logger, body: storeLoop),
+            Loop(name: "housekeeping", logger: logger) { [self] in await runHousekeeping() },
+            Loop(name: "reload", logger: logger) { [self] in await reload(node) },
+            Loop(name: "outbox", logger: logger, body: try outboxLoop()),
+            Loop(name: "audit sealer", logger: logger, body: auditLoop()),
+            listening,
+        ]
+        var configuration = ServiceGroupConfiguration(
+            services: services.map { .init(service: $0, failureTerminationBehavior: .gracefullyShutdownGroup) },
+            gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
+        configuration.maximumGracefulShutdownDuration = .seconds(policy[\.requests].shutdownTimeout + 5)
+        try await join(node)
+        try await ServiceGroup(configuration: configuration).run()
+    }
+
+    /// Shows another certificate to whoever connects from now on; all listeners or none.
+    func present(_ identity: ServerIdentity) throws {
+        let chain = Array(identity.chainPEM.utf8)
+        let key = Array(identity.keyPEM.reveal().utf8)
+        for tls in [publicTLS, clientTLS, opsTLS].compactMap(\.self) {
+            try tls.replace(chainPEM: chain, keyPEM: key)
+        }
+    }
+
+    private func listeners() throws -> [Listening.Listener] {
+        let rateLimiting: RateLimiting = settings.limits ? .on : .off
+        let listeners = Listeners(
+            realm: settings.realm, policy: policy, maximumConnections: try affordableConnections(),
+            rateLimiting: rateLimiting, open: open,
+            urls: { [self] in [ListenerName.public: publicURL, .client: clientURL][$0] }, logger: logger)
+        let ready: @Sendable (Ports.Listener) -> @Sendable (Int) -> Void = { listener in
+            { [self] port in
+                if ports.set(listener, port) { sayReady() }
+            }
+        }
+        let certificateRoutes = try certificateRoutes(rateLimiting)
+        let clientChain = try ClientChain(trusting: keys.authority.chain)
+        let open = listeners.makePublic(
+            at: settings.publicAddress.listener, tls: publicTLS, certificates: certificateRoutes,
+            providers: providerRoutes(), webhooks: webhookRoutes(), discovery: discoveryRoutes(rateLimiting),
+            onRunning: ready(.publicListener))
+        let client = listeners.makeClient(
+            at: settings.clientAddress.listener, tls: clientTLS,
+            verifyChain: { [environment] chain in
+                (try? clientChain.verify(chain, now: environment.now())) != nil
+            },
+            connections: connections, judge: judge, certificates: certificateRoutes,
+            sessions: sessionRoutes(rateLimiting), phones: try phoneRoutes(rateLimiting),
+            cards: try cardRoutes(), users: userRoutes(), authorizations: authorizationRoutes(rateLimiting),
+            onRunning: ready(.client))
+        let ops = listeners.makeOps(
+            at: settings.opsAddress.listener, tls: opsTLS, routes: opsRoutes(), onRunning: ready(.ops))
+        return [
+            .init(name: "public", address: settings.publicAddress, service: open),
+            .init(name: "client", address: settings.clientAddress, service: client),
+            .init(name: "ops", address: settings.opsAddress, service: ops),
+        ]
+    }
+
+    /// As many connections as the policy says, or as the system's limit on file descriptors leaves.
+    private func affordableConnections() throws -> Int {
+        let wanted = policy[\.requests].maximumConnections
+        let needed = ConnectionBudget.descriptors(for: wanted, probes: Listeners.opsConnections)
+        let descriptors = FileDescriptors.raise(to: needed)
+        let mend = "raise the limit on open files (ulimit -Hn, or LimitNOFILE= of the unit) to \(needed)"
+        guard
+            let connections = ConnectionBudget.connections(
+                of: wanted, probes: Listeners.opsConnections, descriptors: descriptors)
+        else { throw CommandFailure("\(descriptors) file descriptors are too few: \(mend).") }
+        if connections < wanted {
+            logger.warning(
+                "fewer connections than maximum_connections fit into the limit on open files: \(mend)",
+                metadata: ["connections": "\(connections)", "descriptors": "\(descriptors)"])
+        }
+        return connections
+    }
+
+    private func certificateRoutes(_ rateLimiting: RateLimiting) throws -> CertificateRoutes {
+        let issuing = IssueCertificate(
+            authority: keys.authority, baseURL: publicURL, policy: policy, environment: environment)
+        let captcha = SiteVerify(http: http, policy: policy)
+        return CertificateRoutes(
+            certify: CertifyDevice(
+                store: store, keys: keys.personal, issuing: issuing, providers: providers, watch: watch,
+                realm: settings.realm,
+                verifyCaptcha: { try await captcha.accepts($0) }, policy: policy, rateLimiting: rateLimiting,
+                environment: environment),
+            renew: RenewCertificate(
+                store: store, issuing: issuing, policy: policy, rateLimiting: rateLimiting, environment: environment),
+            revoke: RevokeCertificate(store: store, watch: watch, environment: environment),
+            publish: revocations,
+            chainPEM: issuing.chainPEM, policy: policy)
+    }
+
+    private func sessionRoutes(_ rateLimiting: RateLimiting) -> SessionRoutes {
+        let verify = VerifyIdentity(
+            realm: settings.realm, providers: providers, nonceKey: nonceKey, policy: policy, environment: environment)
+        let check = CheckSession(store: store, sessions: sessions, policy: policy, environment: environment)
+        return SessionRoutes(
+            issueNonce: IssueNonce(key: nonceKey, policy: policy, environment: environment),
+            open: OpenSession(
+                store: store, keys: keys.personal, verify: verify, bans: bans, sessions: sessions, policy: policy,
+                rateLimiting: rateLimiting, environment: environment),
+            check: check,
+            resume: ResumeSession(
+                store: store, check: check, providers: providers, policy: policy, environment: environment),
+            renew: RenewSession(
+                store: store, check: check, verify: verify, bans: bans, sessions: sessions, policy: policy,
+                environment: environment),
+            end: EndSession(
+                store: store, check: check, sessions: sessions, policy: policy, environment: environment),
+            policy: policy, realm: settings.realm)
+    }
+
+    private func providerRoutes() -> ProviderRoutes {
+        ProviderRoutes(
+            authenticate: AuthenticateProvider(
+                realm: settings.realm, store: store, providers: providers, watch: watch, policy: policy,
+                environment: environment),
+            keys: ManageProviderKeys(store: store, watch: watch, environment: environment),
+            serve: ServeProvider(
+                realm: settings.realm, store: store, keys: keys.personal, sessions: sessions,
+                nonceKey: nonceKey, policy: policy, environment: environment),
+            policy: policy, realm: settings.realm)
+    }
+
+    private func discoveryRoutes(_ rateLimiting: RateLimiting) -> DiscoveryRoutes {
+        DiscoveryRoutes(
+            realm: settings.realm,
+            publicURL: { [self] in publicURL }, clientURL: { [self] in clientURL },
+            pins: { [server] in [server.present.pin.base64URL, server.present.nextPin.base64URL] },
+            webKeys: WebKey.json(keys.serviceKey.publicKey), rateLimiting: rateLimiting, policy: policy)
+    }
+
+    /// The public listener as seen from outside.
+    private var publicURL: String {
+        settings.baseURL ?? "https://\(settings.publicAddress.host(port: ports.port(.publicListener)))"
+    }
+
+    /// The client listener as seen from outside.
+    private var clientURL: String {
+        settings.clientURL ?? "https://\(settings.clientAddress.host(port: ports.port(.client)))"
+    }
+
+    private func addGauges() {
+        registry.addGauge("sessions_in_memory") { [sessions] in Double(sessions.count) }
+        registry.addGauge("sessions_live") { [sessions, environment, policy] in
+            Double(sessions.countLive(now: environment.now(), policy: policy[\.sessions]))
+        }
+        registry.addGauge("store_view_age_seconds") { [watch] in watch.age }
+        registry.addGauge("store_clock_difference_seconds") { [watch] in watch.clockDifference }
+        registry.addGauge("connections") { [connections] in Double(connections.count) }
+    }
+
+    private func sayReady() {
+        Output.json(
+            .members([
+                "ready": .bool(true), "realm": .string(settings.realm),
+                "public": .string(settings.publicAddress.host(port: ports.port(.publicListener))),
+                "client": .string(settings.clientAddress.host(port: ports.port(.client))),
+                "ops": .string(settings.opsAddress.host(port: ports.port(.ops))),
+                "limits": .string(settings.limits ? "on" : "off"),
+            ]))
+    }
+
+    private func runHousekeeping() async {
+        let housekeeping = Housekeeping(
+            store: store, sessions: sessions, certificates: certificates, policy: policy, environment: environment)
+        while !Task.isCancelled {
+            do {
+                try await housekeeping()
+            } catch {
+                logger.error("housekeeping failed", metadata: ["cause": .string(ErrorWords.of(error))])
+            }
+            await purgeAudit()
+            try? await Task.sleep(for: .seconds(60))
+        }
+    }
+}
