@@ -126,7 +126,7 @@ final class AnswerPaceHandler: ChannelDuplexHandler, RemovableChannelHandler {
         unsent.wait(self)
     }
 
-    /// There is room for the answer of the request that was held.
+    /// Passes on the request that was held: unsent bytes are below the limit again.
     fileprivate func release() {
         guard isHolding, let context else { return }
         let parts = held

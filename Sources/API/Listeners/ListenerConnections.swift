@@ -141,8 +141,8 @@ final class ListenerConnections: Sendable {
         return false
     }
 
-    /// Whether another connection is accepted while so many are open: one more than there may be, for which room is made
-    /// when it has come. The others wait in the kernel's queue: whether there are any is not known.
+    /// Whether another connection is accepted while so many are open: one more than the limit, since an idle one is closed
+    /// only when it has come. The others wait in the kernel's queue: whether there are any is not known.
     func hasRoom(_ open: Int) -> Bool {
         guard open > total else { return true }
         count("connections_waited", "full")
@@ -181,7 +181,7 @@ final class ListenerConnections: Sendable {
         leaving.giveWay()
     }
 
-    /// Whether a connection waits; who asks is the one that makes room.
+    /// Whether a connection waits; the caller then closes the longest idle one.
     fileprivate func isWaitedFor() -> Bool {
         isWaiting.load(ordering: .relaxed) && isWaiting.exchange(false, ordering: .relaxed)
     }

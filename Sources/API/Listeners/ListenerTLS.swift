@@ -62,7 +62,7 @@ public final class ListenerTLS: Sendable {
         configuration.minimumTLSVersion = clients?.isTLS13Only == true ? .tlsv13 : .tlsv12
         configuration.cipherSuites = cipherSuites.joined(separator: ":")
         configuration.verifySignatureAlgorithms = signatureAlgorithms
-        // How long the end of a connection waits for the client's: who gives way is to make room.
+        // How long the end of a connection waits for the client's: an idle one that is closed must free its place soon.
         configuration.shutdownTimeout = .seconds(1)
         configuration.applicationProtocols = ["h2", "http/1.1"]
         if let clients {

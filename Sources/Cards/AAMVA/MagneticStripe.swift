@@ -66,7 +66,7 @@ public struct MagneticStripe: Sendable, Equatable, Confidential {
         card.jurisdiction = issuer?.jurisdiction?.code
         card.dateOfBirth = Self.birth(dates.dropFirst(4).prefix(8))
         card.expiresOn = Self.expiry(dates.prefix(4), birth: card.dateOfBirth, today: today)
-        // What of a long number has no room before the dates stands behind them.
+        // The part of a long number that does not fit before the dates follows them.
         let overflow = dates.dropFirst(12).prefix { $0.isDigit }
         card.documentNumber = (Self.text(number.dropFirst(6)) ?? "") + (Self.text(overflow) ?? "")
         card.sex = third.dropFirst(29).first.flatMap(Self.sex)
