@@ -1,5 +1,5 @@
 /// base64url without padding, RFC 4648 §5: the one text form of binary values in the contract.
-public enum Base64URL {
+package enum Base64URL {
     private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
 
     /// The value of each ASCII byte, 255 where it is outside the alphabet.
@@ -10,7 +10,7 @@ public enum Base64URL {
     }()
 
     /// Encodes bytes; the result has no padding.
-    public static func encode(_ bytes: some Collection<UInt8>) -> String {
+    package static func encode(_ bytes: some Collection<UInt8>) -> String {
         let source = Array(bytes)
         let length = (source.count * 4 + 2) / 3
         return String(unsafeUninitializedCapacity: length) { buffer in
@@ -36,7 +36,7 @@ public enum Base64URL {
 
     /// Decodes the canonical form only: `nil` for padding, foreign characters, an impossible length, and for
     /// trailing bits that are not zero (two texts must never mean the same bytes).
-    public static func decode(_ text: some Collection<UInt8>) -> [UInt8]? {
+    package static func decode(_ text: some Collection<UInt8>) -> [UInt8]? {
         text.withContiguousStorageIfAvailable(decodeContiguous) ?? Array(text).withUnsafeBufferPointer(decodeContiguous)
     }
 
@@ -76,7 +76,7 @@ public enum Base64URL {
     }
 
     /// Decodes the canonical form of a string; `nil` as for bytes.
-    public static func decode(_ text: String) -> [UInt8]? {
+    package static func decode(_ text: String) -> [UInt8]? {
         decode(text.utf8)
     }
 }

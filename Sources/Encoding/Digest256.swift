@@ -2,16 +2,16 @@ import Crypto
 import Foundation
 
 /// A SHA-256 value (FIPS 180-4), held in four words so that a million of them need no heap.
-public struct Digest256: Hashable, Sendable {
+package struct Digest256: Hashable, Sendable {
     private let words: (UInt64, UInt64, UInt64, UInt64)
 
     /// The digest of some bytes.
-    public static func of(_ bytes: some DataProtocol) -> Digest256 {
+    package static func of(_ bytes: some DataProtocol) -> Digest256 {
         Digest256(SHA256.hash(data: bytes))
     }
 
     /// The digest of a text's UTF-8 bytes.
-    public static func of(_ text: String) -> Digest256 {
+    package static func of(_ text: String) -> Digest256 {
         var hash = SHA256()
         var text = text
         text.withUTF8 { hash.update(bufferPointer: UnsafeRawBufferPointer($0)) }
@@ -23,27 +23,27 @@ public struct Digest256: Hashable, Sendable {
     }
 
     /// Takes exactly 32 bytes; `nil` for any other number.
-    public init?(_ bytes: some Collection<UInt8>) {
+    package init?(_ bytes: some Collection<UInt8>) {
         let array = Array(bytes)
         guard array.count == 32 else { return nil }
         words = array.withUnsafeBytes { $0.loadUnaligned(as: (UInt64, UInt64, UInt64, UInt64).self) }
     }
 
     /// The 32 bytes in order.
-    public var bytes: [UInt8] {
+    package var bytes: [UInt8] {
         withUnsafeBytes(of: words) { Array($0) }
     }
 
     /// The form of `x5t#S256` (RFC 8705 §3.1): base64url without padding.
-    public var base64URL: String { Base64URL.encode(bytes) }
+    package var base64URL: String { Base64URL.encode(bytes) }
 
     /// Equal when all 256 bits are.
-    public static func == (left: Digest256, right: Digest256) -> Bool {
+    package static func == (left: Digest256, right: Digest256) -> Bool {
         left.words == right.words
     }
 
     /// A digest is uniform already: its first word is hash enough, the hasher's seed keeps tables apart.
-    public func hash(into hasher: inout Hasher) {
+    package func hash(into hasher: inout Hasher) {
         hasher.combine(words.0)
     }
 }

@@ -3,7 +3,7 @@ import Foundation
 extension Date {
     /// The RFC 3339 form in UTC with whole seconds, `2026-01-31T23:59:59Z`: the contract's form of every time.
     /// Years before 0 and after 9999, which RFC 3339 cannot write, are written as these.
-    public var rfc3339: String {
+    package var rfc3339: String {
         let seconds = Int(saturating: timeIntervalSince1970.rounded(.down))
         let (days, rest) = (seconds.dividingFloor(by: 86_400), seconds.remainderFloor(by: 86_400))
         let (year, month, day) = Self.civil(daysSince1970: days)
@@ -28,12 +28,11 @@ extension Date {
     }
 
     /// Whole milliseconds since 1970-01-01T00:00:00Z: the store's form of every time.
-    public var milliseconds: Int64 {
+    package var milliseconds: Int64 {
         Int64(saturating: (timeIntervalSince1970 * 1000).rounded())
     }
 
-    /// Reads the store's form.
-    public init(milliseconds: Int64) {
+    package init(milliseconds: Int64) {
         self.init(timeIntervalSince1970: Double(milliseconds) / 1000)
     }
 

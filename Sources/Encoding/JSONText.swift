@@ -1,6 +1,6 @@
 extension JSONValue {
     /// The value written as JSON (RFC 8259), without white space; members keep their order.
-    public var jsonText: String {
+    package var jsonText: String {
         var bytes: [UInt8] = []
         appendJSON(to: &bytes)
         return String(decoding: bytes, as: UTF8.self)
@@ -8,7 +8,7 @@ extension JSONValue {
 
     /// Appends ``jsonText`` as UTF-8, for answers that are built in one buffer. JSON has no number for infinity and NaN
     /// (§6): they become `null`.
-    public func appendJSON(to bytes: inout [UInt8]) {
+    package func appendJSON(to bytes: inout [UInt8]) {
         switch self {
         case .null: bytes += "null".utf8
         case .bool(let value): bytes += (value ? "true" : "false").utf8

@@ -1,36 +1,33 @@
 /// A JSON value (RFC 8259) as the strict reader gives it. JSONBodyDecoder keep their order; duplicates never get this far.
-public enum JSONValue: Sendable, Equatable {
+package enum JSONValue: Sendable, Equatable {
     case null
     case bool(Bool)
     /// A number that is a whole one within 64 bits, written without fraction or exponent.
     case integer(Int64)
-    /// Any other number.
     case number(Double)
     case string(String)
     case array([JSONValue])
     case object([JSONMember])
 
     /// The member of an object by name; `nil` where this is no object or has no such member.
-    public subscript(_ name: String) -> JSONValue? {
+    package subscript(_ name: String) -> JSONValue? {
         guard case .object(let members) = self else { return nil }
         return members.first { $0.name == name }?.value
     }
 
     /// The text of a string value.
-    public var text: String? {
+    package var text: String? {
         if case .string(let text) = self { text } else { nil }
     }
 }
 
 /// A name and its value in an object.
-public struct JSONMember: Sendable, Equatable {
-    /// The name, unescaped.
-    public let name: String
-    /// The value.
-    public let value: JSONValue
+package struct JSONMember: Sendable, Equatable {
+    package let name: String
+    package let value: JSONValue
 
     /// Joins a name and a value.
-    public init(name: String, value: JSONValue) {
+    package init(name: String, value: JSONValue) {
         self.name = name
         self.value = value
     }

@@ -1,12 +1,12 @@
 /// What is wrong with a text that should be JSON, and where.
-public struct JSONDefect: Error, Sendable, Equatable {
+package struct JSONDefect: Error, Sendable, Equatable {
     /// Where: a path such as `$.keys[2].alg`, the document itself being `$`.
-    public let path: String
+    package let path: String
     /// What, in a few words.
-    public let problem: String
+    package let problem: String
 
     /// Names a defect at a path.
-    public init(path: String, problem: String) {
+    package init(path: String, problem: String) {
         self.path = path
         self.problem = problem
     }
@@ -16,11 +16,11 @@ public struct JSONDefect: Error, Sendable, Equatable {
 ///
 /// One reader for tokens and request bodies, because RFC 7515 §4 and RFC 7519 §4 leave duplicate members to the
 /// parser, and two parsers that disagree on them are an attack.
-public struct StrictJSON {
+package struct StrictJSON {
     /// Nesting deeper than this is refused.
-    public static let maximumDepth = 16
+    package static let maximumDepth = 16
     /// More members or elements in one object or array are refused.
-    public static let maximumCount = 256
+    package static let maximumCount = 256
 
     private var bytes: UnsafeBufferPointer<UInt8>
     private var position = 0
@@ -42,7 +42,7 @@ public struct StrictJSON {
     /// Parses a whole document.
     ///
     /// - Throws: ``JSONDefect`` with the path of the first thing that is wrong.
-    public static func parse(_ bytes: some Collection<UInt8>) throws(JSONDefect) -> JSONValue {
+    package static func parse(_ bytes: some Collection<UInt8>) throws(JSONDefect) -> JSONValue {
         let array = Array(bytes)
         let result = array.withUnsafeBufferPointer { buffer -> Result<JSONValue, JSONDefect> in
             var reader = StrictJSON(bytes: buffer)

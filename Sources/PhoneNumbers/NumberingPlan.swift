@@ -4,7 +4,6 @@ import Synchronization
 ///
 /// Steps and names follow libphonenumber, so that the two can be laid side by side.
 final class NumberingPlan: Sendable {
-    /// One kind of number.
     private struct Kind: Sendable {
         let type: PhoneNumberType
         let lengths: Lengths
@@ -31,7 +30,6 @@ final class NumberingPlan: Sendable {
         var most: Int { UInt32.bitWidth - 1 - bits.leadingZeroBitCount }
     }
 
-    /// The country calling code.
     let countryCallingCode: Int
     /// The region, ISO 3166-1 alpha-2; `001` for none.
     let region: String

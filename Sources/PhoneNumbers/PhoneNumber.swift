@@ -1,15 +1,15 @@
 /// A telephone number as the ITU writes it, with what its numbering plan tells (ITU-T E.164).
 ///
 /// Read once, at the edge; everything behind it works on the canonical form.
-public struct PhoneNumber: Hashable, Sendable, CustomStringConvertible {
+package struct PhoneNumber: Hashable, Sendable, CustomStringConvertible {
     /// `+`, the country calling code and the national number: `+14155552671`.
-    public let e164: String
+    package let e164: String
     /// The country calling code: 1 for North America.
-    public let countryCallingCode: Int
+    package let countryCallingCode: Int
     /// The region, ISO 3166-1 alpha-2; `001` for numbers that belong to no region.
-    public let region: String
+    package let region: String
     /// What kind of line the plan gives the number to.
-    public let type: PhoneNumberType
+    package let type: PhoneNumberType
 
     /// Only the reader of numbers and the store make one.
     init(e164: String, countryCallingCode: Int, region: String, type: PhoneNumberType) {
@@ -29,7 +29,7 @@ public struct PhoneNumber: Hashable, Sendable, CustomStringConvertible {
     ///   - text: at most 64 characters.
     ///   - region: where the number would be dialled, ISO 3166-1 alpha-2 in capitals; needed unless there is a `+`.
     /// - Throws: ``PhoneNumberDefect``, which holds nothing of the number.
-    public init(reading text: String, region: String? = nil) throws(PhoneNumberDefect) {
+    package init(reading text: String, region: String? = nil) throws(PhoneNumberDefect) {
         try self.init(valid: PhoneNumberReader(text, region: region))
     }
 
@@ -37,7 +37,7 @@ public struct PhoneNumber: Hashable, Sendable, CustomStringConvertible {
     ///
     /// Plans change: where today's has no such number, the region is the main one of the country calling code and the
     /// type is ``PhoneNumberType/unknown``.
-    public init?(canonical e164: String) {
+    package init?(canonical e164: String) {
         guard let number = PhoneNumberReader(canonical: e164) else { return nil }
         let (code, national) = (number.countryCallingCode, number.national)
         guard
@@ -65,13 +65,13 @@ public struct PhoneNumber: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// The country calling code and the last two digits: never the number itself.
-    public var description: String {
+    package var description: String {
         "+\(countryCallingCode)…\(e164.suffix(2))"
     }
 }
 
 /// The kinds of line that a numbering plan knows (libphonenumber's `PhoneNumberType`).
-public enum PhoneNumberType: String, Sendable, CaseIterable {
+package enum PhoneNumberType: String, Sendable, CaseIterable {
     case fixedLine = "fixed_line"
     case mobile
     case fixedLineOrMobile = "fixed_line_or_mobile"

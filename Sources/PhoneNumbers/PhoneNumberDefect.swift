@@ -1,5 +1,5 @@
 /// Why a text is not a telephone number that can be called: the reason of the refusal.
-public enum PhoneNumberDefect: String, Error, Sendable, CaseIterable {
+package enum PhoneNumberDefect: String, Error, Sendable, CaseIterable {
     case tooManyCharacters = "too_many_characters"
     case regionUnknown = "region_unknown"
     case regionNeeded = "region_needed"
@@ -12,7 +12,7 @@ public enum PhoneNumberDefect: String, Error, Sendable, CaseIterable {
     case notInPlan = "not_in_plan"
 
     /// What the caller is told: how to do better, and nothing of the number.
-    public var sentence: String {
+    package var sentence: String {
         switch self {
         case .tooManyCharacters:
             "A telephone number has at most \(PhoneNumberReader.characterLimit) characters here, punctuation included."

@@ -9,7 +9,6 @@ struct PhoneNumberReader {
     /// The longest national number: the ITU allows 15 with the country code, Germany has longer ones.
     private static let mostDigits = 17
 
-    /// The country calling code.
     let countryCallingCode: Int
     /// The national (significant) number: without a national prefix, with the leading zeros that belong to it.
     let national: DigitText

@@ -2,7 +2,7 @@ import Cards
 import Domain
 
 /// Bends card texts at random, the same way for the same seed: what a fuzz test and a benchmark feed to the readers.
-public struct CardMutation: Sendable {
+package struct CardMutation: Sendable {
     private var random: SeededRandom
     private let specimens: [[UInt8]]
     private let zones: [String]
@@ -21,8 +21,7 @@ public struct CardMutation: Sendable {
         "%BCVICTORIA^SAMPLE,$MICHAEL JOHN^12 MAIN ST$VICTORIA BC  V8W 1P6^?;6360281234567=321219860606=?_%0AV8W1P6?"
             .utf8)
 
-    /// Starts at a seed.
-    public init(seed: UInt64) {
+    package init(seed: UInt64) {
         random = SeededRandom(seed: seed)
         let codes = ["VA", "CA", "NY", "ON", "QC", "PR"]
         let barcodes = codes.enumerated().flatMap { place, code in
@@ -38,7 +37,7 @@ public struct CardMutation: Sendable {
     }
 
     /// The next text for the reader of barcodes: a bent card, pieces of cards, or noise.
-    public mutating func barcode() -> [UInt8] {
+    package mutating func barcode() -> [UInt8] {
         switch below(16) {
         case 0: return (0..<below(300)).map { _ in UInt8(truncatingIfNeeded: random.next()) }
         case 1, 2: return (0..<below(60)).flatMap { _ in Self.pieces[below(Self.pieces.count)] }
@@ -47,7 +46,7 @@ public struct CardMutation: Sendable {
     }
 
     /// The next text for the reader of machine readable zones.
-    public mutating func zone() -> String {
+    package mutating func zone() -> String {
         let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789<<<<<<< abc\n\r!".utf8)
         var bytes = Array(zones[below(zones.count)].utf8)
         for _ in 0...below(4) {

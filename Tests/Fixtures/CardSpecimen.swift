@@ -4,33 +4,31 @@ import Foundation
 
 /// Writes the barcodes of invented people's cards: any version, any jurisdiction, as the standard says or with the
 /// deviations that real cards show. The values are those of the standard's own example, Michael John Sample.
-public struct CardSpecimen: Sendable {
+package struct CardSpecimen: Sendable {
     /// 1 to 10, or 11 for the edition of 2025.
-    public var version = 10
-    /// Who issues the card.
-    public var jurisdiction: Jurisdiction
+    package var version = 10
+    package var jurisdiction: Jurisdiction
     /// `DL`, `ID` or `EN`.
-    public var subfile = "DL"
-    public var family = "SAMPLE"
-    public var given = "MICHAEL"
-    public var middle = "JOHN"
-    public var suffix = "JR"
-    public var birth = Self.day(1986, 6, 6)
-    public var issue = Self.day(2024, 6, 6)
-    public var expiry = Self.day(2032, 12, 10)
-    public var street = "2300 WEST BROAD STREET"
-    public var city = "RICHMOND"
-    public var postalCode: String
-    public var number: String
+    package var subfile = "DL"
+    package var family = "SAMPLE"
+    package var given = "MICHAEL"
+    package var middle = "JOHN"
+    package var suffix = "JR"
+    package var birth = Self.day(1986, 6, 6)
+    package var issue = Self.day(2024, 6, 6)
+    package var expiry = Self.day(2032, 12, 10)
+    package var street = "2300 WEST BROAD STREET"
+    package var city = "RICHMOND"
+    package var postalCode: String
+    package var number: String
     /// Elements that are left out.
-    public var omitted: Set<String> = []
+    package var omitted: Set<String> = []
     /// Elements whose value is another one.
-    public var replaced: [String: String] = [:]
+    package var replaced: [String: String] = [:]
     /// How it departs from the standard.
-    public var deviations: Set<Deviation> = []
+    package var deviations: Set<Deviation> = []
 
-    /// What real cards do.
-    public enum Deviation: String, CaseIterable, Sendable {
+    package enum Deviation: String, CaseIterable, Sendable {
         case fileTypeAAMVA, fileTypeAMVA, missingEntryCount, wrongOffsets, wrongLengths, missingOffsetsAndLengths
         case barSeparator, carriageReturnLineFeed, byteOrderMark, trailingCommas, missingLeadingZeros, otherDateOrder
         case noneForNothing, numberFirst, lineFeedAfterType, missingFinalReturn, wrongIssuerNumber, blanksAtEnds
@@ -38,7 +36,7 @@ public struct CardSpecimen: Sendable {
     }
 
     /// A card of a jurisdiction, by its two letters.
-    public init?(_ code: String, version: Int = 10) {
+    package init?(_ code: String, version: Int = 10) {
         guard let jurisdiction = Jurisdiction.of(code: code) else { return nil }
         self.jurisdiction = jurisdiction
         self.version = version
@@ -69,15 +67,14 @@ public struct CardSpecimen: Sendable {
     }
 
     /// A day that is known to exist.
-    public static func day(_ year: Int, _ month: Int, _ day: Int) -> CalendarDate {
+    package static func day(_ year: Int, _ month: Int, _ day: Int) -> CalendarDate {
         CalendarDate(year: year, month: month, day: day) ?? CalendarDate(utcDayOf: .distantPast)
     }
 
     /// The barcode's bytes.
-    public var bytes: [UInt8] { Array(text.utf8) }
+    package var bytes: [UInt8] { Array(text.utf8) }
 
-    /// The barcode's text.
-    public var text: String {
+    package var text: String {
         let lineFeed =
             deviations.contains(.barSeparator) ? "|" : deviations.contains(.carriageReturnLineFeed) ? "\r\n" : "\n"
         let end = deviations.contains(.missingFinalReturn) ? lineFeed : "\r"

@@ -1,9 +1,9 @@
 import Foundation
 
 /// Runs other programs, each for a bounded time.
-public enum Command {
+package enum Command {
     /// Why a program gave no result.
-    public enum Failure: Error, Sendable, Equatable {
+    package enum Failure: Error, Sendable, Equatable {
         /// There is no such program on the path.
         case notFound(String)
         /// It ran longer than allowed and was stopped.
@@ -13,7 +13,7 @@ public enum Command {
     }
 
     /// What a program left behind: its exit status, and what it wrote as UTF-8.
-    public typealias Result = (status: Int32, output: String, errors: String)
+    package typealias Result = (status: Int32, output: String, errors: String)
 
     /// Runs a program to its end.
     ///
@@ -26,7 +26,7 @@ public enum Command {
     ///   - environment: variables added to those of this process.
     ///   - seconds: the longest that it may run; then it is killed and ``Failure/timedOut(_:)`` thrown.
     @discardableResult
-    public static func run(
+    package static func run(
         _ executable: String, _ arguments: [String], input: Data? = nil, environment: [String: String] = [:],
         seconds: Double = 60
     ) async throws -> Result {
@@ -52,7 +52,7 @@ public enum Command {
     }
 
     /// The path of a program in the Python environment that `COUNTERSIGN_VENV` names (its `bin` directory).
-    public static func python(_ name: String) throws -> String {
+    package static func python(_ name: String) throws -> String {
         guard let directory = ProcessInfo.processInfo.environment["COUNTERSIGN_VENV"], !directory.isEmpty else {
             throw Failure.variableUnset("COUNTERSIGN_VENV")
         }
@@ -90,12 +90,11 @@ public enum Command {
 }
 
 /// A directory (mode 0700) that is removed when the last reference to it goes.
-public final class ScratchDirectory: Sendable {
-    /// Where it is.
-    public let path: String
+package final class ScratchDirectory: Sendable {
+    package let path: String
 
     /// Makes an empty directory among the temporary files.
-    public init() throws {
+    package init() throws {
         path = FileManager.default.temporaryDirectory.appendingPathComponent("countersign-\(UUID().uuidString)").path
         try FileManager.default.createDirectory(
             atPath: path, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
@@ -106,23 +105,22 @@ public final class ScratchDirectory: Sendable {
     }
 
     /// The path of a file in it.
-    public func file(_ name: String) -> String { path + "/" + name }
+    package func file(_ name: String) -> String { path + "/" + name }
 
     /// Writes a file and gives its path.
     @discardableResult
-    public func write(_ data: some DataProtocol, _ name: String) throws -> String {
+    package func write(_ data: some DataProtocol, _ name: String) throws -> String {
         try Data(data).write(to: URL(fileURLWithPath: file(name)))
         return file(name)
     }
 
     /// Writes a text and gives its path.
     @discardableResult
-    public func write(_ text: String, _ name: String) throws -> String {
+    package func write(_ text: String, _ name: String) throws -> String {
         try write(Array(text.utf8), name)
     }
 
-    /// Reads a text.
-    public func text(_ name: String) throws -> String {
+    package func text(_ name: String) throws -> String {
         String(decoding: try Data(contentsOf: URL(fileURLWithPath: file(name))), as: UTF8.self)
     }
 }

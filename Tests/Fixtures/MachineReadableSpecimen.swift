@@ -2,24 +2,22 @@ import Cards
 import Domain
 
 /// Writes machine readable zones of invented people: the specimens of ICAO 9303, of a state called Utopia.
-public struct MachineReadableSpecimen: Sendable {
-    public var format = MachineReadableFormat.td3
-    public var code = "P<"
-    public var state = "UTO"
-    public var nationality = "UTO"
-    public var family = "ERIKSSON"
-    public var given = "ANNA<MARIA"
-    public var number = "L898902C3"
-    /// Six digits.
-    public var birth = "740812"
-    public var sex = "F"
-    /// Six digits.
-    public var expiry = "340415"
-    public var optionalData = ""
-    public var furtherOptionalData = ""
+package struct MachineReadableSpecimen: Sendable {
+    package var format = MachineReadableFormat.td3
+    package var code = "P<"
+    package var state = "UTO"
+    package var nationality = "UTO"
+    package var family = "ERIKSSON"
+    package var given = "ANNA<MARIA"
+    package var number = "L898902C3"
+    package var birth = "740812"
+    package var sex = "F"
+    package var expiry = "340415"
+    package var optionalData = ""
+    package var furtherOptionalData = ""
 
     /// The document of a format, with the values of the standard's example and a later expiry.
-    public init(_ format: MachineReadableFormat) {
+    package init(_ format: MachineReadableFormat) {
         self.format = format
         switch format {
         case .td1: (code, number) = ("I<", "D23145890")
@@ -28,8 +26,7 @@ public struct MachineReadableSpecimen: Sendable {
         }
     }
 
-    /// The zone's lines.
-    public var lines: [String] {
+    package var lines: [String] {
         let (numberField, overflow) = numberParts
         let birthField = birth + Self.digit(birth)
         let expiryField = expiry + Self.digit(expiry)
@@ -60,7 +57,7 @@ public struct MachineReadableSpecimen: Sendable {
     }
 
     /// The lines with line feeds between them.
-    public var text: String { lines.joined(separator: "\n") }
+    package var text: String { lines.joined(separator: "\n") }
 
     private var numberParts: (field: String, overflow: String) {
         guard number.utf8.count > 9, format != .td3 else {

@@ -4,17 +4,17 @@ import Synchronization
 
 /// A PostgreSQL server of the test run's own, on a socket in a directory of its own. It is started by the first test
 /// that needs it and ends with this process, however that ends: its keeper waits for the end of a pipe.
-public final class PostgreSQLCluster: Sendable {
+package final class PostgreSQLCluster: Sendable {
     /// Why there is no server.
-    public struct Absent: Error, CustomStringConvertible {
+    package struct Absent: Error, CustomStringConvertible {
         /// What was missing, or what the server wrote.
-        public let description: String
+        package let description: String
     }
 
     private static let started = Result { try PostgreSQLCluster() }
 
     /// The server of this test run.
-    public static var shared: PostgreSQLCluster {
+    package static var shared: PostgreSQLCluster {
         get throws { try started.get() }
     }
 
@@ -43,7 +43,7 @@ public final class PostgreSQLCluster: Sendable {
     ///
     /// - Parameter settings: as `name=value`. A test's server keeps nothing that outlives the run, so that nothing needs
     ///   to reach its disk.
-    public init(settings: [String] = ["fsync=off", "full_page_writes=off"]) throws {
+    package init(settings: [String] = ["fsync=off", "full_page_writes=off"]) throws {
         let manager = FileManager.default
         programs = try Self.findPrograms()
         directory = URL(fileURLWithPath: "/tmp/countersign-pg-\(UUID().uuidString.prefix(8))", isDirectory: true)
@@ -67,7 +67,7 @@ public final class PostgreSQLCluster: Sendable {
 
     /// The address of a schema of that name, which is made where it is not there yet: a schema is a store of its own,
     /// and takes a thousandth of a database's room.
-    public func address(of schema: String) throws -> String {
+    package func address(of schema: String) throws -> String {
         try schemas.withLock { schemas in
             guard !schemas.contains(schema) else { return }
             try run("CREATE SCHEMA \"\(schema)\"")
@@ -77,23 +77,23 @@ public final class PostgreSQLCluster: Sendable {
     }
 
     /// The address of a database of its own, which is made.
-    public func newDatabase(_ name: String) throws -> String {
+    package func newDatabase(_ name: String) throws -> String {
         try run("CREATE DATABASE \"\(name)\" ENCODING 'UTF8' LOCALE 'C' TEMPLATE template0")
         return "postgresql:///\(name)?host=\(directory.path)&user=countersign"
     }
 
     /// The path of one of the server's programs.
-    public func program(_ name: String) -> String { "\(programs)/\(name)" }
+    package func program(_ name: String) -> String { "\(programs)/\(name)" }
 
     /// What its programs take to find it.
-    public var connection: [String] { ["-h", directory.path, "-U", "countersign"] }
+    package var connection: [String] { ["-h", directory.path, "-U", "countersign"] }
 
     /// The process under which the server and all that serve its connections run.
-    public var processIdentifier: Int32 { keeper.processIdentifier }
+    package var processIdentifier: Int32 { keeper.processIdentifier }
 
     /// Runs a statement outside every store; what it answers, a line each.
     @discardableResult
-    public func run(_ sql: String) throws -> String {
+    package func run(_ sql: String) throws -> String {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: programs + "/psql")
         process.arguments = ["-h", directory.path, "-U", "countersign", "-d", "postgres", "-qXAtc", sql]

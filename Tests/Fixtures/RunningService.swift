@@ -3,32 +3,30 @@ import Encoding
 import Foundation
 
 /// The built binary, running on free loopback ports with keys, policies and a store of its own.
-public final class RunningService {
+package final class RunningService {
     /// Its directory: `Keys`, `Policies`, `store.db`, `log`, the provider's key and registration.
-    public let directory: URL
+    package let directory: URL
     /// `https://127.0.0.1:…`.
-    public private(set) var publicURL = ""
-    public private(set) var clientURL = ""
-    public private(set) var opsURL = ""
-    /// Where its store is.
-    public let store: String
+    package private(set) var publicURL = ""
+    package private(set) var clientURL = ""
+    package private(set) var opsURL = ""
+    package let store: String
     private let environment: [String: String]
     private let arguments: [String]
     private var process: Process?
     /// The running process; 0 where there is none.
-    public var processIdentifier: Int32 { process?.processIdentifier ?? 0 }
+    package var processIdentifier: Int32 { process?.processIdentifier ?? 0 }
 
     /// What the service did not do in time.
-    public struct NotReady: Error, CustomStringConvertible {
-        public let description: String
+    package struct NotReady: Error, CustomStringConvertible {
+        package let description: String
     }
 
-    /// The repository's root.
-    public static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+    package static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent()
 
     /// A built product, beside the bundle of the running tests.
-    public static func product(_ name: String) throws -> String {
+    package static func product(_ name: String) throws -> String {
         var folder = URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent()
         for _ in 0..<6 {
             let candidate = folder.appending(path: name)
@@ -50,7 +48,7 @@ public final class RunningService {
     ///   - arguments: what `serve` takes besides, in place of free loopback ports and `--limits off`.
     ///   - store: the address of an empty store in place of a file of its own.
     ///   - prepare: puts files into the service's directory before keys are made.
-    public init(
+    package init(
         policies: [String: String] = [:], environment: [String: String] = [:], arguments: [String] = [],
         store: String? = nil, prepare: (URL) async throws -> Void = { _ in }
     ) async throws {
@@ -87,7 +85,7 @@ public final class RunningService {
     ///   - store: another store than the other's.
     ///   - arguments: what `serve` takes besides those of the other.
     ///   - prepare: changes keys or policies before the start.
-    public init(
+    package init(
         besides other: RunningService, store: String? = nil, arguments: [String] = [],
         prepare: (URL) throws -> Void = { _ in }
     ) throws {
@@ -108,10 +106,10 @@ public final class RunningService {
     }
 
     /// A file of the service.
-    public func path(_ name: String) -> URL { directory.appending(path: name) }
+    package func path(_ name: String) -> URL { directory.appending(path: name) }
 
     /// What the Python clients need to reach it, as its provider.
-    public var clientArguments: [String] {
+    package var clientArguments: [String] {
         [
             "--public", publicURL, "--client", clientURL, "--ops", opsURL, "--ca", path("Keys/ca.pem").path,
             "--provider", path("provider.json").path, "--provider-key", path("provider.key").path,
@@ -127,7 +125,7 @@ public final class RunningService {
     }
 
     /// Runs an admin command, on the service's keys and store unless it names others, as another process.
-    public func countersign(
+    package func countersign(
         _ arguments: [String]
     ) async throws -> (status: Int32, output: String, errors: String) {
         try await Command.run(
@@ -135,7 +133,7 @@ public final class RunningService {
     }
 
     /// Starts the service on the same files; the ports are new ones.
-    public func start() throws {
+    package func start() throws {
         let ready = path("ready")
         _ = FileManager.default.createFile(atPath: ready.path, contents: nil)
         if !FileManager.default.fileExists(atPath: path("log").path) {
@@ -171,7 +169,7 @@ public final class RunningService {
     }
 
     /// Asks the service to stop and waits; its exit status, or `nil` where it had to be killed.
-    public func stop() -> Int32? {
+    package func stop() -> Int32? {
         guard let process else { return nil }
         process.terminate()
         for _ in 0..<600 where process.isRunning { Thread.sleep(forTimeInterval: 0.05) }
@@ -184,7 +182,7 @@ public final class RunningService {
     }
 
     /// Waits for an end that somebody else asked for; the exit status, or `nil` where it did not end in time.
-    public func ended(within seconds: Double) -> Int32? {
+    package func ended(within seconds: Double) -> Int32? {
         guard let process else { return nil }
         for _ in 0..<Int(seconds * 20) where process.isRunning { Thread.sleep(forTimeInterval: 0.05) }
         guard !process.isRunning else { return nil }
@@ -193,7 +191,7 @@ public final class RunningService {
     }
 
     /// Ends the service as a power cut would.
-    public func kill() {
+    package func kill() {
         guard let process, process.isRunning else { return }
         Foundation.kill(process.processIdentifier, SIGKILL)
         process.waitUntilExit()

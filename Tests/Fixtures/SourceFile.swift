@@ -1,15 +1,15 @@
 import Foundation
 
 /// A Swift file of the repository, for tests that read the sources.
-public struct SourceFile: Sendable {
+package struct SourceFile: Sendable {
     /// The file's name, without its folders.
-    public let name: String
+    package let name: String
     /// The path below the folder that was searched.
-    public let path: String
-    public let text: String
+    package let path: String
+    package let text: String
 
     /// All Swift files below a folder of the repository, those of its subfolders too, by path.
-    public static func all(below folder: String) throws -> [SourceFile] {
+    package static func all(below folder: String) throws -> [SourceFile] {
         let base = RunningService.root.appending(path: folder)
         let paths = try FileManager.default.subpathsOfDirectory(atPath: base.path).filter { $0.hasSuffix(".swift") }
         return try paths.sorted().map { path in

@@ -3,31 +3,29 @@ import Foundation
 import Synchronization
 
 /// A kind of store that the contract of `Database` is tried on.
-public struct StoreKind: Sendable, CustomStringConvertible {
-    /// The engine's name.
-    public let description: String
+package struct StoreKind: Sendable, CustomStringConvertible {
+    package let description: String
     /// Opens the store that belongs to a directory; opened again, it is another instance on the same store.
-    public let open: @Sendable (_ directory: URL, _ clock: @escaping @Sendable () -> Date) throws -> any Database
+    package let open: @Sendable (_ directory: URL, _ clock: @escaping @Sendable () -> Date) throws -> any Database
 
-    /// A SQLite file.
-    public static let sqlite = StoreKind(description: "SQLite") { directory, clock in
+    package static let sqlite = StoreKind(description: "SQLite") { directory, clock in
         try SQLiteDatabase(path: directory.appendingPathComponent("store.db").path, clock: clock)
     }
 
     /// SQLite in memory: a new store each time.
-    public static let memory = StoreKind(description: "SQLite in memory") { _, clock in
+    package static let memory = StoreKind(description: "SQLite in memory") { _, clock in
         try SQLiteDatabase(inMemory: clock)
     }
 
     /// A schema on the PostgreSQL server of the test run.
-    public static let postgresql = StoreKind(description: "PostgreSQL") { directory, clock in
+    package static let postgresql = StoreKind(description: "PostgreSQL") { directory, clock in
         let address = try PostgreSQLCluster.shared.address(of: directory.lastPathComponent)
         return PostgreSQLDatabase(try PostgreSQLAddress(address), clock: clock, writers: 4, readers: 2)
     }
 
     /// The engine that tests run on which say nothing of theirs: `COUNTERSIGN_TEST_STORE` may name `postgresql` or
     /// `memory`.
-    public static let usual =
+    package static let usual =
         switch ProcessInfo.processInfo.environment["COUNTERSIGN_TEST_STORE"] {
         case "postgresql": postgresql
         case "memory": memory
@@ -35,15 +33,15 @@ public struct StoreKind: Sendable, CustomStringConvertible {
         }
 
     /// Every engine of this build, in every way that it keeps a store.
-    public static let all = [sqlite, memory, postgresql]
+    package static let all = [sqlite, memory, postgresql]
 
     /// Those whose stores several instances have open at once, and that are there when they are opened again.
-    public static let shared = [sqlite, postgresql]
+    package static let shared = [sqlite, postgresql]
 }
 
 /// Runs a body with a directory of its own (mode 0700), which is removed afterwards.
 @discardableResult
-public func withTemporaryDirectory<T>(_ body: (URL) async throws -> T) async throws -> T {
+package func withTemporaryDirectory<T>(_ body: (URL) async throws -> T) async throws -> T {
     let directory = FileManager.default.temporaryDirectory
         .appendingPathComponent("countersign-\(UUID().uuidString)", isDirectory: true)
     try FileManager.default.createDirectory(
@@ -54,7 +52,7 @@ public func withTemporaryDirectory<T>(_ body: (URL) async throws -> T) async thr
 
 /// Runs a body with a new store, migrated as told; the store is closed and removed afterwards.
 @discardableResult
-public func withStore<T>(
+package func withStore<T>(
     _ kind: StoreKind = .usual, migrations: [Migration] = [],
     clock: @escaping @Sendable () -> Date = { Date(timeIntervalSince1970: 1_800_000_000) },
     _ body: (any Database) async throws -> T

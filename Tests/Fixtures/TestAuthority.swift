@@ -6,23 +6,20 @@ import SwiftASN1
 import X509
 
 /// An authority for tests: a fresh root with its key in memory.
-public struct TestAuthority: Sendable {
-    /// The authority itself.
-    public let authority: CertificateAuthority
+package struct TestAuthority: Sendable {
+    package let authority: CertificateAuthority
     /// Its key as it would stand in `ca.key`.
-    public let keyPEM: String
+    package let keyPEM: String
     /// The time at which it issues where nothing else is said.
-    public let now: Date
+    package let now: Date
 
     /// Where its leaves say that the revocation list is.
-    public static let revocationListURL = "http://countersign.example.com/certificates/revocations"
+    package static let revocationListURL = "http://countersign.example.com/certificates/revocations"
     /// The policy that its leaves name.
-    public static let policyOID = "1.3.6.1.4.1.59999.1.1"
-    /// A fixed time: 2027-01-15T08:00:00Z.
-    public static let referenceTime = Date(timeIntervalSince1970: 1_800_000_000)
+    package static let policyOID = "1.3.6.1.4.1.59999.1.1"
+    package static let referenceTime = Date(timeIntervalSince1970: 1_800_000_000)
 
-    /// Makes a root.
-    public init(now: Date = TestAuthority.referenceTime) throws {
+    package init(now: Date = TestAuthority.referenceTime) throws {
         let (key, pem) = try SigningKey.generate()
         authority = try CertificateAuthority.createRoot(
             commonName: "Countersign Test CA", signingKey: key, serial: Self.serial(), now: now)
@@ -31,15 +28,15 @@ public struct TestAuthority: Sendable {
     }
 
     /// The authority's certificate in PEM.
-    public var certificatePEM: String { authority.chainPEM.joined() }
+    package var certificatePEM: String { authority.chainPEM.joined() }
 
     /// 16 random bytes.
-    public static func serial() -> [UInt8] {
+    package static func serial() -> [UInt8] {
         (0..<16).map { _ in UInt8.random(in: .min ... .max) }
     }
 
     /// Certifies a key of a device.
-    public func certify(
+    package func certify(
         _ key: DevicePublicKey, deviceID: DeviceID = DeviceID(UUID()), serial: [UInt8] = TestAuthority.serial(),
         now: Date? = nil, validity: Int = 365 * 86_400, policyOID: String? = TestAuthority.policyOID
     ) throws -> IssuedCertificate {
@@ -49,7 +46,7 @@ public struct TestAuthority: Sendable {
     }
 
     /// Makes a device: a P-256 key and the certificate over it.
-    public func device(
+    package func device(
         _ deviceID: DeviceID = DeviceID(UUID()), now: Date? = nil, validity: Int = 365 * 86_400
     ) throws -> TestDevice {
         let key = P256.Signing.PrivateKey()
@@ -60,7 +57,7 @@ public struct TestAuthority: Sendable {
     }
 
     /// Makes a PKCS#10 request in PEM, as a device would.
-    public static func certificationRequest(
+    package static func certificationRequest(
         commonName: String, key: P256.Signing.PrivateKey = P256.Signing.PrivateKey()
     ) throws -> String {
         let request = try CertificateSigningRequest(
@@ -71,14 +68,11 @@ public struct TestAuthority: Sendable {
 }
 
 /// A device with its key and certificate.
-public struct TestDevice: Sendable {
-    /// Its name.
-    public let deviceID: DeviceID
-    /// Its certificate.
-    public let certificate: IssuedCertificate
-    /// Its key.
-    public let key: P256.Signing.PrivateKey
+package struct TestDevice: Sendable {
+    package let deviceID: DeviceID
+    package let certificate: IssuedCertificate
+    package let key: P256.Signing.PrivateKey
 
     /// The key in PKCS#8 PEM.
-    public var keyPEM: String { key.pemRepresentation + "\n" }
+    package var keyPEM: String { key.pemRepresentation + "\n" }
 }

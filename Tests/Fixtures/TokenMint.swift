@@ -6,11 +6,11 @@ import Foundation
 import Tokens
 
 /// A provider's backend, as far as its tokens go: a private key made for the test, and what it signs.
-public struct ProviderSigner: Sendable {
+package struct ProviderSigner: Sendable {
     /// The algorithm that it signs with.
-    public let algorithm: SignatureAlgorithm
+    package let algorithm: SignatureAlgorithm
     /// The public key to register, PEM.
-    public let publicKeyPEM: String
+    package let publicKeyPEM: String
     private let key: Key
 
     private enum Key: Sendable {
@@ -21,7 +21,7 @@ public struct ProviderSigner: Sendable {
     }
 
     /// Makes a new key. RSA takes its time: share a signer between tests.
-    public init(_ algorithm: SignatureAlgorithm) throws {
+    package init(_ algorithm: SignatureAlgorithm) throws {
         self.algorithm = algorithm
         switch algorithm {
         case .rs256, .ps256:
@@ -47,19 +47,19 @@ public struct ProviderSigner: Sendable {
     }
 
     /// The public key, read as registration reads it.
-    public var verificationKey: VerificationKey {
+    package var verificationKey: VerificationKey {
         get throws { try VerificationKey(pem: publicKeyPEM, algorithm: algorithm) }
     }
 
     /// The public key as registered for a provider.
-    public func registered(
+    package func registered(
         as id: ProviderKeyID, for provider: ProviderID, retired: Bool = false
     ) throws -> RegisteredKey {
         RegisteredKey(id: id, providerID: provider, verificationKey: try verificationKey, retired: retired)
     }
 
     /// Signs bytes: the raw form of RFC 7518 §3.
-    public func signature(over message: [UInt8]) throws -> [UInt8] {
+    package func signature(over message: [UInt8]) throws -> [UInt8] {
         switch key {
         case .rsa(let key):
             let padding: _RSA.Signing.Padding = algorithm == .ps256 ? .PSS : .insecurePKCS1v1_5
@@ -71,23 +71,22 @@ public struct ProviderSigner: Sendable {
     }
 
     /// Signs two texts, JSON or not, into a compact JWS (RFC 7515 §7.1).
-    public func sign(headerText: String, payloadText: String) throws -> String {
+    package func sign(headerText: String, payloadText: String) throws -> String {
         let input = Base64URL.encode(Array(headerText.utf8)) + "." + Base64URL.encode(Array(payloadText.utf8))
         return input + "." + Base64URL.encode(try signature(over: Array(input.utf8)))
     }
 
     /// Signs a header and a payload.
-    public func sign(header: JSONValue, payload: JSONValue) throws -> String {
+    package func sign(header: JSONValue, payload: JSONValue) throws -> String {
         try sign(headerText: header.jsonText, payloadText: payload.jsonText)
     }
 
-    /// Signs a draft.
-    public func sign(_ draft: TokenDraft) throws -> String {
+    package func sign(_ draft: TokenDraft) throws -> String {
         try sign(header: .object(draft.header), payload: .object(draft.payload))
     }
 
     /// A good identity token, changed by `edit` before it is signed.
-    public func identityToken(
+    package func identityToken(
         provider: ProviderID, kid: ProviderKeyID, externalID: String, nonce: String, now: Date,
         lifetime: Int64 = 300, edit: (inout TokenDraft) -> Void = { _ in }
     ) throws -> String {
@@ -101,7 +100,7 @@ public struct ProviderSigner: Sendable {
     }
 
     /// A good provider token, changed by `edit` before it is signed.
-    public func providerToken(
+    package func providerToken(
         provider: ProviderID, kid: ProviderKeyID, realm: String, now: Date, lifetime: Int64 = 3600,
         edit: (inout TokenDraft) -> Void = { _ in }
     ) throws -> String {
@@ -114,7 +113,7 @@ public struct ProviderSigner: Sendable {
     }
 
     /// A good provider token for one call that changes something.
-    public func freshProviderToken(
+    package func freshProviderToken(
         provider: ProviderID, kid: ProviderKeyID, realm: String, identifier: String, request: ProvenRequest, now: Date,
         edit: (inout TokenDraft) -> Void = { _ in }
     ) throws -> String {
@@ -127,8 +126,7 @@ public struct ProviderSigner: Sendable {
         }
     }
 
-    /// A good enrolment token.
-    public func enrolmentToken(
+    package func enrolmentToken(
         provider: ProviderID, kid: ProviderKeyID, realm: String, identifier: String, now: Date,
         edit: (inout TokenDraft) -> Void = { _ in }
     ) throws -> String {
@@ -140,7 +138,7 @@ public struct ProviderSigner: Sendable {
     }
 
     /// A good proof that this key's owner holds it.
-    public func possessionProof(
+    package func possessionProof(
         provider: ProviderID, now: Date, edit: (inout TokenDraft) -> Void = { _ in }
     ) throws -> String {
         var draft = TokenDraft(header: [JSONMember(name: "alg", value: .string(algorithm.rawValue))])
@@ -151,7 +149,7 @@ public struct ProviderSigner: Sendable {
     }
 
     /// A good Layer CSR for this key, which plays the device here: RS256 or ES256.
-    public func layerCSR(
+    package func layerCSR(
         deviceID: String?, userAgent: String = "TokenMint/1", edit: (inout TokenDraft) -> Void = { _ in }
     ) throws -> String {
         var draft = TokenDraft(contentType: "layer-csr;v=1", algorithm: algorithm, kid: nil)
@@ -166,19 +164,19 @@ public struct ProviderSigner: Sendable {
 }
 
 /// A header and a payload before they are signed, to be bent by tests.
-public struct TokenDraft: Sendable {
+package struct TokenDraft: Sendable {
     /// The header's members in order.
-    public var header: [JSONMember]
+    package var header: [JSONMember]
     /// The payload's members in order.
-    public var payload: [JSONMember] = []
+    package var payload: [JSONMember] = []
 
     /// Begins with a header and no claims.
-    public init(header: [JSONMember]) {
+    package init(header: [JSONMember]) {
         self.header = header
     }
 
     /// Begins with the header of one of the contract's tokens.
-    public init(contentType: String, algorithm: SignatureAlgorithm, kid: ProviderKeyID?) {
+    package init(contentType: String, algorithm: SignatureAlgorithm, kid: ProviderKeyID?) {
         header = []
         self[header: "typ"] = .string("JWS")
         self[header: "cty"] = .string(contentType)
@@ -187,19 +185,19 @@ public struct TokenDraft: Sendable {
     }
 
     /// A claim; setting `nil` takes it out.
-    public subscript(claim name: String) -> JSONValue? {
+    package subscript(claim name: String) -> JSONValue? {
         get { JSONValue.object(payload)[name] }
         set { Self.set(name, newValue, in: &payload) }
     }
 
     /// A header parameter; setting `nil` takes it out.
-    public subscript(header name: String) -> JSONValue? {
+    package subscript(header name: String) -> JSONValue? {
         get { JSONValue.object(header)[name] }
         set { Self.set(name, newValue, in: &header) }
     }
 
     /// Sets `iat` and `exp`.
-    public mutating func lives(from start: Date, for seconds: Int64) {
+    package mutating func lives(from start: Date, for seconds: Int64) {
         let issuedAt = Int64(start.timeIntervalSince1970)
         self[claim: "iat"] = .integer(issuedAt)
         self[claim: "exp"] = .integer(issuedAt + seconds)

@@ -23,7 +23,6 @@ final class MessageRulesHandler: ChannelDuplexHandler, RemovableChannelHandler {
     private var isReadingBody = false
     private var isLast = false
     private var saysKeepAlive = false
-    /// What ends the reading.
     private var defect: (HTTPDefect, HTTPRequest.Method?)?
     private var isOver = false
     private var linger: Scheduled<Void>?

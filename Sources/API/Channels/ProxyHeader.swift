@@ -1,7 +1,6 @@
 /// A PROXY protocol header of version 2, by which a proxy in front says whose connection it passes on
 /// (haproxy's proxy-protocol.txt §2.2).
 struct ProxyHeader: Equatable, Sendable {
-    /// Whose connection it is.
     enum Source: Equatable, Sendable {
         /// The proxy's own, such as a health check, or one whose address it does not tell: the socket's address counts.
         case connection

@@ -9,7 +9,6 @@ final class FirstByteHandler: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer
 
-    /// What is said.
     struct BytesArrived: Sendable {}
 
     /// How long the line is with which the present request began, as far as it has come.
@@ -188,7 +187,6 @@ final class RequestBoundsHandler: ChannelDuplexHandler, RemovableChannelHandler 
         if isLingering { context.read() }
     }
 
-    /// A request begins.
     private func begin(_ context: ChannelHandlerContext) {
         let now = NIODeadline.now()
         began = now

@@ -4,22 +4,21 @@ import Operations
 import Synchronization
 
 /// The open mutual-TLS connections of this process.
-public final class ConnectionTable: Sendable {
+package final class ConnectionTable: Sendable {
     private let open = Mutex<[ConnectionID: ClientConnection]>([:])
 
-    public init() {}
+    package init() {}
 
-    /// How many there are.
-    public var count: Int { open.withLock { $0.count } }
+    package var count: Int { open.withLock { $0.count } }
 
     /// Closes those that no longer count.
-    public func close(unless stillCounts: (ClientConnection) -> Bool) {
+    package func close(unless stillCounts: (ClientConnection) -> Bool) {
         let all = open.withLock { Array($0.values) }
         for connection in all where !stillCounts(connection) { connection.close() }
     }
 
     /// Takes users' sessions off every connection, and closes those that nobody else uses.
-    public func detach(_ users: Set<UserID>) {
+    package func detach(_ users: Set<UserID>) {
         let all = open.withLock { Array($0.values) }
         for connection in all { connection.detach(users) }
     }

@@ -7,7 +7,6 @@ import NIOSSL
 final class HandshakeFailures: Sendable {
     /// Why a connection did not get as far as to a request.
     enum Kind: String, Sendable, CaseIterable {
-        /// HTTP without TLS.
         case plainHTTP = "plain_http"
         /// Bytes that are no TLS.
         case notTLS = "not_tls"
@@ -23,9 +22,7 @@ final class HandshakeFailures: Sendable {
         case nothingInCommon = "nothing_in_common"
         /// The client refused the server's certificate, or gave up for another reason that it said.
         case refusedByClient = "refused_by_client"
-        /// It took too long.
         case timeout
-        /// The connection ended before.
         case closed
         case other
     }

@@ -29,7 +29,6 @@ final class ConnectionStanding: Sendable {
         self.init(channel, of: nil)
     }
 
-    /// A request came.
     func work() {
         idleSince.store(0, ordering: .relaxed)
     }
@@ -82,7 +81,6 @@ final class ListenerConnections: Sendable {
         log = SampledLog(logger: logger)
     }
 
-    /// How many there are.
     var count: Int { state.withLock { $0.census.count } }
 
     /// Notes an accepted connection; `nil` where its address has too many that are all at work.

@@ -30,7 +30,6 @@ struct ListenerFace: Sendable {
         measurements = RequestMeasurements(listener: name.rawValue)
     }
 
-    /// How one request ended.
     struct Outcome {
         let method: HTTPRequest.Method
         let route: String

@@ -3,9 +3,9 @@ import NIOSSL
 import Synchronization
 
 /// The service's own certificate and, on the client listener, the authorities whose certificates it takes.
-public final class ListenerTLS: Sendable {
+package final class ListenerTLS: Sendable {
     /// The authorities whose certificates a listener takes from clients.
-    public struct Clients: Sendable {
+    package struct Clients: Sendable {
         let authorities: [[UInt8]]
         let areRoots: Bool
         let isTLS13Only: Bool
@@ -15,7 +15,7 @@ public final class ListenerTLS: Sendable {
         ///   - areRoots: whether each of them signed itself. Then the TLS library judges chains, and can say in its alert
         ///     what is wrong; it does not trust an authority that is not a root.
         ///   - isTLS13Only: whether TLS 1.2 is refused.
-        public init(authorities: [[UInt8]], areRoots: Bool, isTLS13Only: Bool) {
+        package init(authorities: [[UInt8]], areRoots: Bool, isTLS13Only: Bool) {
             self.authorities = authorities
             self.areRoots = areRoots
             self.isTLS13Only = isTLS13Only
@@ -28,13 +28,13 @@ public final class ListenerTLS: Sendable {
     /// Reads the server's chain and key. Each listener has a context, and so ticket keys, of its own.
     ///
     /// - Parameter clients: `nil` where clients need no certificate.
-    public init(chainPEM: [UInt8], keyPEM: [UInt8], clients: Clients?) throws {
+    package init(chainPEM: [UInt8], keyPEM: [UInt8], clients: Clients?) throws {
         self.clients = clients
         context = Mutex(try Self.context(chainPEM: chainPEM, keyPEM: keyPEM, clients: clients))
     }
 
     /// Puts another chain and key of the server into use, for connections that are made from now on.
-    public func replace(chainPEM: [UInt8], keyPEM: [UInt8]) throws {
+    package func replace(chainPEM: [UInt8], keyPEM: [UInt8]) throws {
         let new = try Self.context(chainPEM: chainPEM, keyPEM: keyPEM, clients: clients)
         context.withLock { $0 = new }
     }

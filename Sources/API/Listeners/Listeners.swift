@@ -7,20 +7,19 @@ import NIOCore
 import Operations
 import ServiceLifecycle
 
-/// Where a listener listens.
-public struct ListenerAddress: Sendable {
+package struct ListenerAddress: Sendable {
     let host: String
     let port: Int
 
     /// A host and a port; port 0 takes a free one.
-    public init(host: String, port: Int) {
+    package init(host: String, port: Int) {
         self.host = host
         self.port = port
     }
 }
 
 /// Builds the three listeners from their routes.
-public struct Listeners: Sendable {
+package struct Listeners: Sendable {
     let realm: String
     let policy: CurrentPolicy
     /// Those of the start: a channel's limits stay as they are.
@@ -37,7 +36,7 @@ public struct Listeners: Sendable {
     /// - Parameters:
     ///   - maximumConnections: how many each listener takes; the policy's, or fewer.
     ///   - urls: what a client that asks the wrong listener is told of the others.
-    public init(
+    package init(
         realm: String, policy: CurrentPolicy, maximumConnections: Int, rateLimiting: RateLimiting, open: OpenChannels,
         urls: @escaping @Sendable (ListenerName) -> String?,
         logger: Logger
@@ -58,7 +57,7 @@ public struct Listeners: Sendable {
     }
 
     /// The listener for devices without a certificate and for provider backends.
-    public func makePublic(
+    package func makePublic(
         at address: ListenerAddress, tls: ListenerTLS, certificates: CertificateRoutes, providers: ProviderRoutes,
         webhooks: WebhookRoutes, discovery: DiscoveryRoutes, onRunning: @escaping @Sendable (Int) -> Void
     ) -> any Service {
@@ -79,7 +78,7 @@ public struct Listeners: Sendable {
     }
 
     /// The mutual-TLS listener for certified devices.
-    public func makeClient(
+    package func makeClient(
         at address: ListenerAddress, tls: ListenerTLS, verifyChain: @escaping @Sendable ([[UInt8]]) -> Bool,
         connections: ConnectionTable, judge: AuthenticateConnection, certificates: CertificateRoutes,
         sessions: SessionRoutes,
@@ -115,7 +114,7 @@ public struct Listeners: Sendable {
     /// The listener for probes and Prometheus.
     ///
     /// - Parameter tls: the server's certificate; `nil` speaks without TLS, for loopback.
-    public func makeOps(
+    package func makeOps(
         at address: ListenerAddress, tls: ListenerTLS?, routes: OpsRoutes, onRunning: @escaping @Sendable (Int) -> Void
     ) -> any Service {
         let face = face(.ops)
@@ -139,7 +138,7 @@ public struct Listeners: Sendable {
     }
 
     /// Probes have a number of connections of their own, however full the other listeners are.
-    public static let opsConnections = 128
+    package static let opsConnections = 128
 
     private func gate(_ name: String, total: Int) -> (ListenerConnections, HandshakeFailures) {
         let total = min(total, limits.maximumConnections)

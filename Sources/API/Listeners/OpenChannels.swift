@@ -2,16 +2,15 @@ import NIOCore
 import Synchronization
 
 /// Every connection of the listeners, in whatever state it is: what a stop that takes too long has to end.
-public final class OpenChannels: Sendable {
+package final class OpenChannels: Sendable {
     private let open = Mutex<[ObjectIdentifier: any Channel]>([:])
 
-    public init() {}
+    package init() {}
 
-    /// How many there are.
-    public var count: Int { open.withLock { $0.count } }
+    package var count: Int { open.withLock { $0.count } }
 
     /// Closes all of them at once, whatever they still owe.
-    public func closeAll() {
+    package func closeAll() {
         let all = open.withLock { Array($0.values) }
         for channel in all { channel.close(promise: nil) }
     }

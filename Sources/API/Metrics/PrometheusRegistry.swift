@@ -4,7 +4,7 @@ import Synchronization
 /// Keeps what swift-metrics is told and renders it in Prometheus' text exposition format 0.0.4.
 ///
 /// Histograms are in seconds with fixed buckets; counters end in `_total`.
-public final class PrometheusRegistry: MetricsFactory {
+package final class PrometheusRegistry: MetricsFactory {
     private struct Series: Hashable, Comparable {
         let name: String
         let labels: String
@@ -22,14 +22,14 @@ public final class PrometheusRegistry: MetricsFactory {
     private let state = Mutex(State())
     private let gauges: Mutex<[(name: String, value: @Sendable () -> Double)]> = Mutex([])
 
-    public init() {}
+    package init() {}
 
     /// Adds a value that is asked for at each rendering.
-    public func addGauge(_ name: String, value: @escaping @Sendable () -> Double) {
+    package func addGauge(_ name: String, value: @escaping @Sendable () -> Double) {
         gauges.withLock { $0.append((name, value)) }
     }
 
-    public func makeCounter(label: String, dimensions: [(String, String)]) -> any CounterHandler {
+    package func makeCounter(label: String, dimensions: [(String, String)]) -> any CounterHandler {
         let series = Series(name: label, labels: Self.labels(dimensions))
         return state.withLock { state in
             if let known = state.counters[series] { return known }
@@ -39,19 +39,19 @@ public final class PrometheusRegistry: MetricsFactory {
         }
     }
 
-    public func makeRecorder(
+    package func makeRecorder(
         label: String, dimensions: [(String, String)], aggregate: Bool
     ) -> any RecorderHandler {
         distribution(label, dimensions)
     }
 
-    public func makeTimer(label: String, dimensions: [(String, String)]) -> any TimerHandler {
+    package func makeTimer(label: String, dimensions: [(String, String)]) -> any TimerHandler {
         distribution(label, dimensions)
     }
 
-    public func destroyCounter(_ handler: any CounterHandler) {}
-    public func destroyRecorder(_ handler: any RecorderHandler) {}
-    public func destroyTimer(_ handler: any TimerHandler) {}
+    package func destroyCounter(_ handler: any CounterHandler) {}
+    package func destroyRecorder(_ handler: any RecorderHandler) {}
+    package func destroyTimer(_ handler: any TimerHandler) {}
 
     private func distribution(_ label: String, _ dimensions: [(String, String)]) -> Distribution {
         let series = Series(name: label, labels: Self.labels(dimensions))
@@ -64,7 +64,7 @@ public final class PrometheusRegistry: MetricsFactory {
     }
 
     /// The text for a scrape, sorted.
-    public func render() -> String {
+    package func render() -> String {
         let (counters, recorders) = state.withLock { ($0.counters, $0.recorders) }
         var lines: [String] = []
         var last = ""

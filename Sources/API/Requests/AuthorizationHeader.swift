@@ -5,7 +5,7 @@ import Domain
 ///
 /// RFC 9110 §11.4: a scheme and parameters in any order, here with single or double quotes or bare. Other schemes are
 /// no business of this service and read as nothing.
-public enum AuthorizationHeader: Sendable, Equatable {
+package enum AuthorizationHeader: Sendable, Equatable {
     case none
     case session(String)
     case identity(token: String, applicationID: String?, realm: String?)
@@ -13,13 +13,13 @@ public enum AuthorizationHeader: Sendable, Equatable {
     case export(String)
 
     /// The longest field that is read, bytes.
-    public static let maximumLength = 12 * 1024
+    package static let maximumLength = 12 * 1024
 
     /// Reads the field.
     ///
     /// - Throws: ``Refusal`` `malformed_request` for an unknown or repeated parameter, an open quote, or two kinds of
     ///   token at once.
-    public init(_ field: String?) throws(Refusal) {
+    package init(_ field: String?) throws(Refusal) {
         guard let field else {
             self = .none
             return

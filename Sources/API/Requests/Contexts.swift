@@ -11,13 +11,13 @@ protocol ListenerContext: RequestContext {
 }
 
 /// What a request on the public or the ops listener brings along.
-public struct PublicContext: ListenerContext {
-    public var coreContext: CoreRequestContextStorage
+package struct PublicContext: ListenerContext {
+    package var coreContext: CoreRequestContextStorage
     let channel: any Channel
     /// The key under which the sender's address is limited.
     let addressKey: String
 
-    public init(source: ApplicationRequestContextSource) {
+    package init(source: ApplicationRequestContextSource) {
         coreContext = .init(source: source)
         channel = source.channel
         addressKey = PeerAddress.limitKey(CurrentConnection.peerAddress ?? source.channel.remoteAddress)
@@ -25,8 +25,8 @@ public struct PublicContext: ListenerContext {
 }
 
 /// What a request on the client listener brings along: the connection whose handshake proved the device's key.
-public struct ClientContext: ListenerContext {
-    public var coreContext: CoreRequestContextStorage
+package struct ClientContext: ListenerContext {
+    package var coreContext: CoreRequestContextStorage
     let channel: any Channel
     /// The connection; `nil` only outside the mutual-TLS listener, where every request is refused.
     let current: ClientConnection?
@@ -37,7 +37,7 @@ public struct ClientContext: ListenerContext {
     /// The user whose export token was shown, where the path takes one.
     var exportUser: UserID?
 
-    public init(source: ApplicationRequestContextSource) {
+    package init(source: ApplicationRequestContextSource) {
         coreContext = .init(source: source)
         channel = source.channel
         current = CurrentConnection.value

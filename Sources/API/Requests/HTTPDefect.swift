@@ -23,7 +23,6 @@ enum HTTPDefect: Error, Equatable {
         }
     }
 
-    /// The contract's word.
     var code: String {
         switch self {
         case .malformed: "malformed_request"

@@ -10,10 +10,8 @@ extension JSONValue {
         .object(members.compactMap { name, value in value.map { JSONMember(name: name, value: $0) } })
     }
 
-    /// An identifier's text.
     static func id<Kind>(_ identifier: Identifier<Kind>) -> JSONValue { .string(identifier.description) }
 
-    /// Its text.
     var buffer: ByteBuffer {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(512)

@@ -8,7 +8,6 @@ import NIOCore
 /// Turns what went wrong into the answer that the contract fixes (RFC 9457). The only place that knows status codes.
 struct Problem {
     let status: HTTPResponse.Status
-    /// The contract's word.
     let code: String
     let detail: String
     let refusal: Refusal?
@@ -60,7 +59,6 @@ struct Problem {
         }
     }
 
-    /// The contract's table.
     static func status(of code: Refusal.Code) -> HTTPResponse.Status {
         switch code {
         case .malformedRequest: .badRequest
@@ -84,7 +82,6 @@ struct Problem {
     /// Whether the service itself failed.
     var isFailure: Bool { refusal == nil && status == .internalServerError }
 
-    /// The answer.
     func response(requestID: String, realm: String) -> Response {
         let (fields, body) = document(requestID: requestID, realm: realm)
         return Response(status: status, headers: fields, body: ResponseBody(byteBuffer: body))

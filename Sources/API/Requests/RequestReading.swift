@@ -51,13 +51,11 @@ struct JSONBodyDecoder {
         return text
     }
 
-    /// Any value.
     mutating func value(_ name: String) throws(Refusal) -> JSONValue {
         guard let value = try take(name) else { throw Refusal(.malformedRequest, "$.\(name) is missing.") }
         return value
     }
 
-    /// Refuses what is left.
     func finish() throws(Refusal) {
         if let unknown = rest.first {
             throw Refusal(.malformedRequest, "$.\(unknown.name.prefix(64)) is not a member of this request.")

@@ -2,8 +2,7 @@ import HTTPTypes
 import Hummingbird
 import Synchronization
 
-/// The three listeners.
-public enum ListenerName: String, Sendable, CaseIterable {
+package enum ListenerName: String, Sendable, CaseIterable {
     case `public`, client, ops
 }
 

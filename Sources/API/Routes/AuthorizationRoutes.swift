@@ -7,7 +7,7 @@ import Metrics
 import Operations
 
 /// Authorizations to message between users, and blocks, on the client listener behind a session.
-public struct AuthorizationRoutes: Sendable {
+package struct AuthorizationRoutes: Sendable {
     let ask: RequestPermission
     let answer: AnswerAuthorization
     let read: ReadAuthorizations
@@ -15,7 +15,7 @@ public struct AuthorizationRoutes: Sendable {
     let policy: CurrentPolicy
 
     /// Holds what the routes ask.
-    public init(
+    package init(
         ask: RequestPermission, answer: AnswerAuthorization, read: ReadAuthorizations, block: BlockUser,
         policy: CurrentPolicy
     ) {

@@ -7,12 +7,12 @@ import Metrics
 import Operations
 
 /// Identity cards, on the client listener behind a session.
-public struct CardRoutes: Sendable {
+package struct CardRoutes: Sendable {
     let submit: SubmitCard
     let policy: CurrentPolicy
 
     /// Holds what the routes ask.
-    public init(submit: SubmitCard, policy: CurrentPolicy) {
+    package init(submit: SubmitCard, policy: CurrentPolicy) {
         self.submit = submit
         self.policy = policy
     }

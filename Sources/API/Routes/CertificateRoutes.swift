@@ -8,7 +8,7 @@ import NIOCore
 import Operations
 
 /// Certification: the first certificate on the public listener, everything later on the client listener.
-public struct CertificateRoutes: Sendable {
+package struct CertificateRoutes: Sendable {
     let certify: CertifyDevice
     let renew: RenewCertificate
     let revoke: RevokeCertificate
@@ -18,7 +18,7 @@ public struct CertificateRoutes: Sendable {
     let policy: CurrentPolicy
 
     /// Holds what the routes ask.
-    public init(
+    package init(
         certify: CertifyDevice, renew: RenewCertificate, revoke: RevokeCertificate, publish: PublishRevocationList,
         chainPEM: [String], policy: CurrentPolicy
     ) {

@@ -7,7 +7,7 @@ import NIOCore
 import Operations
 
 /// What a stranger needs to know to use the service, on the public listener.
-public struct DiscoveryRoutes: Sendable {
+package struct DiscoveryRoutes: Sendable {
     let realm: String
     let publicURL: @Sendable () -> String
     let clientURL: @Sendable () -> String
@@ -22,7 +22,7 @@ public struct DiscoveryRoutes: Sendable {
     /// - Parameters:
     ///   - pins: SHA-256 of the present and the next server key's SubjectPublicKeyInfo, base64url.
     ///   - webKeys: the public halves of the service's signing keys (RFC 7517).
-    public init(
+    package init(
         realm: String, publicURL: @escaping @Sendable () -> String, clientURL: @escaping @Sendable () -> String,
         pins: @escaping @Sendable () -> [String], webKeys: JSONValue, rateLimiting: RateLimiting, policy: CurrentPolicy
     ) {

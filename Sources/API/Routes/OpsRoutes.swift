@@ -5,13 +5,13 @@ import Hummingbird
 import NIOCore
 
 /// What probes and Prometheus ask, on loopback.
-public struct OpsRoutes: Sendable {
+package struct OpsRoutes: Sendable {
     let isReady: @Sendable () async -> (store: Bool, view: Bool, clock: Bool)
     let metrics: @Sendable () -> String
 
     /// Holds what is asked: whether the store answers, this node's view of it is fresh and its clock is right, and the
     /// metrics' text.
-    public init(
+    package init(
         isReady: @escaping @Sendable () async -> (store: Bool, view: Bool, clock: Bool),
         metrics: @escaping @Sendable () -> String
     ) {

@@ -8,14 +8,14 @@ import Metrics
 import Operations
 
 /// Proofs of phone numbers, on the client listener behind a session.
-public struct PhoneRoutes: Sendable {
+package struct PhoneRoutes: Sendable {
     let start: StartPhoneVerification
     let check: CheckPhoneVerification
     let resend: ResendPhoneCode
     let policy: CurrentPolicy
 
     /// Holds what the routes ask.
-    public init(
+    package init(
         start: StartPhoneVerification, check: CheckPhoneVerification, resend: ResendPhoneCode, policy: CurrentPolicy
     ) {
         self.start = start

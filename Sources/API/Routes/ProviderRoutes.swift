@@ -6,7 +6,7 @@ import Hummingbird
 import Operations
 
 /// What provider backends call, on the public listener.
-public struct ProviderRoutes: Sendable {
+package struct ProviderRoutes: Sendable {
     let authenticate: AuthenticateProvider
     let keys: ManageProviderKeys
     let serve: ServeProvider
@@ -14,7 +14,7 @@ public struct ProviderRoutes: Sendable {
     let realm: String
 
     /// Holds what the routes ask.
-    public init(
+    package init(
         authenticate: AuthenticateProvider, keys: ManageProviderKeys, serve: ServeProvider, policy: CurrentPolicy,
         realm: String
     ) {

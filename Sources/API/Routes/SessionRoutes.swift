@@ -7,7 +7,7 @@ import Metrics
 import Operations
 
 /// Nonces and sessions, on the client listener: read the request, ask the operation, write the answer.
-public struct SessionRoutes: Sendable {
+package struct SessionRoutes: Sendable {
     let issueNonce: IssueNonce
     let open: OpenSession
     let check: CheckSession
@@ -20,7 +20,7 @@ public struct SessionRoutes: Sendable {
     private let noncesSpent = Counter(label: "nonces_spent")
 
     /// Holds what the routes ask.
-    public init(
+    package init(
         issueNonce: IssueNonce, open: OpenSession, check: CheckSession, resume: ResumeSession, renew: RenewSession,
         end: EndSession, policy: CurrentPolicy, realm: String
     ) {

@@ -6,12 +6,12 @@ import Hummingbird
 import Operations
 
 /// What users may see, change and erase of themselves, on the client listener behind a session.
-public struct UserRoutes: Sendable {
+package struct UserRoutes: Sendable {
     let serve: ServeUser
     let policy: CurrentPolicy
 
     /// Holds what the routes ask.
-    public init(serve: ServeUser, policy: CurrentPolicy) {
+    package init(serve: ServeUser, policy: CurrentPolicy) {
         self.serve = serve
         self.policy = policy
     }

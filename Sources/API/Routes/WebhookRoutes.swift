@@ -6,14 +6,14 @@ import Hummingbird
 import Operations
 
 /// What providers are told and what they tell, on the public listener.
-public struct WebhookRoutes: Sendable {
+package struct WebhookRoutes: Sendable {
     let authenticate: AuthenticateProvider
     let webhook: ManageWebhook
     let receive: ReceiveProviderEvent
     let policy: CurrentPolicy
 
     /// Holds what the routes ask.
-    public init(
+    package init(
         authenticate: AuthenticateProvider, webhook: ManageWebhook, receive: ReceiveProviderEvent, policy: CurrentPolicy
     ) {
         self.authenticate = authenticate

@@ -6,17 +6,16 @@ import X509
 
 /// What a client certificate says, once it is known that the authority signed it for this use and that it is in its life.
 /// Whether it is revoked or its device banned is not known here.
-public struct VerifiedDeviceCertificate: Sendable, Hashable {
-    /// The common name.
-    public let deviceID: DeviceID
+package struct VerifiedDeviceCertificate: Sendable, Hashable {
+    package let deviceID: DeviceID
     /// The serial number as ``IssuedCertificate/serial`` writes it.
-    public let serial: String
+    package let serial: String
     /// SHA-256 of the certificate in DER.
-    public let thumbprint: [UInt8]
+    package let thumbprint: [UInt8]
     /// The first second of its life.
-    public let notBefore: Date
+    package let notBefore: Date
     /// The last second of its life.
-    public let notAfter: Date
+    package let notAfter: Date
 }
 
 /// The judgement of a client's certificate chain in a TLS handshake.
@@ -24,9 +23,9 @@ public struct VerifiedDeviceCertificate: Sendable, Hashable {
 /// It is made by hand and not by swift-certificates' `Verifier`: the authority signs leaves only, so that a chain is one
 /// signature; `Verifier` is asynchronous, which a handshake on an event loop would have to leave and come back from, and
 /// its RFC 5280 policy looks at neither usage. The checks are those of RFC 5280 §6.1.3 and §6.1.5 for a path of one.
-public struct ClientChain: Sendable {
+package struct ClientChain: Sendable {
     /// What is wrong with a chain.
-    public enum Defect: String, Error, Sendable, CaseIterable {
+    package enum Defect: String, Error, Sendable, CaseIterable {
         /// There is no certificate, or it is not X.509 version 3 in DER.
         case malformed
         /// It names an issuer that is not trusted.
@@ -50,7 +49,7 @@ public struct ClientChain: Sendable {
     /// Trusts these authorities' certificates, each in DER: the present one, and the one before while its leaves live.
     ///
     /// - Throws: ``AuthorityError/malformedCertificate``, ``AuthorityError/notAnAuthority``.
-    public init(trusting authorities: [[UInt8]]) throws(AuthorityError) {
+    package init(trusting authorities: [[UInt8]]) throws(AuthorityError) {
         var certificates: [Certificate] = []
         for bytes in authorities {
             guard let certificate = try? Certificate(derEncoded: bytes) else { throw .malformedCertificate }
@@ -61,7 +60,7 @@ public struct ClientChain: Sendable {
     }
 
     /// Whether every authority signed itself, so that a TLS library can judge chains by them alone.
-    public var areRoots: Bool {
+    package var areRoots: Bool {
         authorities.allSatisfy { $0.issuer == $0.subject && $0.publicKey.isValidSignature($0.signature, for: $0) }
     }
 
@@ -69,7 +68,7 @@ public struct ClientChain: Sendable {
     /// because it was configured, never because it was sent.
     ///
     /// - Throws: ``Defect``.
-    public func verify(_ chain: [[UInt8]], now: Date) throws(Defect) -> VerifiedDeviceCertificate {
+    package func verify(_ chain: [[UInt8]], now: Date) throws(Defect) -> VerifiedDeviceCertificate {
         guard let bytes = chain.first, bytes.count <= Self.maximumLength,
             let leaf = try? Certificate(derEncoded: bytes), leaf.version == .v3
         else { throw .malformed }

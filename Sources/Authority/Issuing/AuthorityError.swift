@@ -1,6 +1,6 @@
 /// Why the authority cannot be set up or cannot issue: faults of its own keys and configuration, for the operator.
 /// What a device did wrong is a `Refusal`.
-public enum AuthorityError: Error, Sendable, Equatable {
+package enum AuthorityError: Error, Sendable, Equatable {
     /// A private key is not PEM (PKCS#8, SEC 1 or PKCS#1).
     case malformedKey
     /// A private key of another kind than P-256, P-384 or RSA of 2048 to 4096 bits.
@@ -25,7 +25,7 @@ public enum AuthorityError: Error, Sendable, Equatable {
 
 extension AuthorityError: CustomStringConvertible {
     /// One sentence for the operator; no secret in it.
-    public var description: String {
+    package var description: String {
         switch self {
         case .malformedKey: "The private key is not PEM in PKCS#8, SEC 1 or PKCS#1 form."
         case .unsupportedKey: "The private key must be P-256, P-384 or RSA of 2048 to 4096 bits."

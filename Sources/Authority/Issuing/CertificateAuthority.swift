@@ -5,11 +5,11 @@ import SwiftASN1
 import X509
 
 /// The internal certification authority: its certificate, the key that goes with it, and what it issues.
-public struct CertificateAuthority: Sendable {
+package struct CertificateAuthority: Sendable {
     /// The authority's certificate and those above it, each in DER, the authority's first.
-    public let chain: [[UInt8]]
+    package let chain: [[UInt8]]
     /// Up to when the authority may sign.
-    public let notAfter: Date
+    package let notAfter: Date
 
     let certificate: Certificate
     let signingKey: SigningKey
@@ -18,7 +18,7 @@ public struct CertificateAuthority: Sendable {
     private let profile: CertificateProfile
 
     /// How far a certificate's life begins before its issuing, in seconds: devices' clocks are slow now and then.
-    public static let backdating = 300
+    package static let backdating = 300
 
     /// Takes an authority's certificate (and, behind it, the ones that lead to the root) in PEM, and its key.
     ///
@@ -26,7 +26,7 @@ public struct CertificateAuthority: Sendable {
     ///
     /// - Throws: ``AuthorityError/malformedCertificate``, ``AuthorityError/notAnAuthority``,
     ///   ``AuthorityError/keyMismatch``, ``AuthorityError/module(_:)``.
-    public init(certificatePEM: String, signingKey: SigningKey) throws {
+    package init(certificatePEM: String, signingKey: SigningKey) throws {
         let documents = (try? PEMDocument.parseMultiple(pemString: certificatePEM)) ?? []
         let certificates = documents.filter { $0.discriminator == "CERTIFICATE" }.map(\.derBytes)
         guard let first = certificates.first, certificates.allSatisfy({ (try? Certificate(derEncoded: $0)) != nil }),
@@ -55,7 +55,7 @@ public struct CertificateAuthority: Sendable {
     }
 
     /// ``chain`` in PEM, each with a line feed at the end.
-    public var chainPEM: [String] {
+    package var chainPEM: [String] {
         chain.map { PEM.encode($0, label: "CERTIFICATE") }
     }
 
@@ -71,7 +71,7 @@ public struct CertificateAuthority: Sendable {
     ///   - policyOID: the certificate policy in dotted form; `nil` for a certificate that names none.
     /// - Throws: ``AuthorityError/authorityExpired``, ``AuthorityError/invalidSerial``,
     ///   ``AuthorityError/invalidName(_:)``, ``AuthorityError/module(_:)``.
-    public func issue(
+    package func issue(
         _ key: DevicePublicKey, deviceID: DeviceID, serial: [UInt8], now: Date, validity: Int,
         revocationListURL: String, policyOID: String?
     ) throws -> IssuedCertificate {
@@ -92,7 +92,7 @@ public struct CertificateAuthority: Sendable {
     ///   - now: the time of issuing.
     ///   - validity: seconds, as for ``issue(_:deviceID:serial:now:validity:revocationListURL:policyOID:)``.
     /// - Throws: ``AuthorityError``, also where a host is no name or address.
-    public func issueServerCertificate(
+    package func issueServerCertificate(
         _ key: SigningKey, hosts: [String], serial: [UInt8], now: Date, validity: Int
     ) throws -> IssuedCertificate {
         let names = try hosts.map { try ServerName($0).generalName }
@@ -124,7 +124,7 @@ public struct CertificateAuthority: Sendable {
     }
 
     /// The life of a root: 20 years of 365.25 days, in seconds.
-    public static let rootValidity = 631_152_000
+    package static let rootValidity = 631_152_000
 
     /// Makes a self-signed authority that signs leaves only (path length 0).
     ///
@@ -134,7 +134,7 @@ public struct CertificateAuthority: Sendable {
     ///   - serial: 16 random bytes.
     ///   - now: its life begins 5 minutes earlier and lasts 20 years.
     /// - Throws: ``AuthorityError``.
-    public static func createRoot(
+    package static func createRoot(
         commonName: String, signingKey: SigningKey, serial: [UInt8], now: Date
     ) throws -> CertificateAuthority {
         guard (1...64).contains(commonName.unicodeScalars.count) else { throw AuthorityError.invalidName(commonName) }

@@ -4,22 +4,22 @@ import SwiftASN1
 import X509
 
 /// A certificate that the authority has just signed.
-public struct IssuedCertificate: Sendable, Equatable {
+package struct IssuedCertificate: Sendable, Equatable {
     /// The serial number as 32 lower-case hexadecimal digits.
-    public let serial: String
+    package let serial: String
     /// The certificate in DER.
-    public let der: [UInt8]
+    package let der: [UInt8]
     /// SHA-256 of ``der``: `x5t#S256` of RFC 8705 §3.1.
-    public let thumbprint: [UInt8]
+    package let thumbprint: [UInt8]
     /// The first second of its life.
-    public let notBefore: Date
+    package let notBefore: Date
     /// The last second of its life.
-    public let notAfter: Date
+    package let notAfter: Date
     /// SHA-256 of its SubjectPublicKeyInfo.
-    public let keyHash: [UInt8]
+    package let keyHash: [UInt8]
 
     /// The certificate in PEM (RFC 7468 §5), with a line feed at the end.
-    public var pem: String { PEM.encode(der, label: "CERTIFICATE") }
+    package var pem: String { PEM.encode(der, label: "CERTIFICATE") }
 
     init(_ certificate: Certificate, keyHash: [UInt8]) throws {
         var serializer = DER.Serializer()
@@ -38,7 +38,7 @@ extension IssuedCertificate {
     /// leading zeros out and in its long output puts colons between the bytes.
     ///
     /// - Returns: `nil` for what is no serial number.
-    public static func canonicalSerial(_ text: String) -> String? {
+    package static func canonicalSerial(_ text: String) -> String? {
         let digits = text.replacing(":", with: "")
         return (try? SerialNumber.bytes(digits)).map { SerialNumber.hexadecimal(Certificate.SerialNumber(bytes: $0)) }
     }

@@ -2,12 +2,12 @@ import SwiftASN1
 import X509
 
 /// Whether a certificate and a private key belong together: asked at start, where a mix-up is cheap to find.
-public enum KeyMatch {
+package enum KeyMatch {
     /// Compares the first certificate of a PEM file with a private key in PEM.
     ///
     /// - Throws: ``AuthorityError/malformedCertificate``, ``AuthorityError/malformedKey``,
     ///   ``AuthorityError/unsupportedKey``.
-    public static func matches(certificatePEM: String, privateKeyPEM: String) throws(AuthorityError) -> Bool {
+    package static func matches(certificatePEM: String, privateKeyPEM: String) throws(AuthorityError) -> Bool {
         guard let documents = try? PEMDocument.parseMultiple(pemString: certificatePEM),
             let document = documents.first(where: { $0.discriminator == "CERTIFICATE" }),
             let certificate = try? Certificate(pemDocument: document)

@@ -5,10 +5,9 @@ import SwiftASN1
 import X509
 
 /// A private key that signs certificates and revocation lists, in memory or in a hardware module.
-public struct SigningKey: Sendable {
+package struct SigningKey: Sendable {
     /// The public half as SubjectPublicKeyInfo in DER (RFC 5280 §4.1.2.7).
-    public let subjectPublicKeyInfo: [UInt8]
-    /// The key for swift-certificates.
+    package let subjectPublicKeyInfo: [UInt8]
     let privateKey: Certificate.PrivateKey
     /// The one algorithm that this key signs with: the digest is as strong as the key.
     let signatureAlgorithm: Certificate.SignatureAlgorithm
@@ -18,7 +17,7 @@ public struct SigningKey: Sendable {
     /// Reads a private key in PEM: PKCS#8 (RFC 5958), SEC 1 or PKCS#1; P-256, P-384 or RSA of 2048 to 4096 bits.
     ///
     /// - Throws: ``AuthorityError/malformedKey`` or ``AuthorityError/unsupportedKey``.
-    public init(pem: String) throws(AuthorityError) {
+    package init(pem: String) throws(AuthorityError) {
         // OpenSSL writes the curve before the key where it is asked for SEC 1.
         guard let documents = try? PEMDocument.parseMultiple(pemString: pem),
             let document = documents.first(where: { $0.discriminator.hasSuffix("PRIVATE KEY") }),
@@ -35,7 +34,7 @@ public struct SigningKey: Sendable {
     ///     behind the question mark.
     ///   - pin: the user PIN; it goes before the URI's.
     /// - Throws: ``AuthorityError/malformedURI(_:)``, ``AuthorityError/module(_:)``, ``AuthorityError/unsupportedKey``.
-    public init(pkcs11 uri: String, pin: Secret<String>? = nil) throws(AuthorityError) {
+    package init(pkcs11 uri: String, pin: Secret<String>? = nil) throws(AuthorityError) {
         let key = try HardwareKey(try PKCS11URI(uri), pin: pin)
         let (algorithm, digest) = try Self.algorithm(of: key.publicKey)
         try self.init(
@@ -46,7 +45,7 @@ public struct SigningKey: Sendable {
     /// Makes a fresh P-256 key.
     ///
     /// - Returns: the key, and its PKCS#8 PEM for the file that will hold it.
-    public static func generate() throws(AuthorityError) -> (key: SigningKey, pem: Secret<String>) {
+    package static func generate() throws(AuthorityError) -> (key: SigningKey, pem: Secret<String>) {
         let key = P256.Signing.PrivateKey()
         return (try SigningKey(Certificate.PrivateKey(key)), Secret(key.pemRepresentation + "\n"))
     }
@@ -93,7 +92,7 @@ public struct SigningKey: Sendable {
 
 extension SigningKey: CustomStringConvertible, CustomReflectable {
     /// The kind of key only.
-    public var description: String { "SigningKey(\(signatureAlgorithm))" }
+    package var description: String { "SigningKey(\(signatureAlgorithm))" }
     /// A mirror without children, so that `dump` shows no key.
-    public var customMirror: Mirror { Mirror(self, children: [:]) }
+    package var customMirror: Mirror { Mirror(self, children: [:]) }
 }

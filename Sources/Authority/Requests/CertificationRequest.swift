@@ -5,21 +5,20 @@ import X509
 
 /// A PKCS#10 certification request (RFC 2986) whose sender has proved to hold the private key.
 ///
-/// Only the key and the wished device id are taken from it: what a request asks for beyond them is not the asker's to
+/// Only the key and the wished device id are taken from it: what a request asks for beyond them is not the requester's to
 /// decide, so the rest is not even parsed.
-public struct CertificationRequest: Sendable {
-    /// The key to certify.
-    public let publicKey: DevicePublicKey
+package struct CertificationRequest: Sendable {
+    package let publicKey: DevicePublicKey
     /// The subject's common name, where it is a UUID.
-    public let wishedDeviceID: DeviceID?
+    package let wishedDeviceID: DeviceID?
 
     /// A request in PEM may have this many bytes; one with an RSA key of 4096 bits has about 1,700.
-    public static let maximumLength = 16 * 1024
+    package static let maximumLength = 16 * 1024
 
     /// Reads a request in PEM (RFC 7468 §7) and verifies its signature with the key that it carries.
     ///
     /// - Throws: `invalid_csr` with reason `malformed`, `bad_proof`, `weak_key` or `unsupported_key`.
-    public static func parse(pkcs10 pem: String) throws(Refusal) -> CertificationRequest {
+    package static func parse(pkcs10 pem: String) throws(Refusal) -> CertificationRequest {
         guard pem.utf8.count <= maximumLength else {
             throw Refusal.csr("malformed", "A certification request has at most \(maximumLength) bytes.")
         }

@@ -7,12 +7,11 @@ import X509
 
 /// A public key that may be certified: RSA of 2048 to 4096 bits with exponent 65537, P-256 or P-384, and not made by a
 /// generator that is known to be broken.
-public struct DevicePublicKey: Sendable, Hashable {
+package struct DevicePublicKey: Sendable, Hashable {
     /// The key as SubjectPublicKeyInfo (RFC 5280 §4.1.2.7) in DER, written anew: one key has one form.
-    public let subjectPublicKeyInfo: [UInt8]
+    package let subjectPublicKeyInfo: [UInt8]
     /// SHA-256 of ``subjectPublicKeyInfo``: the name under which a used or revoked key is remembered.
-    public let keyHash: [UInt8]
-    /// The key for swift-certificates.
+    package let keyHash: [UInt8]
     let certificateKey: Certificate.PublicKey
 
     /// More bytes than the largest admissible key needs.
@@ -21,7 +20,7 @@ public struct DevicePublicKey: Sendable, Hashable {
     /// Reads a SubjectPublicKeyInfo in DER.
     ///
     /// - Throws: `invalid_csr` with reason `malformed`, `weak_key` or `unsupported_key`.
-    public init(subjectPublicKeyInfo bytes: [UInt8]) throws(Refusal) {
+    package init(subjectPublicKeyInfo bytes: [UInt8]) throws(Refusal) {
         guard bytes.count <= Self.maximumLength else {
             throw Refusal.csr("unsupported_key", "The public key is larger than any key that is accepted.")
         }
@@ -47,12 +46,12 @@ public struct DevicePublicKey: Sendable, Hashable {
     }
 
     /// Two keys are the same when their canonical forms are.
-    public static func == (left: DevicePublicKey, right: DevicePublicKey) -> Bool {
+    package static func == (left: DevicePublicKey, right: DevicePublicKey) -> Bool {
         left.subjectPublicKeyInfo == right.subjectPublicKeyInfo
     }
 
     /// Hashes what `==` compares.
-    public func hash(into hasher: inout Hasher) {
+    package func hash(into hasher: inout Hasher) {
         hasher.combine(keyHash)
     }
 

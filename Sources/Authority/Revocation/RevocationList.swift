@@ -3,16 +3,14 @@ import SwiftASN1
 import X509
 
 /// A certificate that is not to be trusted any more.
-public struct RevokedCertificate: Sendable, Equatable {
+package struct RevokedCertificate: Sendable, Equatable {
     /// The serial number in hexadecimal, as ``IssuedCertificate/serial`` gives it.
-    public let serial: String
-    /// Since when.
-    public let revocationDate: Date
-    /// Why.
-    public let reason: RevocationReason
+    package let serial: String
+    package let revocationDate: Date
+    package let reason: RevocationReason
 
     /// Names a certificate, a time and a reason.
-    public init(serial: String, revocationDate: Date, reason: RevocationReason) {
+    package init(serial: String, revocationDate: Date, reason: RevocationReason) {
         self.serial = serial
         self.revocationDate = revocationDate
         self.reason = reason
@@ -20,18 +18,17 @@ public struct RevokedCertificate: Sendable, Equatable {
 }
 
 /// A certificate revocation list of version 2 (RFC 5280 §5), signed by the authority.
-public struct RevocationList: Sendable {
+package struct RevocationList: Sendable {
     /// The list in DER.
-    public let der: [UInt8]
+    package let der: [UInt8]
     /// Its number: each list of an authority has a higher one than the last (§5.2.3).
-    public let number: UInt64
-    /// When it was made.
-    public let thisUpdate: Date
+    package let number: UInt64
+    package let thisUpdate: Date
     /// When the next one is there at the latest.
-    public let nextUpdate: Date
+    package let nextUpdate: Date
 
     /// The list in PEM (RFC 7468 §6), with a line feed at the end.
-    public var pem: String { PEM.encode(der, label: "X509 CRL") }
+    package var pem: String { PEM.encode(der, label: "X509 CRL") }
 }
 
 extension CertificateAuthority {
@@ -43,7 +40,7 @@ extension CertificateAuthority {
     ///   - thisUpdate: the time of signing.
     ///   - nextUpdate: when the list goes stale.
     /// - Throws: ``AuthorityError/invalidSerial`` for a serial that is not hexadecimal, ``AuthorityError/module(_:)``.
-    public func issueRevocationList(
+    package func issueRevocationList(
         _ revoked: [RevokedCertificate], number: UInt64, thisUpdate: Date, nextUpdate: Date
     ) throws -> RevocationList {
         var list = DER.Serializer()

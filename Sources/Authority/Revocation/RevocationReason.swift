@@ -2,7 +2,7 @@
 ///
 /// `removeFromCRL` is left out because it stands in delta lists only, and `certificateHold` because a revocation is
 /// final here: a device that may come back certifies again.
-public enum RevocationReason: String, Sendable, CaseIterable, Codable {
+package enum RevocationReason: String, Sendable, CaseIterable, Codable {
     /// Nothing is known; such an entry carries no reason.
     case unspecified
     /// The device's private key is in other hands.
@@ -15,13 +15,12 @@ public enum RevocationReason: String, Sendable, CaseIterable, Codable {
     case superseded
     /// The device is no longer in use.
     case cessationOfOperation
-    /// A privilege was withdrawn.
     case privilegeWithdrawn
     /// The attribute authority's key is in other hands.
     case aACompromise
 
     /// Whether somebody else may hold a key, so that nothing which that key asked for can be trusted.
-    public var isCompromise: Bool { [.keyCompromise, .cACompromise, .aACompromise].contains(self) }
+    package var isCompromise: Bool { [.keyCompromise, .cACompromise, .aACompromise].contains(self) }
 
     /// The value of `CRLReason`; 7 is unassigned.
     var code: UInt8 {

@@ -4,34 +4,33 @@ import Domain
 /// standard, editions of 2000 to 2025).
 ///
 /// Reading never judges: a value that is missing is missing, and what departs from the standard is in ``conformance``.
-public struct AAMVACard: Sendable, Equatable, Confidential {
+package struct AAMVACard: Sendable, Equatable, Confidential {
     /// The header as written.
-    public let header: AAMVAHeader
+    package let header: AAMVAHeader
     /// The edition by which the card was read: the header's, or a guess where the header has none that is known.
-    public let version: AAMVAVersion
-    /// What the card says.
-    public let identityCard: IdentityCard
+    package let version: AAMVAVersion
+    package let identityCard: IdentityCard
     /// Where the text departs from the standard.
-    public let conformance: AAMVAConformance
+    package let conformance: AAMVAConformance
     /// The elements without which a card cannot count and that it lacks, in the standard's three letters: number, birthday,
     /// expiry, and those of the name where there is none at all.
-    public let missingElements: [String]
+    package let missingElements: [String]
 
     /// A text of more bytes is no card's: a PDF417 symbol holds 1,850 characters.
-    public static let maximumLength = 8192
+    package static let maximumLength = 8192
 
     /// Reads a barcode's text.
     ///
     /// - Throws: ``Refusal`` `malformed_request` where it is no AAMVA text at all: too long, without a header, without
     ///   a data element.
-    public static func read(_ text: String) throws(Refusal) -> AAMVACard {
+    package static func read(_ text: String) throws(Refusal) -> AAMVACard {
         try read(Array(text.utf8))
     }
 
     /// Reads a barcode's bytes: ASCII, ISO/IEC 8859-1 or UTF-8.
     ///
     /// - Throws: as ``read(_:)-(String)``.
-    public static func read(_ bytes: [UInt8]) throws(Refusal) -> AAMVACard {
+    package static func read(_ bytes: [UInt8]) throws(Refusal) -> AAMVACard {
         guard bytes.count <= maximumLength else {
             throw Refusal(.malformedRequest, "aamva is longer than \(maximumLength) bytes: no card holds so much.")
         }

@@ -1,22 +1,20 @@
 /// Where the text of a card departs from the AAMVA standard. Cards on the road do so more often than not, hence a
 /// departure is named and read past, and rejects nothing by itself.
-public struct AAMVAConformance: Sendable, Equatable {
+package struct AAMVAConformance: Sendable, Equatable {
     /// The departures in the order in which they were found, each kind once for an element.
-    public private(set) var departures: [Departure] = []
+    package private(set) var departures: [Departure] = []
 
     /// One departure; it names elements, never values.
-    public struct Departure: Sendable, Hashable {
-        /// What differs.
-        public let kind: Kind
+    package struct Departure: Sendable, Hashable {
+        package let kind: Kind
         /// The data element or subfile that differs; `nil` where it is the text as a whole.
-        public let element: String?
+        package let element: String?
     }
 
-    /// Whether nothing departs.
-    public var isConformant: Bool { departures.isEmpty }
+    package var isConformant: Bool { departures.isEmpty }
 
     /// The kinds that were found, each once.
-    public var kinds: Set<Kind> { Set(departures.map(\.kind)) }
+    package var kinds: Set<Kind> { Set(departures.map(\.kind)) }
 
     mutating func note(_ kind: Kind, _ element: String? = nil) {
         let departure = Departure(kind: kind, element: element)
@@ -24,7 +22,7 @@ public struct AAMVAConformance: Sendable, Equatable {
     }
 
     /// The ways in which cards depart.
-    public enum Kind: String, Sendable, CaseIterable {
+    package enum Kind: String, Sendable, CaseIterable {
         case byteOrderMark = "byte_order_mark"
         case complianceIndicator = "compliance_indicator"
         case fileType = "file_type"
@@ -55,7 +53,7 @@ public struct AAMVAConformance: Sendable, Equatable {
         case missingElement = "missing_element"
 
         /// A few words that a developer can act on.
-        public var explanation: String {
+        package var explanation: String {
             switch self {
             case .byteOrderMark: "a byte order mark stands before the text"
             case .complianceIndicator: "the text does not begin with @, line feed, record separator, carriage return"

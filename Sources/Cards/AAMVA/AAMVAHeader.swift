@@ -2,15 +2,15 @@ import Domain
 
 /// The header of an AAMVA card's text: `@`, LF, RS, CR, `ANSI `, issuer number, version, jurisdiction version (from the
 /// second edition on), number of entries, and a designator for each subfile.
-public struct AAMVAHeader: Sendable, Equatable {
+package struct AAMVAHeader: Sendable, Equatable {
     /// The issuer identification number (ISO/IEC 7812), six digits; `nil` where there are not so many.
-    public let issuerNumber: Int?
+    package let issuerNumber: Int?
     /// The version as written; `nil` where it is missing.
-    public let versionNumber: Int?
+    package let versionNumber: Int?
     /// The issuer's own version; `nil` where it is missing, as it is in version 01.
-    public let jurisdictionVersion: Int?
+    package let jurisdictionVersion: Int?
     /// The number of subfiles as written; `nil` where it is missing.
-    public let entryCount: Int?
+    package let entryCount: Int?
     /// What is said of each subfile, in order.
     let designators: [Designator]
     /// Where the first subfile begins as far as the header can tell.

@@ -1,15 +1,15 @@
 /// An edition of the AAMVA card design standard, by the number that stands in the header.
 ///
 /// What each edition demands is taken from public implementations of it, not from its text.
-public struct AAMVAVersion: Sendable, Equatable {
+package struct AAMVAVersion: Sendable, Equatable {
     /// 1 (2000) to 10 (2020); 11 and 12 for what followed, the edition of 2025 among it.
-    public let number: Int
+    package let number: Int
 
     /// The highest number known here.
     static let latest = 12
 
     /// A known version; `nil` for any other number.
-    public init?(_ number: Int) {
+    package init?(_ number: Int) {
         guard (1...Self.latest).contains(number) else { return nil }
         self.number = number
     }
@@ -26,7 +26,7 @@ public struct AAMVAVersion: Sendable, Equatable {
     }
 
     /// The year of the edition.
-    public var year: Int {
+    package var year: Int {
         switch number {
         case 1: 2000
         case 2: 2003

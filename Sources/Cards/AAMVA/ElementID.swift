@@ -8,12 +8,10 @@ struct ElementID: Hashable, Sendable {
         code = UInt32(first) << 16 | UInt32(second) << 8 | UInt32(third)
     }
 
-    /// From three ASCII characters.
     init(_ name: StaticString) {
         code = name.withUTF8Buffer { $0.reduce(0) { $0 << 8 | UInt32($1) } }
     }
 
-    /// The three characters.
     var text: String {
         String(decoding: [UInt8(code >> 16 & 255), UInt8(code >> 8 & 255), UInt8(code & 255)], as: UTF8.self)
     }
@@ -58,14 +56,11 @@ struct SubfileType: Hashable, Sendable {
     /// Whether it holds what a jurisdiction defines.
     var isJurisdictionSpecific: Bool { first == UInt8(ascii: "Z") && second.isCapital }
 
-    /// The two characters.
     var text: String { String(decoding: [first, second], as: UTF8.self) }
 }
 
 extension UInt8 {
-    /// A to Z.
     var isCapital: Bool { self >= UInt8(ascii: "A") && self <= UInt8(ascii: "Z") }
-    /// 0 to 9.
     var isDigit: Bool { self >= UInt8(ascii: "0") && self <= UInt8(ascii: "9") }
     /// The capital of a letter of ASCII, anything else as it is.
     var capitalised: UInt8 { self >= UInt8(ascii: "a") && self <= UInt8(ascii: "z") ? self - 32 : self }

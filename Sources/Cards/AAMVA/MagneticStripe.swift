@@ -6,12 +6,10 @@ import Domain
 ///
 /// Track 1 holds state or province, city, name and address; track 2 the issuer number, document number, expiry as YYMM and
 /// birthday as CCYYMMDD; track 3 postal code, class and sex. The day of issue is on none.
-public struct MagneticStripe: Sendable, Equatable, Confidential {
+package struct MagneticStripe: Sendable, Equatable, Confidential {
     /// The issuer number as written; `nil` where it has no six digits.
-    public let issuerNumber: Int?
-    /// What the tracks say.
-    public let identityCard: IdentityCard
-    /// Who issued it.
+    package let issuerNumber: Int?
+    package let identityCard: IdentityCard
     var issuer: Issuer? { issuerNumber.flatMap { Issuer.of(number: $0) } }
 
     /// Whether a text begins like a first track: a percent sign and two letters, behind blanks and controls.
@@ -25,7 +23,7 @@ public struct MagneticStripe: Sendable, Equatable, Confidential {
     ///
     /// - Parameter today: the day by which the two digits of the expiry's year are resolved.
     /// - Throws: ``Refusal`` `malformed_request` where the first two tracks are not both there.
-    public static func read(_ bytes: [UInt8], today: CalendarDate) throws(Refusal) -> MagneticStripe {
+    package static func read(_ bytes: [UInt8], today: CalendarDate) throws(Refusal) -> MagneticStripe {
         guard bytes.count <= AAMVACard.maximumLength else {
             throw Refusal(.malformedRequest, "aamva is longer than \(AAMVACard.maximumLength) bytes.")
         }

@@ -5,15 +5,13 @@ import Foundation
 ///
 /// A barcode or a zone proves nothing about its issuer: a card that passes is one that does not contradict itself, and no
 /// more is said of it than ``Assurance/barcode``.
-public struct CardAssessment: Sendable, Equatable {
+package struct CardAssessment: Sendable, Equatable {
     /// Every check, in the order of ``CardCheck/Name``.
-    public let checks: [CardCheck]
-    /// What follows.
-    public let verdict: Verdict
+    package let checks: [CardCheck]
+    package let verdict: Verdict
 
     /// What follows from the checks.
-    public enum Verdict: String, Sendable {
-        /// The card counts.
+    package enum Verdict: String, Sendable {
         case accepted
         /// A person must look at it first.
         case inReview = "in_review"
@@ -27,7 +25,7 @@ public struct CardAssessment: Sendable, Equatable {
     ///   - moment: of the judgement. A card counts until its last day is over wherever its holder may be.
     ///   - policy: the minimum age, and which soft failures send a card to review.
     ///   - displayName: the name under which the provider knows the user; `nil` where it told none.
-    public init(_ card: ScannedCard, at moment: Date, policy: CardPolicy, displayName: String?) {
+    package init(_ card: ScannedCard, at moment: Date, policy: CardPolicy, displayName: String?) {
         let judged = CardRule.Case(
             card: card, today: CalendarDate(utcDayOf: moment), earliestDay: CalendarDate(earliestDayAt: moment),
             policy: policy, displayName: displayName)
@@ -40,6 +38,5 @@ public struct CardAssessment: Sendable, Equatable {
         }
     }
 
-    /// The checks that failed.
-    public var failures: [CardCheck] { checks.filter { $0.result == .failed } }
+    package var failures: [CardCheck] { checks.filter { $0.result == .failed } }
 }

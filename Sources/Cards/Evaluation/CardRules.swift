@@ -22,7 +22,6 @@ struct CardRule: Sendable {
     let name: CardCheck.Name
     let judge: @Sendable (Case) -> Outcome
 
-    /// Makes the answer.
     func check(_ judged: Case) -> CardCheck {
         let outcome = judge(judged)
         return CardCheck(name, outcome.result, outcome.detail)

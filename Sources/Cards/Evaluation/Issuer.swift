@@ -1,12 +1,12 @@
 /// Who issues AAMVA cards under an issuer identification number.
-public struct Issuer: Sendable, Equatable {
+package struct Issuer: Sendable, Equatable {
     /// `USA`, `CAN` or `MEX`.
-    public let country: String
+    package let country: String
     /// The state, territory or province; `nil` where a federal department issues.
-    public let jurisdiction: Jurisdiction?
+    package let jurisdiction: Jurisdiction?
 
     /// The issuer with a number; `nil` where it is none's.
-    public static func of(number: Int) -> Issuer? {
+    package static func of(number: Int) -> Issuer? {
         // The licences that the US Department of State gives to diplomats.
         if number == 636_027 { return Issuer(country: "USA", jurisdiction: nil) }
         return Jurisdiction.of(issuerNumber: number).map { Issuer(country: $0.country, jurisdiction: $0) }

@@ -1,15 +1,15 @@
 /// A state, district, territory or province that issues AAMVA cards.
-public struct Jurisdiction: Sendable, Equatable {
+package struct Jurisdiction: Sendable, Equatable {
     /// Its two letters: ISO 3166-2 without the country in the US and Canada, AAMVA's in Mexico.
-    public let code: String
+    package let code: String
     /// Its issuer identification number, six digits.
-    public let issuerNumber: Int
+    package let issuerNumber: Int
     /// `USA`, `CAN` or `MEX`.
-    public let country: String
+    package let country: String
     /// The postal codes in it.
-    public let postalArea: PostalArea
+    package let postalArea: PostalArea
     /// The forms of its document numbers; `nil` where none are known.
-    public let numberFormat: NumberFormat?
+    package let numberFormat: NumberFormat?
 
     init(_ code: String, _ issuerNumber: Int, _ country: String, postal: String, numbers: String) {
         self.code = code
@@ -20,10 +20,10 @@ public struct Jurisdiction: Sendable, Equatable {
     }
 
     /// The jurisdiction of an issuer identification number.
-    public static func of(issuerNumber: Int) -> Jurisdiction? { byIssuerNumber[issuerNumber] }
+    package static func of(issuerNumber: Int) -> Jurisdiction? { byIssuerNumber[issuerNumber] }
 
     /// The jurisdiction of two letters.
-    public static func of(code: String) -> Jurisdiction? { byCode[code] }
+    package static func of(code: String) -> Jurisdiction? { byCode[code] }
 
     private static let byIssuerNumber = Dictionary(all.map { ($0.issuerNumber, $0) }) { first, _ in first }
     private static let byCode = Dictionary(all.map { ($0.code, $0) }) { first, _ in first }

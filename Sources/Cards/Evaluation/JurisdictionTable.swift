@@ -4,7 +4,7 @@ extension Jurisdiction {
     ///
     /// Issuer numbers are AAMVA's assignments, postal areas those of USPS and Canada Post. The forms of numbers come from
     /// published tables that are older than today's cards: good for a hint, never for a rejection.
-    public static let all: [Jurisdiction] = states + territories + provinces + mexican
+    package static let all: [Jurisdiction] = states + territories + provinces + mexican
 
     private static let states: [Jurisdiction] = [
         Jurisdiction("AL", 636033, "USA", postal: "350-369", numbers: "D1-8"),

@@ -12,7 +12,6 @@ struct NameComparison {
         self.name = name
     }
 
-    /// Judges a display name.
     func admits(_ displayName: String) -> Bool {
         NameFolding.Spelling.allCases.contains { spelling in
             admits(words: NameFolding.words(displayName, spelling: spelling))

@@ -2,9 +2,9 @@ import Domain
 import Foundation
 
 /// Names in a form in which case, diacritics, hyphens and apostrophes make no difference.
-public enum NameFolding {
+package enum NameFolding {
     /// How letters outside of A to Z are written.
-    public enum Spelling: CaseIterable, Sendable {
+    package enum Spelling: CaseIterable, Sendable {
         /// Without their marks: `MULLER`.
         case plain
         /// As ICAO 9303-3 §6 transliterates them: `MUELLER`.
@@ -12,7 +12,7 @@ public enum NameFolding {
     }
 
     /// The words of a name: capitals, no marks. Letters of other scripts stay.
-    public static func words(_ name: String, spelling: Spelling = .plain) -> [String] {
+    package static func words(_ name: String, spelling: Spelling = .plain) -> [String] {
         var words: [String] = []
         var word = String.UnicodeScalarView()
         func end() {
@@ -41,12 +41,11 @@ public enum NameFolding {
     }
 
     /// The whole name without blanks.
-    public static func folded(_ name: String) -> String {
+    package static func folded(_ name: String) -> String {
         words(name).joined()
     }
 
     private static let maximumLength = 256
-    /// Apostrophes: O’NEIL is ONEIL.
     private static let ignored: Set<Unicode.Scalar> = ["\u{2018}", "\u{2019}", "\u{02BC}", "\u{00B4}", "\u{200D}"]
 
     private static func unmarked(_ scalar: Unicode.Scalar) -> [Unicode.Scalar] {

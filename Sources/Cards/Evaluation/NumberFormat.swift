@@ -1,20 +1,17 @@
 /// The forms of a jurisdiction's document numbers: runs of letters (`L`), digits (`D`) or either (`X`) with a length
 /// each, such as `L1D8-11`; alternatives stand apart by blanks.
-public struct NumberFormat: Sendable, Equatable {
+package struct NumberFormat: Sendable, Equatable {
     /// The alternatives, each one a sequence of runs.
-    public let alternatives: [[Run]]
+    package let alternatives: [[Run]]
 
     /// A run of characters of one class.
-    public struct Run: Sendable, Equatable {
-        /// The classes of characters.
-        public enum Class: Sendable {
+    package struct Run: Sendable, Equatable {
+        package enum Class: Sendable {
             case letter, digit, either
         }
 
-        /// The class.
-        public let characters: Class
-        /// How many of them.
-        public let count: ClosedRange<Int>
+        package let characters: Class
+        package let count: ClosedRange<Int>
     }
 
     /// Reads the notation; a run that is not understood ends its alternative.
@@ -54,7 +51,7 @@ public struct NumberFormat: Sendable, Equatable {
     }
 
     /// Whether a number, in its normalised form, has one of the forms.
-    public func admits(_ number: String) -> Bool {
+    package func admits(_ number: String) -> Bool {
         let bytes = Array(number.utf8)
         return alternatives.contains { Self.matches(bytes, $0) }
     }

@@ -1,9 +1,9 @@
 /// The postal codes of a jurisdiction: ranges of the first three digits in the US, first letters in Canada.
-public struct PostalArea: Sendable, Equatable {
+package struct PostalArea: Sendable, Equatable {
     /// First three digits of ZIP codes.
-    public let prefixes: [ClosedRange<Int>]
+    package let prefixes: [ClosedRange<Int>]
     /// First letters of Canadian codes.
-    public let letters: [UInt8]
+    package let letters: [UInt8]
 
     /// Reads `201 205 220-246`, or `G H J`.
     init(_ notation: String) {
@@ -17,13 +17,13 @@ public struct PostalArea: Sendable, Equatable {
     }
 
     /// The area of what an address names in the place of a state or province; `nil` where that is unknown.
-    public static func of(_ code: String) -> PostalArea? { Jurisdiction.of(code: code)?.postalArea ?? military[code] }
+    package static func of(_ code: String) -> PostalArea? { Jurisdiction.of(code: code)?.postalArea ?? military[code] }
 
     /// Where US forces get their mail: no part of any state, and no issuer of cards.
     static let military = ["AA": PostalArea("340"), "AE": PostalArea("090-098"), "AP": PostalArea("962-966")]
 
     /// Whether a postal code lies here; `nil` for what is no postal code, and where none are known.
-    public func contains(_ postalCode: String) -> Bool? {
+    package func contains(_ postalCode: String) -> Bool? {
         guard !prefixes.isEmpty || !letters.isEmpty, let code = Self.code(postalCode)?.utf8 else { return nil }
         if let letter = code.first, letter.isCapital { return letters.contains(letter) }
         let prefix = code.prefix(3).reduce(0) { $0 * 10 + Int($1 - UInt8(ascii: "0")) }

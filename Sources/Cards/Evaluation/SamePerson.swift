@@ -1,9 +1,9 @@
 import Domain
 
 /// Whether two cards can be one person's: the same birthday, and names that say the same or of which one leaves names out.
-public enum SamePerson {
+package enum SamePerson {
     /// Compares what is kept of two cards.
-    public static func agree(_ former: CardFacts, _ next: CardFacts) -> Bool {
+    package static func agree(_ former: CardFacts, _ next: CardFacts) -> Bool {
         guard former.dateOfBirth == next.dateOfBirth else { return false }
         return NameFolding.Spelling.allCases.contains { formerly in
             NameFolding.Spelling.allCases.contains { now in

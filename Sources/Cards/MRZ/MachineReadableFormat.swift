@@ -1,6 +1,6 @@
 /// The three sizes of travel documents and where their machine readable zones hold what, as positions in the lines put
 /// together (ICAO 9303 parts 5, 6 and 4).
-public enum MachineReadableFormat: String, Sendable, CaseIterable {
+package enum MachineReadableFormat: String, Sendable, CaseIterable {
     /// Three lines of 30: identity cards, passport cards.
     case td1 = "TD1"
     /// Two lines of 36: larger identity cards.
@@ -8,11 +8,9 @@ public enum MachineReadableFormat: String, Sendable, CaseIterable {
     /// Two lines of 44: passports.
     case td3 = "TD3"
 
-    /// The number of lines.
-    public var lineCount: Int { self == .td1 ? 3 : 2 }
+    package var lineCount: Int { self == .td1 ? 3 : 2 }
 
-    /// Characters in one line.
-    public var lineLength: Int {
+    package var lineLength: Int {
         switch self {
         case .td1: 30
         case .td2: 36
@@ -20,8 +18,7 @@ public enum MachineReadableFormat: String, Sendable, CaseIterable {
         }
     }
 
-    /// Characters in all lines.
-    public var length: Int { lineCount * lineLength }
+    package var length: Int { lineCount * lineLength }
 
     /// Where the document's code stands, in all formats.
     var documentCode: Range<Int> { 0..<2 }

@@ -1,24 +1,21 @@
 import Domain
 
 /// The machine readable zone of a travel document (ICAO 9303): passports, passport cards and national identity cards.
-public struct MachineReadableZone: Sendable, Equatable, Confidential {
+package struct MachineReadableZone: Sendable, Equatable, Confidential {
     /// The size of the document.
-    public let format: MachineReadableFormat
-    /// What the zone says.
-    public let identityCard: IdentityCard
+    package let format: MachineReadableFormat
+    package let identityCard: IdentityCard
     /// Each check digit and whether it fits, in the zone's order.
-    public let checkDigits: [Judged]
+    package let checkDigits: [Judged]
 
-    /// One check digit.
-    public struct Judged: Sendable, Equatable {
-        /// What it is over.
-        public let field: Field
+    package struct Judged: Sendable, Equatable {
+        package let field: Field
         /// Whether it is the digit that belongs there.
-        public let fits: Bool
+        package let fits: Bool
     }
 
     /// The fields that have a check digit.
-    public enum Field: String, Sendable, CaseIterable {
+    package enum Field: String, Sendable, CaseIterable {
         case documentNumber = "document_number"
         case dateOfBirth = "date_of_birth"
         case dateOfExpiry = "date_of_expiry"
@@ -27,10 +24,10 @@ public struct MachineReadableZone: Sendable, Equatable, Confidential {
     }
 
     /// Whether every check digit fits.
-    public var allCheckDigitsFit: Bool { checkDigits.allSatisfy(\.fits) }
+    package var allCheckDigitsFit: Bool { checkDigits.allSatisfy(\.fits) }
 
     /// A text of more bytes is no zone: the longest has 90 characters and a few line ends.
-    public static let maximumLength = 256
+    package static let maximumLength = 256
 
     /// Reads the lines of a zone, one after the other, with or without line ends and blanks between them. Lower-case
     /// letters count as capitals: the alphabet has no others, so nothing can be mistaken.
@@ -39,7 +36,7 @@ public struct MachineReadableZone: Sendable, Equatable, Confidential {
     ///   years before and 49 after.
     /// - Throws: ``Refusal`` `malformed_request` for what is no zone: another length, a foreign character, a document
     ///   code that stands for no identity document. Wrong check digits and dates are no reason to throw.
-    public static func read(_ text: String, today: CalendarDate) throws(Refusal) -> MachineReadableZone {
+    package static func read(_ text: String, today: CalendarDate) throws(Refusal) -> MachineReadableZone {
         guard text.utf8.count <= maximumLength else {
             throw Refusal(.malformedRequest, "mrz is longer than \(maximumLength) bytes: send the zone's lines alone.")
         }

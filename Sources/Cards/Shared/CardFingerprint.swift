@@ -2,15 +2,15 @@ import Domain
 
 /// Canonical texts by which the same document and the same person are found again. They hold personal data: only a keyed
 /// digest of them (a blind index) may be stored.
-public struct CardFingerprint: Sendable, Equatable, Confidential {
+package struct CardFingerprint: Sendable, Equatable, Confidential {
     /// Country, jurisdiction, kind and normalised number: one document and its renewals. `nil` without a number.
-    public let document: String?
+    package let document: String?
     /// Folded name, birthday and the first five characters of the postal code: one person. `nil` without name or
     /// birthday. A document without an address gives another text than one with.
-    public let person: String?
+    package let person: String?
 
     /// Derives both from a card.
-    public init(_ card: IdentityCard) {
+    package init(_ card: IdentityCard) {
         let number = card.normalisedNumber
         document =
             number.isEmpty
@@ -19,7 +19,7 @@ public struct CardFingerprint: Sendable, Equatable, Confidential {
     }
 
     /// The ``person`` of a card that was shown; `nil` where its facts are of before names were kept apart.
-    public static func person(of facts: CardFacts) -> String? {
+    package static func person(of facts: CardFacts) -> String? {
         facts.name.flatMap { person($0, facts.dateOfBirth, facts.address?.postalCode) }
     }
 

@@ -1,14 +1,14 @@
 import Domain
 
 /// An identity document as an admin names it: who issued it, and its number. Which kind of card it is need not be known.
-public struct DocumentName: Sendable, Confidential {
+package struct DocumentName: Sendable, Confidential {
     /// The ``CardFingerprint/document`` of each kind of card that can have this number.
-    public let fingerprints: [String]
+    package let fingerprints: [String]
 
     /// Reads `VA:T64235789`: a state, territory or province by its two letters (`US-VA` and `USA-VA` are taken as well),
     /// or a country by its code in machine readable zones (`USA`, `D`), then the number in any spelling. `nil` for
     /// anything else.
-    public init?(_ text: some StringProtocol) {
+    package init?(_ text: some StringProtocol) {
         let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
         guard parts.count == 2, parts[1].utf8.count <= 64 else { return nil }
         let issuer = parts[0].uppercased()
@@ -29,7 +29,7 @@ public struct DocumentName: Sendable, Confidential {
     }
 
     /// The document of a card that was shown; `nil` too where its number was archived and dropped.
-    public init?(_ facts: CardFacts) {
+    package init?(_ facts: CardFacts) {
         guard let number = facts.documentNumber else { return nil }
         self.init(country: facts.country, jurisdiction: facts.jurisdiction, number: number)
     }

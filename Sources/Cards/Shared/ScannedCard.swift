@@ -1,8 +1,7 @@
 import Domain
 
 /// A card together with what only its own form can tell: header and conformance, or check digits.
-public enum ScannedCard: Sendable, Equatable, Confidential {
-    /// From a PDF417 barcode.
+package enum ScannedCard: Sendable, Equatable, Confidential {
     case aamva(AAMVACard)
     /// From the tracks of a magnetic stripe, as some barcodes hold them.
     case stripe(MagneticStripe)
@@ -12,13 +11,12 @@ public enum ScannedCard: Sendable, Equatable, Confidential {
     /// Reads a PDF417 barcode's bytes, whichever of its forms they have.
     ///
     /// - Throws: ``Refusal`` `malformed_request`.
-    public static func read(barcode bytes: [UInt8], today: CalendarDate) throws(Refusal) -> ScannedCard {
+    package static func read(barcode bytes: [UInt8], today: CalendarDate) throws(Refusal) -> ScannedCard {
         MagneticStripe.begins(bytes)
             ? .stripe(try MagneticStripe.read(bytes, today: today)) : .aamva(try AAMVACard.read(bytes))
     }
 
-    /// What the card says.
-    public var identityCard: IdentityCard {
+    package var identityCard: IdentityCard {
         switch self {
         case .aamva(let card): card.identityCard
         case .stripe(let stripe): stripe.identityCard

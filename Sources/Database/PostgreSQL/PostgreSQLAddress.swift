@@ -3,13 +3,13 @@ import Foundation
 
 /// Where a PostgreSQL server and a database on it are, as a connection URI of libpq (PostgreSQL, 34.1.1.2). It may hold
 /// a password and therefore prints as its scheme alone; better, libpq finds it in `PGPASSFILE`.
-public struct PostgreSQLAddress: Sendable, Equatable {
+package struct PostgreSQLAddress: Sendable, Equatable {
     private let uri: String
 
     /// Reads `postgresql://user@host:5432,other:5432/name?sslmode=verify-full` and the like, in at most 4,096 bytes.
     ///
     /// - Throws: `StoreError.url` for what libpq does not understand.
-    public init(_ uri: String) throws {
+    package init(_ uri: String) throws {
         guard ["postgresql://", "postgres://"].contains(where: uri.hasPrefix), uri.utf8.count <= 4096,
             !uri.utf8.contains(0)
         else { throw StoreError.url(reason: "postgresql: is followed by //HOST/DATABASE") }
@@ -30,7 +30,7 @@ public struct PostgreSQLAddress: Sendable, Equatable {
     }
 
     /// Hosts and database alone, without account, password and settings.
-    public var place: String {
+    package var place: String {
         guard let options = PQconninfoParse(uri, nil) else { return description }
         defer { PQconninfoFree(options) }
         var (values, option) = ([String: String](), options)
@@ -69,10 +69,8 @@ public struct PostgreSQLAddress: Sendable, Equatable {
 }
 
 extension PostgreSQLAddress: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// The scheme alone.
-    public var description: String { "postgresql://••••" }
-    /// The scheme alone.
-    public var debugDescription: String { description }
+    package var description: String { "postgresql://••••" }
+    package var debugDescription: String { description }
     /// A mirror without children, so that `dump` shows nothing.
-    public var customMirror: Mirror { Mirror(self, children: [:]) }
+    package var customMirror: Mirror { Mirror(self, children: [:]) }
 }

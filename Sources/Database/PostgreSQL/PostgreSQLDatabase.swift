@@ -6,7 +6,7 @@ import Synchronization
 /// A body that writes runs under `SERIALIZABLE` and is run again, whole, where the server took it back because of
 /// others, or where its connection was lost before the commit was asked for. Reads have connections of their own, so
 /// that a crowd of writers does not keep a node from seeing what changed.
-public final class PostgreSQLDatabase: Database {
+package final class PostgreSQLDatabase: Database {
     private let writers: PostgreSQLWorkers
     private let readers: PostgreSQLWorkers
     private let watching: PostgreSQLWorkers
@@ -20,7 +20,7 @@ public final class PostgreSQLDatabase: Database {
     ///   - clock: what `Transaction.now` is taken from instead of the server's clock.
     ///   - writers: how many transactions may write at once.
     ///   - readers: how many may read at once.
-    public init(
+    package init(
         _ address: PostgreSQLAddress, clock: (@Sendable () -> Date)? = nil, writers: Int = 8, readers: Int = 4,
         timeouts: PostgreSQLTimeouts = PostgreSQLTimeouts()
     ) {
@@ -33,7 +33,7 @@ public final class PostgreSQLDatabase: Database {
     /// Runs a body that cannot write, over one snapshot.
     ///
     /// - Throws: whatever the body throws, or a `StoreError`.
-    public func read<T: Sendable>(
+    package func read<T: Sendable>(
         _ body: @Sendable @escaping (any Transaction) throws -> T
     ) async throws -> T {
         try await run(.read, on: readers, body)
@@ -42,7 +42,7 @@ public final class PostgreSQLDatabase: Database {
     /// Runs a body like ``read(_:)`` on a connection of its own.
     ///
     /// - Throws: whatever the body throws, or a `StoreError`.
-    public func readApart<T: Sendable>(
+    package func readReserved<T: Sendable>(
         _ body: @Sendable @escaping (any Transaction) throws -> T
     ) async throws -> T {
         try await run(.read, on: watching, body)
@@ -53,7 +53,7 @@ public final class PostgreSQLDatabase: Database {
     /// - Throws: whatever the body throws, or a `StoreError`; `outcomeUnknown` where the connection was lost during the
     ///   commit, or the server did not wait for its standby.
     @discardableResult
-    public func write<T: Sendable>(
+    package func write<T: Sendable>(
         _ body: @Sendable @escaping (any Transaction) throws -> T
     ) async throws -> T {
         try await run(.write, on: writers, body)
@@ -63,7 +63,7 @@ public final class PostgreSQLDatabase: Database {
     ///
     /// - Throws: whatever the body throws, or a `StoreError`.
     @discardableResult
-    public func alter<T: Sendable>(
+    package func alter<T: Sendable>(
         _ body: @Sendable @escaping (any Transaction) throws -> T
     ) async throws -> T {
         try await run(.alter, on: writers, body)
@@ -72,7 +72,7 @@ public final class PostgreSQLDatabase: Database {
     /// A new number each time: the server keeps none that says who committed, so that whoever asks is to look.
     ///
     /// - Throws: `StoreError.unavailable` for a closed store; an absent server is noticed by the look.
-    public func changeStamp() throws -> Int64 {
+    package func changeStamp() throws -> Int64 {
         guard !writers.isClosed else { throw StoreError.closed }
         return stamp.add(1, ordering: .relaxed).newValue
     }
@@ -80,17 +80,17 @@ public final class PostgreSQLDatabase: Database {
     /// Asks the server for an answer.
     ///
     /// - Throws: `StoreError.unavailable`.
-    public func check() async throws {
+    package func check() async throws {
         _ = try await read { try $0.first("SELECT 1") }
     }
 
     /// How often transactions waited for the server so far: what a node far from it pays for.
-    public var exchanges: Int { writers.exchanges + readers.exchanges + watching.exchanges }
+    package var exchanges: Int { writers.exchanges + readers.exchanges + watching.exchanges }
 
     /// How many other sessions of this service, its nodes and commands, the database has at this moment.
     ///
     /// - Throws: `StoreError`.
-    public func countOtherSessions() async throws -> Int {
+    package func countOtherSessions() async throws -> Int {
         try await read { transaction in
             let row = try transaction.first(
                 """
@@ -102,7 +102,7 @@ public final class PostgreSQLDatabase: Database {
     }
 
     /// Finishes what is in line and lets every connection go.
-    public func close() async throws {
+    package func close() async throws {
         await watching.close()
         await readers.close()
         await writers.close()

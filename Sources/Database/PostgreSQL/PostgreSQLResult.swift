@@ -4,7 +4,6 @@ import CPostgreSQL
 struct PostgreSQLResult: ~Copyable {
     private let pointer: OpaquePointer
 
-    /// Takes a result over.
     init(_ pointer: OpaquePointer) {
         self.pointer = pointer
     }
@@ -31,7 +30,6 @@ struct PostgreSQLResult: ~Copyable {
         return Int(String(cString: PQcmdTuples(pointer))) ?? 0
     }
 
-    /// How many rows came.
     var count: Int { Int(PQntuples(pointer)) }
 
     /// A field of an error report.

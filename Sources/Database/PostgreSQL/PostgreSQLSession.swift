@@ -1,16 +1,15 @@
 import Foundation
 
 /// How long a node waits for PostgreSQL, in seconds.
-public struct PostgreSQLTimeouts: Sendable {
+package struct PostgreSQLTimeouts: Sendable {
     /// For each host to take a connection; the address's own `connect_timeout` stands above it.
-    public var connect: TimeInterval = 3
+    package var connect: TimeInterval = 3
     /// For one statement (`statement_timeout`), for a free connection, and for other writers to be out of the way.
-    public var statement: TimeInterval = 10
+    package var statement: TimeInterval = 10
     /// For a lock that another transaction holds (`lock_timeout`).
-    public var lock: TimeInterval = 5
+    package var lock: TimeInterval = 5
 
-    /// The defaults.
-    public init() {}
+    package init() {}
 }
 
 /// A thread's connection, made anew whenever it was lost, and the rules by which a body is run again.
@@ -65,7 +64,6 @@ final class PostgreSQLSession {
         }
     }
 
-    /// Lets the connection go.
     func close() {
         connection = nil
     }

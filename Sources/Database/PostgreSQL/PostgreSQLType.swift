@@ -39,7 +39,6 @@ struct PostgreSQLArguments {
     let types: [UInt32]
     /// The length of each in bytes.
     let lengths: [Int32]
-    /// All are binary.
     let formats: [Int32]
     private let offsets: [Int?]
     private let bytes: [UInt8]

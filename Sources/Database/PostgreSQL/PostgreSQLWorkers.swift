@@ -12,7 +12,6 @@ final class PostgreSQLWorkers: Sendable {
         let run: @Sendable (PostgreSQLSession) -> Void
         /// Tells the caller that the body was not run.
         let refuse: @Sendable (StoreError) -> Void
-        /// When the caller came.
         let since = ContinuousClock.now
     }
 

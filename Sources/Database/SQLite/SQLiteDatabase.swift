@@ -3,7 +3,7 @@ import GRDB
 
 /// The embedded store: one SQLite file, one connection that writes, some that read, and one that watches for commits
 /// of other processes and reads what they changed.
-public final class SQLiteDatabase: Database {
+package final class SQLiteDatabase: Database {
     let writer: SQLiteWriter
     private let readers: SQLiteReaders
     private let watcher: DatabaseQueue
@@ -16,7 +16,7 @@ public final class SQLiteDatabase: Database {
     ///   - clock: what `Transaction.now` is taken from.
     ///   - busyTimeout: how many seconds a write waits for another process's write.
     /// - Throws: `StoreError.unavailable`.
-    public init(path: String, clock: @escaping @Sendable () -> Date, busyTimeout: TimeInterval = 5) throws {
+    package init(path: String, clock: @escaping @Sendable () -> Date, busyTimeout: TimeInterval = 5) throws {
         let file = SQLiteFile(path: path, busyTimeout: busyTimeout)
         try file.create()
         writer = SQLiteWriter(try file.openWriter(), clock: clock)
@@ -30,7 +30,7 @@ public final class SQLiteDatabase: Database {
     ///
     /// - Parameter clock: what `Transaction.now` is taken from.
     /// - Throws: `StoreError.unavailable`.
-    public init(inMemory clock: @escaping @Sendable () -> Date) throws {
+    package init(inMemory clock: @escaping @Sendable () -> Date) throws {
         let connection = try SQLiteFile.memory.connect(readOnly: false) { _ in }
         writer = SQLiteWriter(connection, clock: clock)
         readers = SQLiteReaders([connection], clock: clock, mayWrite: true)
@@ -41,7 +41,7 @@ public final class SQLiteDatabase: Database {
     /// Runs a body on a connection that cannot write, over one snapshot.
     ///
     /// - Throws: whatever the body throws, or a `StoreError`.
-    public func read<T: Sendable>(
+    package func read<T: Sendable>(
         _ body: @Sendable @escaping (any Transaction) throws -> T
     ) async throws -> T {
         try await readers.read(body)
@@ -50,7 +50,7 @@ public final class SQLiteDatabase: Database {
     /// Runs a body like ``read(_:)`` on the connection that watches.
     ///
     /// - Throws: whatever the body throws, or a `StoreError`.
-    public func readApart<T: Sendable>(
+    package func readReserved<T: Sendable>(
         _ body: @Sendable @escaping (any Transaction) throws -> T
     ) async throws -> T {
         try await watching.read(body)
@@ -60,7 +60,7 @@ public final class SQLiteDatabase: Database {
     ///
     /// - Throws: whatever the body throws, or a `StoreError`; `unavailable` after `busyTimeout` behind another process.
     @discardableResult
-    public func write<T: Sendable>(
+    package func write<T: Sendable>(
         _ body: @Sendable @escaping (any Transaction) throws -> T
     ) async throws -> T {
         try await withCheckedThrowingContinuation { continuation in
@@ -71,7 +71,7 @@ public final class SQLiteDatabase: Database {
     /// SQLite's `data_version` as a connection that never writes sees it: commits of this process move it too.
     ///
     /// - Throws: `StoreError.unavailable`.
-    public func changeStamp() throws -> Int64 {
+    package func changeStamp() throws -> Int64 {
         try watcher.writeWithoutTransaction { connection in
             try connection.requireUnmoved()
             return try connection.setting("PRAGMA data_version")
@@ -81,7 +81,7 @@ public final class SQLiteDatabase: Database {
     /// Reads the schema, and makes sure that the file is still the one that was opened.
     ///
     /// - Throws: `StoreError.unavailable`.
-    public func check() async throws {
+    package func check() async throws {
         _ = try changeStamp()
         _ = try await read { try $0.first("SELECT count(*) FROM sqlite_schema") }
     }
@@ -90,14 +90,14 @@ public final class SQLiteDatabase: Database {
     ///
     /// - Throws: `StoreError.unavailable`.
     @discardableResult
-    public func clearLog() async throws -> Bool {
+    package func clearLog() async throws -> Bool {
         try await writer.clearLog()
     }
 
     /// Finishes the reads and writes in line, then closes every connection.
     ///
     /// - Throws: `StoreError.unavailable` where SQLite does not let go.
-    public func close() async throws {
+    package func close() async throws {
         // Waiting for what is under way would block a thread that tasks share.
         let (writer, readers, watching) = (writer, readers, watching)
         try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in

@@ -4,16 +4,15 @@ import GRDBSQLite
 
 /// What is done to a SQLite store's file as a whole: copying it while it is in use, examining it, putting another file
 /// in its place. Each of these blocks the thread that it is called on.
-public struct SQLiteMaintenance: Sendable {
+package struct SQLiteMaintenance: Sendable {
     private let file: SQLiteFile
 
-    /// The file's absolute path.
-    public var path: String { file.path }
+    package var path: String { file.path }
 
     /// Looks after the file at a path.
     ///
     /// - Throws: `StoreError.unavailable` where there is none: nothing here makes a store.
-    public init(path: String, busyTimeout: TimeInterval = 5) throws {
+    package init(path: String, busyTimeout: TimeInterval = 5) throws {
         file = SQLiteFile(path: path, busyTimeout: busyTimeout)
         guard access(file.path, R_OK | W_OK) == 0 else {
             throw StoreError.unavailable(reason: "\(file.path) cannot be opened: \(String(cString: strerror(errno)))")
@@ -21,7 +20,7 @@ public struct SQLiteMaintenance: Sendable {
     }
 
     /// How many bytes the file and its log take.
-    public func size() -> Int64 {
+    package func size() -> Int64 {
         ["", "-wal"].reduce(0) { sum, suffix in
             let attributes = try? FileManager.default.attributesOfItem(atPath: file.path + suffix)
             return sum + ((attributes?[.size] as? Int64) ?? (attributes?[.size] as? Int).map(Int64.init) ?? 0)
@@ -35,7 +34,7 @@ public struct SQLiteMaintenance: Sendable {
     ///   - destination: a path where nothing is.
     ///   - progress: told how many pages are copied, of how many.
     /// - Throws: `StoreError.unavailable`.
-    public func backup(to destination: String, progress: @escaping (Int, Int) -> Void = { _, _ in }) throws {
+    package func backup(to destination: String, progress: @escaping (Int, Int) -> Void = { _, _ in }) throws {
         let target = SQLiteFile(path: destination, busyTimeout: file.busyTimeout)
         guard access(target.path, F_OK) != 0 else {
             throw StoreError.unavailable(reason: "\(target.path) is there already")
@@ -60,7 +59,7 @@ public struct SQLiteMaintenance: Sendable {
     /// not there. No line holds what a row holds.
     ///
     /// - Throws: `StoreError.unavailable` where the file cannot even be opened.
-    public func inspect() throws -> [String] {
+    package func inspect() throws -> [String] {
         let queue = try file.connect(readOnly: false) { _ in }
         defer { try? queue.close() }
         return queue.inDatabase { connection in
@@ -87,7 +86,7 @@ public struct SQLiteMaintenance: Sendable {
     ///   - replacement: a file in the same directory; it is gone from its place afterwards.
     ///   - kept: the new name of the present file, where nothing is.
     /// - Throws: `StoreError.unavailable`, where another process has the store open too; nothing has changed then.
-    public func replace(by replacement: String, keeping kept: String) throws {
+    package func replace(by replacement: String, keeping kept: String) throws {
         let other = SQLiteFile(path: replacement, busyTimeout: file.busyTimeout)
         try other.closeLog()
         let queue = try file.exclusive()
@@ -104,7 +103,7 @@ public struct SQLiteMaintenance: Sendable {
     /// Gives the store's file its name, where nothing is yet.
     ///
     /// - Throws: `StoreError.unavailable`.
-    public func move(to destination: String) throws {
+    package func move(to destination: String) throws {
         let target = SQLiteFile(path: destination, busyTimeout: file.busyTimeout)
         try file.closeLog()
         try Self.synchronize(file.path)
@@ -118,7 +117,7 @@ public struct SQLiteMaintenance: Sendable {
     /// Returns if nobody else has the store open.
     ///
     /// - Throws: `StoreError.unavailable`.
-    public func requireUnused() throws {
+    package func requireUnused() throws {
         try file.exclusive().close()
     }
 
@@ -198,7 +197,7 @@ extension GRDB.Database {
 
 extension StoreURL {
     /// The file of an embedded store, for ``SQLiteMaintenance``; `nil` for an engine that has tools of its own.
-    public var file: String? {
+    package var file: String? {
         switch self {
         case .sqlite(let path): path
         case .postgresql: nil

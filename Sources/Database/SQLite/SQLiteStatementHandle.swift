@@ -124,7 +124,6 @@ struct SQLiteStatementHandle {
 }
 
 extension StoreError {
-    /// The store was closed.
     static var closed: StoreError { .unavailable(reason: "it is closed") }
 
     /// SQLite's words for a result code.

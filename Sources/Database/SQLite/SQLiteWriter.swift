@@ -4,7 +4,6 @@ import Synchronization
 
 /// A write that waits for its commit.
 struct PendingWrite: Sendable {
-    /// Runs the body.
     let run: @Sendable (SQLiteTransaction) -> Outcome
     /// Tells the caller that the body was not run.
     let refuse: @Sendable (StoreError) -> Void

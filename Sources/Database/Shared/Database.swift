@@ -6,7 +6,7 @@ import Foundation
 /// `RETURNING`, and columns of `TEXT`, `BIGINT`, `INTEGER`, `DOUBLE PRECISION` and `BYTEA`. A truth value is an
 /// `INTEGER` of 0 or 1. No deferred constraints: several writers may share one commit, and such a constraint would
 /// fail all of them.
-public protocol Database: Sendable {
+package protocol Database: Sendable {
     /// Runs a body over one consistent snapshot; it must not change anything.
     ///
     /// - Throws: whatever the body throws, or a `StoreError`.
@@ -16,7 +16,7 @@ public protocol Database: Sendable {
     /// readers does not keep it waiting.
     ///
     /// - Throws: whatever the body throws, or a `StoreError`.
-    func readApart<T: Sendable>(_ body: @Sendable @escaping (any Transaction) throws -> T) async throws -> T
+    func readReserved<T: Sendable>(_ body: @Sendable @escaping (any Transaction) throws -> T) async throws -> T
 
     /// Runs a body that may change the store. What it wrote is durable when this returns, and gone when this throws.
     ///
@@ -66,7 +66,7 @@ public protocol Database: Sendable {
 
 extension Database {
     /// A store that has no such connection reads like for anybody else.
-    public func readApart<T: Sendable>(
+    package func readReserved<T: Sendable>(
         _ body: @Sendable @escaping (any Transaction) throws -> T
     ) async throws -> T {
         try await read(body)
@@ -74,13 +74,13 @@ extension Database {
 
     /// An engine with one writer knows no shorter patience than this.
     @discardableResult
-    public func alter<T: Sendable>(_ body: @Sendable @escaping (any Transaction) throws -> T) async throws -> T {
+    package func alter<T: Sendable>(_ body: @Sendable @escaping (any Transaction) throws -> T) async throws -> T {
         try await write(body)
     }
 
     /// Nothing is to be done where the log is in the hands of a server of its own.
     @discardableResult
-    public func clearLog() async throws -> Bool { true }
+    package func clearLog() async throws -> Bool { true }
 }
 
 /// The one conversation with the store that a `read` or `write` body holds; it ends with the body.
@@ -89,7 +89,7 @@ extension Database {
 /// so does the `read` or `write` even where the body swallows it. A conflict that is expected is therefore written as
 /// `ON CONFLICT DO NOTHING` and seen in the number of changed rows. The statements that control a transaction
 /// (`BEGIN`, `COMMIT`, `SAVEPOINT`, …) belong to the store, not to a body.
-public protocol Transaction {
+package protocol Transaction {
     /// The store's clock: what expiry is judged by, one instant throughout a body.
     var now: Date { get }
 
@@ -122,29 +122,29 @@ public protocol Transaction {
 
 extension Transaction {
     /// At once, where waiting saves nothing.
-    public func enqueue(_ sql: String, _ arguments: [Value]) throws {
+    package func enqueue(_ sql: String, _ arguments: [Value]) throws {
         try execute(sql, arguments)
     }
 
     /// All rows of a statement without parameters.
-    public func query(_ sql: String) throws -> [Row] {
+    package func query(_ sql: String) throws -> [Row] {
         try query(sql, [])
     }
 
     /// The first row of a statement without parameters.
-    public func first(_ sql: String) throws -> Row? {
+    package func first(_ sql: String) throws -> Row? {
         try first(sql, [])
     }
 
     /// Carries a statement out once for each row of arguments.
     ///
     /// - Throws: `StoreError`.
-    public func execute(_ sql: String, rows: [[Value]]) throws {
+    package func execute(_ sql: String, rows: [[Value]]) throws {
         for arguments in rows { try enqueue(sql, arguments) }
     }
 
     /// Carries a statement without parameters out and returns the number of changed rows.
-    @discardableResult public func execute(_ sql: String) throws -> Int {
+    @discardableResult package func execute(_ sql: String) throws -> Int {
         try execute(sql, [])
     }
 }

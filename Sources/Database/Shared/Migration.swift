@@ -1,16 +1,16 @@
 import Foundation
 
 /// One step of the schema, applied once and in one transaction.
-public struct Migration: Sendable {
+package struct Migration: Sendable {
     /// Its place in the order, from 1 on.
-    public let identifier: Int
+    package let identifier: Int
     /// What it does, for people.
-    public let name: String
+    package let name: String
     /// One SQL statement each, without parameters.
-    public let statements: [String]
+    package let statements: [String]
 
     /// Describes a step; a step that any store has applied is never edited again.
-    public init(identifier: Int, name: String, statements: [String]) {
+    package init(identifier: Int, name: String, statements: [String]) {
         self.identifier = identifier
         self.name = name
         self.statements = statements
@@ -36,7 +36,7 @@ extension Database {
     /// - Throws: `StoreError.migration` where history and build do not belong together, and the error of a statement
     ///   that fails; the migrations before it stay applied. `StoreError.standing` for a store that was moved away, or is
     ///   no whole copy of another yet.
-    public func migrate(_ migrations: [Migration], isUnfinished: Bool = false) async throws {
+    package func migrate(_ migrations: [Migration], isUnfinished: Bool = false) async throws {
         if !isUnfinished { try await requireUsable() }
         var previous = 0
         for migration in migrations {
@@ -64,7 +64,7 @@ extension Database {
     /// The migrations that the store has not seen yet; it is left as it is.
     ///
     /// - Throws: `StoreError.migration` where history and build do not belong together.
-    public func pendingMigrations(of migrations: [Migration]) async throws -> [Migration] {
+    package func pendingMigrations(of migrations: [Migration]) async throws -> [Migration] {
         guard try await currentMigration() > 0 else { return migrations }
         return try await read { try pending(of: migrations, in: $0) }
     }
@@ -72,7 +72,7 @@ extension Database {
     /// The identifier of the last applied migration, 0 for a store without any.
     ///
     /// - Throws: `StoreError.unavailable`.
-    public func currentMigration() async throws -> Int {
+    package func currentMigration() async throws -> Int {
         do {
             return try await read { transaction in
                 Int(try transaction.first("SELECT max(identifier) FROM schema_migrations")?.integerOrNull(0) ?? 0)

@@ -2,23 +2,23 @@
 ///
 /// Every getter throws `StoreError.column` where the column is absent, of another type or, unless the getter's name
 /// ends in `OrNull`, null.
-public struct Row: Sendable, Equatable {
+package struct Row: Sendable, Equatable {
     /// The columns from left to right.
-    public let values: [Value]
+    package let values: [Value]
 
     /// A row of these columns.
-    public init(_ values: [Value]) {
+    package init(_ values: [Value]) {
         self.values = values
     }
 
     /// The column as it is.
-    public func value(_ index: Int) throws -> Value {
+    package func value(_ index: Int) throws -> Value {
         guard values.indices.contains(index) else { throw StoreError.column(index, expected: "a column") }
         return values[index]
     }
 
     /// A `BIGINT` or `INTEGER` column.
-    public func integer(_ index: Int) throws -> Int64 {
+    package func integer(_ index: Int) throws -> Int64 {
         guard case .integer(let integer) = try value(index) else {
             throw StoreError.column(index, expected: "an integer")
         }
@@ -26,12 +26,12 @@ public struct Row: Sendable, Equatable {
     }
 
     /// A `BIGINT` or `INTEGER` column that may be null.
-    public func integerOrNull(_ index: Int) throws -> Int64? {
+    package func integerOrNull(_ index: Int) throws -> Int64? {
         try value(index) == .null ? nil : integer(index)
     }
 
     /// A `DOUBLE PRECISION` column.
-    public func real(_ index: Int) throws -> Double {
+    package func real(_ index: Int) throws -> Double {
         guard case .real(let real) = try value(index) else {
             throw StoreError.column(index, expected: "a number with a fraction")
         }
@@ -39,34 +39,34 @@ public struct Row: Sendable, Equatable {
     }
 
     /// A `DOUBLE PRECISION` column that may be null.
-    public func realOrNull(_ index: Int) throws -> Double? {
+    package func realOrNull(_ index: Int) throws -> Double? {
         try value(index) == .null ? nil : real(index)
     }
 
     /// A `TEXT` column.
-    public func text(_ index: Int) throws -> String {
+    package func text(_ index: Int) throws -> String {
         guard case .text(let text) = try value(index) else { throw StoreError.column(index, expected: "a text") }
         return text
     }
 
     /// A `TEXT` column that may be null.
-    public func textOrNull(_ index: Int) throws -> String? {
+    package func textOrNull(_ index: Int) throws -> String? {
         try value(index) == .null ? nil : text(index)
     }
 
     /// A `BYTEA` column.
-    public func bytes(_ index: Int) throws -> [UInt8] {
+    package func bytes(_ index: Int) throws -> [UInt8] {
         guard case .bytes(let bytes) = try value(index) else { throw StoreError.column(index, expected: "bytes") }
         return bytes
     }
 
     /// A `BYTEA` column that may be null.
-    public func bytesOrNull(_ index: Int) throws -> [UInt8]? {
+    package func bytesOrNull(_ index: Int) throws -> [UInt8]? {
         try value(index) == .null ? nil : bytes(index)
     }
 
     /// An `INTEGER` column that holds 0 or 1.
-    public func bool(_ index: Int) throws -> Bool {
+    package func bool(_ index: Int) throws -> Bool {
         switch try value(index) {
         case .integer(0): return false
         case .integer(1): return true
@@ -75,7 +75,7 @@ public struct Row: Sendable, Equatable {
     }
 
     /// An `INTEGER` column that holds 0, 1 or null.
-    public func boolOrNull(_ index: Int) throws -> Bool? {
+    package func boolOrNull(_ index: Int) throws -> Bool? {
         try value(index) == .null ? nil : bool(index)
     }
 }

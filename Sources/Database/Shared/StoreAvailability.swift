@@ -1,6 +1,5 @@
 /// Whether a store may be worked with.
-public enum StoreAvailability: Sendable, Equatable {
-    /// It may.
+package enum StoreAvailability: Sendable, Equatable {
     case usable
     /// What it held lives in another store now, whose place is told without credentials.
     case moved(to: String)
@@ -10,15 +9,14 @@ public enum StoreAvailability: Sendable, Equatable {
 
 /// What a store knows of being copied, as the one that is copied or as the copy; it lies in tables of its own, which are
 /// never copied.
-public struct CopyMark: Sendable, Equatable {
+package struct CopyMark: Sendable, Equatable {
     /// Which of the two stores this is.
-    public enum Role: String, Sendable {
+    package enum Role: String, Sendable {
         case source
         case target
     }
 
-    /// How far it is.
-    public enum State: String, Sendable {
+    package enum State: String, Sendable {
         /// A source that is in use, or a target that is not whole.
         case open
         /// A source whose tables have been put away, since they live on elsewhere.
@@ -28,31 +26,29 @@ public struct CopyMark: Sendable, Equatable {
     }
 
     /// The source's identity: a UUID, the same on both sides.
-    public var copy: String
+    package var copy: String
     /// The target's identity; in a source empty until it has moved to that target.
-    public var target: String
+    package var target: String
     /// The place of the other store, without credentials.
-    public var peer: String
-    /// How far it is.
-    public var state: State
+    package var peer: String
+    package var state: State
     /// The run of the copying that may write to a target.
-    public var run: String
+    package var run: String
 
-    /// Describes a mark.
-    public init(copy: String, target: String, peer: String, state: State, run: String) {
+    package init(copy: String, target: String, peer: String, state: State, run: String) {
         (self.copy, self.target, self.peer, self.state, self.run) = (copy, target, peer, state, run)
     }
 
     /// Whether a table is one of those that a copy keeps for itself.
-    public static func owns(table: String) -> Bool { table.hasPrefix("store_copy") }
+    package static func owns(table: String) -> Bool { table.hasPrefix("store_copy") }
 
     /// What a table is called while its store has moved away: no statement finds it, of whatever process or build.
-    public static func retire(_ table: String) -> String { "moved_" + table }
+    package static func retire(_ table: String) -> String { "moved_" + table }
 }
 
 extension Transaction {
     /// Makes the tables that marks lie in.
-    public func createCopyMarks() throws {
+    package func createCopyMarks() throws {
         try execute(
             """
             CREATE TABLE IF NOT EXISTS store_copy (
@@ -69,7 +65,7 @@ extension Transaction {
     }
 
     /// The mark of a role; `nil` where there is none.
-    public func copyMark(_ role: CopyMark.Role) throws -> CopyMark? {
+    package func copyMark(_ role: CopyMark.Role) throws -> CopyMark? {
         let row = try first(
             "SELECT copy, target, peer, state, run FROM store_copy WHERE role = $1", [.text(role.rawValue)])
         guard let row else { return nil }
@@ -81,7 +77,7 @@ extension Transaction {
     }
 
     /// Sets the mark of a role.
-    public func setCopyMark(_ mark: CopyMark, _ role: CopyMark.Role) throws {
+    package func setCopyMark(_ mark: CopyMark, _ role: CopyMark.Role) throws {
         try execute(
             """
             INSERT INTO store_copy (role, copy, target, peer, state, run) VALUES ($1, $2, $3, $4, $5, $6)
@@ -99,7 +95,7 @@ extension Database {
     /// The store's marks; both `nil` in a store that was never part of a copy.
     ///
     /// - Throws: `StoreError`.
-    public func copyMarks() async throws -> (source: CopyMark?, target: CopyMark?) {
+    package func copyMarks() async throws -> (source: CopyMark?, target: CopyMark?) {
         // A store that was never part of a copy has no such table, and a server would log the question for it as an error.
         guard try await tables().contains(where: { $0.name == "store_copy" }) else { return (nil, nil) }
         return try await read { (try $0.copyMark(.source), try $0.copyMark(.target)) }
@@ -108,7 +104,7 @@ extension Database {
     /// Whether the store may be worked with.
     ///
     /// - Throws: `StoreError`.
-    public func standing() async throws -> StoreAvailability {
+    package func standing() async throws -> StoreAvailability {
         let marks = try await copyMarks()
         if let target = marks.target, target.state == .open { return .unfinished(copyOf: target.peer) }
         if let source = marks.source, source.state == .moved { return .moved(to: source.peer) }
@@ -118,7 +114,7 @@ extension Database {
     /// Returns if the store may be worked with.
     ///
     /// - Throws: `StoreError.standing`.
-    public func requireUsable() async throws {
+    package func requireUsable() async throws {
         let standing = try await standing()
         guard standing == .usable else { throw StoreError.standing(standing) }
     }
@@ -130,7 +126,7 @@ extension Database {
     ///   - mark: what the store is to know of the move.
     ///   - lastWord: writes to the tables while they are still there.
     /// - Throws: `StoreError`, or what the last word throws; then nothing has changed.
-    public func retire(
+    package func retire(
         _ mark: CopyMark, lastWord: @Sendable @escaping (any Transaction) throws -> Void
     ) async throws {
         let names = try await tables().map(\.name).filter(isPutAway)
@@ -148,7 +144,7 @@ extension Database {
     /// - Parameter firstWord: writes to the tables before anybody else can.
     /// - Returns: where it had moved; `nil` where it had not, and nothing was done.
     /// - Throws: `StoreError`, or what the first word throws; then nothing has changed.
-    public func takeBack(
+    package func takeBack(
         firstWord: @Sendable @escaping (any Transaction) throws -> Void = { _ in }
     ) async throws -> String? {
         guard var mark = try await copyMarks().source, mark.state == .moved else { return nil }

@@ -1,5 +1,5 @@
 /// Why the store did not do what it was asked. No description holds a value that was bound or read.
-public enum StoreError: Error, Sendable {
+package enum StoreError: Error, Sendable {
     /// The store cannot be reached, is busy for too long, full, broken or closed; nothing was changed.
     case unavailable(reason: String)
     /// The store went away while a commit was under way: either all of it is kept or nothing.
@@ -18,7 +18,7 @@ public enum StoreError: Error, Sendable {
     case url(reason: String)
 
     /// The kinds of invariant that a schema holds.
-    public enum Constraint: String, Sendable {
+    package enum Constraint: String, Sendable {
         /// `PRIMARY KEY` or `UNIQUE`.
         case unique
         /// `REFERENCES`.
@@ -30,7 +30,7 @@ public enum StoreError: Error, Sendable {
     }
 
     /// How the migrations given and those applied differ.
-    public enum MigrationConflict: Sendable, Equatable {
+    package enum MigrationConflict: Sendable, Equatable {
         /// The migrations given are not in strictly rising order from 1 on; the identifier is the first that is not.
         case unordered(Int)
         /// An applied migration reads differently in this build.
@@ -44,7 +44,7 @@ public enum StoreError: Error, Sendable {
 
 extension StoreError: Equatable {
     /// Two errors are the same when their kind is: sentences may be reworded.
-    public static func == (left: StoreError, right: StoreError) -> Bool {
+    package static func == (left: StoreError, right: StoreError) -> Bool {
         switch (left, right) {
         case (.unavailable, .unavailable), (.outcomeUnknown, .outcomeUnknown), (.statement, .statement), (.url, .url):
             true
@@ -59,7 +59,7 @@ extension StoreError: Equatable {
 
 extension StoreError: CustomStringConvertible {
     /// One sentence for a log or an operator.
-    public var description: String {
+    package var description: String {
         switch self {
         case .unavailable(let reason): "the store is unavailable: \(reason)"
         case .outcomeUnknown(let reason): "whether the change was made is not known: \(reason)"

@@ -1,7 +1,7 @@
 import Foundation
 
 /// Where a store is: the scheme names the engine.
-public enum StoreURL: Sendable, Equatable {
+package enum StoreURL: Sendable, Equatable {
     /// A SQLite file; a relative path counts from the working directory.
     case sqlite(path: String)
     /// A server that speaks PostgreSQL's protocol, or several of which one takes writes.
@@ -10,7 +10,7 @@ public enum StoreURL: Sendable, Equatable {
     /// Reads an address such as `sqlite:countersign.db` or `postgresql://host/countersign`.
     ///
     /// - Throws: `StoreError.url` with a sentence that names what is supported.
-    public static func parse(_ string: String) throws -> StoreURL {
+    package static func parse(_ string: String) throws -> StoreURL {
         if string.hasPrefix("postgresql:") || string.hasPrefix("postgres:") {
             return .postgresql(try PostgreSQLAddress(string))
         }
@@ -31,7 +31,7 @@ public enum StoreURL: Sendable, Equatable {
     }
 
     /// Where the store is, without account and password: for people, and for what other stores keep of this one.
-    public var place: String {
+    package var place: String {
         switch self {
         case .sqlite(let path): "sqlite:\(URL(fileURLWithPath: path).standardizedFileURL.path)"
         case .postgresql(let address): address.place
@@ -42,7 +42,7 @@ public enum StoreURL: Sendable, Equatable {
     ///
     /// - Parameter clock: what an embedded engine takes the time from.
     /// - Throws: `StoreError.unavailable`.
-    public func open(clock: @escaping @Sendable () -> Date) throws -> any Database {
+    package func open(clock: @escaping @Sendable () -> Date) throws -> any Database {
         switch self {
         case .sqlite(let path): try SQLiteDatabase(path: path, clock: clock)
         case .postgresql(let address): PostgreSQLDatabase(address)

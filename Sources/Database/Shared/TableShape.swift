@@ -1,18 +1,16 @@
 /// A table as the engine's own catalogue describes it: what a copy of a store goes by.
-public struct TableShape: Sendable, Equatable {
-    /// Its name.
-    public let name: String
+package struct TableShape: Sendable, Equatable {
+    package let name: String
     /// Its columns, in its own order.
-    public let columns: [String]
+    package let columns: [String]
     /// The columns of its primary key, in the key's order.
-    public let key: [String]
+    package let key: [String]
     /// The tables that its rows refer to, itself left out.
-    public let references: Set<String>
+    package let references: Set<String>
     /// About how many rows it has, as far as the engine knows without counting.
-    public let estimatedRows: Int64
+    package let estimatedRows: Int64
 
-    /// Describes a table.
-    public init(name: String, columns: [String], key: [String], references: Set<String>, estimatedRows: Int64) {
+    package init(name: String, columns: [String], key: [String], references: Set<String>, estimatedRows: Int64) {
         self.name = name
         self.columns = columns
         self.key = key
@@ -62,7 +60,7 @@ extension SQLiteDatabase {
     /// Every table of the file, each behind those that it refers to.
     ///
     /// - Throws: `StoreError`.
-    public func tables() async throws -> [TableShape] {
+    package func tables() async throws -> [TableShape] {
         try await read { transaction in
             let own = "m.type = 'table' AND m.name NOT LIKE 'sqlite\\_%' ESCAPE '\\'"
             return try TableShape.list(
@@ -85,7 +83,7 @@ extension PostgreSQLDatabase {
     /// Every table of the address's schema, each behind those that it refers to.
     ///
     /// - Throws: `StoreError`.
-    public func tables() async throws -> [TableShape] {
+    package func tables() async throws -> [TableShape] {
         try await read { transaction in
             let schema = "n.oid = c.relnamespace AND n.nspname = current_schema()"
             var estimates: [String: Int64] = [:]

@@ -3,9 +3,9 @@ import Foundation
 
 /// What an Amazon Web Services account signs with: an access key, and a session token where the key is a temporary one
 /// (AWS Identity and Access Management User Guide, "Temporary security credentials").
-public struct AmazonCredentials: Sendable {
+package struct AmazonCredentials: Sendable {
     /// Names the key; it is part of every signed request and no secret.
-    public let accessKeyID: String
+    package let accessKeyID: String
     /// What signatures are made with.
     let secretAccessKey: Secret<String>
     /// Sent along with requests that a temporary key signed.
@@ -14,7 +14,7 @@ public struct AmazonCredentials: Sendable {
     /// Takes the parts.
     ///
     /// - Returns: `nil` where one of them is empty, over 8,192 bytes, or not printable ASCII without space.
-    public init?(accessKeyID: String, secretAccessKey: String, sessionToken: String? = nil) {
+    package init?(accessKeyID: String, secretAccessKey: String, sessionToken: String? = nil) {
         guard [accessKeyID, secretAccessKey, sessionToken ?? "-"].allSatisfy(Self.isToken) else { return nil }
         self.accessKeyID = accessKeyID
         self.secretAccessKey = Secret(secretAccessKey)
@@ -26,7 +26,7 @@ public struct AmazonCredentials: Sendable {
     ///
     /// - Parameter place: the file's name, for the error.
     /// - Throws: ``DeliveryError`` `secret`.
-    public init(sharedFile text: String, place: String) throws(DeliveryError) {
+    package init(sharedFile text: String, place: String) throws(DeliveryError) {
         var values: [String: String] = [:]
         var isDefault = false
         for line in text.split(whereSeparator: \.isNewline) {
@@ -47,7 +47,7 @@ public struct AmazonCredentials: Sendable {
     /// Reads `AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY` and, where it is set, `AWS_SESSION_TOKEN`.
     ///
     /// - Throws: ``DeliveryError`` `secret`.
-    public init(environment: [String: String]) throws(DeliveryError) {
+    package init(environment: [String: String]) throws(DeliveryError) {
         try self.init(
             environment["AWS_ACCESS_KEY_ID"], environment["AWS_SECRET_ACCESS_KEY"], environment["AWS_SESSION_TOKEN"],
             place: "The environment", expected: "AWS_ACCESS_KEY_ID with AWS_SECRET_ACCESS_KEY")

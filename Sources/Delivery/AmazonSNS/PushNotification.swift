@@ -3,19 +3,17 @@ import Encoding
 
 /// A push in the form that Amazon SNS hands to every platform (Amazon SNS Developer Guide, "Publishing Amazon SNS
 /// messages with platform-specific payloads"; `MessageStructure` is `json`).
-public struct PushNotification: Sendable, Equatable {
+package struct PushNotification: Sendable, Equatable {
     /// The heading that the person reads.
-    public let title: String
-    /// The sentence below it.
-    public let body: String
+    package let title: String
+    package let body: String
     /// What the app reads, beside it; no name is `aps`.
-    public let data: [(name: String, value: String)]
+    package let data: [(name: String, value: String)]
 
     /// What one platform's message may have, bytes: APNs and FCM both take 4 KB.
-    public static let maximumSize = 4096
+    package static let maximumSize = 4096
 
-    /// Joins the parts.
-    public init(title: String, body: String, data: [(name: String, value: String)] = []) {
+    package init(title: String, body: String, data: [(name: String, value: String)] = []) {
         self.title = title
         self.body = body
         self.data = data
@@ -25,7 +23,7 @@ public struct PushNotification: Sendable, Equatable {
     /// (Apple, "Generating a remote notification"), `GCM` (Firebase, "FCM HTTP v1", `Message`).
     ///
     /// - Returns: `nil` where one platform's part is over ``maximumSize`` or a name stands twice.
-    public var payload: String? {
+    package var payload: String? {
         let members = data.map { JSONMember(name: $0.name, value: .string($0.value)) }
         guard Set(members.map(\.name) + ["aps"]).count == members.count + 1 else { return nil }
         let words = Self.object([("title", .string(title)), ("body", .string(body))])
@@ -58,7 +56,7 @@ public struct PushNotification: Sendable, Equatable {
     }
 
     /// Equal in all parts, the data in order.
-    public static func == (left: PushNotification, right: PushNotification) -> Bool {
+    package static func == (left: PushNotification, right: PushNotification) -> Bool {
         left.title == right.title && left.body == right.body
             && left.data.elementsEqual(right.data) { $0.name == $1.name && $0.value == $1.value }
     }

@@ -5,36 +5,33 @@ import Foundation
 
 /// Signs requests to Amazon Web Services (AWS Identity and Access Management User Guide, "Create a signed AWS API
 /// request", steps 1 to 5, algorithm `AWS4-HMAC-SHA256`), for every service but S3, which treats paths otherwise.
-public struct SignatureVersion4: Sendable {
+package struct SignatureVersion4: Sendable {
     /// The region of the credential scope: `us-east-1`.
-    public let region: String
+    package let region: String
     /// The service of the credential scope: `sns`.
-    public let service: String
+    package let service: String
 
     /// Signs for one region of one service.
-    public init(region: String, service: String) {
+    package init(region: String, service: String) {
         self.region = region
         self.service = service
     }
 
     /// A header field.
-    public typealias Field = (name: String, value: String)
+    package typealias Field = (name: String, value: String)
 
-    /// What is signed.
-    public struct Request: Sendable {
+    package struct Request: Sendable {
         /// `POST`.
-        public let method: String
+        package let method: String
         /// The path as on the wire, percent-encoded.
-        public let path: String
+        package let path: String
         /// The query as on the wire, percent-encoded, without `?`; empty where there is none.
-        public let query: String
+        package let query: String
         /// The header fields to sign, `Host` among them. Whatever proxies may change must not be one of them.
-        public let headers: [Field]
-        /// The whole body.
-        public let body: [UInt8]
+        package let headers: [Field]
+        package let body: [UInt8]
 
-        /// Joins the parts.
-        public init(method: String, path: String, query: String = "", headers: [Field], body: [UInt8]) {
+        package init(method: String, path: String, query: String = "", headers: [Field], body: [UInt8]) {
             self.method = method
             self.path = path
             self.query = query
@@ -45,7 +42,7 @@ public struct SignatureVersion4: Sendable {
 
     /// The fields that make a request a signed one: `X-Amz-Date`, `X-Amz-Security-Token` where the key is a temporary
     /// one, and `Authorization`. They go beside the fields of the request.
-    public func headers(signing request: Request, with credentials: AmazonCredentials, at date: Date) -> [Field] {
+    package func headers(signing request: Request, with credentials: AmazonCredentials, at date: Date) -> [Field] {
         // ISO 8601 in the basic form: 20260131T235959Z.
         let time = date.rfc3339.filter { $0 != "-" && $0 != ":" }
         var added: [Field] = [("X-Amz-Date", time)]

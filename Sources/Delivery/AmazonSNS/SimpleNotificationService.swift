@@ -3,8 +3,8 @@ import Foundation
 import PhoneNumbers
 
 /// Amazon SNS: texts by `PhoneNumber`, pushes by `TargetArn` (Amazon SNS API Reference, "Publish").
-public struct SimpleNotificationService: Sender {
-    public let name = "sns"
+package struct SimpleNotificationService: Sender {
+    package let name = "sns"
     private let endpoint: ServiceURL
     private let signature: SignatureVersion4
     private let attributes: [(name: String, value: String)]
@@ -37,7 +37,7 @@ public struct SimpleNotificationService: Sender {
 
     /// `Publish` has a place for the identifier with FIFO topics alone: a text that is tried again may come twice, with the
     /// same code, and a push says itself which message it is.
-    public func send(_ message: Message, id: UUID) async -> DeliveryOutcome {
+    package func send(_ message: Message, id: UUID) async -> DeliveryOutcome {
         guard let fields = fields(of: message) else {
             return .refused(reason: "no endpoint of this region, or no payload that SNS takes")
         }

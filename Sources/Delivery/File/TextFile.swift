@@ -4,18 +4,18 @@ import Foundation
 import PhoneNumbers
 
 /// For development: appends `{"to","text","sent_at"}` as a line of JSON to a file (mode 0600), and does nothing else.
-public struct TextFile: Sender {
-    public let name = "file"
+package struct TextFile: Sender {
+    package let name = "file"
     private let path: String
     private let now: @Sendable () -> Date
 
     /// Appends to a file, which is made with the first message.
-    public init(path: String, now: @escaping @Sendable () -> Date) {
+    package init(path: String, now: @escaping @Sendable () -> Date) {
         self.path = path
         self.now = now
     }
 
-    public func send(_ message: Message, id: UUID) async -> DeliveryOutcome {
+    package func send(_ message: Message, id: UUID) async -> DeliveryOutcome {
         let (to, text) =
             switch message {
             case .text(let number, let body): (number.e164, body)

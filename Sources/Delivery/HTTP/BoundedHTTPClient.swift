@@ -16,7 +16,6 @@ struct BoundedHTTPClient: Sendable {
     /// Longer answers are not read, bytes.
     static let maximumAnswer = 65_536
 
-    /// What came back.
     enum Answer: Sendable, Equatable {
         /// An answer; its body is `nil` where it was longer than is read.
         case answered(status: UInt, body: [UInt8]?)
@@ -24,7 +23,6 @@ struct BoundedHTTPClient: Sendable {
         case failed(reason: String)
     }
 
-    /// Posts a body.
     func post(_ body: [UInt8], to url: WebAddress, headers: [(name: String, value: String)]) async -> Answer {
         var request = HTTPClientRequest(url: url.description)
         request.method = .POST
@@ -85,7 +83,7 @@ struct BoundedHTTPClient: Sendable {
 extension HTTPClient.Configuration {
     /// How this room speaks to carriers' services: TLS 1.2 at the least, judged by the system's roots; no redirect is
     /// followed, since a message and its credentials go where the policy says and nowhere else; no attempt is repeated.
-    public static func delivery(_ policy: DeliveryPolicy) -> HTTPClient.Configuration {
+    package static func delivery(_ policy: DeliveryPolicy) -> HTTPClient.Configuration {
         var tls = TLSConfiguration.makeClientConfiguration()
         tls.minimumTLSVersion = .tlsv12
         let connect = TimeAmount.milliseconds(Int64(policy.connectTimeout * 1000))

@@ -5,18 +5,18 @@ import NIOPosix
 ///
 /// What its text shows is judged when it is made; what the resolver says of its host by ``isPrivate()`` when it is set,
 /// and again at every request, where the connection goes to the address that was judged.
-public struct PublicURL: Sendable, Equatable, CustomStringConvertible {
+package struct PublicURL: Sendable, Equatable, CustomStringConvertible {
     let web: WebAddress
     /// Whether this machine counts as public, in development.
     let allowsLoopback: Bool
 
     /// The whole, in its one spelling.
-    public var description: String { web.description }
+    package var description: String { web.description }
 
     /// Reads a URL; `nil` where a provider may not name it.
     ///
     /// - Parameter allowingLoopback: takes this machine, too, over `http` as well: the switch for development and tests.
-    public init?(_ text: String, allowingLoopback: Bool) {
+    package init?(_ text: String, allowingLoopback: Bool) {
         guard let web = WebAddress(text) else { return nil }
         if web.isLoopback {
             guard allowingLoopback else { return nil }
@@ -42,7 +42,6 @@ public struct PublicURL: Sendable, Equatable, CustomStringConvertible {
         address.isPublic || allowingLoopback && address.isLoopback
     }
 
-    /// Asks the resolver.
     func reach(
         within seconds: Double, permits: (NetworkAddress) -> Bool
     ) async -> Reach {
@@ -58,7 +57,7 @@ public struct PublicURL: Sendable, Equatable, CustomStringConvertible {
 
     /// Whether the host has an address that is not public. A host without an address is not refused: it is looked at
     /// again whenever it is spoken to.
-    public func isPrivate() async -> Bool {
+    package func isPrivate() async -> Bool {
         await reach(within: 5) { Self.permits($0, allowingLoopback: allowsLoopback) } == .forbidden
     }
 }

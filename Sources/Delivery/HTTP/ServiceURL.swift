@@ -1,10 +1,10 @@
 /// Where a service is that the operator names (RFC 3986): `https`, or `http` on this machine, which is for development
 /// and tests.
-public struct ServiceURL: Sendable, Equatable, CustomStringConvertible {
+package struct ServiceURL: Sendable, Equatable, CustomStringConvertible {
     let web: WebAddress
 
     /// The whole, in its one spelling.
-    public var description: String { web.description }
+    package var description: String { web.description }
     /// The value of the `Host` field.
     var host: String { web.host }
     /// Starts with `/`, percent-encoded as on the wire.
@@ -13,7 +13,7 @@ public struct ServiceURL: Sendable, Equatable, CustomStringConvertible {
     var query: String { web.query }
 
     /// Reads a URL; `nil` where the service may not be asked there.
-    public init?(_ text: String) {
+    package init?(_ text: String) {
         guard let web = WebAddress(text), web.isSecure || web.isLoopback else { return nil }
         self.web = web
     }

@@ -32,7 +32,6 @@ struct WebAddress: Sendable, Equatable, CustomStringConvertible {
     /// Whether the host is this machine (RFC 1122 §3.2.1.3, RFC 4291 §2.5.3, RFC 6761 §6.3).
     var isLoopback: Bool { literal?.isLoopback ?? (name == "localhost" || name.hasSuffix(".localhost")) }
 
-    /// Reads a URL.
     init?(_ text: String) {
         let foreign = Set("\"<>\\^`{|}#".utf8)
         guard text.utf8.count <= Self.maximumLength,

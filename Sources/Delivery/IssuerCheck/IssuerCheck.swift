@@ -8,7 +8,7 @@ import Foundation
 ///
 /// The question is `POST {"type":"card.check","timestamp","data":{…}}`, signed as Standard Webhooks says; the answer is
 /// `200 {"matches":{"document_number":true,…}}` with one boolean for each member that the issuer compared.
-public struct IssuerCheck: Sendable {
+package struct IssuerCheck: Sendable {
     private let url: ServiceURL
     private let keys: [WebhookKey]
     private let exchange: BoundedHTTPClient
@@ -24,7 +24,7 @@ public struct IssuerCheck: Sendable {
     ///   - http: a client made with ``AsyncHTTPClient/HTTPClient/Configuration/delivery(_:)``, which outlives the hook.
     ///   - now: the time of signatures.
     /// - Throws: ``DeliveryError``, or what `secret` throws.
-    public init?(
+    package init?(
         _ policy: CardPolicy, secret: (_ file: String) throws -> String, http: HTTPClient,
         now: @escaping @Sendable () -> Date
     ) throws {
@@ -39,7 +39,7 @@ public struct IssuerCheck: Sendable {
     }
 
     /// Asks. Whatever is no answer, or leaves out what is needed, is ``IssuerConfirmation/unanswered``.
-    public func callAsFunction(_ facts: CardFacts) async -> IssuerConfirmation {
+    package func callAsFunction(_ facts: CardFacts) async -> IssuerConfirmation {
         let time = now()
         let body = Array(Self.question(facts, at: time).jsonText.utf8)
         let headers =

@@ -8,7 +8,7 @@ import NIOCore
 /// The receiver's URL comes from outside, so the service is not asked to speak to itself or its neighbours: every address
 /// of the host must be a public one, the connection goes to the address that was judged, whatever the name says later,
 /// and before anything is asked the other end is looked at again.
-public struct SecurityEventTransmitter: Sendable {
+package struct SecurityEventTransmitter: Sendable {
     private let configuration: HTTPClient.Configuration
     private let timeout: TimeInterval
     private let allowsLoopback: Bool
@@ -17,7 +17,7 @@ public struct SecurityEventTransmitter: Sendable {
     /// Sends by these rules.
     ///
     /// - Parameter allowingLoopback: speaks to this machine, too: the switch for development and tests.
-    public init(_ delivery: DeliveryPolicy, _ webhooks: WebhookPolicy, allowingLoopback: Bool) {
+    package init(_ delivery: DeliveryPolicy, _ webhooks: WebhookPolicy, allowingLoopback: Bool) {
         self.init(delivery, webhooks, allowingLoopback: allowingLoopback) {
             PublicURL.permits($0, allowingLoopback: allowingLoopback)
         }
@@ -37,7 +37,7 @@ public struct SecurityEventTransmitter: Sendable {
     }
 
     /// Makes one attempt: 2xx is taken, 400 is refused for good (RFC 8935 §2.4), everything else is tried again.
-    public func send(_ token: String, to text: String) async -> DeliveryOutcome {
+    package func send(_ token: String, to text: String) async -> DeliveryOutcome {
         guard let url = PublicURL(text, allowingLoopback: allowsLoopback) else {
             return .refused(reason: "the webhook is no https URL of a public host")
         }

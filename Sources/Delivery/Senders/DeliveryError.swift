@@ -1,5 +1,5 @@
 /// Why no sender can be made of what the operator configured. What becomes of a message is a ``DeliveryOutcome``.
-public enum DeliveryError: Error, Sendable, Equatable {
+package enum DeliveryError: Error, Sendable, Equatable {
     /// A value of `Policies/delivery.yaml` cannot be used: its name there, and what is expected.
     case policy(String, expected: String)
     /// A secret cannot be read from where the policy says that it is: the place, and what is expected. Never the secret.
@@ -12,7 +12,7 @@ public enum DeliveryError: Error, Sendable, Equatable {
 
 extension DeliveryError: CustomStringConvertible {
     /// One sentence for the operator; no secret in it.
-    public var description: String {
+    package var description: String {
         switch self {
         case .policy(let key, let expected): "delivery.yaml: \(key): \(expected) is expected."
         case .secret(let place, let expected): "\(place): \(expected) is expected."

@@ -7,23 +7,23 @@ import Foundation
 /// asking it: the next one is tried nevertheless, because a person who waits needs one text, and a second one brings the
 /// same code (codes are derived from the verification, not drawn for each text). So a text comes at least once where any
 /// sender works, and more than once only after a time-out or a broken connection. Attempts are not repeated here.
-public struct Failover: Sender {
-    public let name = "failover"
+package struct Failover: Sender {
+    package let name = "failover"
     /// In order; each carries what it can.
-    public let senders: [any Sender]
+    package let senders: [any Sender]
 
     /// Tries senders in this order.
-    public init(_ senders: [any Sender]) {
+    package init(_ senders: [any Sender]) {
         self.senders = senders
     }
 
     /// What any of them carries.
-    public func carries(_ message: Message) -> Bool {
+    package func carries(_ message: Message) -> Bool {
         senders.contains { $0.carries(message) }
     }
 
     /// Reference and reasons start with the name of the sender that they are from: `sns:…`.
-    public func send(_ message: Message, id: UUID) async -> DeliveryOutcome {
+    package func send(_ message: Message, id: UUID) async -> DeliveryOutcome {
         var reasons: [String] = []
         for sender in senders where sender.carries(message) {
             switch await sender.send(message, id: id) {

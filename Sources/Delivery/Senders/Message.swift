@@ -3,7 +3,7 @@ import Foundation
 import PhoneNumbers
 
 /// What is sent to a person: a text to a number, or a push to an app's endpoint.
-public enum Message: Sendable, Equatable, Confidential {
+package enum Message: Sendable, Equatable, Confidential {
     /// An SMS; the body is what the person reads and what an app's autofill understands.
     case text(to: PhoneNumber, body: String)
     /// A push notification to an Amazon SNS platform endpoint, by its ARN; the payload is JSON.
@@ -11,7 +11,7 @@ public enum Message: Sendable, Equatable, Confidential {
 }
 
 /// What became of an attempt to send.
-public enum DeliveryOutcome: Sendable, Equatable {
+package enum DeliveryOutcome: Sendable, Equatable {
     /// Accepted by the carrier's service, under its own reference.
     case sent(reference: String)
     /// Will never be accepted: another attempt is of no use. The reason names no person.
@@ -23,7 +23,7 @@ public enum DeliveryOutcome: Sendable, Equatable {
 }
 
 /// A way out to people's devices.
-public protocol Sender: Sendable {
+package protocol Sender: Sendable {
     /// The name by which policy, metrics and the outbox call it: `sns`, `twilio`, `webhook` or `file`.
     var name: String { get }
     /// Makes one attempt; it never throws, since what became of it is the answer.
@@ -36,6 +36,5 @@ public protocol Sender: Sendable {
 }
 
 extension Sender {
-    /// Texts and pushes.
-    public func carries(_ message: Message) -> Bool { true }
+    package func carries(_ message: Message) -> Bool { true }
 }

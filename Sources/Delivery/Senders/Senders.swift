@@ -14,7 +14,7 @@ import Foundation
 ///   - http: a client made with ``AsyncHTTPClient/HTTPClient/Configuration/delivery(_:)``, which outlives the senders.
 ///   - now: the time of signatures and of lines.
 /// - Throws: ``DeliveryError``, or what `secret` throws.
-public func senders(
+package func senders(
     _ policy: DeliveryPolicy, secret: @escaping @Sendable (_ file: String) throws -> String,
     environment: [String: String], texts: String, isLoopbackOnly: Bool, http: HTTPClient,
     now: @escaping @Sendable () -> Date

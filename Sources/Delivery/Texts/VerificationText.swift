@@ -9,7 +9,7 @@ import Domain
 ///     @auth.example #123456
 ///
 /// Every code of the right length fits, which is proved when it is made.
-public struct VerificationText: Sendable, Equatable {
+package struct VerificationText: Sendable, Equatable {
     private let start: String
     private let middle: String
     private let digits: Int
@@ -17,10 +17,10 @@ public struct VerificationText: Sendable, Equatable {
     /// The longest text: SMS Retriever's limit ("Perform SMS verification on a server", 140 bytes), and below what one
     /// part of a text holds (3GPP TS 23.040 §9.2.3.24: 140 octets, 160 septets). It is kept in bytes of UTF-8 and in
     /// septets, so that it holds however one counts.
-    public static let maximumSize = 140
+    package static let maximumSize = 140
 
     /// Where the code goes in the operator's sentence.
-    public static let mark = "{code}"
+    package static let mark = "{code}"
 
     /// Puts a text together.
     ///
@@ -30,7 +30,7 @@ public struct VerificationText: Sendable, Equatable {
     ///   - digits: how long codes are.
     ///   - retrieverHash: the 11 characters by which Android finds the app that the text is for; `nil` for none.
     /// - Throws: ``DeliveryError`` `text` or `policy`.
-    public init(sentence: String, host: String, digits: Int, retrieverHash: String?) throws(DeliveryError) {
+    package init(sentence: String, host: String, digits: Int, retrieverHash: String?) throws(DeliveryError) {
         let parts = sentence.ranges(of: Self.mark)
         guard parts.count == 1, let mark = parts.first, !sentence.unicodeScalars.contains(where: { $0.value < 0x20 })
         else { throw .policy("text", expected: "one line with \(Self.mark) once") }
@@ -57,7 +57,7 @@ public struct VerificationText: Sendable, Equatable {
     ///   - realm: the host where the policy names none.
     ///   - digits: how long codes are (`phones.yaml`).
     /// - Throws: ``DeliveryError``, at the start: what cannot fit is never found out by a person who waits.
-    public init(_ policy: DeliveryPolicy, realm: String, digits: Int) throws(DeliveryError) {
+    package init(_ policy: DeliveryPolicy, realm: String, digits: Int) throws(DeliveryError) {
         try self.init(
             sentence: policy.text, host: policy.textHost.isEmpty ? realm : policy.textHost, digits: digits,
             retrieverHash: policy.androidRetrieverHash.isEmpty ? nil : policy.androidRetrieverHash)
@@ -66,7 +66,7 @@ public struct VerificationText: Sendable, Equatable {
     /// The text with a code.
     ///
     /// - Returns: `nil` where the code has another length than announced or anything but ASCII digits.
-    public func body(code: String) -> String? {
+    package func body(code: String) -> String? {
         guard code.utf8.count == digits, code.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
         return start + code + middle + code
     }

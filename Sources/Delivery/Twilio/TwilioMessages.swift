@@ -4,8 +4,8 @@ import Foundation
 import PhoneNumbers
 
 /// Twilio's Messages (Twilio API Reference, "Messages resource", `POST …/Accounts/{Sid}/Messages.json`).
-public struct TwilioMessages: Sender {
-    public let name = "twilio"
+package struct TwilioMessages: Sender {
+    package let name = "twilio"
     private let url: ServiceURL
     private let authorization: Secret<String>
     private let origin: (name: String, value: String)
@@ -40,13 +40,12 @@ public struct TwilioMessages: Sender {
         self.exchange = exchange
     }
 
-    /// Texts only.
-    public func carries(_ message: Message) -> Bool {
+    package func carries(_ message: Message) -> Bool {
         if case .text = message { true } else { false }
     }
 
     /// Twilio has no place for the identifier: a text that is tried again may come twice, with the same code.
-    public func send(_ message: Message, id: UUID) async -> DeliveryOutcome {
+    package func send(_ message: Message, id: UUID) async -> DeliveryOutcome {
         guard case .text(let number, let body) = message else {
             return .refused(reason: "Twilio's Messages are texts")
         }

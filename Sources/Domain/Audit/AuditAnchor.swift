@@ -6,19 +6,18 @@ import Foundation
 /// that they are gone by its policy. Without it a log that lacks its beginning was tampered with.
 ///
 /// Its signed form is that of ``AuditCheckpoint`` with another `typ`, payload `digest`, `iat`, `seq`.
-public struct AuditAnchor: Sendable, Equatable {
+package struct AuditAnchor: Sendable, Equatable {
     /// The last entry that was purged.
-    public let sequence: Int64
+    package let sequence: Int64
     /// That entry's digest, which the next one follows.
-    public let digest: Digest256
+    package let digest: Digest256
     /// When it was signed, in whole seconds.
-    public let at: Date
+    package let at: Date
 
     /// The header's `typ`: a checkpoint is no leave to purge.
-    public static let type = "countersign-audit-anchor+jwt"
+    package static let type = "countersign-audit-anchor+jwt"
 
-    /// Joins the parts.
-    public init(sequence: Int64, digest: Digest256, at: Date) {
+    package init(sequence: Int64, digest: Digest256, at: Date) {
         self.sequence = sequence
         self.digest = digest
         self.at = at
@@ -28,7 +27,7 @@ public struct AuditAnchor: Sendable, Equatable {
     ///
     /// - Parameter keyID: the key's JWK thumbprint (RFC 7638).
     /// - Throws: what signing throws.
-    public func signed(by key: P256.Signing.PrivateKey, keyID: String) throws -> String {
+    package func signed(by key: P256.Signing.PrivateKey, keyID: String) throws -> String {
         try AuditStatement.sign(
             "{\"digest\":\"\(digest.base64URL)\",\"iat\":\(at.milliseconds / 1000),\"seq\":\(sequence)}",
             type: Self.type, by: key, keyID: keyID)
@@ -38,7 +37,7 @@ public struct AuditAnchor: Sendable, Equatable {
     ///
     /// - Parameter keys: the service's public keys, present and past, by thumbprint.
     /// - Throws: ``AuditCheckpoint/Fault``.
-    public init(token: String, keys: [String: P256.Signing.PublicKey]) throws(AuditCheckpoint.Fault) {
+    package init(token: String, keys: [String: P256.Signing.PublicKey]) throws(AuditCheckpoint.Fault) {
         let statement = try AuditStatement.open(token, type: Self.type, keys: keys)
         guard statement.sequence > 0 else { throw .forged }
         self.init(sequence: statement.sequence, digest: statement.digest, at: statement.at)
@@ -47,11 +46,11 @@ public struct AuditAnchor: Sendable, Equatable {
     /// Holds a checkpoint that came from elsewhere against it; one for a later entry is held against the chain.
     ///
     /// - Throws: ``AuditDefect`` `purged` for an earlier entry, of which nothing is left to judge by, or `rewritten`.
-    public func admit(_ checkpoint: AuditCheckpoint) throws(AuditDefect) {
+    package func admit(_ checkpoint: AuditCheckpoint) throws(AuditDefect) {
         guard checkpoint.sequence >= sequence else { throw .purged(checkpoint.sequence, through: sequence) }
         if checkpoint.sequence == sequence { try chain.witness(checkpoint) }
     }
 
     /// The chain that goes on behind it.
-    public var chain: AuditChain { AuditChain(sequence: sequence, digest: digest, signed: sequence) }
+    package var chain: AuditChain { AuditChain(sequence: sequence, digest: digest, signed: sequence) }
 }

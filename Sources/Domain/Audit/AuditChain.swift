@@ -3,26 +3,26 @@ import Encoding
 
 /// The audit log's hash chain, as far as it was walked: what chains entries, and what finds that any of them was changed,
 /// taken out, put in, moved or cut off.
-public struct AuditChain: Sendable, Equatable {
+package struct AuditChain: Sendable, Equatable {
     /// The number of the last entry; 0 before the first.
-    public private(set) var sequence: Int64
+    package private(set) var sequence: Int64
     /// The digest of the last entry.
-    public private(set) var digest: Digest256
+    package private(set) var digest: Digest256
     /// The number of the last entry that a checkpoint covers; 0 where there is none.
-    public private(set) var signed: Int64
+    package private(set) var signed: Int64
 
     /// What the first entry follows: the digest of the label `countersign audit chain`.
-    public static let origin = Digest256.of("countersign audit chain")
+    package static let origin = Digest256.of("countersign audit chain")
 
     /// A chain that was walked up to some entry; without arguments one that has none yet.
-    public init(sequence: Int64 = 0, digest: Digest256 = AuditChain.origin, signed: Int64 = 0) {
+    package init(sequence: Int64 = 0, digest: Digest256 = AuditChain.origin, signed: Int64 = 0) {
         self.sequence = sequence
         self.digest = digest
         self.signed = signed
     }
 
     /// Chains an entry behind the last one.
-    public mutating func append(_ entry: AuditEntry) -> AuditLink {
+    package mutating func append(_ entry: AuditEntry) -> AuditLink {
         sequence += 1
         digest = entry.digest(sequence: sequence, after: digest)
         return AuditLink(sequence: sequence, entry: entry, digest: digest)
@@ -31,7 +31,7 @@ public struct AuditChain: Sendable, Equatable {
     /// Goes on to the next entry of a log that is being verified.
     ///
     /// - Throws: ``AuditDefect`` `missing` or `altered`, with the entry's number; the chain then stays where it was.
-    public mutating func accept(_ link: AuditLink) throws(AuditDefect) {
+    package mutating func accept(_ link: AuditLink) throws(AuditDefect) {
         let next = sequence + 1
         guard link.sequence == next else {
             throw link.sequence > next ? .missing(next) : .altered(next)
@@ -45,7 +45,7 @@ public struct AuditChain: Sendable, Equatable {
     ///
     /// - Parameter filed: the number under which the log keeps it.
     /// - Throws: ``AuditDefect``.
-    public mutating func accept(
+    package mutating func accept(
         checkpoint token: String, filed: Int64, keys: [String: P256.Signing.PublicKey]
     ) throws(AuditDefect) {
         let checkpoint: AuditCheckpoint
@@ -66,14 +66,14 @@ public struct AuditChain: Sendable, Equatable {
     /// Holds a checkpoint that came from elsewhere, such as an earlier export, against the chain.
     ///
     /// - Throws: ``AuditDefect`` `truncated` or `rewritten`.
-    public func witness(_ checkpoint: AuditCheckpoint) throws(AuditDefect) {
+    package func witness(_ checkpoint: AuditCheckpoint) throws(AuditDefect) {
         guard checkpoint.sequence == sequence else { throw .truncated(after: sequence, signed: checkpoint.sequence) }
         guard checkpoint.digest == digest else { throw .rewritten(after: signed, through: sequence) }
     }
 }
 
 /// What is wrong with an audit log, and at which entry.
-public enum AuditDefect: Error, Sendable, Equatable {
+package enum AuditDefect: Error, Sendable, Equatable {
     /// There is no entry of this number, though there are later ones.
     case missing(Int64)
     /// The entry is not what was chained under this number, or cannot be read.
@@ -98,7 +98,7 @@ public enum AuditDefect: Error, Sendable, Equatable {
 
 extension AuditDefect: CustomStringConvertible {
     /// One sentence for whoever verifies the log.
-    public var description: String {
+    package var description: String {
         switch self {
         case .missing(let number): "entry \(number) is missing"
         case .altered(let number): "entry \(number) is not what was chained under this number"
@@ -118,7 +118,7 @@ extension AuditDefect: CustomStringConvertible {
     }
 
     /// The number of the entry that the defect was found at.
-    public var sequence: Int64 {
+    package var sequence: Int64 {
         switch self {
         case .missing(let number), .altered(let number), .checkpointForged(let number), .checkpointMissing(let number),
             .checkpointKeyUnknown(let number, _), .head(let number), .anchorForged(let number), .purged(let number, _):

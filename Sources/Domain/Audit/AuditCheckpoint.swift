@@ -6,21 +6,20 @@ import Foundation
 ///
 /// Its signed form is a compact JWS (RFC 7515, ES256 of RFC 7518 §3.4) by the key that `/.well-known/jwks.json` names,
 /// header `alg`, `kid`, `typ`, payload `digest`, `iat`, `prev`, `seq`.
-public struct AuditCheckpoint: Sendable, Equatable {
+package struct AuditCheckpoint: Sendable, Equatable {
     /// The last entry that it covers.
-    public let sequence: Int64
+    package let sequence: Int64
     /// That entry's digest.
-    public let digest: Digest256
+    package let digest: Digest256
     /// The entry of the checkpoint before it, 0 where it is the first: a checkpoint that was taken out leaves a gap.
-    public let previous: Int64
+    package let previous: Int64
     /// When it was signed, in whole seconds.
-    public let at: Date
+    package let at: Date
 
     /// The header's `typ`: a token of another purpose by the same key is no checkpoint.
-    public static let type = "countersign-audit-checkpoint+jwt"
+    package static let type = "countersign-audit-checkpoint+jwt"
 
-    /// Joins the parts.
-    public init(sequence: Int64, digest: Digest256, previous: Int64, at: Date) {
+    package init(sequence: Int64, digest: Digest256, previous: Int64, at: Date) {
         self.sequence = sequence
         self.digest = digest
         self.previous = previous
@@ -31,7 +30,7 @@ public struct AuditCheckpoint: Sendable, Equatable {
     ///
     /// - Parameter keyID: the key's JWK thumbprint (RFC 7638).
     /// - Throws: what signing throws.
-    public func signed(by key: P256.Signing.PrivateKey, keyID: String) throws -> String {
+    package func signed(by key: P256.Signing.PrivateKey, keyID: String) throws -> String {
         let payload =
             "{\"digest\":\"\(digest.base64URL)\",\"iat\":\(at.milliseconds / 1000),\"prev\":\(previous),"
             + "\"seq\":\(sequence)}"
@@ -39,7 +38,7 @@ public struct AuditCheckpoint: Sendable, Equatable {
     }
 
     /// Why a signed form is none.
-    public enum Fault: Error, Sendable, Equatable {
+    package enum Fault: Error, Sendable, Equatable {
         /// It was not signed so, or not at all.
         case forged
         /// It names a key that is not at hand.
@@ -52,7 +51,7 @@ public struct AuditCheckpoint: Sendable, Equatable {
     ///   - token: a compact JWS of at most 2 KiB.
     ///   - keys: the service's public keys, present and past, by thumbprint.
     /// - Throws: ``Fault``.
-    public init(token: String, keys: [String: P256.Signing.PublicKey]) throws(Fault) {
+    package init(token: String, keys: [String: P256.Signing.PublicKey]) throws(Fault) {
         let statement = try AuditStatement.open(token, type: Self.type, keys: keys)
         guard case .integer(let previous) = statement.payload["prev"] else { throw .forged }
         self.init(

@@ -3,24 +3,22 @@ import Encoding
 import Foundation
 
 /// One act in the audit log: what was done to what, by whom, when and why. It holds ids and codes, no personal datum.
-public struct AuditEntry: Sendable, Equatable {
+package struct AuditEntry: Sendable, Equatable {
     /// The entry's own name, a UUID in lower case.
-    public let id: String
+    package let id: String
     /// When, in milliseconds since 1970. Not a `Date`: each of the 64 bits counts for the digest.
-    public let milliseconds: Int64
+    package let milliseconds: Int64
     /// What was done, such as `certificate_revoked`.
-    public let event: String
+    package let event: String
     /// What it was done to, such as `device <id>`.
-    public let subject: String
+    package let subject: String
     /// Who did it: `device <id>`, `user <id>`, `provider <id>`, `admin <operating system user>` or `service`.
-    public let actor: String
+    package let actor: String
     /// More ids, where one subject does not say it all.
-    public let detail: String?
-    /// Why, as a code.
-    public let reason: String?
+    package let detail: String?
+    package let reason: String?
 
-    /// Joins the parts.
-    public init(
+    package init(
         id: String, milliseconds: Int64, event: String, subject: String, actor: String, detail: String?,
         reason: String?
     ) {
@@ -41,7 +39,7 @@ public struct AuditEntry: Sendable, Equatable {
     /// - Parameters:
     ///   - sequence: the entry's number in the chain, from 1 on.
     ///   - previous: the digest of the entry before it, ``AuditChain/origin`` for the first.
-    public func digest(sequence: Int64, after previous: Digest256) -> Digest256 {
+    package func digest(sequence: Int64, after previous: Digest256) -> Digest256 {
         var bytes = Array("countersign audit entry".utf8)
         bytes.reserveCapacity(256)
         bytes += previous.bytes
@@ -59,16 +57,14 @@ public struct AuditEntry: Sendable, Equatable {
 }
 
 /// An entry with its place in the chain.
-public struct AuditLink: Sendable, Equatable {
+package struct AuditLink: Sendable, Equatable {
     /// Its number, from 1 on without a gap.
-    public let sequence: Int64
-    /// The act.
-    public let entry: AuditEntry
+    package let sequence: Int64
+    package let entry: AuditEntry
     /// What ``AuditEntry/digest(sequence:after:)`` gave when it was chained.
-    public let digest: Digest256
+    package let digest: Digest256
 
-    /// Joins the parts.
-    public init(sequence: Int64, entry: AuditEntry, digest: Digest256) {
+    package init(sequence: Int64, entry: AuditEntry, digest: Digest256) {
         self.sequence = sequence
         self.entry = entry
         self.digest = digest

@@ -3,17 +3,16 @@
 ///
 /// It has no spaces and no long runs of digits: a sentence, which would sooner or later name a person, and a telephone
 /// or document number do not fit in. What has to be said of a person is said where it is sealed and can be erased.
-public struct AuditReason: Sendable, Equatable, ExpressibleByStringLiteral {
-    /// The code.
-    public let text: String
+package struct AuditReason: Sendable, Equatable, ExpressibleByStringLiteral {
+    package let text: String
 
     /// The longest code, in characters.
-    public static let maximumLength = 64
+    package static let maximumLength = 64
     /// The longest run of digits.
     static let maximumDigits = 6
 
     /// Reads 1 to 64 ASCII letters, digits and `- _ . : / #`, at most six digits in a row; `nil` for anything else.
-    public init?(_ text: String) {
+    package init?(_ text: String) {
         var digits = 0
         for byte in text.utf8 {
             switch byte {
@@ -33,7 +32,7 @@ public struct AuditReason: Sendable, Equatable, ExpressibleByStringLiteral {
     }
 
     /// A code that stands in the source.
-    public init(stringLiteral text: StaticString) {
+    package init(stringLiteral text: StaticString) {
         self.text = text.description
     }
 }

@@ -1,7 +1,6 @@
 /// An app on a device as Amazon SNS addresses it: an ARN whose resource is `endpoint/<platform>/<application>/<id>`.
-public struct PushEndpoint: Hashable, Sendable, CustomStringConvertible {
-    /// The whole ARN.
-    public let arn: String
+package struct PushEndpoint: Hashable, Sendable, CustomStringConvertible {
+    package let arn: String
 
     /// The longest ARN that is read, in bytes.
     private static let maximumLength = 512
@@ -12,7 +11,7 @@ public struct PushEndpoint: Hashable, Sendable, CustomStringConvertible {
     ///
     /// - Parameter applications: their ARNs, `arn:aws:sns:<region>:<account>:app/<platform>/<application>`.
     /// - Throws: ``Refusal`` `malformed_request`.
-    public init(_ arn: String, of applications: [String]) throws(Refusal) {
+    package init(_ arn: String, of applications: [String]) throws(Refusal) {
         let owner = applications.first { application in
             let start = Self.endpointPrefix(of: application)
             return arn.hasPrefix(start) && Self.isIdentifier(arn.dropFirst(start.count))
@@ -26,12 +25,12 @@ public struct PushEndpoint: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// Takes an endpoint that was judged before, from the store.
-    public init(stored arn: String) {
+    package init(stored arn: String) {
         self.arn = arn
     }
 
     /// Whether a text is the ARN of a platform application.
-    public static func isApplication(_ text: String) -> Bool {
+    package static func isApplication(_ text: String) -> Bool {
         let parts = text.split(separator: ":", omittingEmptySubsequences: false)
         guard text.utf8.count <= maximumLength, parts.count == 6, parts[0] == "arn", parts[1].hasPrefix("aws"),
             parts[2] == "sns", !parts[3].isEmpty, parts[4].count == 12, parts[4].allSatisfy(\.isNumber)
@@ -41,7 +40,7 @@ public struct PushEndpoint: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// The application and no more: an endpoint's id is its holder's.
-    public var description: String {
+    package var description: String {
         String(arn[..<(arn.lastIndex(of: "/") ?? arn.startIndex)]) + "/…"
     }
 

@@ -4,42 +4,36 @@ import Foundation
 /// That the company shuts somebody or something out: what for, by whom, and for how long.
 ///
 /// What it holds is said by its ``BanEntry``s: what the admin named, what that extends to, and whom it was found to hit.
-public struct Ban: Sendable, Equatable {
-    /// Its name.
-    public let id: BanID
-    /// What the admin named.
-    public let kind: BanSubjectKind
-    /// What it forbids.
-    public let scope: Scope
+package struct Ban: Sendable, Equatable {
+    package let id: BanID
+    package let kind: BanSubjectKind
+    package let scope: Scope
     /// Why, in one word that its subject may be told.
-    public let reason: Reason
+    package let reason: Reason
     /// Who decided: `admin <operating system user>`.
-    public let actor: String
-    /// Since when.
-    public let createdAt: Date
+    package let actor: String
+    package let createdAt: Date
     /// From when on it holds no more by itself; `nil` where it is permanent.
-    public let endsAt: Date?
+    package let endsAt: Date?
     /// That it was lifted before its end.
-    public var lifted: Lifting?
+    package var lifted: Lifting?
 
-    /// What a ban forbids.
-    public enum Scope: String, Sendable, CaseIterable {
+    package enum Scope: String, Sendable, CaseIterable {
         /// To sign in, and everything behind it.
         case all
         /// To ask and to be asked for authorizations; signing in stays as it is.
         case messaging
 
         /// Whether what `other` forbids is forbidden by this, too.
-        public func includes(_ other: Scope) -> Bool { self == .all || other == .messaging }
+        package func includes(_ other: Scope) -> Bool { self == .all || other == .messaging }
     }
 
     /// A reason in one word of the company's own, such as `spam`: 1 to 40 lower-case letters, digits, `_` and `-`.
-    public struct Reason: RawRepresentable, Hashable, Sendable {
-        /// The word.
-        public let rawValue: String
+    package struct Reason: RawRepresentable, Hashable, Sendable {
+        package let rawValue: String
 
         /// Reads a word; `nil` for what is none. It goes to the banned user: it must say nothing of anybody else.
-        public init?(rawValue: String) {
+        package init?(rawValue: String) {
             let isWord = rawValue.utf8.allSatisfy { byte in
                 (0x61...0x7A).contains(byte) || (0x30...0x39).contains(byte) || byte == 0x5F || byte == 0x2D
             }
@@ -49,28 +43,25 @@ public struct Ban: Sendable, Equatable {
     }
 
     /// That a ban was lifted.
-    public struct Lifting: Sendable, Equatable {
-        /// When.
-        public let at: Date
-        /// By whom.
-        public let actor: String
+    package struct Lifting: Sendable, Equatable {
+        package let at: Date
+        package let actor: String
 
-        /// Joins the two.
-        public init(at: Date, actor: String) {
+        package init(at: Date, actor: String) {
             self.at = at
             self.actor = actor
         }
     }
 
     /// What a ban is at a moment.
-    public enum State: String, Sendable, CaseIterable {
+    package enum State: String, Sendable, CaseIterable {
         case active
         case expired
         case lifted
     }
 
     /// Joins the parts, as read from a row or decided by an admin.
-    public init(
+    package init(
         id: BanID, kind: BanSubjectKind, scope: Scope, reason: Reason, actor: String, createdAt: Date, endsAt: Date?,
         lifted: Lifting?
     ) {
@@ -85,16 +76,16 @@ public struct Ban: Sendable, Equatable {
     }
 
     /// Judges it by the clock. What was lifted stays lifted; at its end it is over.
-    public func state(at now: Date) -> State {
+    package func state(at now: Date) -> State {
         if lifted != nil { return .lifted }
         return endsAt.map { now < $0 } ?? true ? .active : .expired
     }
 
     /// Whether it holds at a moment.
-    public func isActive(at now: Date) -> Bool { state(at: now) == .active }
+    package func isActive(at now: Date) -> Bool { state(at: now) == .active }
 
     /// Whether it makes another ban of the same subject needless: it forbids as much for as long.
-    public func covers(_ scope: Scope, until end: Date?, at now: Date) -> Bool {
+    package func covers(_ scope: Scope, until end: Date?, at now: Date) -> Bool {
         guard isActive(at: now), self.scope.includes(scope) else { return false }
         guard let endsAt else { return true }
         return end.map { $0 <= endsAt } ?? false
@@ -102,7 +93,7 @@ public struct Ban: Sendable, Equatable {
 }
 
 /// What a ban can be about.
-public enum BanSubjectKind: String, Sendable, CaseIterable {
+package enum BanSubjectKind: String, Sendable, CaseIterable {
     /// One user of one provider.
     case user
     /// A telephone number, of whichever provider's user.
@@ -114,21 +105,19 @@ public enum BanSubjectKind: String, Sendable, CaseIterable {
 }
 
 /// That a ban holds one thing.
-public struct BanEntry: Sendable, Equatable {
-    /// The ban.
-    public let ban: Ban
-    /// What it holds.
-    public let subject: Subject
+package struct BanEntry: Sendable, Equatable {
+    package let ban: Ban
+    package let subject: Subject
     /// How it came to hold that.
-    public let part: Part
+    package let part: Part
     /// From when on it holds that no more; `nil` where the ban is permanent. Never later than the ban's own end.
-    public let endsAt: Date?
+    package let endsAt: Date?
     /// Under which version of the index key a blind index was made.
-    public let indexVersion: Int?
+    package let indexVersion: Int?
 
     /// One thing that a ban can hold, in the form in which it is stored and looked for: numbers and documents by their
     /// blind indexes alone.
-    public enum Subject: Hashable, Sendable {
+    package enum Subject: Hashable, Sendable {
         case user(UserID)
         /// The blind index of a number in its E.164 form.
         case phone(Digest256)
@@ -140,8 +129,7 @@ public struct BanEntry: Sendable, Equatable {
     }
 
     /// How a ban came to hold something.
-    public enum Part: String, Sendable, CaseIterable {
-        /// The admin named it.
+    package enum Part: String, Sendable, CaseIterable {
         case named
         /// It is the named user's.
         case extended
@@ -149,8 +137,7 @@ public struct BanEntry: Sendable, Equatable {
         case holder
     }
 
-    /// Joins the parts.
-    public init(ban: Ban, subject: Subject, part: Part, endsAt: Date?, indexVersion: Int?) {
+    package init(ban: Ban, subject: Subject, part: Part, endsAt: Date?, indexVersion: Int?) {
         self.ban = ban
         self.subject = subject
         self.part = part
@@ -159,13 +146,13 @@ public struct BanEntry: Sendable, Equatable {
     }
 
     /// Whether it is in force at a moment.
-    public func isActive(at now: Date) -> Bool {
+    package func isActive(at now: Date) -> Bool {
         ban.isActive(at: now) && endsAt.map { now < $0 } ?? true
     }
 
     /// Of several holds, the one that forbids something at a moment; the longest of them, which is what its subject has
     /// to be told. `nil` where nothing forbids it.
-    public static func ruling(_ holds: [BanEntry], on scope: Ban.Scope, at now: Date) -> BanEntry? {
+    package static func ruling(_ holds: [BanEntry], on scope: Ban.Scope, at now: Date) -> BanEntry? {
         holds.filter { $0.isActive(at: now) && $0.ban.scope.includes(scope) }.max { left, right in
             let ends = (left.endsAt ?? .distantFuture, right.endsAt ?? .distantFuture)
             return ends.0 == ends.1 ? left.ban.createdAt < right.ban.createdAt : ends.0 < ends.1
@@ -176,7 +163,7 @@ public struct BanEntry: Sendable, Equatable {
 extension BanPolicy {
     /// Until when a user's ban holds the user's proven number, too: numbers pass on to other people, so it is never
     /// longer than policy says. `nil` where policy leaves numbers alone.
-    public func phoneHoldEnd(ofBanUntil end: Date?, at now: Date) -> Date? {
+    package func phoneHoldEnd(ofBanUntil end: Date?, at now: Date) -> Date? {
         guard phoneBan > 0 else { return nil }
         let limit = now.addingTimeInterval(phoneBan)
         return end.map { min($0, limit) } ?? limit
@@ -186,17 +173,17 @@ extension BanPolicy {
 extension Assurance {
     /// Whether a user's ban holds the document that gave this level. Below it anyone could show a stranger's licence
     /// and have it banned.
-    public var carriesBanToDocument: Bool { self >= .issuerChecked }
+    package var carriesBanToDocument: Bool { self >= .issuerChecked }
 }
 
 extension Ban {
     /// The longest note, in bytes.
-    public static let maximumNote = 4096
+    package static let maximumNote = 4096
 
     /// Refuses a note that is too long or holds what nobody sees.
     ///
     /// - Throws: ``Refusal`` `malformed_request`.
-    public static func requirePlain(note: String) throws(Refusal) {
+    package static func requirePlain(note: String) throws(Refusal) {
         try PlainText.require(note, "A note", bytes: 0...maximumNote, for: .note)
     }
 }

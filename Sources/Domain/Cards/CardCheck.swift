@@ -1,21 +1,18 @@
 /// One check of an identity card and what came of it, as the holder of the card is told.
-public struct CardCheck: Sendable, Equatable {
-    /// What was checked.
-    public let name: Name
-    /// What came of it.
-    public let result: Result
+package struct CardCheck: Sendable, Equatable {
+    package let name: Name
+    package let result: Result
     /// One sentence; it holds no datum of the card, so that it may be kept and shown beside it.
-    public let detail: String
+    package let detail: String
 
-    /// Joins the parts.
-    public init(_ name: Name, _ result: Result, _ detail: String) {
+    package init(_ name: Name, _ result: Result, _ detail: String) {
         self.name = name
         self.result = result
         self.detail = detail
     }
 
     /// The checks, in the order in which they are reported.
-    public enum Name: String, Sendable, CaseIterable {
+    package enum Name: String, Sendable, CaseIterable {
         /// The last day of validity has not passed.
         case unexpired
         /// Born before issued before expired, and not issued in the future; a day of issue may be missing.
@@ -50,16 +47,16 @@ public struct CardCheck: Sendable, Equatable {
         case samePerson = "same_person"
 
         /// Those that the card and the policy decide alone: all but what the issuer and other cards say.
-        public static let ofTheCard = allCases.filter {
+        package static let ofTheCard = allCases.filter {
             $0 != .issuerConfirmation && $0 != .uniqueness && $0 != .samePerson
         }
 
         /// Those of which policy says whether their failure sends a card to review. Another person's card goes there by
         /// any policy.
-        public static let reviewable = allCases.filter { !$0.isHard && $0 != .samePerson }
+        package static let reviewable = allCases.filter { !$0.isHard && $0 != .samePerson }
 
         /// Whether a card that fails is rejected; a failure of any other check is only reported or sent to review.
-        public var isHard: Bool {
+        package var isHard: Bool {
             switch self {
             case .unexpired, .dateOrder, .minimumAge, .issuer, .mandatoryElements, .documentNumber, .checkDigits: true
             case .numberFormat, .postalCode, .addressJurisdiction, .name, .poBox, .conformance, .issuerConfirmation,
@@ -70,7 +67,7 @@ public struct CardCheck: Sendable, Equatable {
     }
 
     /// What came of a check.
-    public enum Result: String, Sendable, CaseIterable {
+    package enum Result: String, Sendable, CaseIterable {
         case passed
         case failed
         /// The card or the request holds nothing to check.

@@ -2,7 +2,7 @@ import Encoding
 
 extension CardCheck {
     /// Whether the document and the person are new to the provider; whose the others are is not said.
-    public static func uniqueness(sameDocument: [UserID], samePerson: [UserID]) -> CardCheck {
+    package static func uniqueness(sameDocument: [UserID], samePerson: [UserID]) -> CardCheck {
         if !sameDocument.isEmpty {
             return CardCheck(.uniqueness, .failed, "Another user of the app has shown this document.")
         }
@@ -13,7 +13,7 @@ extension CardCheck {
     }
 
     /// Whether the card is of the person who was verified before; `nil` where nobody was.
-    public static func samePerson(_ isSame: Bool?) -> CardCheck {
+    package static func samePerson(_ isSame: Bool?) -> CardCheck {
         switch isSame {
         case nil: CardCheck(.samePerson, .notApplicable, "No card was verified before.")
         case true?: CardCheck(.samePerson, .passed, "Name and birthday are those of the card that was verified before.")
@@ -23,7 +23,7 @@ extension CardCheck {
     }
 
     /// The checks as a JSON array of `name`, `result` and `detail`.
-    public static func json(_ checks: [CardCheck]) -> JSONValue {
+    package static func json(_ checks: [CardCheck]) -> JSONValue {
         .array(
             checks.map { check in
                 .object([
@@ -35,10 +35,10 @@ extension CardCheck {
     }
 
     /// ``json(_:)`` as text.
-    public static func jsonText(_ checks: [CardCheck]) -> String { json(checks).jsonText }
+    package static func jsonText(_ checks: [CardCheck]) -> String { json(checks).jsonText }
 
     /// Reads ``jsonText(_:)``; what this version does not know is left out.
-    public static func list(jsonText: String) -> [CardCheck] {
+    package static func list(jsonText: String) -> [CardCheck] {
         guard case .array(let values)? = try? StrictJSON.parse(Array(jsonText.utf8)) else { return [] }
         return values.compactMap { value in
             guard let name = value["name"]?.text.flatMap(Name.init), let detail = value["detail"]?.text,

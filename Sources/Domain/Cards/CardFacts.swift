@@ -1,42 +1,39 @@
 import Encoding
 
 /// What is kept of a card once it was judged: what fills the user's row, and what its holder is shown.
-public struct CardFacts: Sendable, Equatable, Confidential {
+package struct CardFacts: Sendable, Equatable, Confidential {
     /// The form that the card was read from.
-    public let source: IdentityCard.Source
+    package let source: IdentityCard.Source
     /// What kind of document it is.
-    public let kind: IdentityCard.Kind
+    package let kind: IdentityCard.Kind
     /// The holder's name in the order of speech.
-    public let fullName: String
+    package let fullName: String
     /// The same in parts; `nil` of cards that were kept before parts were.
-    public let name: PersonName?
+    package let name: PersonName?
     /// The holder's birthday.
-    public let dateOfBirth: CalendarDate
+    package let dateOfBirth: CalendarDate
     /// Where the holder lives; `nil` where the card does not say, or no more.
-    public private(set) var address: PostalAddress?
+    package private(set) var address: PostalAddress?
     /// The normalised document number; `nil` where it was dropped after the card was archived.
-    public private(set) var documentNumber: String?
+    package private(set) var documentNumber: String?
     /// In a dropped number's place, the blind indexes of the document by which bans still reach it: one for each kind of
     /// card that can have the number, under each version of the index key. Empty while the number is there.
-    public private(set) var documentIndexes: [DocumentIndex] = []
+    package private(set) var documentIndexes: [DocumentIndex] = []
     /// The last characters of the number, which may be shown.
-    public let lastFour: String
+    package let lastFour: String
     /// The issuing state, territory or province.
-    public let jurisdiction: String?
+    package let jurisdiction: String?
     /// The issuing country, ISO 3166-1 alpha-3.
-    public let country: String?
+    package let country: String?
     /// The last day of validity.
-    public let expiresOn: CalendarDate
+    package let expiresOn: CalendarDate
 
     /// A document's blind index, and the version of the key behind it.
-    public struct DocumentIndex: Sendable, Hashable {
-        /// Of the index key.
-        public let version: Int
-        /// The index.
-        public let digest: Digest256
+    package struct DocumentIndex: Sendable, Hashable {
+        package let version: Int
+        package let digest: Digest256
 
-        /// Joins the two.
-        public init(version: Int, digest: Digest256) {
+        package init(version: Int, digest: Digest256) {
             self.version = version
             self.digest = digest
         }
@@ -55,7 +52,7 @@ public struct CardFacts: Sendable, Equatable, Confidential {
     }
 
     /// Takes them from a card; `nil` where the card lacks what a proof rests on, which a hard check says too.
-    public init?(_ card: IdentityCard) {
+    package init?(_ card: IdentityCard) {
         guard let dateOfBirth = card.dateOfBirth, let expiresOn = card.expiresOn, !card.name.full.isEmpty,
             !card.normalisedNumber.isEmpty
         else { return nil }
@@ -75,7 +72,7 @@ public struct CardFacts: Sendable, Equatable, Confidential {
     }
 
     /// The form in which they are sealed.
-    public var jsonText: String {
+    package var jsonText: String {
         let members: [(String, String?)] = [
             ("source", source.rawValue), ("kind", kind.rawValue), ("full_name", fullName),
             ("family_name", name?.family), ("given_name", name?.given), ("middle_name", name?.middle),
@@ -94,7 +91,7 @@ public struct CardFacts: Sendable, Equatable, Confidential {
     }
 
     /// Reads ``jsonText``; `nil` for anything else.
-    public init?(jsonText: String) {
+    package init?(jsonText: String) {
         guard let value = try? StrictJSON.parse(Array(jsonText.utf8)),
             let source = value["source"]?.text.flatMap(IdentityCard.Source.init),
             let kind = value["kind"]?.text.flatMap(IdentityCard.Kind.init), let fullName = value["full_name"]?.text,
@@ -128,7 +125,7 @@ public struct CardFacts: Sendable, Equatable, Confidential {
     /// The same without some of it.
     ///
     /// - Parameter indexes: what is to stand in the number's place, where that is dropped now.
-    public func without(_ dropped: Set<ArchivedDatum>, keeping indexes: [DocumentIndex]) -> CardFacts {
+    package func without(_ dropped: Set<ArchivedDatum>, keeping indexes: [DocumentIndex]) -> CardFacts {
         var facts = self
         if dropped.contains(.postalAddress) { facts.address = nil }
         if dropped.contains(.documentNumber), documentNumber != nil {

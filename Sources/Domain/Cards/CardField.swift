@@ -1,17 +1,16 @@
 /// One datum as it stands on a card: where a property of an ``IdentityCard`` comes from.
-public struct CardField: Sendable, Equatable, Confidential {
+package struct CardField: Sendable, Equatable, Confidential {
     /// The data element: three characters such as `DCS` on an AAMVA card, the standard's name of the field in a machine
     /// readable zone.
-    public let element: String
+    package let element: String
     /// The value exactly as written; whoever shows it must expect control characters.
-    public let raw: String
+    package let raw: String
     /// The part of the card that holds it: subfile `DL`, `ID`, `EN` or `Zx`, or `TD1`, `TD2`, `TD3`.
-    public let subfile: String
+    package let subfile: String
     /// What it was read as; `nil` for optional and jurisdiction elements that no property stands for.
-    public let property: CardProperty?
+    package let property: CardProperty?
 
-    /// Joins the parts.
-    public init(element: String, raw: String, subfile: String, property: CardProperty?) {
+    package init(element: String, raw: String, subfile: String, property: CardProperty?) {
         self.element = element
         self.raw = raw
         self.subfile = subfile
@@ -20,7 +19,7 @@ public struct CardField: Sendable, Equatable, Confidential {
 }
 
 /// The properties of an ``IdentityCard`` that a ``CardField`` can be the source of.
-public enum CardProperty: String, Sendable, CaseIterable {
+package enum CardProperty: String, Sendable, CaseIterable {
     case kind, name, familyName, givenName, middleName, nameSuffix, familyTruncation, givenTruncation, middleTruncation
     case dateOfBirth, issuedOn, expiresOn, sex, street, city, addressJurisdiction, postalCode, country, nationality
     case documentNumber, documentDiscriminator, compliance, limitedDuration

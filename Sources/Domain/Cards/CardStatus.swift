@@ -1,9 +1,6 @@
 /// What a card counts for that a user has shown.
-public enum CardStatus: String, Sendable, CaseIterable {
-    /// It counts.
+package enum CardStatus: String, Sendable, CaseIterable {
     case verified
-    /// A person must decide.
     case inReview = "in_review"
-    /// It does not count.
     case rejected
 }

@@ -1,47 +1,47 @@
 /// What an identity card says, whichever form it was read from. Nothing in it is proved: a barcode or a machine readable
 /// zone can be written by anyone, and how far it counts is said by ``Assurance``.
-public struct IdentityCard: Sendable, Equatable, Confidential {
+package struct IdentityCard: Sendable, Equatable, Confidential {
     /// From what it was read.
-    public let source: Source
+    package let source: Source
     /// What kind of document it is.
-    public let kind: Kind
+    package let kind: Kind
     /// The holder's name.
-    public var name = PersonName()
+    package var name = PersonName()
     /// The holder's birthday; `nil` where the card states none that exists.
-    public var dateOfBirth: CalendarDate?
+    package var dateOfBirth: CalendarDate?
     /// The day of issue; a machine readable zone has none.
-    public var issuedOn: CalendarDate?
+    package var issuedOn: CalendarDate?
     /// The last day of validity.
-    public var expiresOn: CalendarDate?
+    package var expiresOn: CalendarDate?
     /// The holder's sex as stated.
-    public var sex: Sex?
+    package var sex: Sex?
     /// Where the holder lives; a machine readable zone has none.
-    public var address: PostalAddress?
+    package var address: PostalAddress?
     /// The document number as written, 25 characters at most by the AAMVA standard; empty where there is none.
-    public var documentNumber = ""
+    package var documentNumber = ""
     /// The issuing state, territory or province, two letters; `nil` where a country issues.
-    public var jurisdiction: String?
+    package var jurisdiction: String?
     /// The issuing country, ISO 3166-1 alpha-3 or a code of ICAO 9303-3 §5.
-    public var country: String?
+    package var country: String?
     /// The holder's nationality; only a machine readable zone states it.
-    public var nationality: String?
+    package var nationality: String?
     /// What tells this copy of the card from earlier ones of the same number (element DCF).
-    public var documentDiscriminator: String?
+    package var documentDiscriminator: String?
     /// Whether it meets the REAL ID act's demands (element DDA).
-    public var compliance: Compliance?
+    package var compliance: Compliance?
     /// Whether the holder's stay is limited in time (element DDD).
-    public var isLimitedDuration: Bool?
+    package var isLimitedDuration: Bool?
     /// Everything that was read, in the card's order, also what no property here stands for.
-    public var fields: [CardField] = []
+    package var fields: [CardField] = []
 
     /// A card of which nothing more is known yet.
-    public init(source: Source, kind: Kind) {
+    package init(source: Source, kind: Kind) {
         self.source = source
         self.kind = kind
     }
 
     /// The form that a card was read from.
-    public enum Source: String, Sendable, CaseIterable {
+    package enum Source: String, Sendable, CaseIterable {
         /// The PDF417 barcode of North American cards, the tracks of a magnetic stripe in it among them.
         case aamva
         /// The machine readable zone of ICAO 9303.
@@ -50,23 +50,20 @@ public struct IdentityCard: Sendable, Equatable, Confidential {
         case mdoc
     }
 
-    /// The kinds of document.
-    public enum Kind: String, Sendable, CaseIterable {
-        /// A driving licence.
+    package enum Kind: String, Sendable, CaseIterable {
         case licence
         /// An identity card that allows no driving.
         case identification = "id"
-        /// A passport.
         case passport
     }
 
     /// Sex as cards state it.
-    public enum Sex: String, Sendable {
+    package enum Sex: String, Sendable {
         case female, male, unspecified
     }
 
     /// Compliance with the REAL ID act.
-    public enum Compliance: String, Sendable {
+    package enum Compliance: String, Sendable {
         case full = "F"
         case none = "N"
         /// Materially compliant, as cards of the years 2009 to 2012 say.
@@ -75,7 +72,7 @@ public struct IdentityCard: Sendable, Equatable, Confidential {
 
     /// The number with capital letters, digits and the asterisk of Washington's older ones only: two ways of writing
     /// one number are equal in it.
-    public var normalisedNumber: String {
+    package var normalisedNumber: String {
         String(
             decoding: documentNumber.utf8.compactMap { byte -> UInt8? in
                 switch byte {
@@ -88,18 +85,18 @@ public struct IdentityCard: Sendable, Equatable, Confidential {
     }
 
     /// What is shown of the number: its last four characters, and of a short one no more than half.
-    public var lastFour: String {
+    package var lastFour: String {
         let number = normalisedNumber
         return String(number.suffix(min(4, (number.utf8.count + 1) / 2)))
     }
 
     /// The holder's age in whole years on a day; `nil` where the card states no birthday.
-    public func age(on day: CalendarDate) -> Int? {
+    package func age(on day: CalendarDate) -> Int? {
         dateOfBirth?.age(on: day)
     }
 
     /// The fields that a property was read from, in the card's order.
-    public func provenance(of property: CardProperty) -> [CardField] {
+    package func provenance(of property: CardProperty) -> [CardField] {
         fields.filter { $0.property == property }
     }
 }

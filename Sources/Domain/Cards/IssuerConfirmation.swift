@@ -1,14 +1,13 @@
 /// What a card's issuer, or a service that asks it, says of the data on a card.
-public enum IssuerConfirmation: Sendable, Equatable {
+package enum IssuerConfirmation: Sendable, Equatable {
     /// Every datum that was asked about matches.
     case confirmed
     /// The issuer knows the document otherwise, or not at all; the names of what does not match.
     case contradicted([String])
-    /// Nobody answered.
     case unanswered
 
     /// The check that says so.
-    public var check: CardCheck {
+    package var check: CardCheck {
         switch self {
         case .confirmed: CardCheck(.issuerConfirmation, .passed, "The issuer's data match.")
         case .contradicted(let names):

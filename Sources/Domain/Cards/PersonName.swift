@@ -1,29 +1,25 @@
 /// A person's name as a card holds it: capital letters, cut off where the card had no room.
-public struct PersonName: Sendable, Equatable, Confidential {
+package struct PersonName: Sendable, Equatable, Confidential {
     /// The family name (ICAO: primary identifier); `nil` where the card states none.
-    public var family: String?
-    /// The first given name.
-    public var given: String?
-    /// All further given names.
-    public var middle: String?
-    /// Junior, senior, third.
-    public var suffix: String?
+    package var family: String?
+    package var given: String?
+    package var middle: String?
+    package var suffix: String?
     /// Whether the family name was cut off.
-    public var familyTruncation = Truncation.unknown
+    package var familyTruncation = Truncation.unknown
     /// Whether the first given name was cut off.
-    public var givenTruncation = Truncation.unknown
+    package var givenTruncation = Truncation.unknown
     /// Whether the further names were cut off.
-    public var middleTruncation = Truncation.unknown
+    package var middleTruncation = Truncation.unknown
 
     /// Whether a card had room for a name (elements DDE, DDF and DDG of the AAMVA standard).
-    public enum Truncation: String, Sendable {
+    package enum Truncation: String, Sendable {
         case truncated = "T"
         case complete = "N"
         case unknown = "U"
     }
 
-    /// Joins the parts.
-    public init(family: String? = nil, given: String? = nil, middle: String? = nil, suffix: String? = nil) {
+    package init(family: String? = nil, given: String? = nil, middle: String? = nil, suffix: String? = nil) {
         self.family = family
         self.given = given
         self.middle = middle
@@ -31,7 +27,7 @@ public struct PersonName: Sendable, Equatable, Confidential {
     }
 
     /// All parts in the order of speech; empty where there is none.
-    public var full: String {
+    package var full: String {
         [given, middle, family, suffix].compactMap { $0 }.joined(separator: " ")
     }
 }

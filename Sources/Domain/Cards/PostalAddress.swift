@@ -1,18 +1,16 @@
 /// Where a card's holder lives, in the card's own words.
-public struct PostalAddress: Sendable, Equatable, Confidential {
+package struct PostalAddress: Sendable, Equatable, Confidential {
     /// Street and house number; a second line follows after a comma.
-    public var street: String?
-    /// Town or city.
-    public var city: String?
+    package var street: String?
+    package var city: String?
     /// State, territory or province, two letters (ISO 3166-2 without the country).
-    public var jurisdiction: String?
+    package var jurisdiction: String?
     /// `23269` or `23269-1234` in the US, `K1A 0B1` in Canada.
-    public var postalCode: String?
+    package var postalCode: String?
     /// ISO 3166-1 alpha-3.
-    public var country: String?
+    package var country: String?
 
-    /// Joins the parts.
-    public init(
+    package init(
         street: String? = nil, city: String? = nil, jurisdiction: String? = nil, postalCode: String? = nil,
         country: String? = nil
     ) {
@@ -24,7 +22,7 @@ public struct PostalAddress: Sendable, Equatable, Confidential {
     }
 
     /// One line: street, city, jurisdiction with postal code, country; what is missing is left out.
-    public var line: String {
+    package var line: String {
         let region = [jurisdiction, postalCode].compactMap { $0 }.joined(separator: " ")
         return [street, city, region.isEmpty ? nil : region, country].compactMap { $0 }.joined(separator: ", ")
     }

@@ -1,5 +1,5 @@
 /// Where a device stands towards the service: the outer one of the protocol's two state machines.
-public enum ConnectionState: String, Sendable, CaseIterable {
+package enum ConnectionState: String, Sendable, CaseIterable {
     /// The device has no certificate that counts.
     case uncertified
     /// The device has a certificate and no connection.
@@ -8,7 +8,7 @@ public enum ConnectionState: String, Sendable, CaseIterable {
     case connected
 
     /// What may happen to a connection.
-    public enum Event: String, Sendable, CaseIterable {
+    package enum Event: String, Sendable, CaseIterable {
         /// The internal CA issued a certificate.
         case certify
         /// A mutual-TLS handshake succeeded.
@@ -20,7 +20,7 @@ public enum ConnectionState: String, Sendable, CaseIterable {
     }
 
     /// The state after an event; `nil` where the protocol does not allow it.
-    public func after(_ event: Event) -> ConnectionState? {
+    package func after(_ event: Event) -> ConnectionState? {
         switch (self, event) {
         case (.uncertified, .certify): .disconnected
         case (.disconnected, .connect): .connected
@@ -32,7 +32,7 @@ public enum ConnectionState: String, Sendable, CaseIterable {
 }
 
 /// What a connection shows of itself, and what sessions it may carry.
-public enum AttachmentRule: String, Sendable, CaseIterable {
+package enum AttachmentRule: String, Sendable, CaseIterable {
     /// A token shown on a new connection under the same certificate attaches its session.
     case implicit
     /// A session is resumed first, on each connection.

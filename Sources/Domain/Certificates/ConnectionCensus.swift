@@ -3,31 +3,29 @@ import Encoding
 /// Who holds the connections of one listener, and who gives way to whom.
 ///
 /// Times are nanoseconds of a clock that never runs backwards.
-public struct ConnectionCensus<ID: Hashable & Sendable>: Sendable {
+package struct ConnectionCensus<ID: Hashable & Sendable>: Sendable {
     /// How many may be open.
-    public struct Limits: Sendable, Equatable {
-        public let total: Int
-        public let perAddress: Int
-        public let perCertificate: Int
+    package struct Limits: Sendable, Equatable {
+        package let total: Int
+        package let perAddress: Int
+        package let perCertificate: Int
 
-        public init(total: Int, perAddress: Int, perCertificate: Int) {
+        package init(total: Int, perAddress: Int, perCertificate: Int) {
             self.total = total
             self.perAddress = perAddress
             self.perCertificate = perCertificate
         }
     }
 
-    /// What a connection does.
-    public enum Standing: Sendable, Equatable {
+    package enum Standing: Sendable, Equatable {
         /// It has not ended its handshake.
         case handshaking(since: UInt64)
-        /// It has no request.
         case idle(since: UInt64)
         case busy
     }
 
     /// Whether a connection is taken.
-    public enum Verdict: Sendable, Equatable {
+    package enum Verdict: Sendable, Equatable {
         /// It is; another closes for it, where one is named.
         case taken(inPlaceOf: ID?)
         /// Those of its kind are all at work.
@@ -40,7 +38,7 @@ public struct ConnectionCensus<ID: Hashable & Sendable>: Sendable {
     }
 
     /// A handshake that takes longer gives way before anything that is idle.
-    public static var patience: UInt64 { 2_000_000_000 }
+    package static var patience: UInt64 { 2_000_000_000 }
     /// How many that would give way are remembered from one look at all.
     private static var remembered: Int { 64 }
 
@@ -51,16 +49,14 @@ public struct ConnectionCensus<ID: Hashable & Sendable>: Sendable {
     /// Those that were longest idle when all were last looked at, the last of them first.
     private var candidates: [(id: ID, rank: UInt64)] = []
 
-    /// Nobody yet.
-    public init(limits: Limits) {
+    package init(limits: Limits) {
         self.limits = limits
     }
 
-    /// How many there are.
-    public var count: Int { entries.count }
+    package var count: Int { entries.count }
 
     /// A connection was accepted, from an address where it is known.
-    public mutating func insert(
+    package mutating func insert(
         _ id: ID, from address: String?, now: UInt64, standing: (ID) -> Standing
     ) -> Verdict {
         entries[id] = Entry()
@@ -69,7 +65,7 @@ public struct ConnectionCensus<ID: Hashable & Sendable>: Sendable {
     }
 
     /// A connection's address became known.
-    public mutating func locate(
+    package mutating func locate(
         _ id: ID, at address: String, now: UInt64, standing: (ID) -> Standing
     ) -> Verdict {
         guard entries[id] != nil else { return .refused }
@@ -83,7 +79,7 @@ public struct ConnectionCensus<ID: Hashable & Sendable>: Sendable {
     }
 
     /// A connection's certificate became known.
-    public mutating func bind(
+    package mutating func bind(
         _ id: ID, to certificate: Digest256, now: UInt64, standing: (ID) -> Standing
     ) -> Verdict {
         guard entries[id] != nil else { return .refused }
@@ -96,8 +92,7 @@ public struct ConnectionCensus<ID: Hashable & Sendable>: Sendable {
         return verdict
     }
 
-    /// A connection has ended.
-    public mutating func remove(_ id: ID) {
+    package mutating func remove(_ id: ID) {
         leaveAddress(id)
         leaveCertificate(id)
         entries[id] = nil
@@ -121,7 +116,7 @@ public struct ConnectionCensus<ID: Hashable & Sendable>: Sendable {
     /// Who closes for a connection that waits while the listener is full; `nil` where all are at work.
     ///
     /// All are looked at once for many of these questions: a flood asks as often as it connects.
-    public mutating func makeRoom(now: UInt64, standing: (ID) -> Standing) -> ID? {
+    package mutating func makeRoom(now: UInt64, standing: (ID) -> Standing) -> ID? {
         if let next = nextCandidate(now, standing) { return next }
         candidates = entries.keys.compactMap { id in Self.rank(standing(id), now).map { (id, $0) } }
             .sorted { $0.rank < $1.rank }.prefix(Self.remembered).reversed()

@@ -2,44 +2,39 @@ import Encoding
 import Foundation
 
 /// A certificate that the internal CA issued, as the issuance table knows it.
-public struct DeviceCertificate: Sendable, Equatable {
+package struct DeviceCertificate: Sendable, Equatable {
     /// The serial number, lower-case hexadecimal without leading zeros beyond what DER has.
-    public let serial: String
+    package let serial: String
     /// SHA-256 of its DER form (RFC 8705 §3.1).
-    public let thumbprint: Digest256
-    /// Whose it is.
-    public let deviceID: DeviceID
+    package let thumbprint: Digest256
+    package let deviceID: DeviceID
     /// SHA-256 of its SubjectPublicKeyInfo.
-    public let keyHash: Digest256
+    package let keyHash: Digest256
     /// From when it counts, backdated for slow clocks.
-    public let notBefore: Date
-    /// Until when.
-    public let notAfter: Date
-    /// When it was made.
-    public let issuedAt: Date
+    package let notBefore: Date
+    package let notAfter: Date
+    package let issuedAt: Date
     /// The certificate that this one renews, by serial number.
-    public let replaces: String?
+    package let replaces: String?
     /// When it was first shown in a handshake.
-    public var firstSeenAt: Date?
+    package var firstSeenAt: Date?
     /// When it was revoked, with the reason in RFC 5280 §5.3.1's words.
-    public var revoked: Revocation?
+    package var revoked: Revocation?
 
     /// That a certificate ended before its time.
-    public struct Revocation: Sendable, Equatable {
-        /// When.
-        public let at: Date
+    package struct Revocation: Sendable, Equatable {
+        package let at: Date
         /// Why, such as `keyCompromise` or `superseded`.
-        public let reason: String
+        package let reason: String
 
-        /// Joins the two.
-        public init(at: Date, reason: String) {
+        package init(at: Date, reason: String) {
             self.at = at
             self.reason = reason
         }
     }
 
     /// Joins the parts, as read from a row or decided at issuance.
-    public init(
+    package init(
         serial: String, thumbprint: Digest256, deviceID: DeviceID, keyHash: Digest256, notBefore: Date, notAfter: Date,
         issuedAt: Date, replaces: String?, firstSeenAt: Date?, revoked: Revocation?
     ) {
@@ -56,7 +51,7 @@ public struct DeviceCertificate: Sendable, Equatable {
     }
 
     /// From when on it may be renewed: two thirds of its life, in whole seconds, as it is told.
-    public var renewAfter: Date {
+    package var renewAfter: Date {
         let exact = issuedAt.addingTimeInterval(notAfter.timeIntervalSince(issuedAt) * 2 / 3)
         return Date(timeIntervalSince1970: exact.timeIntervalSince1970.rounded(.up))
     }
@@ -64,7 +59,7 @@ public struct DeviceCertificate: Sendable, Equatable {
     /// Judges it at a moment, on every request: a resumed TLS connection never passes the handshake's own check.
     ///
     /// - Throws: ``Refusal`` `certificate_revoked`, whose sentence says which of the reasons it is.
-    public func judge(now: Date) throws(Refusal) {
+    package func judge(now: Date) throws(Refusal) {
         if let revoked {
             let superseded = revoked.reason == "superseded"
             throw Refusal(

@@ -3,7 +3,7 @@
 ///
 /// The library drew each prime as `k·M + (65537^a mod M)`, `M` being the product of the first small primes. Such a
 /// modulus is a power of 65537 modulo each of those primes; a random one is with a chance below 2⁻²⁷.
-public enum ROCA {
+package enum ROCA {
     /// A small prime of the fingerprint, and which residues are powers of 65537 modulo it.
     private struct Residues: Sendable {
         let prime: UInt32
@@ -28,7 +28,7 @@ public enum ROCA {
     ].map(Residues.init)
 
     /// Tells whether a modulus, big-endian, carries the fingerprint.
-    public static func isFingerprinted(modulus: [UInt8]) -> Bool {
+    package static func isFingerprinted(modulus: [UInt8]) -> Bool {
         fingerprint.allSatisfy { residues in
             let remainder = modulus.reduce(0) { ($0 << 8 | UInt32($1)) % residues.prime }
             return residues.isPower[Int(remainder)]

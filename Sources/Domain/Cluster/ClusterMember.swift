@@ -1,27 +1,24 @@
 import Foundation
 
 /// A process that serves a store, as the others know it.
-public struct ClusterMember: Sendable, Equatable {
-    /// Drawn at its start.
-    public let id: NodeID
+package struct ClusterMember: Sendable, Equatable {
+    package let id: NodeID
     /// The name of the machine.
-    public let host: String
-    /// The program's version.
-    public let version: String
+    package let host: String
+    package let version: String
     /// By the store's clock, as the next.
-    public let startedAt: Date
+    package let startedAt: Date
     /// When it last said that it lives.
-    public let seenAt: Date
+    package let seenAt: Date
     /// What it has in common with others.
-    public let fingerprints: NodeFingerprints
+    package let fingerprints: NodeFingerprints
 
     /// How often a node says that it lives, seconds.
-    public static let interval: TimeInterval = 5
+    package static let interval: TimeInterval = 5
     /// Unseen for so many seconds it does not count.
-    public static let patience: TimeInterval = 15
+    package static let patience: TimeInterval = 15
 
-    /// Joins the parts.
-    public init(
+    package init(
         id: NodeID, host: String, version: String, startedAt: Date, seenAt: Date, fingerprints: NodeFingerprints
     ) {
         self.id = id
@@ -33,31 +30,27 @@ public struct ClusterMember: Sendable, Equatable {
     }
 
     /// Whether it counts at a moment.
-    public func isLive(at now: Date) -> Bool { now.timeIntervalSince(seenAt) < Self.patience }
+    package func isLive(at now: Date) -> Bool { now.timeIntervalSince(seenAt) < Self.patience }
 
     /// The files of policies that some of the others have otherwise, sorted.
-    public func differingPolicies(among nodes: [ClusterMember]) -> [String] {
+    package func differingPolicies(among nodes: [ClusterMember]) -> [String] {
         Set(nodes.flatMap { fingerprints.differingPolicies(from: $0.fingerprints) }).sorted()
     }
 }
 
 /// What a node and one of the others do not agree on.
-public struct NodeDisagreement: Sendable, Equatable {
-    /// The other.
-    public let node: ClusterMember
-    /// At least one thing.
-    public let differences: [NodeDifference]
+package struct NodeDisagreement: Sendable, Equatable {
+    package let node: ClusterMember
+    package let differences: [NodeDifference]
     /// How long ago the other was seen, seconds.
-    public let age: TimeInterval
+    package let age: TimeInterval
 }
 
 /// Whether a node may serve beside others: those that share a store must have keys and policies in common.
-public enum NodeAgreement: Sendable, Equatable {
-    /// It may.
+package enum NodeAgreement: Sendable, Equatable {
     case agreed
     /// It does not agree with a node that has not been seen since this one came: that one may be dead. Ask again.
     case undecided(NodeDisagreement)
-    /// It may not.
     case refused(NodeDisagreement)
     /// It may not: the store says that a newer version of the wrapping key is in force than this node has.
     case behind(versionInForce: Int)
@@ -70,7 +63,7 @@ public enum NodeAgreement: Sendable, Equatable {
     ///   - allowsOtherPolicies: whether policies may differ, for a change that is rolled out.
     ///   - versionInForce: the version of the wrapping key that new data keys lie under, by the store.
     ///   - arrival: when the node first asked, by the store's clock, as `now`.
-    public static func judge(
+    package static func judge(
         _ own: NodeFingerprints, beside nodes: [ClusterMember], allowsOtherPolicies: Bool, versionInForce: Int,
         arrival: Date, now: Date
     ) -> NodeAgreement {
@@ -83,7 +76,7 @@ public enum NodeAgreement: Sendable, Equatable {
     }
 
     /// With whom of the nodes that count one does not agree, the last seen first.
-    public static func disagreements(
+    package static func disagreements(
         of own: NodeFingerprints, with nodes: [ClusterMember], allowsOtherPolicies: Bool, now: Date
     ) -> [NodeDisagreement] {
         nodes.filter { $0.isLive(at: now) }.sorted { $0.seenAt > $1.seenAt }.compactMap { node in

@@ -3,9 +3,9 @@ import Encoding
 import Foundation
 
 /// What the nodes of one service must have in common, as digests that reveal nothing of a secret.
-public struct NodeFingerprints: Sendable, Equatable {
+package struct NodeFingerprints: Sendable, Equatable {
     /// A thing that nodes share: a file of `Keys/`, or the realm.
-    public enum Item: String, Sendable, CaseIterable {
+    package enum Item: String, Sendable, CaseIterable {
         /// Nonces and export tokens, with the store's generation of them.
         case nonceKey = "nonce.key"
         /// The codes in texts, by version.
@@ -36,7 +36,6 @@ public struct NodeFingerprints: Sendable, Equatable {
 
     /// How much of a thing two nodes must have in common.
     enum Rule {
-        /// All of it.
         case same
         /// At least one version, and every version that both have. A node that meets a row of a version which it does
         /// not have reads its files again, so that one of the two may be ahead.
@@ -59,19 +58,18 @@ public struct NodeFingerprints: Sendable, Equatable {
     }
 
     /// The digests of each thing by version; version 1 of what has none.
-    public var items: [Item: [Int: Digest256]]
+    package var items: [Item: [Int: Digest256]]
     /// The digest of each file of policies, by its name.
-    public var policies: [String: Digest256]
+    package var policies: [String: Digest256]
 
-    /// Joins the two.
-    public init(items: [Item: [Int: Digest256]], policies: [String: Digest256]) {
+    package init(items: [Item: [Int: Digest256]], policies: [String: Digest256]) {
         self.items = items
         self.policies = policies
     }
 
     /// The digest of a secret key: HMAC-SHA-256 (RFC 2104) under it, over a text that says what it is. The key has at
     /// least 256 bits, so that nothing can be tried on the digest.
-    public static func digest(of key: SymmetricKey, _ item: Item, version: Int = 1) -> Digest256 {
+    package static func digest(of key: SymmetricKey, _ item: Item, version: Int = 1) -> Digest256 {
         let label = "countersign node fingerprint\0\(item.rawValue)\0\(version)"
         let bytes = Array(HMAC<SHA256>.authenticationCode(for: Data(label.utf8), using: key))
         return Digest256(bytes) ?? Digest256.of(bytes)
@@ -87,12 +85,12 @@ public struct NodeFingerprints: Sendable, Equatable {
     }
 
     /// The files of policies that say something else on another node, sorted.
-    public func differingPolicies(from other: NodeFingerprints) -> [String] {
+    package func differingPolicies(from other: NodeFingerprints) -> [String] {
         policies.keys.filter { other.policies[$0] != nil && other.policies[$0] != policies[$0] }.sorted()
     }
 
     /// Whether another node has a newer version of some key: then this one's files may have it, too.
-    public func isBehind(_ other: NodeFingerprints) -> Bool {
+    package func isBehind(_ other: NodeFingerprints) -> Bool {
         [Item.phoneCodeKeys, .wrappingKeys, .blindIndexKeys].contains { item in
             guard let own = items[item]?.keys.max(), let theirs = other.items[item]?.keys.max() else { return false }
             return own < theirs
@@ -103,7 +101,7 @@ public struct NodeFingerprints: Sendable, Equatable {
 extension NodeFingerprints {
     /// What cannot be the same file as another node's, whichever of the two is the newer one: a version is in both and is
     /// another key.
-    public func contradictions(to other: NodeFingerprints) -> [Item] {
+    package func contradictions(to other: NodeFingerprints) -> [Item] {
         Item.allCases.filter { item in
             guard let own = items[item], let theirs = other.items[item] else { return false }
             return own.contains { theirs[$0.key] ?? $0.value != $0.value }
@@ -112,7 +110,7 @@ extension NodeFingerprints {
 
     /// Whether a version may be added to a file beside another node: two files that each got one of their own under one
     /// number could not be brought together again.
-    public func mayAddVersion(of item: Item, beside other: NodeFingerprints) -> Bool {
+    package func mayAddVersion(of item: Item, beside other: NodeFingerprints) -> Bool {
         guard let own = items[item], let theirs = other.items[item] else { return true }
         return own.allSatisfy { theirs[$0.key] ?? $0.value == $0.value }
             && own.keys.max() ?? 0 >= theirs.keys.max() ?? 0
@@ -120,7 +118,7 @@ extension NodeFingerprints {
 }
 
 /// One thing that two nodes do not agree on.
-public enum NodeDifference: Sendable, Hashable {
+package enum NodeDifference: Sendable, Hashable {
     /// A file of `Keys/`, or the realm.
     case shared(NodeFingerprints.Item)
     /// A file of policies, by its name.
@@ -129,7 +127,7 @@ public enum NodeDifference: Sendable, Hashable {
 
 extension NodeFingerprints {
     /// The form in which the store keeps them: `{"keys": {FILE: {VERSION: DIGEST}}, "policies": {FILE: DIGEST}}`.
-    public var json: JSONValue {
+    package var json: JSONValue {
         let keys = items.sorted { $0.key.rawValue < $1.key.rawValue }.map { item, digests in
             JSONMember(
                 name: item.rawValue,
@@ -147,7 +145,7 @@ extension NodeFingerprints {
     }
 
     /// Reads that form; what this version of the program does not know is left out.
-    public init(json: JSONValue) {
+    package init(json: JSONValue) {
         func members(_ value: JSONValue?) -> [JSONMember] {
             guard case .object(let members)? = value else { return [] }
             return members

@@ -1,57 +1,51 @@
 import Foundation
 
 /// How texts and pushes get out: `Policies/delivery.yaml`. It names secrets and never holds them.
-public struct DeliveryPolicy: Sendable, Equatable {
-    /// The ways out.
-    public enum Carrier: String, Sendable, CaseIterable {
-        /// Amazon SNS.
+package struct DeliveryPolicy: Sendable, Equatable {
+    package enum Carrier: String, Sendable, CaseIterable {
         case sns
-        /// Twilio's Messages.
         case twilio
         /// A receiver of the operator's own, called as Standard Webhooks says.
         case webhook
-        /// A file, for development.
         case file
     }
 
     /// In the order in which they are tried.
-    public var senders = [Carrier.file]
+    package var senders = [Carrier.file]
     /// The longest that one attempt with one sender takes.
-    public var attemptTimeout: TimeInterval = 10
+    package var attemptTimeout: TimeInterval = 10
     /// How much of it may go into the connection.
-    public var connectTimeout: TimeInterval = 3
+    package var connectTimeout: TimeInterval = 3
     /// The sentence with the code, `{code}` once.
-    public var text = "Your code is {code}. Do not share it."
+    package var text = "Your code is {code}. Do not share it."
     /// The host that the line for autofill names; empty for the realm.
-    public var textHost = ""
+    package var textHost = ""
     /// The 11 characters by which Android's SMS Retriever finds the app; empty for none.
-    public var androidRetrieverHash = ""
+    package var androidRetrieverHash = ""
     /// The region of Amazon SNS.
-    public var snsRegion = "us-east-1"
+    package var snsRegion = "us-east-1"
     /// Where SNS is, if not at the region's usual endpoint; empty for that.
-    public var snsEndpoint = ""
+    package var snsEndpoint = ""
     /// What people see as sender, where the country allows it; empty for none.
-    public var snsSenderID = ""
+    package var snsSenderID = ""
     /// The number to send from; empty where SNS is to choose.
-    public var snsOriginationNumber = ""
+    package var snsOriginationNumber = ""
     /// The file of `Keys/` with Amazon's credentials; empty for the environment.
-    public var snsCredentialsFile = ""
-    /// Twilio's account SID.
-    public var twilioAccount = ""
+    package var snsCredentialsFile = ""
+    package var twilioAccount = ""
     /// The SID of an API key; empty where the secret is the account's auth token.
-    public var twilioAPIKey = ""
+    package var twilioAPIKey = ""
     /// The number or sender id to send from; empty with a messaging service.
-    public var twilioFrom = ""
+    package var twilioFrom = ""
     /// The SID of a messaging service; empty with a number.
-    public var twilioMessagingService = ""
+    package var twilioMessagingService = ""
     /// The file of `Keys/` with the auth token or the API key's secret.
-    public var twilioSecretFile = "twilio.secret"
-    /// Where Twilio is.
-    public var twilioEndpoint = "https://api.twilio.com"
+    package var twilioSecretFile = "twilio.secret"
+    package var twilioEndpoint = "https://api.twilio.com"
     /// The receiver of the webhook.
-    public var webhookURL = ""
+    package var webhookURL = ""
     /// The file of `Keys/` with the secret that the webhook is signed with.
-    public var webhookSecretFile = "webhook.secret"
+    package var webhookSecretFile = "webhook.secret"
 
-    public init() {}
+    package init() {}
 }

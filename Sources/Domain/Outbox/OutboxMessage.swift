@@ -1,7 +1,7 @@
 import Foundation
 
 /// What a message in the outbox is, which says how it is put together when it is sent.
-public enum OutboxKind: String, Sendable, CaseIterable {
+package enum OutboxKind: String, Sendable, CaseIterable {
     /// A text with the code of a phone verification; the subject is the verification's id, the payload the number.
     case phoneCode = "phone_code"
     /// A push about an authorization between users; the subject is the authorization's id and the type of its row, and
@@ -12,10 +12,10 @@ public enum OutboxKind: String, Sendable, CaseIterable {
     case providerEvent = "provider_event"
 
     /// How many of its kind one process has under way at once: no kind takes another's places.
-    public var slots: Int { 8 }
+    package var slots: Int { 8 }
 
     /// How often it is tried.
-    public var retryRule: RetryRule {
+    package var retryRule: RetryRule {
         switch self {
         case .phoneCode: .outbox
         case .authorization: .push
@@ -25,10 +25,9 @@ public enum OutboxKind: String, Sendable, CaseIterable {
 }
 
 /// What became of a message.
-public enum OutboxState: String, Sendable, CaseIterable {
+package enum OutboxState: String, Sendable, CaseIterable {
     /// It is to be sent, now or at its next try.
     case waiting
-    /// It was handed over.
     case sent
     /// It was overtaken: past its time, or of no more use.
     case expired
@@ -39,34 +38,29 @@ public enum OutboxState: String, Sendable, CaseIterable {
 }
 
 /// A message that was written in the transaction that caused it, and is sent after that.
-public struct OutboxMessage: Sendable, Equatable {
-    /// Its name.
-    public let id: OutboxMessageID
-    /// What it is.
-    public let kind: OutboxKind
+package struct OutboxMessage: Sendable, Equatable {
+    package let id: OutboxMessageID
+    package let kind: OutboxKind
     /// What it is about, by id.
-    public let subject: String
+    package let subject: String
     /// Whose data key the payload is sealed under.
-    public let userID: UserID
+    package let userID: UserID
     /// Messages with the same one are the same message: the second is not written.
-    public let deduplicationKey: String
-    /// Sealed.
-    public let payload: [UInt8]
-    /// When it was written.
-    public let createdAt: Date
+    package let deduplicationKey: String
+    package let payload: [UInt8]
+    package let createdAt: Date
     /// From when on it is not sent any more.
-    public let expiresAt: Date
+    package let expiresAt: Date
     /// When it is to be tried next.
-    public var dueAt: Date
+    package var dueAt: Date
     /// How often it was tried, the present try among them.
-    public var tries: Int
-    /// What became of it.
-    public var state: OutboxState
+    package var tries: Int
+    package var state: OutboxState
     /// Why it is not sent yet, or never was. Names no person.
-    public var reason: String?
+    package var reason: String?
 
     /// Joins the parts, as read from a row or decided at writing.
-    public init(
+    package init(
         id: OutboxMessageID, kind: OutboxKind, subject: String, userID: UserID, deduplicationKey: String,
         payload: [UInt8], createdAt: Date, expiresAt: Date, dueAt: Date, tries: Int = 0,
         state: OutboxState = .waiting, reason: String? = nil
@@ -86,21 +80,18 @@ public struct OutboxMessage: Sendable, Equatable {
     }
 
     /// What a try came to.
-    public enum Result: Sendable, Equatable {
-        /// Handed over.
+    package enum Result: Sendable, Equatable {
         case sent
-        /// Not needed any more.
         case overtaken(String)
         /// The app that it was for is gone from its device.
         case endpointGone
-        /// Never to be accepted.
         case refused(String)
         /// Perhaps to be accepted later.
         case unavailable(String)
     }
 
     /// The message after a try; one that would be due only after its time has expired with it.
-    public func after(_ result: Result, now: Date, rule: RetryRule) -> OutboxMessage {
+    package func after(_ result: Result, now: Date, rule: RetryRule) -> OutboxMessage {
         var message = self
         switch result {
         case .sent:

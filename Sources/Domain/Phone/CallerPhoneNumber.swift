@@ -5,7 +5,7 @@ extension PhoneNumber: Confidential {
     ///
     /// - Throws: ``Refusal`` `malformed_request`; its reason is the defect's raw value, and it holds nothing of the
     ///   number.
-    public init(fromCaller text: String, region: String? = nil) throws(Refusal) {
+    package init(fromCaller text: String, region: String? = nil) throws(Refusal) {
         do throws(PhoneNumberDefect) {
             try self.init(reading: text, region: region)
         } catch {

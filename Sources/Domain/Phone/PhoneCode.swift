@@ -4,12 +4,11 @@ import Foundation
 import Synchronization
 
 /// The digits that a text brings and a person types. Seen only where it is sent and where it is compared.
-public struct PhoneCode: Sendable {
-    /// Its decimal digits.
-    public let digits: Secret<String>
+package struct PhoneCode: Sendable {
+    package let digits: Secret<String>
 
     /// Whether a person typed this code; the time depends on the number of characters alone.
-    public func matches(_ shown: String) -> Bool {
+    package func matches(_ shown: String) -> Bool {
         constantTimeEqual(Array(digits.reveal().utf8), Array(shown.utf8))
     }
 }
@@ -19,9 +18,9 @@ public struct PhoneCode: Sendable {
 /// A code is derived when it is sent and again when it is compared, and stands nowhere in between. A verification
 /// remembers the version, so that a new key leaves codes that are on their way valid. A node that meets a version which
 /// it does not have reads its keys again: another may have it already.
-public struct PhoneCodeKeys: Sendable {
+package struct PhoneCodeKeys: Sendable {
     /// Secrets of `Keys/`, by version.
-    public typealias Secrets = [Int: Secret<[UInt8]>]
+    package typealias Secrets = [Int: Secret<[UInt8]>]
 
     private final class Holder: Sendable {
         let keys: Mutex<[Int: SymmetricKey]>
@@ -34,7 +33,7 @@ public struct PhoneCodeKeys: Sendable {
     /// Takes secrets; `nil` where there is none.
     ///
     /// - Parameter readAgain: gives the secrets as they stand now; `nil` where they stay as they are.
-    public init?(_ secrets: Secrets, readAgain: (@Sendable () throws -> Secrets)? = nil) {
+    package init?(_ secrets: Secrets, readAgain: (@Sendable () throws -> Secrets)? = nil) {
         guard !secrets.isEmpty else { return nil }
         holder = Holder(secrets.mapValues { SymmetricKey(data: $0.reveal()) })
         self.readAgain = readAgain
@@ -43,7 +42,7 @@ public struct PhoneCodeKeys: Sendable {
     /// Reads the secrets again. Copies of this value share what was read.
     ///
     /// - Throws: what reading throws; the keys then stay as they were.
-    public func reload() throws {
+    package func reload() throws {
         guard let secrets = try readAgain?(), !secrets.isEmpty else { return }
         let keys = secrets.mapValues { SymmetricKey(data: $0.reveal()) }
         holder.keys.withLock { $0 = keys }
@@ -52,10 +51,10 @@ public struct PhoneCodeKeys: Sendable {
     private var keys: [Int: SymmetricKey] { holder.keys.withLock { $0 } }
 
     /// The version that new verifications take: the highest.
-    public var currentVersion: Int { keys.keys.max() ?? 1 }
+    package var currentVersion: Int { keys.keys.max() ?? 1 }
 
     /// By which nodes tell whether they have the same keys.
-    public var fingerprints: [Int: Digest256] {
+    package var fingerprints: [Int: Digest256] {
         Dictionary(
             uniqueKeysWithValues: keys.map {
                 ($0.key, NodeFingerprints.digest(of: $0.value, .phoneCodeKeys, version: $0.key))
@@ -75,7 +74,7 @@ public struct PhoneCodeKeys: Sendable {
     /// 10^digits, modulo 10^digits: each code is exactly as likely as any other. Without a remainder to reject the
     /// bias would be 10^6/2^64; that all four words are rejected has a probability below 2^-160, and then the last
     /// is taken.
-    public func code(
+    package func code(
         version: Int, verification: PhoneVerificationID, user: UserID, device: DeviceID, e164: String, digits: Int
     ) -> PhoneCode? {
         guard let key = key(version) else { return nil }

@@ -2,67 +2,66 @@ import Foundation
 import PhoneNumbers
 
 /// Texted codes and the numbers they go to: `Policies/phones.yaml`.
-public struct PhonePolicy: Sendable, Equatable {
-    /// Digits of a code.
-    public var digits = 6
+package struct PhonePolicy: Sendable, Equatable {
+    package var digits = 6
     /// From the start to expiry; a resend does not extend it.
-    public var lifetime: TimeInterval = 300
+    package var lifetime: TimeInterval = 300
     /// Codes that may be tried for one verification.
-    public var checksPerVerification = 5
+    package var checksPerVerification = 5
     /// How long after the sending before it the same code may be sent again, one entry a resend.
-    public var resendAfter: [TimeInterval] = [30, 60, 120]
+    package var resendAfter: [TimeInterval] = [30, 60, 120]
     /// Texts in an hour to one number.
-    public var sendsPerHourPerNumber = 5
+    package var sendsPerHourPerNumber = 5
     /// Texts in 24 hours to one number.
-    public var sendsPerDayPerNumber = 10
+    package var sendsPerDayPerNumber = 10
     /// How many of those one user may cause who is not the number's verified owner.
-    public var sendsPerDayPerNumberAndUser = 3
+    package var sendsPerDayPerNumberAndUser = 3
     /// Wrong codes in a row that freeze a user and number.
-    public var failuresBeforeFreeze = 20
+    package var failuresBeforeFreeze = 20
     /// How long they stay frozen.
-    public var freeze: TimeInterval = 86_400
+    package var freeze: TimeInterval = 86_400
     /// Texts in an hour caused from one address (/32 of IPv4, /64 of IPv6).
-    public var sendsPerHourPerAddress = 10
+    package var sendsPerHourPerAddress = 10
     /// Different numbers that one user may try in the period below.
-    public var numbersPerUser = 5
+    package var numbersPerUser = 5
     /// The period of ``numbersPerUser``.
-    public var numbersPerUserPeriod: TimeInterval = 30 * 86_400
+    package var numbersPerUserPeriod: TimeInterval = 30 * 86_400
     /// Countries whose numbers get texts, ISO 3166-1 alpha-2.
-    public var countries = ["US", "CA"]
+    package var countries = ["US", "CA"]
     /// Kinds of number that get none, in the words of ``PhoneNumberType``.
-    public var refusedTypes = ["premium_rate", "toll_free", "voip"]
+    package var refusedTypes = ["premium_rate", "toll_free", "voip"]
     /// Texts in an hour to one prefix: the 10,000 numbers that share all but the last four digits.
-    public var sendsPerHourPerPrefix = 100
+    package var sendsPerHourPerPrefix = 100
     /// Texts in an hour to one prefix that may stay without a right code; each right code allows one more.
-    public var unverifiedPerHourPerPrefix = 10
+    package var unverifiedPerHourPerPrefix = 10
     /// The same in 24 hours.
-    public var unverifiedPerDayPerPrefix = 20
+    package var unverifiedPerDayPerPrefix = 20
     /// The age from which on an account is settled; one that proved a number is settled at once.
-    public var settledAfter: TimeInterval = 7 * 86_400
-    /// Texts in an hour that one group of askers (provider, network and age of the account) may leave without a right code.
-    public var unverifiedPerHourPerGroup = 10
+    package var settledAfter: TimeInterval = 7 * 86_400
+    /// Texts in an hour that one group of requesters (provider, network and age of the account) may leave without a right code.
+    package var unverifiedPerHourPerGroup = 10
     /// The same in 24 hours.
-    public var unverifiedPerDayPerGroup = 30
+    package var unverifiedPerDayPerGroup = 30
     /// From so many texts in an hour on, a prefix, a provider's accounts or a country must show right codes.
-    public var breakerSends = 50
+    package var breakerSends = 50
     /// Of how many in a hundred texts, at least.
-    public var breakerVerifiedPercent = 15
+    package var breakerVerifiedPercent = 15
     /// How long texts are thinned out where fewer are shown.
-    public var breakerPause: TimeInterval = 3600
+    package var breakerPause: TimeInterval = 3600
     /// Texts in an hour that go out where they are thinned out; each right code allows one more.
-    public var thinnedPerHour = 10
+    package var thinnedPerHour = 10
     /// What one text costs, in thousandths of the currency.
-    public var textPrice = 8
+    package var textPrice = 8
     /// What the texts of one day (UTC) may cost, in thousandths of the currency.
-    public var spendPerDay = 100_000
+    package var spendPerDay = 100_000
     /// What of it the texts of one provider's users may cost.
-    public var spendPerDayPerProvider = 80_000
+    package var spendPerDayPerProvider = 80_000
     /// How much in a hundred of both is kept from new accounts.
-    public var spendReservedPercent = 20
+    package var spendReservedPercent = 20
     /// The ARNs of the Amazon SNS platform applications whose endpoints users may register.
-    public var pushApplications: [String] = []
+    package var pushApplications: [String] = []
     /// Whether a user must show to be present before a text is sent.
-    public var presenceRequired = false
+    package var presenceRequired = false
 
-    public init() {}
+    package init() {}
 }

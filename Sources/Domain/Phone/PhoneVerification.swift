@@ -2,18 +2,17 @@ import Encoding
 import Foundation
 
 /// What a verification of a phone number is at a moment.
-public enum PhoneVerificationState: String, Sendable, CaseIterable {
+package enum PhoneVerificationState: String, Sendable, CaseIterable {
     /// Its code may be tried and sent again.
     case open
     /// Every check was spent on wrong codes.
     case usedUp = "used_up"
-    /// Its time is over.
     case expired
     /// The right code was shown, once.
     case verified
 
     /// What may happen to a verification.
-    public enum Event: String, Sendable, CaseIterable {
+    package enum Event: String, Sendable, CaseIterable {
         case rightCode = "right_code"
         case wrongCode = "wrong_code"
         case lastWrongCode = "last_wrong_code"
@@ -22,7 +21,7 @@ public enum PhoneVerificationState: String, Sendable, CaseIterable {
     }
 
     /// The state after an event; `nil` where it is not allowed.
-    public func after(_ event: Event) -> PhoneVerificationState? {
+    package func after(_ event: Event) -> PhoneVerificationState? {
         switch (self, event) {
         case (.open, .rightCode): .verified
         case (.open, .wrongCode), (.open, .resend): .open
@@ -34,32 +33,31 @@ public enum PhoneVerificationState: String, Sendable, CaseIterable {
 }
 
 /// One proof of a phone number by a user on a device, without the number and without the code.
-public struct PhoneVerification: Sendable, Equatable {
+package struct PhoneVerification: Sendable, Equatable {
     /// Its name, known to the device that asked.
-    public let id: PhoneVerificationID
+    package let id: PhoneVerificationID
     /// Who proves; nobody else may check it.
-    public let userID: UserID
+    package let userID: UserID
     /// On which device; no other may check it.
-    public let deviceID: DeviceID
+    package let deviceID: DeviceID
     /// The version of the key that its code is derived under.
-    public let keyVersion: Int
-    /// When it was started.
-    public let createdAt: Date
+    package let keyVersion: Int
+    package let createdAt: Date
     /// When it ends; nothing extends it.
-    public let expiresAt: Date
+    package let expiresAt: Date
     /// How many codes were shown, each counted before it is compared.
-    public var checks: Int
+    package var checks: Int
     /// How often the code was asked for again.
-    public var resends: Int
+    package var resends: Int
     /// When a text was last asked for. Whether one went out is not to be seen here.
-    public var askedAt: Date
+    package var askedAt: Date
     /// Whether any text went into the outbox: without one no code is right.
-    public var isSent: Bool
+    package var isSent: Bool
     /// When the right code was shown.
-    public var verifiedAt: Date?
+    package var verifiedAt: Date?
 
     /// Joins the parts, as read from a row or decided at the start.
-    public init(
+    package init(
         id: PhoneVerificationID, userID: UserID, deviceID: DeviceID, keyVersion: Int, createdAt: Date, expiresAt: Date,
         checks: Int, resends: Int, askedAt: Date, isSent: Bool, verifiedAt: Date?
     ) {
@@ -77,7 +75,7 @@ public struct PhoneVerification: Sendable, Equatable {
     }
 
     /// Begins one at a moment.
-    public static func start(
+    package static func start(
         id: PhoneVerificationID, userID: UserID, deviceID: DeviceID, keyVersion: Int, isSent: Bool, now: Date,
         policy: PhonePolicy
     ) -> PhoneVerification {
@@ -88,14 +86,14 @@ public struct PhoneVerification: Sendable, Equatable {
     }
 
     /// What it is at a moment.
-    public func state(now: Date, policy: PhonePolicy) -> PhoneVerificationState {
+    package func state(now: Date, policy: PhonePolicy) -> PhoneVerificationState {
         if verifiedAt != nil { return .verified }
         if now >= expiresAt { return .expired }
         return checks >= policy.checksPerVerification ? .usedUp : .open
     }
 
     /// What a check comes to.
-    public enum CheckVerdict: String, Sendable {
+    package enum CheckVerdict: String, Sendable {
         /// The code was compared, and it is the one.
         case right
         /// The code was compared, and it is not the one.
@@ -107,7 +105,7 @@ public struct PhoneVerification: Sendable, Equatable {
     /// Judges a check that ``checks`` counts already.
     ///
     /// - Parameter isRight: whether the code is the one; looked at only where the check may count.
-    public func verdict(isRight: Bool, now: Date, policy: PhonePolicy) -> CheckVerdict {
+    package func verdict(isRight: Bool, now: Date, policy: PhonePolicy) -> CheckVerdict {
         var before = self
         before.checks -= 1
         let event: PhoneVerificationState.Event =
@@ -121,7 +119,7 @@ public struct PhoneVerification: Sendable, Equatable {
     }
 
     /// From when on the code may be sent again; `nil` where it may no more.
-    public func resendAfter(policy: PhonePolicy) -> Date? {
+    package func resendAfter(policy: PhonePolicy) -> Date? {
         guard resends < policy.resendAfter.count, verifiedAt == nil, checks < policy.checksPerVerification else {
             return nil
         }
@@ -132,7 +130,7 @@ public struct PhoneVerification: Sendable, Equatable {
     /// Refuses a resend that is too early, one too many, or of no more use.
     ///
     /// - Throws: ``Refusal`` `rate_limited` with the wait, `conflict` with the state.
-    public func requireResendable(now: Date, policy: PhonePolicy) throws(Refusal) {
+    package func requireResendable(now: Date, policy: PhonePolicy) throws(Refusal) {
         let state = state(now: now, policy: policy)
         guard state.after(.resend) != nil else {
             throw Refusal(.conflict, "The verification is over: start another.", state: state.rawValue)
@@ -150,25 +148,24 @@ public struct PhoneVerification: Sendable, Equatable {
 }
 
 /// The wrong codes that one user showed in a row for one number, across verifications.
-public struct FailureStreak: Sendable, Equatable {
+package struct FailureStreak: Sendable, Equatable {
     /// How many, since the last right code or the last freeze.
-    public var count: Int
+    package var count: Int
     /// Until when no code of this user for this number counts.
-    public var frozenUntil: Date?
+    package var frozenUntil: Date?
 
-    /// Joins the two.
-    public init(count: Int = 0, frozenUntil: Date? = nil) {
+    package init(count: Int = 0, frozenUntil: Date? = nil) {
         self.count = count
         self.frozenUntil = frozenUntil
     }
 
     /// Whether no code counts at a moment.
-    public func isFrozen(now: Date) -> Bool {
+    package func isFrozen(now: Date) -> Bool {
         frozenUntil.map { now < $0 } ?? false
     }
 
     /// Counts a wrong code; `true` where it is the one that freezes.
-    public mutating func countFailure(now: Date, policy: PhonePolicy) -> Bool {
+    package mutating func countFailure(now: Date, policy: PhonePolicy) -> Bool {
         count += 1
         guard count >= policy.failuresBeforeFreeze else { return false }
         self = FailureStreak(count: 0, frozenUntil: now.addingTimeInterval(policy.freeze))

@@ -1,36 +1,32 @@
 /// Texts that were sent in some time, and how many of them brought a right code.
-public struct Conversion: Sendable, Equatable {
-    /// Texts.
-    public var sends: Int
+package struct Conversion: Sendable, Equatable {
+    package var sends: Int
     /// Those whose code was shown.
-    public var verified: Int
+    package var verified: Int
 
-    /// Joins the two.
-    public init(sends: Int = 0, verified: Int = 0) {
+    package init(sends: Int = 0, verified: Int = 0) {
         self.sends = sends
         self.verified = verified
     }
 
     /// Texts without a right code; some of them may still get one.
-    public var unverified: Int { sends - verified }
+    package var unverified: Int { sends - verified }
 }
 
 /// The same in the last hour and in the last 24.
-public struct Tally: Sendable, Equatable {
-    /// In the last hour.
-    public var hour: Conversion
+package struct Tally: Sendable, Equatable {
+    package var hour: Conversion
     /// In the last 24 hours.
-    public var day: Conversion
+    package var day: Conversion
 
-    /// Joins the two.
-    public init(hour: Conversion = Conversion(), day: Conversion = Conversion()) {
+    package init(hour: Conversion = Conversion(), day: Conversion = Conversion()) {
         self.hour = hour
         self.day = day
     }
 }
 
-/// What is thinned out where too few codes come back: only so many texts go out there, the first of each group of askers.
-public enum SendScope: String, Sendable, CaseIterable {
+/// What is thinned out where too few codes come back: only so many texts go out there, the first of each group of requesters.
+package enum SendScope: String, Sendable, CaseIterable {
     /// The 10,000 numbers that share all but the last four digits.
     case prefix
     /// The accounts of one age of a provider, in one country.
@@ -40,34 +36,33 @@ public enum SendScope: String, Sendable, CaseIterable {
 }
 
 /// What was sent before, as far as it bears on one attempt.
-public struct SendCounts: Sendable {
+package struct SendCounts: Sendable {
     /// Other numbers that the user tried in the policy's period, whether or not a text went out.
-    public var otherNumbersOfUser = 0
+    package var otherNumbersOfUser = 0
     /// What the user asked for to this number in 24 hours, whether or not a text went out.
-    public var askedByUserToday = 0
+    package var askedByUserToday = 0
     /// Texts to the number in an hour, out of the budget that the attempt draws on: the owner's or everybody else's.
-    public var numberLastHour = 0
+    package var numberLastHour = 0
     /// The same in 24 hours.
-    public var numberLastDay = 0
+    package var numberLastDay = 0
     /// Texts to the number's prefix, out of the budget that the attempt draws on: the owners' or everybody else's.
-    public var prefix = Tally()
-    /// Texts to the number's prefix that somebody in the asker's network caused.
-    public var prefixFromNetwork = Tally()
-    /// Texts that the asker's group caused: accounts of one provider and age, in one network.
-    public var group = Tally()
+    package var prefix = Tally()
+    /// Texts to the number's prefix that somebody in the requester's network caused.
+    package var prefixFromNetwork = Tally()
+    /// Texts that the requester's group caused: accounts of one provider and age, in one network.
+    package var group = Tally()
     /// What bears on the provider's accounts of this age in this country, in an hour.
-    public var provider = Conversion()
+    package var provider = Conversion()
     /// What bears on all accounts of this age in this country, in an hour.
-    public var country = Conversion()
+    package var country = Conversion()
     /// What is thinned out, and what got through there in an hour all the same.
-    public var thinned: [SendScope: Conversion] = [:]
+    package var thinned: [SendScope: Conversion] = [:]
     /// What the texts of this day cost so far, in thousandths of the currency.
-    public var spentToday = 0
+    package var spentToday = 0
     /// The same for the texts of this provider's users.
-    public var spentTodayByProvider = 0
+    package var spentTodayByProvider = 0
 
-    /// Nothing was sent before.
-    public init() {}
+    package init() {}
 
     /// What the breaker judges a scope by.
     func conversion(of scope: SendScope) -> Conversion {

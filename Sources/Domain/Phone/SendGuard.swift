@@ -2,18 +2,16 @@ import Foundation
 import PhoneNumbers
 
 /// A text that somebody asks for.
-public struct SendAttempt: Sendable {
-    /// To which number.
-    public let number: PhoneNumber
+package struct SendAttempt: Sendable {
+    package let number: PhoneNumber
     /// Whether the number is the user's by an earlier proof.
-    public let isOwner: Bool
+    package let isOwner: Bool
     /// Whether the user and number are frozen after wrong codes.
-    public let isFrozen: Bool
+    package let isFrozen: Bool
     /// How long the user is known.
-    public let age: AccountAge
+    package let age: AccountAge
 
-    /// Joins the parts.
-    public init(number: PhoneNumber, isOwner: Bool, isFrozen: Bool, age: AccountAge) {
+    package init(number: PhoneNumber, isOwner: Bool, isFrozen: Bool, age: AccountAge) {
         self.number = number
         self.isOwner = isOwner
         self.isFrozen = isFrozen
@@ -21,8 +19,8 @@ public struct SendAttempt: Sendable {
     }
 }
 
-/// Why no text goes out although its asker is told nothing of it: to say more would tell strangers about numbers.
-public enum WithheldReason: String, Sendable, CaseIterable {
+/// Why no text goes out although its requester is told nothing of it: to say more would tell strangers about numbers.
+package enum WithheldReason: String, Sendable, CaseIterable {
     case country
     case type
     case frozen
@@ -45,7 +43,7 @@ public enum WithheldReason: String, Sendable, CaseIterable {
 }
 
 /// Whether a text goes out.
-public enum SendDecision: Sendable, Equatable {
+package enum SendDecision: Sendable, Equatable {
     /// It does. A text bears on its provider and country only while no other to its prefix and none of its group stays
     /// without a right code: what one group or prefix does is contained by its own limits and thins out nothing wider.
     /// It bears on its country only while its provider's own share of failures there is small. What got through something
@@ -58,24 +56,24 @@ public enum SendDecision: Sendable, Equatable {
 /// Decides about texts: what a telephone fraudster earns with each text that reaches a number of his, a user's budget
 /// and an operator's money. Pure: what was sent before comes in, what is decided goes out.
 ///
-/// Nobody may use up what others share. Askers are judged in groups (provider, network, age of the account) before a
+/// Nobody may use up what others share. Requesters are judged in groups (provider, network, age of the account) before a
 /// prefix, a provider or a country is; of a prefix's budget a network that holds texts without a right code there has half;
 /// and where too few codes come back, texts are thinned out: the first of each group, so many an hour. Whoever proved a
 /// number before always gets a text to it, within that number's own limits.
-public struct SendGuard: Sendable {
+package struct SendGuard: Sendable {
     private let policy: PhonePolicy
     private let limitsRates: Bool
 
     /// Decides by a policy.
     ///
     /// - Parameter limitsRates: whether limits on how often hold; country, type and freeze always do.
-    public init(policy: PhonePolicy, limitsRates: Bool) {
+    package init(policy: PhonePolicy, limitsRates: Bool) {
         self.policy = policy
         self.limitsRates = limitsRates
     }
 
     /// The part of a number that whole blocks are rented by: all but the last four digits.
-    public static func prefix(of number: PhoneNumber) -> String {
+    package static func prefix(of number: PhoneNumber) -> String {
         String(number.e164.dropLast(4))
     }
 
@@ -83,7 +81,7 @@ public struct SendGuard: Sendable {
     /// the answer depends on nothing that others did and on nothing about the number.
     ///
     /// - Throws: ``Refusal`` `rate_limited`.
-    public func requireWithinUserLimits(_ attempt: SendAttempt, _ counts: SendCounts) throws(Refusal) {
+    package func requireWithinUserLimits(_ attempt: SendAttempt, _ counts: SendCounts) throws(Refusal) {
         guard limitsRates else { return }
         guard counts.otherNumbersOfUser < policy.numbersPerUser else {
             throw Refusal(
@@ -99,7 +97,7 @@ public struct SendGuard: Sendable {
     }
 
     /// Decides whether a text goes out. A refusal is not to be seen from outside.
-    public func decide(_ attempt: SendAttempt, _ counts: SendCounts) -> SendDecision {
+    package func decide(_ attempt: SendAttempt, _ counts: SendCounts) -> SendDecision {
         if !policy.countries.contains(attempt.number.region) { return .withhold(.country, thins: nil) }
         if policy.refusedTypes.contains(attempt.number.type.rawValue) { return .withhold(.type, thins: nil) }
         if attempt.isFrozen { return .withhold(.frozen, thins: nil) }

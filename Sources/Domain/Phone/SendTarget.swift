@@ -2,42 +2,38 @@ import Encoding
 import Foundation
 
 /// How long an account is known: who makes accounts by the hundred has new ones.
-public enum AccountAge: String, Sendable, CaseIterable {
+package enum AccountAge: String, Sendable, CaseIterable {
     /// Younger than the policy asks for, and without a proven number.
     case new
     /// Older, or its number was proven.
     case settled
 
     /// The age of an account.
-    public init(createdAt: Date, assurance: Assurance, now: Date, policy: PhonePolicy) {
+    package init(createdAt: Date, assurance: Assurance, now: Date, policy: PhonePolicy) {
         let isOld = now.timeIntervalSince(createdAt) >= policy.settledAfter
         self = isOld || assurance >= .phone ? .settled : .new
     }
 }
 
 /// To whom a text goes and who asks for it, as far as it is counted. Numbers, prefixes and networks are keyed digests.
-public struct SendTarget: Sendable {
-    /// Who asks.
-    public let userID: UserID
-    /// Whose user that is.
-    public let providerID: ProviderID
+package struct SendTarget: Sendable {
+    package let userID: UserID
+    package let providerID: ProviderID
     /// How long the account is known.
-    public let age: AccountAge
-    /// The keyed digest of the asker's network (``AskerNetwork``).
-    public let network: Digest256
-    /// The number's blind index.
-    public let number: Digest256
+    package let age: AccountAge
+    /// The keyed digest of the requester's network (``RequesterNetwork``).
+    package let network: Digest256
+    package let number: Digest256
     /// How the number's prefix is named: its country and a keyed digest.
-    public let prefixName: String
+    package let prefixName: String
     /// The blind index of the number's prefix.
-    public let prefix: Digest256
+    package let prefix: Digest256
     /// The number's country, ISO 3166-1 alpha-2.
-    public let country: String
-    /// Whether the number is the asker's by an earlier proof.
-    public let isOwner: Bool
+    package let country: String
+    /// Whether the number is the requester's by an earlier proof.
+    package let isOwner: Bool
 
-    /// Joins the parts.
-    public init(
+    package init(
         userID: UserID, providerID: ProviderID, age: AccountAge, network: Digest256, number: Digest256,
         prefixName: String, prefix: Digest256, country: String, isOwner: Bool
     ) {
@@ -53,7 +49,7 @@ public struct SendTarget: Sendable {
     }
 
     /// How a scope of this text is named to operators.
-    public func name(of scope: SendScope) -> String {
+    package func name(of scope: SendScope) -> String {
         switch scope {
         case .prefix: "prefix \(prefixName)"
         case .provider: "provider \(providerID) \(country) \(age.rawValue)"
@@ -71,14 +67,14 @@ public struct SendTarget: Sendable {
     private var ownersName: String { "owners \(prefixName)" }
 
     /// The counters that bear on a text to this target.
-    public var counters: [String] {
+    package var counters: [String] {
         guard !isOwner else { return [ownersName] }
         return [groupName, prefixFromNetworkName] + SendScope.allCases.map(name(of:))
             + SendScope.allCases.map(throughName)
     }
 
     /// The counters that a text which goes out is counted in.
-    public func counters(bearingOn scopes: Set<SendScope>, through thinned: Set<SendScope>) -> [String] {
+    package func counters(bearingOn scopes: Set<SendScope>, through thinned: Set<SendScope>) -> [String] {
         guard !isOwner else { return [ownersName] }
         let bearing = SendScope.allCases.filter { $0 == .prefix || scopes.contains($0) }.map(name(of:))
         return [groupName, prefixFromNetworkName] + bearing
@@ -88,7 +84,7 @@ public struct SendTarget: Sendable {
     /// Puts what was counted into its place.
     ///
     /// - Parameter thinned: which scopes are thinned out.
-    public func fill(_ counts: inout SendCounts, from tallies: [String: Tally], thinned: Set<SendScope>) {
+    package func fill(_ counts: inout SendCounts, from tallies: [String: Tally], thinned: Set<SendScope>) {
         func tally(_ name: String) -> Tally { tallies[name] ?? Tally() }
         guard !isOwner else {
             counts.prefix = tally(ownersName)
@@ -103,10 +99,10 @@ public struct SendTarget: Sendable {
     }
 }
 
-/// The network that an address lies in, as far as its neighbours are likely to be the same asker: /24 of IPv4, /48 of IPv6.
-public enum AskerNetwork {
+/// The network that an address lies in, as far as its neighbours are likely to be the same requester: /24 of IPv4, /48 of IPv6.
+package enum RequesterNetwork {
     /// The network of a limit's key: an IPv4 address, or the decimal bytes of an IPv6 prefix with its length.
-    public static func key(ofAddress key: String) -> String {
+    package static func key(ofAddress key: String) -> String {
         let halves = key.split(separator: "/", maxSplits: 1)
         let parts = (halves.first ?? "").split(separator: ".")
         if halves.count == 2, parts.count >= 6 { return parts[..<6].joined(separator: ".") + "/48" }

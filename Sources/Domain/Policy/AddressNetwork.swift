@@ -3,15 +3,14 @@ import Foundation
 /// An IP network in CIDR notation (RFC 4632 §3.1, RFC 4291 §2.3), such as `10.0.0.0/8` or `2001:db8::/32`.
 ///
 /// IPv4 is held as IPv6 has it mapped (RFC 4291 §2.5.5.2), so that a listener on `::` and one on `0.0.0.0` mean the same.
-public struct AddressNetwork: Sendable, Hashable, CustomStringConvertible {
+package struct AddressNetwork: Sendable, Hashable, CustomStringConvertible {
     /// The text that it was read from.
-    public let description: String
+    package let description: String
     private let prefix: [UInt8]
-    /// Of 128.
     private let bits: Int
 
     /// Reads a network; `nil` for anything else, also where bits beyond the prefix are set.
-    public init?(_ text: String) {
+    package init?(_ text: String) {
         let halves = text.split(separator: "/", omittingEmptySubsequences: false)
         guard halves.count == 2, let (bytes, isMapped) = Self.bytes(String(halves[0])), halves[1].utf8.count <= 3,
             halves[1].utf8.allSatisfy({ (0x30...0x39).contains($0) }), halves[1] == "0" || !halves[1].hasPrefix("0"),
@@ -24,7 +23,7 @@ public struct AddressNetwork: Sendable, Hashable, CustomStringConvertible {
     }
 
     /// Whether an address, in the text form of either family, lies in it.
-    public func contains(_ address: String) -> Bool {
+    package func contains(_ address: String) -> Bool {
         guard let (bytes, _) = Self.bytes(address) else { return false }
         return Self.masked(bytes, bits) == prefix
     }

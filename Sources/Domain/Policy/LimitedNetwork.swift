@@ -1,12 +1,12 @@
 /// The networks around a sender's address, as limits count them. One customer of a provider is given a /56 or a /48 of
 /// IPv6, and with it 256 or 65,536 networks of /64: a limit by /64 alone bounds nobody.
-public enum LimitedNetwork {
+package enum LimitedNetwork {
     /// The wider networks around the one of a limit's key.
     ///
     /// - Parameter key: an IPv4 address, or an IPv6 network of /64 with its eight bytes in decimal, as in
     ///   `32.1.13.184.0.1.2.3/64`.
     /// - Returns: the keys of its /56 and its /48; `nil` where there are none.
-    public static func wider(than key: String) -> (bits56: String, bits48: String)? {
+    package static func wider(than key: String) -> (bits56: String, bits48: String)? {
         guard key.hasSuffix("/64") else { return nil }
         let bytes = key.dropLast(3).split(separator: ".", omittingEmptySubsequences: false)
         guard bytes.count == 8 else { return nil }

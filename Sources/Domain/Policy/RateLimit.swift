@@ -3,20 +3,20 @@ import Foundation
 
 /// So many in such a time. Judged by the generic cell rate algorithm (ITU-T I.371): one time stamp is all the state,
 /// a full burst is allowed after a pause, and then one each `period / count`.
-public struct RateLimit: Sendable, Equatable {
+package struct RateLimit: Sendable, Equatable {
     /// How many in one period.
-    public let count: Int
+    package let count: Int
     /// The period, in seconds.
-    public let period: TimeInterval
+    package let period: TimeInterval
 
     /// So many (at least one) in so many seconds.
-    public init(count: Int, per period: TimeInterval) {
+    package init(count: Int, per period: TimeInterval) {
         self.count = max(count, 1)
         self.period = period
     }
 
     /// What the limit says of one attempt.
-    public enum Verdict: Sendable, Equatable {
+    package enum Verdict: Sendable, Equatable {
         /// Admitted; the new theoretical arrival time is to be kept.
         case admitted(Date)
         /// Refused; nothing is to be kept. Whole seconds until another attempt can be admitted, at least 1.
@@ -26,7 +26,7 @@ public struct RateLimit: Sendable, Equatable {
     /// Judges an attempt.
     ///
     /// - Parameter arrival: the theoretical arrival time that was kept, `nil` at first.
-    public func judge(arrival: Date?, now: Date) -> Verdict {
+    package func judge(arrival: Date?, now: Date) -> Verdict {
         let interval = period / Double(count)
         let start = max(arrival ?? now, now)
         let wait = start.addingTimeInterval(interval - period).timeIntervalSince(now)

@@ -1,16 +1,15 @@
 /// The one request that a fresh proof is made for.
-public struct ProvenRequest: Sendable, Equatable {
+package struct ProvenRequest: Sendable, Equatable {
     /// `POST`, `PUT` or `DELETE`, as sent.
-    public let method: String
+    package let method: String
     /// The path as sent, percent-encoded.
-    public let path: String
+    package let path: String
     /// What follows `?`; `nil` where nothing does.
-    public let query: String?
+    package let query: String?
     /// The bytes of the body; none where it has none.
-    public let body: [UInt8]
+    package let body: [UInt8]
 
-    /// Joins the parts.
-    public init(method: String, path: String, query: String? = nil, body: [UInt8]) {
+    package init(method: String, path: String, query: String? = nil, body: [UInt8]) {
         self.method = method
         self.path = path
         self.query = query
@@ -19,7 +18,7 @@ public struct ProvenRequest: Sendable, Equatable {
 
     /// Whether a target URI (RFC 9449 §4.2, `htu`) is this request's: an https URL with this path and, where it has a
     /// query, this query. Which host was meant says `aud`: the service may be known by several.
-    public func isTarget(_ uri: String) -> Bool {
+    package func isTarget(_ uri: String) -> Bool {
         guard uri.hasPrefix("https://"), !uri.utf8.contains(UInt8(ascii: "#")) else { return false }
         let rest = uri.dropFirst("https://".count)
         guard let start = rest.firstIndex(of: "/"), start > rest.startIndex else { return false }

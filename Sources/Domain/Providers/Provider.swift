@@ -1,24 +1,21 @@
 import Foundation
 
 /// A backend that vouches for users: it signs identity tokens with keys that it registered.
-public struct Provider: Sendable, Equatable {
+package struct Provider: Sendable, Equatable {
     /// The `iss` of its tokens.
-    public let id: ProviderID
+    package let id: ProviderID
     /// The readable half of its users' addresses.
-    public let slug: Slug
-    /// What people call it.
-    public let name: String
+    package let slug: Slug
+    package let name: String
     /// The developer who owns it; one account may own several.
-    public let account: String?
+    package let account: String?
     /// The hosts on which its users' pictures may lie.
-    public let avatarHosts: [String]
-    /// When it was registered.
-    public let createdAt: Date
+    package let avatarHosts: [String]
+    package let createdAt: Date
     /// Since when it is disabled, if it is.
-    public var disabledAt: Date?
+    package var disabledAt: Date?
 
-    /// Joins the parts.
-    public init(
+    package init(
         id: ProviderID, slug: Slug, name: String, account: String?, avatarHosts: [String], createdAt: Date,
         disabledAt: Date?
     ) {
@@ -32,18 +29,17 @@ public struct Provider: Sendable, Equatable {
     }
 
     /// The name by which others and the command line may call one of its users: `<slug>/<external id>`.
-    public func address(of externalID: String) -> String {
+    package func address(of externalID: String) -> String {
         "\(slug.text)/\(externalID)"
     }
 }
 
 /// A provider's short name: lower-case letters, digits and inner hyphens, 1 to 40 characters.
-public struct Slug: Hashable, Sendable {
-    /// The text.
-    public let text: String
+package struct Slug: Hashable, Sendable {
+    package let text: String
 
     /// Reads a slug; `nil` for what is none.
-    public init?(_ text: String) {
+    package init?(_ text: String) {
         let allowed = text.utf8.allSatisfy { (0x61...0x7A).contains($0) || (0x30...0x39).contains($0) || $0 == 0x2D }
         guard (1...40).contains(text.utf8.count), allowed, !text.hasPrefix("-"), !text.hasSuffix("-") else {
             return nil
@@ -52,41 +48,37 @@ public struct Slug: Hashable, Sendable {
     }
 
     /// Derives a slug from a name: what is no letter or digit becomes a hyphen. `nil` where nothing is left.
-    public init?(from name: String) {
+    package init?(from name: String) {
         let parts = name.lowercased().split { !$0.isASCII || !($0.isLetter || $0.isNumber) }
         self.init(String(parts.joined(separator: "-").prefix(40)))
     }
 }
 
 /// A provider's public key as registered.
-public struct ProviderKeyRecord: Sendable, Equatable {
+package struct ProviderKeyRecord: Sendable, Equatable {
     /// The `kid` of its tokens.
-    public let id: ProviderKeyID
-    /// Whose it is.
-    public let providerID: ProviderID
+    package let id: ProviderKeyID
+    package let providerID: ProviderID
     /// The algorithm that its tokens must name (RFC 7518 §3.1, RFC 8037).
-    public let algorithm: String
+    package let algorithm: String
     /// The key, DER SubjectPublicKeyInfo.
-    public let subjectPublicKeyInfo: [UInt8]
+    package let subjectPublicKeyInfo: [UInt8]
     /// Who added it: a key added over HTTP cannot delete one that an admin added.
-    public let origin: Origin
+    package let origin: Origin
     /// The key that signed for its adding; `nil` for one that an admin added, or of before this was written down.
-    public let addedBy: ProviderKeyID?
-    /// When it was added.
-    public let createdAt: Date
+    package let addedBy: ProviderKeyID?
+    package let createdAt: Date
     /// Since when it signs nothing new, if so; sessions that it opened go on.
-    public var retiredAt: Date?
+    package var retiredAt: Date?
     /// Since when it counts for nothing, if so.
-    public var revokedAt: Date?
+    package var revokedAt: Date?
 
-    /// Who added a key.
-    public enum Origin: String, Sendable {
+    package enum Origin: String, Sendable {
         case admin
         case provider
     }
 
-    /// Joins the parts.
-    public init(
+    package init(
         id: ProviderKeyID, providerID: ProviderID, algorithm: String, subjectPublicKeyInfo: [UInt8], origin: Origin,
         addedBy: ProviderKeyID? = nil, createdAt: Date, retiredAt: Date?, revokedAt: Date?
     ) {
@@ -104,7 +96,7 @@ public struct ProviderKeyRecord: Sendable, Equatable {
 
 extension [ProviderKeyRecord] {
     /// The keys that a key added, and those that these added, and so on; in this order, without the key itself.
-    public func descendants(of id: ProviderKeyID) -> [ProviderKeyRecord] {
+    package func descendants(of id: ProviderKeyID) -> [ProviderKeyRecord] {
         let byAdder = Dictionary(grouping: self) { $0.addedBy }
         var found: [ProviderKeyRecord] = []
         var seen: Set<ProviderKeyID> = [id]
@@ -119,16 +111,13 @@ extension [ProviderKeyRecord] {
 }
 
 /// An app of a provider.
-public struct Application: Sendable, Equatable {
+package struct Application: Sendable, Equatable {
     /// The `app_id` of a session request.
-    public let id: ApplicationID
-    /// Whose it is.
-    public let providerID: ProviderID
-    /// What people call it.
-    public let name: String
+    package let id: ApplicationID
+    package let providerID: ProviderID
+    package let name: String
 
-    /// Joins the parts.
-    public init(id: ApplicationID, providerID: ProviderID, name: String) {
+    package init(id: ApplicationID, providerID: ProviderID, name: String) {
         self.id = id
         self.providerID = providerID
         self.name = name

@@ -3,7 +3,7 @@ import Foundation
 
 /// What a provider is told about a user of its own, by the words of the shared signals profiles: CAEP 1.0 (sessions and
 /// levels) and RISC 1.0 (accounts).
-public enum ProviderEvent: Sendable, Equatable {
+package enum ProviderEvent: Sendable, Equatable {
     /// A session is over, whoever ended it (CAEP 1.0 §3.1).
     case sessionRevoked(SessionID)
     /// A user is verified further than before, or less far (CAEP 1.0 §3.4).
@@ -15,8 +15,7 @@ public enum ProviderEvent: Sendable, Equatable {
     /// The user was erased (RISC 1.0 §2.2).
     case accountPurged
 
-    /// The event type's URI.
-    public var type: String {
+    package var type: String {
         let profile =
             switch self {
             case .sessionRevoked, .assuranceLevelChanged: "caep"
@@ -26,7 +25,7 @@ public enum ProviderEvent: Sendable, Equatable {
     }
 
     /// The last word of the URI.
-    public var name: String {
+    package var name: String {
         switch self {
         case .sessionRevoked: Self.sessionRevokedName
         case .assuranceLevelChanged: "assurance-level-change"
@@ -39,10 +38,10 @@ public enum ProviderEvent: Sendable, Equatable {
     private static let sessionRevokedName = "session-revoked"
 
     /// The URI of CAEP's session-revoked, the one event that providers may send, too.
-    public static let sessionRevokedType = "https://schemas.openid.net/secevent/caep/event-type/\(sessionRevokedName)"
+    package static let sessionRevokedType = "https://schemas.openid.net/secevent/caep/event-type/\(sessionRevokedName)"
 
     /// The form in which it waits to be sent. It holds no personal datum: ids and levels.
-    public var jsonText: String {
+    package var jsonText: String {
         var members = [JSONMember(name: "event", value: .string(name))]
         switch self {
         case .sessionRevoked(let session):
@@ -56,7 +55,7 @@ public enum ProviderEvent: Sendable, Equatable {
     }
 
     /// Reads ``jsonText``; `nil` for anything else.
-    public init?(jsonText: [UInt8]) {
+    package init?(jsonText: [UInt8]) {
         guard let value = try? StrictJSON.parse(jsonText) else { return nil }
         switch value["event"]?.text {
         case Self.sessionRevokedName:

@@ -6,21 +6,20 @@ import Foundation
 /// minutes, and opens nothing else.
 ///
 /// It is stateless: user ‖ expiry ‖ code over both and the device certificate.
-public struct ExportToken: Sendable, Equatable {
-    /// Whose data it opens.
-    public let userID: UserID
+package struct ExportToken: Sendable, Equatable {
+    package let userID: UserID
     /// From when on it is refused.
-    public let expiresAt: Date
+    package let expiresAt: Date
 
     /// Seconds from issue to expiry.
-    public static let lifetime: TimeInterval = 600
+    package static let lifetime: TimeInterval = 600
     /// 16 user, 8 expiry, 32 code.
     private static let length = 56
 
     /// Makes the text of a new one.
     ///
     /// - Parameter thumbprint: of the certificate that it is bound to.
-    public static func issue(
+    package static func issue(
         for user: UserID, now: Date, thumbprint: Digest256, key: ExportKey
     ) -> Secret<String> {
         var bytes = withUnsafeBytes(of: user.uuid.uuid) { Array($0) }
@@ -34,7 +33,7 @@ public struct ExportToken: Sendable, Equatable {
     ///
     /// - Throws: ``Refusal`` `session_required` for what this service did not give to this certificate,
     ///   `session_expired` where it is over.
-    public init(shown text: String, thumbprint: Digest256, key: ExportKey, now: Date) throws(Refusal) {
+    package init(shown text: String, thumbprint: Digest256, key: ExportKey, now: Date) throws(Refusal) {
         guard text.utf8.count == 75, let bytes = Base64URL.decode(text), bytes.count == Self.length,
             constantTimeEqual(bytes[24...], key.code(over: bytes[..<24], thumbprint: thumbprint))
         else { throw Refusal(.sessionRequired, "The export token is not one that this device was given.") }
@@ -47,12 +46,12 @@ public struct ExportToken: Sendable, Equatable {
 }
 
 /// The key under which export tokens are made: the same on all nodes of one service.
-public struct ExportKey: Sendable {
+package struct ExportKey: Sendable {
     private let key: SymmetricKey
 
     /// Derives the key in use (HKDF, RFC 5869) from the secret in `Keys/nonce.key` and the store's generation of nonces:
     /// what was given out before a restore is not recognized after it.
-    public init(_ secret: Secret<[UInt8]>, generation: String = "") {
+    package init(_ secret: Secret<[UInt8]>, generation: String = "") {
         key = HKDF<SHA256>.deriveKey(
             inputKeyMaterial: SymmetricKey(data: secret.reveal()), salt: Data(generation.utf8),
             info: Data("countersign export token".utf8),

@@ -6,11 +6,11 @@ import Foundation
 ///
 /// It is stateless until spent: random ‖ expiry ‖ tag of the device ‖ authentication code over all three. The tag is
 /// apart so that a device that shows another's nonce can be told so, and a forged one cannot be told from noise.
-public struct Nonce: Sendable, Equatable {
+package struct Nonce: Sendable, Equatable {
     /// What the store keeps when it is spent.
-    public let randomBytes: [UInt8]
+    package let randomBytes: [UInt8]
     /// From when on it is refused, by the store's clock in the spending transaction.
-    public let expiresAt: Date
+    package let expiresAt: Date
 
     /// 16 random, 8 expiry, 8 device tag, 16 code.
     private static let length = 48
@@ -18,7 +18,7 @@ public struct Nonce: Sendable, Equatable {
     /// Makes the text of a new nonce.
     ///
     /// - Parameter randomBytes: 16 bytes that come from outside.
-    public static func issue(
+    package static func issue(
         randomBytes: [UInt8], expiresAt: Date, thumbprint: Digest256, key: NonceKey
     ) -> String {
         var bytes = randomBytes.prefix(16)
@@ -32,7 +32,7 @@ public struct Nonce: Sendable, Equatable {
     ///
     /// - Throws: ``Refusal`` `invalid_identity_token` with reason `nonce_unknown` for what this service did not issue,
     ///   `nonce_other_device` for what it issued to another certificate. Expiry is not judged here.
-    public init(shown text: String, thumbprint: Digest256, key: NonceKey) throws(Refusal) {
+    package init(shown text: String, thumbprint: Digest256, key: NonceKey) throws(Refusal) {
         guard let bytes = Self.authentic(text, key: key) else {
             throw Refusal(
                 .invalidIdentityToken, "This service did not issue the nonce in nce.", reason: "nonce_unknown")
@@ -47,7 +47,7 @@ public struct Nonce: Sendable, Equatable {
 
     /// Reads a nonce without asking whose it is; `nil` for what this service did not issue. Opens nothing: it serves
     /// a provider that checks its token where the device is not at hand.
-    public init?(issuedHere text: String, key: NonceKey) {
+    package init?(issuedHere text: String, key: NonceKey) {
         guard let bytes = Self.authentic(text, key: key) else { return nil }
         self.init(authentic: bytes)
     }
@@ -66,13 +66,13 @@ public struct Nonce: Sendable, Equatable {
 }
 
 /// The key under which nonces are made: the same on all nodes of one service.
-public struct NonceKey: Sendable {
+package struct NonceKey: Sendable {
     private let codeKey: SymmetricKey
     private let tagKey: SymmetricKey
 
     /// Derives the two keys in use (HKDF, RFC 5869) from the secret in `Keys/nonce.key`, salted with the store's
     /// generation of nonces: what was issued before a restore is not recognized after it.
-    public init(_ secret: Secret<[UInt8]>, generation: String = "") {
+    package init(_ secret: Secret<[UInt8]>, generation: String = "") {
         let input = SymmetricKey(data: secret.reveal())
         func derive(_ label: String) -> SymmetricKey {
             HKDF<SHA256>.deriveKey(
@@ -87,7 +87,7 @@ public struct NonceKey: Sendable {
     }
 
     /// By which nodes tell whether they have the same secret in the same generation.
-    public var fingerprint: Digest256 { NodeFingerprints.digest(of: codeKey, .nonceKey) }
+    package var fingerprint: Digest256 { NodeFingerprints.digest(of: codeKey, .nonceKey) }
 
     fileprivate func deviceTag(of thumbprint: Digest256, randomBytes: [UInt8]) -> [UInt8] {
         Array(HMAC<SHA256>.authenticationCode(for: randomBytes + thumbprint.bytes, using: tagKey).prefix(8))

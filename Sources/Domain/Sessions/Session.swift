@@ -2,7 +2,7 @@ import Encoding
 import Foundation
 
 /// The inner one of the protocol's two state machines: what a session lets its holder do.
-public enum SessionState: String, Sendable, CaseIterable {
+package enum SessionState: String, Sendable, CaseIterable {
     /// There is no session, or no longer one.
     case unauthenticated
     /// All actions of the application are allowed.
@@ -11,7 +11,7 @@ public enum SessionState: String, Sendable, CaseIterable {
     case challenged
 
     /// What may happen to a session.
-    public enum Event: String, Sendable, CaseIterable {
+    package enum Event: String, Sendable, CaseIterable {
         case create
         case challenge
         case renew
@@ -20,7 +20,7 @@ public enum SessionState: String, Sendable, CaseIterable {
 
     /// The state after an event; `nil` where the protocol does not allow it. Without a connection only destruction
     /// is allowed: the server's side of it, such as expiry, a ban or a provider's logout.
-    public func after(_ event: Event, while connection: ConnectionState) -> SessionState? {
+    package func after(_ event: Event, while connection: ConnectionState) -> SessionState? {
         guard connection == .connected || event == .destroy else { return nil }
         switch (self, event) {
         case (.unauthenticated, .create): return .authenticated
@@ -33,38 +33,35 @@ public enum SessionState: String, Sendable, CaseIterable {
 }
 
 /// A user's session on a device, bound to the certificate it was created under (RFC 8705 §3).
-public struct Session: Sendable, Equatable {
-    /// Its public name.
-    public let id: SessionID
+package struct Session: Sendable, Equatable {
+    package let id: SessionID
     /// SHA-256 of its token; the token itself is known to the device alone.
-    public var tokenHash: Digest256
-    /// Whose it is.
-    public let userID: UserID
+    package var tokenHash: Digest256
+    package let userID: UserID
     /// The provider that vouched for the user.
-    public let providerID: ProviderID
+    package let providerID: ProviderID
     /// The provider's own name for the user.
-    public let externalID: String
+    package let externalID: String
     /// The app it was opened for.
-    public let applicationID: ApplicationID
+    package let applicationID: ApplicationID
     /// The device it lives on.
-    public let deviceID: DeviceID
+    package let deviceID: DeviceID
     /// SHA-256 of the device's certificate: the confirmation `x5t#S256`.
-    public var thumbprint: Digest256
+    package var thumbprint: Digest256
     /// The provider's key that signed the identity token which opened or last renewed it.
-    public var providerKeyID: ProviderKeyID
+    package var providerKeyID: ProviderKeyID
     /// What the store says; ``standing(now:policy:)`` adds what the clock says.
-    public var state: SessionState
-    /// When it was opened.
-    public let createdAt: Date
+    package var state: SessionState
+    package let createdAt: Date
     /// When its clocks last started: at creation or renewal.
-    public var renewedAt: Date
+    package var renewedAt: Date
     /// When it was last used for an action.
-    public var lastUsedAt: Date
+    package var lastUsedAt: Date
     /// When it was challenged, if it is.
-    public var challengedAt: Date?
+    package var challengedAt: Date?
 
     /// Joins the parts, as read from a row or decided at creation.
-    public init(
+    package init(
         id: SessionID, tokenHash: Digest256, userID: UserID, providerID: ProviderID, externalID: String,
         applicationID: ApplicationID, deviceID: DeviceID, thumbprint: Digest256, providerKeyID: ProviderKeyID,
         state: SessionState, createdAt: Date, renewedAt: Date, lastUsedAt: Date, challengedAt: Date?
@@ -86,7 +83,7 @@ public struct Session: Sendable, Equatable {
     }
 
     /// What a session is at a moment.
-    public enum Standing: String, Sendable, Equatable {
+    package enum Standing: String, Sendable, Equatable {
         case authenticated
         case challenged
         case expired
@@ -95,7 +92,7 @@ public struct Session: Sendable, Equatable {
 
     /// Judges the stored state by the clock: an idle session counts as challenged from the moment its idle time
     /// ended, a challenged one expires when it was not renewed in time, any expires at its absolute end.
-    public func standing(now: Date, policy: SessionPolicy) -> Standing {
+    package func standing(now: Date, policy: SessionPolicy) -> Standing {
         guard state != .unauthenticated else { return .destroyed }
         guard let challenged = challengeMoment(now: now, policy: policy) else {
             return now < renewedAt.addingTimeInterval(policy.absoluteLifetime) ? .authenticated : .expired
@@ -104,7 +101,7 @@ public struct Session: Sendable, Equatable {
     }
 
     /// When this session was or will have been challenged, seen from `now`; `nil` while it is not.
-    public func challengeMoment(now: Date, policy: SessionPolicy) -> Date? {
+    package func challengeMoment(now: Date, policy: SessionPolicy) -> Date? {
         if let challengedAt { return challengedAt }
         let idleEnd = lastUsedAt.addingTimeInterval(policy.idleLifetime)
         let absoluteEnd = renewedAt.addingTimeInterval(policy.absoluteLifetime)
@@ -112,7 +109,7 @@ public struct Session: Sendable, Equatable {
     }
 
     /// When it ends unless it is used, renewed or destroyed before.
-    public func expiry(policy: SessionPolicy) -> Date {
+    package func expiry(policy: SessionPolicy) -> Date {
         if let challengedAt { return challengedAt.addingTimeInterval(policy.renewalWindow) }
         return renewedAt.addingTimeInterval(policy.absoluteLifetime)
     }
@@ -120,7 +117,7 @@ public struct Session: Sendable, Equatable {
     /// Refuses what a session may not do at this moment.
     ///
     /// - Throws: ``Refusal`` `session_challenged`, `session_expired` or `session_destroyed`.
-    public func requireAuthenticated(now: Date, policy: SessionPolicy) throws(Refusal) {
+    package func requireAuthenticated(now: Date, policy: SessionPolicy) throws(Refusal) {
         switch standing(now: now, policy: policy) {
         case .authenticated: return
         case .challenged:
@@ -134,7 +131,7 @@ public struct Session: Sendable, Equatable {
     /// token since.
     ///
     /// - Throws: ``Refusal`` `session_challenged` or `session_destroyed`.
-    public func requireOpen(as shown: Session) throws(Refusal) {
+    package func requireOpen(as shown: Session) throws(Refusal) {
         guard state != .challenged else {
             throw Refusal(.sessionChallenged, "The session is challenged: renew it with a fresh identity token.")
         }

@@ -2,14 +2,13 @@ import Encoding
 import Foundation
 
 /// The bearer half of a session: 256 random bits that only the device keeps. The store holds its SHA-256.
-public struct SessionToken: Sendable {
+package struct SessionToken: Sendable {
     /// The text form, base64url: goes to the device once and is not kept.
-    public let text: Secret<String>
-    /// What is kept.
-    public let hash: Digest256
+    package let text: Secret<String>
+    package let hash: Digest256
 
     /// Makes a token from 32 random bytes that come from outside.
-    public init(randomBytes: [UInt8]) {
+    package init(randomBytes: [UInt8]) {
         let text = Base64URL.encode(randomBytes)
         self.text = Secret(text)
         hash = Digest256.of(text)
@@ -17,7 +16,7 @@ public struct SessionToken: Sendable {
 
     /// Reads what a device shows; `nil` for what cannot be a token. The length is checked so that nothing long is
     /// hashed.
-    public init?(shown text: String) {
+    package init?(shown text: String) {
         guard text.utf8.count == 43 else { return nil }
         self.text = Secret(text)
         hash = Digest256.of(text)

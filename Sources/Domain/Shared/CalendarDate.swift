@@ -4,43 +4,43 @@ import Foundation
 /// A day of the Gregorian calendar (ISO 8601), without time or zone: what cards say of births and expiries.
 ///
 /// Years 1 to 9999. Since most of them are birthdays, a date says nothing when it is merely described; ``text`` does.
-public struct CalendarDate: Sendable, Hashable, Comparable, Confidential {
+package struct CalendarDate: Sendable, Hashable, Comparable, Confidential {
     /// Year, month and day as decimal digits, so that the order of the numbers is the order of the days.
     private let digits: Int32
 
     /// The year, 1 to 9999.
-    public var year: Int { Int(digits) / 10_000 }
+    package var year: Int { Int(digits) / 10_000 }
     /// The month, 1 to 12.
-    public var month: Int { Int(digits) / 100 % 100 }
+    package var month: Int { Int(digits) / 100 % 100 }
     /// The day of the month, 1 to 31.
-    public var day: Int { Int(digits) % 100 }
+    package var day: Int { Int(digits) % 100 }
 
     /// A day that exists; `nil` for any other, such as 30 February.
-    public init?(year: Int, month: Int, day: Int) {
+    package init?(year: Int, month: Int, day: Int) {
         guard (1...9999).contains(year), (1...12).contains(month), day >= 1, day <= Self.days(in: month, of: year)
         else { return nil }
         digits = Int32(year * 10_000 + month * 100 + day)
     }
 
     /// The day in UTC of a point in time. West of Greenwich a day ends up to twelve hours later than this says.
-    public init(utcDayOf instant: Date) {
+    package init(utcDayOf instant: Date) {
         let days = min(2_932_896, max(-719_162, (instant.timeIntervalSince1970 / 86_400).rounded(.down)))
         let (year, month, day) = Date.civil(daysSince1970: Int(days))
         digits = Int32(year * 10_000 + month * 100 + day)
     }
 
     /// The day of a point in time where days begin and end last, twelve hours behind UTC.
-    public init(earliestDayAt instant: Date) {
+    package init(earliestDayAt instant: Date) {
         self.init(utcDayOf: instant.addingTimeInterval(-Self.lastZone))
     }
 
     /// When the day is over wherever somebody may be.
-    public var endEverywhere: Date { next.start.addingTimeInterval(Self.lastZone) }
+    package var endEverywhere: Date { next.start.addingTimeInterval(Self.lastZone) }
 
     private static let lastZone: TimeInterval = 12 * 3600
 
     /// Reads the form of ``text``; `nil` for anything else.
-    public init?(_ text: some StringProtocol) {
+    package init?(_ text: some StringProtocol) {
         let bytes = Array(text.utf8)
         guard bytes.count == 10, bytes[4] == UInt8(ascii: "-"), bytes[7] == UInt8(ascii: "-") else { return nil }
         var number = 0
@@ -52,19 +52,19 @@ public struct CalendarDate: Sendable, Hashable, Comparable, Confidential {
     }
 
     /// The ISO 8601 form, `1986-06-06`.
-    public var text: String {
+    package var text: String {
         let padded = String(10_000_0000 + Int(digits)).dropFirst()
         return "\(padded.prefix(4))-\(padded.dropFirst(4).prefix(2))-\(padded.suffix(2))"
     }
 
     /// The age in whole years on a day of someone who was born on this one; negative before the birth. Who was born on
     /// 29 February becomes a year older on 1 March of other years.
-    public func age(on day: CalendarDate) -> Int {
+    package func age(on day: CalendarDate) -> Int {
         day.year - year - (day.month * 100 + day.day < month * 100 + self.day ? 1 : 0)
     }
 
     /// The moment at which the day begins in UTC.
-    public var start: Date {
+    package var start: Date {
         // Days from civil, counted in years that begin in March.
         let shifted = month > 2 ? year : year - 1
         let era = shifted / 400
@@ -75,7 +75,7 @@ public struct CalendarDate: Sendable, Hashable, Comparable, Confidential {
     }
 
     /// The next day; the last one of year 9999 is its own successor.
-    public var next: CalendarDate {
+    package var next: CalendarDate {
         CalendarDate(year: year, month: month, day: day + 1)
             ?? CalendarDate(year: year, month: month + 1, day: 1)
             ?? CalendarDate(year: year + 1, month: 1, day: 1)
@@ -83,7 +83,7 @@ public struct CalendarDate: Sendable, Hashable, Comparable, Confidential {
     }
 
     /// The earlier day is the lesser.
-    public static func < (left: CalendarDate, right: CalendarDate) -> Bool {
+    package static func < (left: CalendarDate, right: CalendarDate) -> Bool {
         left.digits < right.digits
     }
 

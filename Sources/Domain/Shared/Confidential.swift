@@ -2,13 +2,13 @@
 ///
 /// Unlike ``Secret``, its parts are read by name in many places; what must not happen is that a log line or an error
 /// that merely mentions the value carries them along.
-public protocol Confidential: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {}
+package protocol Confidential: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {}
 
 extension Confidential {
     /// The type's name and nothing of the value.
-    public var description: String { "\(Self.self)(••••)" }
+    package var description: String { "\(Self.self)(••••)" }
     /// The type's name and nothing of the value.
-    public var debugDescription: String { description }
+    package var debugDescription: String { description }
     /// A mirror without children, so that `dump` and failed expectations show nothing.
-    public var customMirror: Mirror { Mirror(self, children: [:]) }
+    package var customMirror: Mirror { Mirror(self, children: [:]) }
 }

@@ -2,9 +2,9 @@ import Foundation
 
 /// What a log line or a sentence says of an error: plain words or a code, never a type's name. A type's name tells an
 /// operator nothing, and the written-out value of an error may hold what no log is to hold.
-public enum ErrorWords {
+package enum ErrorWords {
     /// The sentence that the error brings with it; else the name of its case in words.
-    public static func of(_ error: any Error) -> String {
+    package static func of(_ error: any Error) -> String {
         if let refusal = error as? Refusal {
             return refusal.privateDetail.map { "\(refusal.code.rawValue): \($0)" } ?? refusal.description
         }

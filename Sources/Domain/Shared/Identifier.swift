@@ -3,17 +3,16 @@ import Foundation
 /// A UUID (RFC 9562) that names one kind of thing; `Kind` keeps a user's id from being taken for a device's.
 ///
 /// Written in lower case with hyphens, read in either case.
-public struct Identifier<Kind>: Hashable, Sendable {
-    /// The 128 bits.
-    public let uuid: UUID
+package struct Identifier<Kind>: Hashable, Sendable {
+    package let uuid: UUID
 
     /// Wraps a UUID that is known to name this kind of thing.
-    public init(_ uuid: UUID) {
+    package init(_ uuid: UUID) {
         self.uuid = uuid
     }
 
     /// Reads the 36-character form; `nil` for anything else.
-    public init?(_ text: some StringProtocol) {
+    package init?(_ text: some StringProtocol) {
         var text = String(text)
         guard let uuid = text.withUTF8(Self.read) else { return nil }
         self.uuid = uuid
@@ -47,7 +46,7 @@ public struct Identifier<Kind>: Hashable, Sendable {
 
 extension Identifier: CustomStringConvertible, LosslessStringConvertible {
     /// The 36-character lower-case form, RFC 9562 §4.
-    public var description: String {
+    package var description: String {
         let digits = Array("0123456789abcdef".utf8)
         return withUnsafeBytes(of: uuid.uuid) { bytes in
             String(unsafeUninitializedCapacity: 36) { buffer in
@@ -67,7 +66,7 @@ extension Identifier: CustomStringConvertible, LosslessStringConvertible {
     }
 
     /// Reads the 36-character form; `nil` for anything else.
-    public init?(_ description: String) {
+    package init?(_ description: String) {
         var text = description
         guard let uuid = text.withUTF8(Self.read) else { return nil }
         self.uuid = uuid
@@ -75,58 +74,56 @@ extension Identifier: CustomStringConvertible, LosslessStringConvertible {
 }
 
 /// The kinds of thing that an ``Identifier`` names.
-public enum Kind {
+package enum Kind {
     /// A user of one provider.
-    public enum User: Sendable {}
+    package enum User: Sendable {}
     /// A device, named by itself when it asked for its certificate.
-    public enum Device: Sendable {}
+    package enum Device: Sendable {}
     /// A backend that signs identity tokens.
-    public enum Provider: Sendable {}
+    package enum Provider: Sendable {}
     /// An app of a provider.
-    public enum Application: Sendable {}
+    package enum Application: Sendable {}
     /// A provider's public key.
-    public enum ProviderKey: Sendable {}
+    package enum ProviderKey: Sendable {}
     /// A session of a user on a device.
-    public enum Session: Sendable {}
+    package enum Session: Sendable {}
     /// One TLS connection, named by the server.
-    public enum Connection: Sendable {}
+    package enum Connection: Sendable {}
     /// One proof of a phone number, from the first text to the right code.
-    public enum PhoneVerification: Sendable {}
+    package enum PhoneVerification: Sendable {}
     /// One message that waits to be sent.
-    public enum OutboxMessage: Sendable {}
+    package enum OutboxMessage: Sendable {}
     /// One identity card as it was shown.
-    public enum IdentityCard: Sendable {}
+    package enum IdentityCard: Sendable {}
     /// One user's wish to message another.
-    public enum Authorization: Sendable {}
-    /// One ban.
-    public enum Ban: Sendable {}
+    package enum Authorization: Sendable {}
+    package enum Ban: Sendable {}
     /// A process that serves a store.
-    public enum Node: Sendable {}
+    package enum Node: Sendable {}
 }
 
 /// Names a user of one provider.
-public typealias UserID = Identifier<Kind.User>
+package typealias UserID = Identifier<Kind.User>
 /// Names a device: the common name of its certificate.
-public typealias DeviceID = Identifier<Kind.Device>
+package typealias DeviceID = Identifier<Kind.Device>
 /// Names a provider: the `iss` of its tokens.
-public typealias ProviderID = Identifier<Kind.Provider>
+package typealias ProviderID = Identifier<Kind.Provider>
 /// Names an app of a provider: the `app_id` of a session request.
-public typealias ApplicationID = Identifier<Kind.Application>
+package typealias ApplicationID = Identifier<Kind.Application>
 /// Names a provider's key: the `kid` of its tokens.
-public typealias ProviderKeyID = Identifier<Kind.ProviderKey>
+package typealias ProviderKeyID = Identifier<Kind.ProviderKey>
 /// Names a session, publicly: it opens nothing.
-public typealias SessionID = Identifier<Kind.Session>
-/// Names one TLS connection.
-public typealias ConnectionID = Identifier<Kind.Connection>
+package typealias SessionID = Identifier<Kind.Session>
+package typealias ConnectionID = Identifier<Kind.Connection>
 /// Names one proof of a phone number, to the device that asked for it alone.
-public typealias PhoneVerificationID = Identifier<Kind.PhoneVerification>
+package typealias PhoneVerificationID = Identifier<Kind.PhoneVerification>
 /// Names one message that waits to be sent.
-public typealias OutboxMessageID = Identifier<Kind.OutboxMessage>
+package typealias OutboxMessageID = Identifier<Kind.OutboxMessage>
 /// Names one identity card as it was shown, to its holder and to reviewers.
-public typealias IdentityCardID = Identifier<Kind.IdentityCard>
+package typealias IdentityCardID = Identifier<Kind.IdentityCard>
 /// Names one user's wish to message another; made by the asking app.
-public typealias AuthorizationID = Identifier<Kind.Authorization>
+package typealias AuthorizationID = Identifier<Kind.Authorization>
 /// Names one ban, to admins.
-public typealias BanID = Identifier<Kind.Ban>
+package typealias BanID = Identifier<Kind.Ban>
 /// Names a process that serves a store, from its start to its end.
-public typealias NodeID = Identifier<Kind.Node>
+package typealias NodeID = Identifier<Kind.Node>

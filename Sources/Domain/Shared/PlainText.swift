@@ -5,19 +5,18 @@
 /// the direction of writing (UAX #9), as RFC 8264 §9.10 and §9.13 refuse them in every string class. The joiners U+200C
 /// and U+200D are format characters too, and names cannot be written without them in some scripts: they stay where
 /// RFC 5892 appendix A.1 and A.2 has a place for them, or an emoji.
-public enum PlainText {
+package enum PlainText {
     /// What a text is for.
-    public enum Use: Sendable {
+    package enum Use: Sendable {
         /// What programs compare: no joiner, for two identifiers must never look alike by one.
         case identifier
-        /// What people read.
         case prose
         /// What people read, of several lines: line feeds and tabs stay.
         case note
     }
 
     /// Whether a text holds nothing that is refused.
-    public static func isPlain(_ text: String, for use: Use) -> Bool {
+    package static func isPlain(_ text: String, for use: Use) -> Bool {
         var before: Unicode.Scalar?
         for scalar in text.unicodeScalars {
             if isHidden(scalar) {
@@ -37,7 +36,7 @@ public enum PlainText {
     ///
     /// - Parameter name: how the sentence calls it.
     /// - Throws: ``Refusal`` `malformed_request`. It holds nothing of the text.
-    public static func require(
+    package static func require(
         _ text: String, _ name: String, bytes: ClosedRange<Int>, for use: Use
     ) throws(Refusal) {
         guard bytes.contains(text.utf8.count) else {

@@ -1,30 +1,30 @@
 import Foundation
 
 /// Why the service says no. Thrown everywhere, turned into an answer in one place (`API/Problem`), compared by code.
-public struct Refusal: Error, Sendable {
+package struct Refusal: Error, Sendable {
     /// The contract's word, what programs look at.
-    public let code: Code
+    package let code: Code
     /// One sentence that a developer can act on: no secret and no other person's data.
-    public let detail: String
+    package let detail: String
     /// A finer word under the code, such as `bad_signature`; fixed by the contract where it exists.
-    public let reason: String?
+    package let reason: String?
     /// The state that forbids a transition (`conflict`).
-    public let state: String?
+    package let state: String?
     /// The level that the action needs (`not_verified`).
-    public let requiredLevel: Assurance?
+    package let requiredLevel: Assurance?
     /// Seconds until another try makes sense (`rate_limited`).
-    public let retryAfter: Int?
+    package let retryAfter: Int?
     /// Every check of a card that was refused (`card_rejected`).
-    public let checks: [CardCheck]
+    package let checks: [CardCheck]
     /// When what refuses ends by itself (`user_banned`); `nil` where it does not.
-    public let until: Date?
+    package let until: Date?
     /// What opens the export and the erasure of the own data to a banned user (`user_banned`).
-    public let exportToken: Secret<String>?
+    package let exportToken: Secret<String>?
     /// What only the log may hold; never a secret either.
-    public let privateDetail: String?
+    package let privateDetail: String?
 
     /// Makes a refusal; everything but the code and the sentence is optional.
-    public init(
+    package init(
         _ code: Code, _ detail: String, reason: String? = nil, state: String? = nil, requiredLevel: Assurance? = nil,
         retryAfter: Int? = nil, checks: [CardCheck] = [], until: Date? = nil,
         exportToken: Secret<String>? = nil, privateDetail: String? = nil
@@ -42,7 +42,7 @@ public struct Refusal: Error, Sendable {
     }
 
     /// The codes of the contract. Which status each has is known to the web layer alone.
-    public enum Code: String, Sendable, CaseIterable {
+    package enum Code: String, Sendable, CaseIterable {
         case malformedRequest = "malformed_request"
         case payloadTooLarge = "payload_too_large"
         case unsupportedMediaType = "unsupported_media_type"
@@ -73,14 +73,14 @@ public struct Refusal: Error, Sendable {
 
 extension Refusal: Equatable {
     /// Two refusals are the same when code and reason are: sentences may be reworded.
-    public static func == (left: Refusal, right: Refusal) -> Bool {
+    package static func == (left: Refusal, right: Refusal) -> Bool {
         left.code == right.code && left.reason == right.reason
     }
 }
 
 extension Refusal: CustomStringConvertible {
     /// Code, reason and public sentence.
-    public var description: String {
+    package var description: String {
         "\(code.rawValue)\(reason.map { " (\($0))" } ?? ""): \(detail)"
     }
 }

@@ -1,29 +1,29 @@
 /// A value that must not be seen: it prints as `••••` wherever it is described, logged or mirrored.
-public struct Secret<Value: Sendable>: Sendable {
+package struct Secret<Value: Sendable>: Sendable {
     private let value: Value
 
     /// Takes a value out of sight.
-    public init(_ value: Value) {
+    package init(_ value: Value) {
         self.value = value
     }
 
     /// The value itself, for the one place that needs it.
-    public func reveal() -> Value {
+    package func reveal() -> Value {
         value
     }
 }
 
 extension Secret: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     /// Always `••••`.
-    public var description: String { "••••" }
+    package var description: String { "••••" }
     /// Always `••••`.
-    public var debugDescription: String { "••••" }
+    package var debugDescription: String { "••••" }
     /// A mirror without children, so that `dump` shows nothing.
-    public var customMirror: Mirror { Mirror(self, children: [:]) }
+    package var customMirror: Mirror { Mirror(self, children: [:]) }
 }
 
 /// Compares two byte strings in a time that depends on their lengths only.
-public func constantTimeEqual(_ left: some Collection<UInt8>, _ right: some Collection<UInt8>) -> Bool {
+package func constantTimeEqual(_ left: some Collection<UInt8>, _ right: some Collection<UInt8>) -> Bool {
     guard left.count == right.count else { return false }
     var difference: UInt8 = 0
     for (a, b) in zip(left, right) { difference |= a ^ b }

@@ -1,5 +1,5 @@
 /// How far a user's identity is proved. Ordered: a later level includes what the earlier ones showed.
-public enum Assurance: String, Sendable, CaseIterable, Codable, Comparable {
+package enum Assurance: String, Sendable, CaseIterable, Codable, Comparable {
     /// Only the provider vouches for the user.
     case none
     /// The user read a code sent to a phone number.
@@ -22,7 +22,7 @@ public enum Assurance: String, Sendable, CaseIterable, Codable, Comparable {
     }
 
     /// Orders by what was proved.
-    public static func < (left: Assurance, right: Assurance) -> Bool {
+    package static func < (left: Assurance, right: Assurance) -> Bool {
         left.rank < right.rank
     }
 }

@@ -7,7 +7,7 @@ import Repositories
 /// Deletes the audit log's oldest entries, once the policy lets them go: up to a checkpoint, and only after they were
 /// walked once more. What is left is verified from there: the service signs the checkpoint anew as the log's beginning,
 /// before anything is deleted.
-public struct PurgeAudit: Sendable {
+package struct PurgeAudit: Sendable {
     /// How many checkpoints one round takes at most; each covers a thousand entries at the most.
     static let checkpoints = 16
     /// How many entries one transaction deletes at most: it bounds how long other writers wait.
@@ -28,7 +28,7 @@ public struct PurgeAudit: Sendable {
     ///   - key: the service's.
     ///   - keyID: its thumbprint (RFC 7638).
     ///   - keys: the service's public keys, present and past, by thumbprint.
-    public init(
+    package init(
         store: any Database, key: P256.Signing.PrivateKey, keyID: String, keys: [String: P256.Signing.PublicKey],
         policy: CurrentPolicy, environment: Environment
     ) {
@@ -45,24 +45,24 @@ public struct PurgeAudit: Sendable {
     /// - Returns: where the log begins now, if that is elsewhere than before.
     /// - Throws: ``AuditDefect`` where what is old does not hold: then nothing of it goes, for it is what shows that.
     @discardableResult
-    public func callAsFunction() async throws -> AuditAnchor? {
+    package func callAsFunction() async throws -> AuditAnchor? {
         let anchored = try await anchor()
         let anchor = try await next(after: anchored)
         if let anchor {
             let token = try anchor.signed(by: key, keyID: keyID)
-            guard try await store.decide({ try AuditAnchorRepository($0).file(anchor, token: token) }) else {
+            guard try await store.transaction({ try AuditAnchorRepository($0).file(anchor, token: token) }) else {
                 return nil
             }
         }
         // What is covered already and was not deleted yet, as after a crash, goes too.
         guard anchor != nil || anchored != nil else { return nil }
-        while try await store.decide({ try AuditAnchorRepository($0).deleteCovered(limit: Self.batch) }) > 0 {}
+        while try await store.transaction({ try AuditAnchorRepository($0).deleteCovered(limit: Self.batch) }) > 0 {}
         return anchor
     }
 
     /// Where the log begins; `nil` where nothing was ever purged.
     private func anchor() async throws -> AuditAnchor? {
-        guard let filed = try await store.look({ try AuditAnchorRepository($0).current() }) else { return nil }
+        guard let filed = try await store.snapshot({ try AuditAnchorRepository($0).current() }) else { return nil }
         return try VerifyAudit.anchor(filed, keys: keys)
     }
 
@@ -72,7 +72,7 @@ public struct PurgeAudit: Sendable {
         let now = environment.now()
         let end = now.addingTimeInterval(-policy[\.retention].auditEntries)
         let start = anchored?.chain ?? AuditChain()
-        let filed = try await store.look {
+        let filed = try await store.snapshot {
             try AuditAnchorRepository($0).checkpoints(after: start.sequence, limit: Self.checkpoints)
         }
         var old = filed[...]
@@ -85,7 +85,7 @@ public struct PurgeAudit: Sendable {
         for (sequence, token) in old {
             while chain.sequence < sequence {
                 let after = chain.sequence
-                let links = try await store.look {
+                let links = try await store.snapshot {
                     try AuditChainRepository($0).links(after: after, through: sequence, limit: VerifyAudit.page)
                 }
                 guard !links.isEmpty else { throw AuditDefect.truncated(after: after, signed: sequence) }

@@ -6,25 +6,24 @@ import Foundation
 import Repositories
 
 /// Reads the audit log: its end for people, all of it for someone else who verifies it.
-public struct ReadAudit: Sendable {
+package struct ReadAudit: Sendable {
     private let store: any Database
 
     /// Reads the log of a store.
-    public init(store: any Database) {
+    package init(store: any Database) {
         self.store = store
     }
 
     /// An entry as it is shown; without a number until it is chained.
-    public struct Line: Sendable {
+    package struct Line: Sendable {
         /// Its number and digest.
-        public let place: (sequence: Int64, digest: Digest256)?
-        /// The act.
-        public let entry: AuditEntry
+        package let place: (sequence: Int64, digest: Digest256)?
+        package let entry: AuditEntry
     }
 
     /// The last entries, those that wait for their place at the end.
-    public func tail(_ count: Int, unchained: Bool) async throws -> [Line] {
-        try await store.look { transaction in
+    package func tail(_ count: Int, unchained: Bool) async throws -> [Line] {
+        try await store.snapshot { transaction in
             let records = AuditChainRepository(transaction)
             let waiting = unchained ? try records.unchainedLatest(limit: count) : []
             let head = try records.head().chain.sequence
@@ -35,14 +34,14 @@ public struct ReadAudit: Sendable {
     }
 
     /// The entries that were chained behind a number, at most 500.
-    public func next(after sequence: Int64) async throws -> [Line] {
-        try await store.look { transaction in
+    package func next(after sequence: Int64) async throws -> [Line] {
+        try await store.snapshot { transaction in
             try Self.lines(AuditChainRepository(transaction).links(after: sequence, through: .max, limit: 500))
         }
     }
 
     /// A number that moves whenever something was committed; as cheap as ``Database/Database/changeStamp()``.
-    public func changeStamp() throws -> Int64 {
+    package func changeStamp() throws -> Int64 {
         try store.changeStamp()
     }
 
@@ -53,10 +52,10 @@ public struct ReadAudit: Sendable {
     ///   - keys: the service's public keys as JSON Web Keys, for the first line.
     ///   - write: takes a number of whole lines; a page of the log at a time is in memory.
     ///   - progress: told after each page how many entries were written, of how many.
-    public func export(
+    package func export(
         keys: JSONValue, write: ([UInt8]) throws -> Void, progress: (Int64, Int64) -> Void = { _, _ in }
     ) async throws {
-        let (last, anchor) = try await store.look { transaction in
+        let (last, anchor) = try await store.snapshot { transaction in
             (
                 try AuditChainRepository(transaction).head().chain.sequence,
                 try AuditAnchorRepository(transaction).current()
@@ -69,7 +68,7 @@ public struct ReadAudit: Sendable {
         var position = first
         while position < last {
             let after = position
-            let (links, checkpoints) = try await store.look { transaction in
+            let (links, checkpoints) = try await store.snapshot { transaction in
                 let records = AuditChainRepository(transaction)
                 let links = try records.links(after: after, through: last, limit: 500)
                 return (links, try records.checkpoints(after: after, through: links.last?.sequence ?? after))
@@ -92,7 +91,7 @@ public struct ReadAudit: Sendable {
     }
 
     /// An entry as it is given out.
-    public static func json(_ entry: AuditEntry, place: (sequence: Int64, digest: Digest256)?) -> JSONValue {
+    package static func json(_ entry: AuditEntry, place: (sequence: Int64, digest: Digest256)?) -> JSONValue {
         func text(_ text: String?) -> JSONValue { text.map { .string($0) } ?? .null }
         return .members([
             "sequence": place.map { .integer($0.sequence) } ?? .null, "id": .string(entry.id),
@@ -124,7 +123,7 @@ extension JSONValue {
 
 extension AuditEntry {
     /// When, for people; what no calendar can write is written as its nearest end.
-    public var at: Date {
+    package var at: Date {
         Date(timeIntervalSince1970: Double(min(max(milliseconds, -62_135_596_800_000), 253_402_300_799_000)) / 1000)
     }
 }

@@ -6,11 +6,11 @@ import Repositories
 
 /// Chains the entries of the audit log and signs where the chain has arrived. One sealer at a time does it, by a lease;
 /// writers never wait for it.
-public struct SealAudit: Sendable {
+package struct SealAudit: Sendable {
     /// How many entries one transaction chains at most: it bounds how long other writers wait.
     static let batch = 250
     /// A checkpoint covers at most so many entries.
-    public static let checkpointEntries: Int64 = 1000
+    package static let checkpointEntries: Int64 = 1000
     /// An entry is signed at the latest so many seconds after the checkpoint before it: 60, less a round or two.
     static let checkpointAge: TimeInterval = 57
     /// How often the loop looks, seconds.
@@ -33,7 +33,7 @@ public struct SealAudit: Sendable {
     ///   - key: the service's.
     ///   - keyID: its thumbprint (RFC 7638).
     ///   - observe: told each checkpoint and its signed form: what is kept of it elsewhere cannot be taken back here.
-    public init(
+    package init(
         store: any Database, key: P256.Signing.PrivateKey, keyID: String, environment: Environment,
         observe: @escaping @Sendable (AuditCheckpoint, String) -> Void = { _, _ in }
     ) {
@@ -50,10 +50,10 @@ public struct SealAudit: Sendable {
     /// - Parameter signingAll: signs the last entries too, though they are not due yet.
     /// - Returns: how many entries were chained.
     @discardableResult
-    public func callAsFunction(signingAll: Bool = false) async throws -> Int {
+    package func callAsFunction(signingAll: Bool = false) async throws -> Int {
         var chained = 0
         while true {
-            let (head, waits) = try await store.look { transaction in
+            let (head, waits) = try await store.snapshot { transaction in
                 let records = AuditChainRepository(transaction)
                 return (try records.head(), try records.hasUnchained())
             }
@@ -68,7 +68,7 @@ public struct SealAudit: Sendable {
     /// Seals until the task is cancelled, then once more: what a stopped service leaves is signed.
     ///
     /// - Parameter onError: told about each failed round; the next one does its work.
-    public func run(onError: @escaping @Sendable (any Error) -> Void) async {
+    package func run(onError: @escaping @Sendable (any Error) -> Void) async {
         while !Task.isCancelled {
             var pause = Self.interval
             do {
@@ -83,7 +83,7 @@ public struct SealAudit: Sendable {
         await Task {
             do {
                 try await self(signingAll: true)
-                try await store.decide { try AuditChainRepository($0).release(holder) }
+                try await store.transaction { try AuditChainRepository($0).release(holder) }
             } catch {
                 onError(error)
             }
@@ -92,7 +92,7 @@ public struct SealAudit: Sendable {
 
     /// Chains some entries in one transaction: it leaves all of them chained or none.
     private func chain(_ limit: Int) async throws -> Int {
-        try await store.decide { transaction in
+        try await store.transaction { transaction in
             let records = AuditChainRepository(transaction)
             guard var chain = try records.lease(to: holder, for: Self.leaseTime) else { return 0 }
             let room = Int(Self.checkpointEntries - (chain.sequence - chain.signed))
@@ -105,7 +105,7 @@ public struct SealAudit: Sendable {
     /// Signs the head where that is due. What an entry's digest is never changes, so that the signature is made outside
     /// of the transaction; another sealer that was faster has filed its own.
     private func sign(dueBefore limit: Date?) async throws -> Bool {
-        let head = try await store.look { try AuditChainRepository($0).head() }
+        let head = try await store.snapshot { try AuditChainRepository($0).head() }
         let unsigned = head.chain.sequence - head.chain.signed
         let now = environment.now()
         let limit = limit ?? now.addingTimeInterval(-Self.checkpointAge)
@@ -113,7 +113,7 @@ public struct SealAudit: Sendable {
         let checkpoint = AuditCheckpoint(
             sequence: head.chain.sequence, digest: head.chain.digest, previous: head.chain.signed, at: now)
         let token = try checkpoint.signed(by: key, keyID: keyID)
-        guard try await store.decide({ try AuditChainRepository($0).file(checkpoint, token: token) }) else {
+        guard try await store.transaction({ try AuditChainRepository($0).file(checkpoint, token: token) }) else {
             return false
         }
         observe(checkpoint, token)

@@ -7,7 +7,7 @@ import Repositories
 /// Walks the whole audit log, from its beginning or from where the service signed that the rest was purged, and finds that an entry or checkpoint was changed, taken out, put in, moved or cut off.
 ///
 /// It holds a page of the log at a time, however long the log is.
-public struct VerifyAudit: Sendable {
+package struct VerifyAudit: Sendable {
     /// How many entries are read at once.
     static let page = 500
 
@@ -17,27 +17,24 @@ public struct VerifyAudit: Sendable {
     /// Verifies the log of a store.
     ///
     /// - Parameter keys: the service's public keys, present and past, by thumbprint (RFC 7638).
-    public init(store: any Database, keys: [String: P256.Signing.PublicKey]) {
+    package init(store: any Database, keys: [String: P256.Signing.PublicKey]) {
         self.store = store
         self.keys = keys
     }
 
-    /// What was found.
-    public struct Report: Sendable, Equatable {
+    package struct Report: Sendable, Equatable {
         /// Where the log begins, if its oldest entries were purged.
-        public var anchor: AuditAnchor?
-        /// The entries that hold.
-        public var entries: Int64 = 0
-        /// The checkpoints that hold.
-        public var checkpoints = 0
+        package var anchor: AuditAnchor?
+        package var entries: Int64 = 0
+        package var checkpoints = 0
         /// The last entry that a checkpoint covers: from the next one on, only the chain itself speaks for the log.
-        public var signed: Int64 = 0
+        package var signed: Int64 = 0
         /// The digest of the last entry that holds.
-        public var digest = AuditChain.origin
+        package var digest = AuditChain.origin
         /// The entries that have no place in the chain yet.
-        public var unchained = 0
+        package var unchained = 0
         /// The first thing that is wrong; `nil` where nothing is.
-        public var defect: AuditDefect?
+        package var defect: AuditDefect?
     }
 
     /// Verifies.
@@ -46,10 +43,10 @@ public struct VerifyAudit: Sendable {
     ///   - witness: a checkpoint that was kept elsewhere and must be part of this log.
     ///   - progress: told after each page how many entries hold, of how many.
     /// - Throws: ``Refusal`` `unavailable`; what is wrong with the log is in the report.
-    public func callAsFunction(
+    package func callAsFunction(
         witness: AuditCheckpoint? = nil, progress: (Int64, Int64) -> Void = { _, _ in }
     ) async throws -> Report {
-        let start = try await store.look { transaction in
+        let start = try await store.snapshot { transaction in
             let records = AuditChainRepository(transaction)
             let head = try? records.head().chain
             return Start(
@@ -117,7 +114,7 @@ public struct VerifyAudit: Sendable {
     }
 
     private func read(after: Int64, through: Int64) async throws -> Page {
-        try await store.look { transaction in
+        try await store.snapshot { transaction in
             let records = AuditChainRepository(transaction)
             let links = try records.links(after: after, through: through, limit: Self.page)
             return Page(

@@ -4,7 +4,7 @@ import Foundation
 import Repositories
 
 /// The asked person agrees or declines, and either side takes back what it may.
-public struct AnswerAuthorization: Sendable {
+package struct AnswerAuthorization: Sendable {
     private let store: SessionStore
     private let keys: PersonalKeys
     private let pushes: PushAuthorizations
@@ -14,7 +14,7 @@ public struct AnswerAuthorization: Sendable {
     /// Answers in a store.
     ///
     /// - Parameter outbox: rung when there may be somebody to tell.
-    public init(
+    package init(
         store: any Database, keys: PersonalKeys, outbox: OutboxSignal, policy: CurrentPolicy,
         environment: Environment
     ) {
@@ -29,22 +29,22 @@ public struct AnswerAuthorization: Sendable {
     ///
     /// - Throws: ``Refusal`` `not_found` for what this user was not asked, `not_verified` for either side, `conflict`
     ///   with the state that forbids it, `gone` after its time, `unavailable`.
-    public func approve(_ text: String, for session: Session) async throws -> AuthorizationView {
+    package func approve(_ text: String, for session: Session) async throws -> AuthorizationView {
         try await move(text, session) { $0 == .incoming ? .approve : nil }
     }
 
     /// The asked person declines.
     ///
     /// - Throws: ``Refusal`` `not_found`, `conflict`, `gone`, `unavailable`.
-    public func reject(_ text: String, for session: Session) async throws -> AuthorizationView {
+    package func reject(_ text: String, for session: Session) async throws -> AuthorizationView {
         try await move(text, session) { $0 == .incoming ? .reject : nil }
     }
 
-    /// The asker takes a request back, or either side a permission.
+    /// The requester takes a request back, or either side a permission.
     ///
     /// - Throws: ``Refusal`` `not_found`, `conflict`, `gone`, `unavailable`.
-    public func cancel(_ text: String, for session: Session) async throws -> AuthorizationView {
-        try await move(text, session) { $0 == .incoming ? .cancelByAccepter : .cancelByAsker }
+    package func cancel(_ text: String, for session: Session) async throws -> AuthorizationView {
+        try await move(text, session) { $0 == .incoming ? .cancelByRecipient : .cancelByRequester }
     }
 
     private func move(
@@ -62,7 +62,7 @@ public struct AnswerAuthorization: Sendable {
             }
             if event == .approve {
                 try parties.requireCaller(session.userID)
-                try parties.requirePartner(found.askerID)
+                try parties.requirePartner(found.requesterID)
             }
             guard try records.move(moved, from: found.state) else {
                 let state = try records.find(id)?.state(now: transaction.now)

@@ -4,17 +4,17 @@ import Foundation
 import Repositories
 
 /// What one side of an authorization is shown of the other: no name, no number, no birthday.
-public struct AuthorizationPartner: Sendable, Confidential {
+package struct AuthorizationPartner: Sendable, Confidential {
     /// The first letters of the name on the card; `nil` where no card was shown, or its level has lapsed.
-    public let initials: String?
+    package let initials: String?
     /// The age today by the card.
-    public let age: Int?
+    package let age: Int?
     /// The picture that the provider gave.
-    public let pictureURL: String?
+    package let pictureURL: String?
     /// How far the person is verified.
-    public let assurance: Assurance
+    package let assurance: Assurance
     /// Where pushes to the person go; only for who may message the person.
-    public let pushEndpoint: String?
+    package let pushEndpoint: String?
 
     /// Looks a person up; what a card proved is told while the level holds that the card gave.
     static func find(
@@ -31,19 +31,18 @@ public struct AuthorizationPartner: Sendable, Confidential {
 }
 
 /// An authorization as one of its sides sees it.
-public struct AuthorizationView: Sendable {
+package struct AuthorizationView: Sendable {
     /// The authorization with its state as the clock has it.
-    public let authorization: Authorization
-    /// The side.
-    public let box: AuthorizationBox
-    /// Whom the asker named, in the asker's words; `nil` for the other side.
-    public let to: String?
-    /// The event, as the asker named it; `nil` for the other side.
-    public let eventID: String?
+    package let authorization: Authorization
+    package let box: AuthorizationBox
+    /// Whom the requester named, in the requester's words; `nil` for the other side.
+    package let to: String?
+    /// The event, as the requester named it; `nil` for the other side.
+    package let eventID: String?
     /// The other side: for who was asked while the request is open, and for both once it is approved.
-    public let partner: AuthorizationPartner?
-    /// `<asker> -> <accepter>` while the two may message each other.
-    public let grant: String?
+    package let partner: AuthorizationPartner?
+    /// `<requester> -> <recipient>` while the two may message each other.
+    package let grant: String?
 
     /// Looks at an authorization through one side's eyes. The other side is shown, and the permission given out, only
     /// while both are verified.
@@ -56,7 +55,7 @@ public struct AuthorizationView: Sendable {
         self.authorization = shown
         self.box = box
         let (ownID, partnerID) =
-            box == .outgoing ? (shown.askerID, shown.accepterID) : (shown.accepterID, shown.askerID)
+            box == .outgoing ? (shown.requesterID, shown.recipientID) : (shown.recipientID, shown.requesterID)
         let isShown = shown.state == .approval || (shown.state == .request && box == .incoming)
         let mayShow = try isShown && parties.mayTakePart(ownID) && parties.mayTakePart(partnerID)
         let found =
@@ -68,8 +67,8 @@ public struct AuthorizationView: Sendable {
         }
         grant = found == nil ? nil : shown.grant
         var words: SealedRequest?
-        if box == .outgoing, let askerID = shown.askerID {
-            words = try SealedRequest.open(shown, of: askerID, keys: keys, in: transaction)
+        if box == .outgoing, let requesterID = shown.requesterID {
+            words = try SealedRequest.open(shown, of: requesterID, keys: keys, in: transaction)
         }
         to = words?.to
         eventID = words?.eventID

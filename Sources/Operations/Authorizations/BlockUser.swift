@@ -4,22 +4,21 @@ import Foundation
 import Repositories
 
 /// A user wants to hear nothing of another: whose requests are answered like any other and never delivered.
-public struct BlockUser: Sendable {
+package struct BlockUser: Sendable {
     private let store: SessionStore
 
-    /// Blocks in a store.
-    public init(store: any Database) {
+    package init(store: any Database) {
         self.store = SessionStore(store)
     }
 
     /// Blocks. What the two may do or asked of each other ends: permissions and the blocker's own requests are taken
-    /// back, the other one's requests disappear from the blocker's view and go on in the asker's.
+    /// back, the other one's requests disappear from the blocker's view and go on in the requester's.
     ///
     /// Somebody who does not exist is blocked like anybody else.
     ///
     /// - Throws: ``Refusal`` `malformed_request` for oneself, `not_found` for what is no user id or another provider's
     ///   user, `unavailable`.
-    public func callAsFunction(_ text: String, for session: Session) async throws {
+    package func callAsFunction(_ text: String, for session: Session) async throws {
         try await store.act(for: session) { transaction, _ in
             guard let other = try find(text, session, in: transaction) else { return }
             let now = transaction.now
@@ -27,9 +26,9 @@ public struct BlockUser: Sendable {
             try BlockRepository(transaction).insert(me, blocks: other.id, at: now)
             try records.hideRequests(askedBy: other.id, from: me)
             for (authorizations, event) in [
-                (try records.permissions(askedBy: me, of: other.id), AuthorizationState.Event.cancelByAsker),
-                (try records.requests(askedBy: me, of: other.id), .cancelByAsker),
-                (try records.permissions(askedBy: other.id, of: me), .cancelByAccepter),
+                (try records.permissions(askedBy: me, of: other.id), AuthorizationState.Event.cancelByRequester),
+                (try records.requests(askedBy: me, of: other.id), .cancelByRequester),
+                (try records.permissions(askedBy: other.id, of: me), .cancelByRecipient),
             ] {
                 for authorization in authorizations where authorization.state(now: now).isOpen {
                     guard let moved = try authorization.after(event, now: now) else { continue }
@@ -42,7 +41,7 @@ public struct BlockUser: Sendable {
     /// Takes a block back; what ended by it stays ended.
     ///
     /// - Throws: ``Refusal`` `not_found` for what is no user id or another provider's user, `unavailable`.
-    public func end(_ text: String, for session: Session) async throws {
+    package func end(_ text: String, for session: Session) async throws {
         try await store.act(for: session) { transaction, _ in
             guard let other = try find(text, session, in: transaction) else { return }
             try BlockRepository(transaction).delete(session.userID, blocks: other.id)

@@ -4,15 +4,15 @@ import Domain
 import Foundation
 import Repositories
 
-/// Tells the asked person of a request and the asker of the answer, by a push, exactly as the rows say: a row that is
+/// Tells the asked person of a request and the requester of the answer, by a push, exactly as the rows say: a row that is
 /// not marked as sent is told, once its person has an endpoint, and marked when the push was handed over.
-public struct PushAuthorizations: Sendable {
+package struct PushAuthorizations: Sendable {
     private let keys: PersonalKeys
     private let policy: CurrentPolicy
     private let environment: Environment
 
     /// Writes and puts together pushes under the service's keys.
-    public init(keys: PersonalKeys, policy: CurrentPolicy, environment: Environment) {
+    package init(keys: PersonalKeys, policy: CurrentPolicy, environment: Environment) {
         self.keys = keys
         self.policy = policy
         self.environment = environment
@@ -58,13 +58,14 @@ public struct PushAuthorizations: Sendable {
             return .overtaken("the authorization is \(state.rawValue)")
         }
         let parties = AuthorizationParties(policy, in: transaction)
-        guard try parties.mayTakePart(authorization.askerID), try parties.mayTakePart(authorization.accepterID) else {
+        guard try parties.mayTakePart(authorization.requesterID), try parties.mayTakePart(authorization.recipientID)
+        else {
             return .overtaken("somebody is not verified")
         }
         do {
             let recipient = try AuthorizationPartner.find(message.userID, keys: keys, in: transaction)
             guard let endpoint = recipient?.pushEndpoint else { return .overtaken("there is no endpoint") }
-            let other = row.type == .request ? authorization.askerID : authorization.accepterID
+            let other = row.type == .request ? authorization.requesterID : authorization.recipientID
             let partner = try other.flatMap { try AuthorizationPartner.find($0, keys: keys, in: transaction) }
             guard let partner else { return .overtaken("the user was erased") }
             guard let payload = AuthorizationPush(row, partner).payload else {

@@ -5,16 +5,15 @@ import Foundation
 import Repositories
 
 /// A user's authorizations, from which an app that was installed anew rebuilds what it knew.
-public struct ReadAuthorizations: Sendable {
+package struct ReadAuthorizations: Sendable {
     /// How many one page holds.
-    public static let pageSize = 50
+    package static let pageSize = 50
 
     private let store: any Database
     private let keys: PersonalKeys
     private let policy: CurrentPolicy
 
-    /// Reads from a store.
-    public init(store: any Database, keys: PersonalKeys, policy: CurrentPolicy) {
+    package init(store: any Database, keys: PersonalKeys, policy: CurrentPolicy) {
         self.store = store
         self.keys = keys
         self.policy = policy
@@ -23,7 +22,7 @@ public struct ReadAuthorizations: Sendable {
     static let unknown = Refusal(.notFound, "There is no such authorization of yours.")
 
     /// What a user wants to see.
-    public struct Filter: Sendable {
+    package struct Filter: Sendable {
         let boxes: [AuthorizationBox]
         let state: AuthorizationState?
         let mark: (at: Date, id: AuthorizationID)?
@@ -31,7 +30,7 @@ public struct ReadAuthorizations: Sendable {
         /// Reads a filter; what is `nil` filters nothing.
         ///
         /// - Throws: ``Refusal`` `malformed_request`.
-        public init(box: String?, state: String?, cursor: String?) throws(Refusal) {
+        package init(box: String?, state: String?, cursor: String?) throws(Refusal) {
             boxes = try Self.word(box, "box").map { [$0] } ?? AuthorizationBox.allCases
             self.state = try Self.word(state, "state")
             mark = try cursor.map { cursor throws(Refusal) in
@@ -69,18 +68,18 @@ public struct ReadAuthorizations: Sendable {
     }
 
     /// One page of a list.
-    public struct Page: Sendable {
+    package struct Page: Sendable {
         /// Newest first.
-        public let views: [AuthorizationView]
+        package let views: [AuthorizationView]
         /// What the next page is asked for with; `nil` behind the last one.
-        public let cursor: String?
+        package let cursor: String?
     }
 
     /// Lists.
     ///
     /// - Throws: ``Refusal`` `not_verified`, `unavailable`.
-    public func callAsFunction(_ filter: Filter, for session: Session) async throws -> Page {
-        try await store.look { transaction in
+    package func callAsFunction(_ filter: Filter, for session: Session) async throws -> Page {
+        try await store.snapshot { transaction in
             let parties = AuthorizationParties(policy, in: transaction)
             try parties.requireCaller(session.userID)
             let records = AuthorizationRepository(transaction)
@@ -104,17 +103,17 @@ public struct ReadAuthorizations: Sendable {
     /// Shows one. Where a side is to be shown the other, both must be verified at this moment.
     ///
     /// - Throws: ``Refusal`` `not_found`, `not_verified` for either side, `unavailable`.
-    public func show(_ text: String, to session: Session) async throws -> AuthorizationView {
-        try await store.look { transaction in
+    package func show(_ text: String, to session: Session) async throws -> AuthorizationView {
+        try await store.snapshot { transaction in
             let parties = AuthorizationParties(policy, in: transaction)
             try parties.requireCaller(session.userID)
             guard let id = AuthorizationID(text[...]), let found = try AuthorizationRepository(transaction).find(id),
                 let box = found.box(of: session.userID)
             else { throw Self.unknown }
             switch (found.state(now: transaction.now), box) {
-            case (.request, .incoming): try parties.requirePartner(found.askerID)
-            case (.approval, .incoming): try parties.requirePartner(found.askerID)
-            case (.approval, .outgoing): try parties.requirePartner(found.accepterID)
+            case (.request, .incoming): try parties.requirePartner(found.requesterID)
+            case (.approval, .incoming): try parties.requirePartner(found.requesterID)
+            case (.approval, .outgoing): try parties.requirePartner(found.recipientID)
             default: break
             }
             return try AuthorizationView(found, box, parties: parties, keys: keys)

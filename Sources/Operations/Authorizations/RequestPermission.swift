@@ -6,9 +6,9 @@ import Repositories
 
 /// A user asks another of the same provider for permission to message.
 ///
-/// Whether the other one exists, or blocks the asker, is not to be seen: such a request is kept, listed and expires like
+/// Whether the other one exists, or blocks the requester, is not to be seen: such a request is kept, listed and expires like
 /// any other, and is never delivered.
-public struct RequestPermission: Sendable {
+package struct RequestPermission: Sendable {
     private let store: SessionStore
     private let keys: PersonalKeys
     private let providers: ProviderCache
@@ -20,7 +20,7 @@ public struct RequestPermission: Sendable {
     /// Asks in a store.
     ///
     /// - Parameter outbox: rung when there may be somebody to tell.
-    public init(
+    package init(
         store: any Database, keys: PersonalKeys, providers: ProviderCache, outbox: OutboxSignal,
         policy: CurrentPolicy, rateLimiting: RateLimiting, environment: Environment
     ) {
@@ -33,8 +33,7 @@ public struct RequestPermission: Sendable {
         pushes = PushAuthorizations(keys: keys, policy: policy, environment: environment)
     }
 
-    /// What an app sends.
-    public struct Request: Sendable {
+    package struct Request: Sendable {
         let id: AuthorizationID
         let to: AuthorizationAddress
         let eventID: String?
@@ -42,7 +41,7 @@ public struct RequestPermission: Sendable {
         /// Reads a request.
         ///
         /// - Throws: ``Refusal`` `malformed_request`.
-        public init(id: String, to: String, eventID: String?) throws(Refusal) {
+        package init(id: String, to: String, eventID: String?) throws(Refusal) {
             guard let id = AuthorizationID(id[...]) else { throw Refusal(.malformedRequest, "$.id is not a UUID.") }
             self.id = id
             self.to = try AuthorizationAddress(to)
@@ -58,7 +57,7 @@ public struct RequestPermission: Sendable {
     /// - Throws: ``Refusal`` `not_verified` for either side, `not_found` where the id is another user's or the person
     ///   another provider's, `conflict` where the id stands for another request or the two have an open one, or the
     ///   other one declined lately, `rate_limited`, `malformed_request`, `unavailable`.
-    public func callAsFunction(_ request: Request, for session: Session) async throws -> AuthorizationID {
+    package func callAsFunction(_ request: Request, for session: Session) async throws -> AuthorizationID {
         let own = try await providers.find(session.providerID)?.provider.slug
         if case .address(let slug, _) = request.to, slug != own { throw Self.unknownPerson }
         // What stays counted commits; its refusal comes after that.
@@ -87,7 +86,7 @@ public struct RequestPermission: Sendable {
     private func requireSame(
         _ earlier: Authorization, _ request: Request, _ session: Session, in transaction: any Transaction
     ) throws {
-        guard earlier.askerID == session.userID else {
+        guard earlier.requesterID == session.userID else {
             throw Refusal(.notFound, "The id is not yours: make a new one.")
         }
         let words = try SealedRequest.open(earlier, of: session.userID, keys: keys, in: transaction)
@@ -161,7 +160,7 @@ public struct RequestPermission: Sendable {
         let sealed = try SealedRequest(to: request.to.text, eventID: request.eventID).seal(
             request.id, of: session.userID, keys: keys, in: transaction)
         let authorization = Authorization(
-            id: request.id, providerID: session.providerID, askerID: session.userID, accepterID: asked?.id,
+            id: request.id, providerID: session.providerID, requesterID: session.userID, recipientID: asked?.id,
             target: targets[0], isDelivered: !isBlocked, state: .request, createdAt: now,
             expiresAt: now.addingTimeInterval(policy.requestLifetime), changedAt: now, sealedTo: sealed.to,
             sealedEvent: sealed.event)

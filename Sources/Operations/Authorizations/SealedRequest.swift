@@ -2,7 +2,7 @@ import Database
 import Domain
 import Repositories
 
-/// What the asking app wrote of a request, sealed under the asker's key.
+/// What the asking app wrote of a request, sealed under the requester's key.
 struct SealedRequest: Sendable, Equatable, Confidential {
     let to: String
     let eventID: String?
@@ -15,11 +15,11 @@ struct SealedRequest: Sendable, Equatable, Confidential {
         return bytes(one) == bytes(other)
     }
 
-    /// Opens it; `nil` where the asker's key is gone.
+    /// Opens it; `nil` where the requester's key is gone.
     static func open(
-        _ authorization: Authorization, of asker: UserID, keys: PersonalKeys, in transaction: any Transaction
+        _ authorization: Authorization, of requester: UserID, keys: PersonalKeys, in transaction: any Transaction
     ) throws -> SealedRequest? {
-        guard let key = try DataKeyRepository(transaction, keys: keys).find(asker),
+        guard let key = try DataKeyRepository(transaction, keys: keys).find(requester),
             let sealedTo = authorization.sealedTo
         else { return nil }
         func open(_ sealed: [UInt8], _ column: String) throws -> String {
@@ -33,9 +33,9 @@ struct SealedRequest: Sendable, Equatable, Confidential {
 
     /// Seals it for a row.
     func seal(
-        _ id: AuthorizationID, of asker: UserID, keys: PersonalKeys, in transaction: any Transaction
+        _ id: AuthorizationID, of requester: UserID, keys: PersonalKeys, in transaction: any Transaction
     ) throws -> (to: [UInt8], event: [UInt8]?) {
-        let key = try DataKeyRepository(transaction, keys: keys).findOrCreate(asker, at: transaction.now)
+        let key = try DataKeyRepository(transaction, keys: keys).findOrCreate(requester, at: transaction.now)
         func seal(_ text: String, _ column: String) throws -> [UInt8] {
             try key.seal(text, table: AuthorizationRepository.table, column: column, row: id.description)
         }

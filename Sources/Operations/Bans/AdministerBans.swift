@@ -4,14 +4,14 @@ import Foundation
 import Repositories
 
 /// What admins see of bans.
-public struct AdministerBans: Sendable {
+package struct AdministerBans: Sendable {
     private let store: any Database
     private let keys: PersonalKeys
     private let environment: Environment
     private let actor: String
 
     /// Looks into a store, in an admin's name.
-    public init(store: any Database, keys: PersonalKeys, environment: Environment, actor: String) {
+    package init(store: any Database, keys: PersonalKeys, environment: Environment, actor: String) {
         self.store = store
         self.keys = keys
         self.environment = environment
@@ -19,28 +19,25 @@ public struct AdministerBans: Sendable {
     }
 
     /// A ban with what it holds.
-    public struct Line: Sendable {
-        /// The ban.
-        public let ban: Ban
+    package struct Line: Sendable {
+        package let ban: Ban
         /// What the admin named first; empty where the ban is over and its person erased.
-        public let holds: [BanEntry]
+        package let holds: [BanEntry]
     }
 
     /// A ban with its notes.
-    public struct Opened: Sendable {
-        /// The ban.
-        public let line: Line
+    package struct Opened: Sendable {
+        package let line: Line
         /// What was found; `nil` where nothing was written, or the person was erased.
-        public let note: String?
-        /// Why it was lifted.
-        public let liftNote: String?
+        package let note: String?
+        package let liftNote: String?
     }
 
     /// The newest bans.
     ///
     /// - Parameter isActive: only those in force.
-    public func list(isActive: Bool, limit: Int) async throws -> [Line] {
-        try await store.look { transaction in
+    package func list(isActive: Bool, limit: Int) async throws -> [Line] {
+        try await store.snapshot { transaction in
             let records = BanRepository(transaction)
             return try records.list(isActive: isActive, limit: limit).map {
                 Line(ban: $0, holds: try records.holds(of: $0.id))
@@ -51,9 +48,9 @@ public struct AdministerBans: Sendable {
     /// A ban. Its notes may speak of people: the look is written into the audit log.
     ///
     /// - Throws: ``Refusal`` `not_found`.
-    public func show(_ id: BanID) async throws -> Opened {
+    package func show(_ id: BanID) async throws -> Opened {
         let auditID = environment.newUUID()
-        return try await store.decide { transaction in
+        return try await store.transaction { transaction in
             let records = BanRepository(transaction)
             guard let ban = try records.find(id) else { throw Refusal(.notFound, "There is no ban \(id).") }
             let upkeep = BanMaintenance(transaction)
@@ -69,8 +66,8 @@ public struct AdministerBans: Sendable {
     }
 
     /// Every ban that holds or held a subject, newest first.
-    public func history(_ target: BanTarget) async throws -> [Line] {
-        try await store.look { transaction in
+    package func history(_ target: BanTarget) async throws -> [Line] {
+        try await store.snapshot { transaction in
             let records = BanRepository(transaction)
             var seen: Set<BanID> = []
             return try records.holds(on: try target.subjects(keys: keys, in: transaction)).map(\.ban)

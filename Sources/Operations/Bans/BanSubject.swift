@@ -6,7 +6,7 @@ import Repositories
 
 /// Shuts a user, a number, a document or a device out. Ban, ended sessions, withdrawn authorizations, audit entry and the notice by which all
 /// processes close the connections are one transaction.
-public struct BanSubject: Sendable {
+package struct BanSubject: Sendable {
     private let store: any Database
     private let plan: BanPlanner
     private let keys: PersonalKeys
@@ -14,7 +14,7 @@ public struct BanSubject: Sendable {
     private let actor: String
 
     /// Bans in a store, in somebody's name.
-    public init(
+    package init(
         store: any Database, keys: PersonalKeys, policy: BanPolicy, environment: Environment, actor: String
     ) {
         self.store = store
@@ -27,9 +27,9 @@ public struct BanSubject: Sendable {
     /// Whom a ban would hit. Nothing is changed.
     ///
     /// - Throws: as ``callAsFunction(_:upTo:)``.
-    public func preview(_ order: BanOrder) async throws -> BanImpact {
+    package func preview(_ order: BanOrder) async throws -> BanImpact {
         let id: BanID = environment.newIdentifier()
-        return try await store.look { transaction in
+        return try await store.snapshot { transaction in
             try plan(order, as: ban(order, id, at: transaction.now), in: transaction).impact
         }
     }
@@ -39,12 +39,12 @@ public struct BanSubject: Sendable {
     /// - Parameter limit: how many users it may hit, as was agreed after ``preview(_:)``; `nil` for any number.
     /// - Throws: ``Refusal`` `not_found`; `conflict` where the subject is banned as much for as long already, or more
     ///   users are hit than `limit`.
-    public func callAsFunction(
+    package func callAsFunction(
         _ order: BanOrder, upTo limit: Int?
     ) async throws -> (ban: Ban, impact: BanImpact) {
         let id: BanID = environment.newIdentifier()
         let auditID = environment.newUUID()
-        return try await store.decide { transaction in
+        return try await store.transaction { transaction in
             let ban = ban(order, id, at: transaction.now)
             let plan = try plan(order, as: ban, in: transaction)
             if let limit, plan.impact.users.count > limit {

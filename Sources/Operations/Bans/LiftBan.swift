@@ -5,14 +5,14 @@ import PhoneNumbers
 import Repositories
 
 /// Lifts bans before their end. It revives nothing: sessions that were ended stay ended.
-public struct LiftBan: Sendable {
+package struct LiftBan: Sendable {
     private let store: any Database
     private let keys: PersonalKeys
     private let environment: Environment
     private let actor: String
 
     /// Lifts in a store, in somebody's name.
-    public init(store: any Database, keys: PersonalKeys, environment: Environment, actor: String) {
+    package init(store: any Database, keys: PersonalKeys, environment: Environment, actor: String) {
         self.store = store
         self.keys = keys
         self.environment = environment
@@ -23,10 +23,10 @@ public struct LiftBan: Sendable {
     ///
     /// - Parameter note: why; kept sealed.
     /// - Throws: ``Refusal`` `not_found`, `conflict` where it is over already, or `malformed_request` for the note.
-    public func callAsFunction(_ id: BanID, note: String) async throws -> Ban {
+    package func callAsFunction(_ id: BanID, note: String) async throws -> Ban {
         try Ban.requirePlain(note: note)
         let auditID = environment.newUUID()
-        return try await store.decide { transaction in
+        return try await store.transaction { transaction in
             guard let ban = try BanRepository(transaction).find(id) else {
                 throw Refusal(.notFound, "There is no ban \(id).")
             }
@@ -37,9 +37,9 @@ public struct LiftBan: Sendable {
     /// Lifts every ban in force that names a subject.
     ///
     /// - Throws: ``Refusal`` `not_found` where there is none, with the ban that holds the subject nevertheless.
-    public func callAsFunction(_ target: BanTarget, note: String) async throws -> [Ban] {
+    package func callAsFunction(_ target: BanTarget, note: String) async throws -> [Ban] {
         try Ban.requirePlain(note: note)
-        return try await store.decide { transaction in
+        return try await store.transaction { transaction in
             let subjects = try target.subjects(keys: keys, in: transaction)
             let holds = try BanRepository(transaction).holds(on: subjects).filter { $0.isActive(at: transaction.now) }
             var lifted: [Ban] = []

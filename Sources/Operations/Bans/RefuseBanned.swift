@@ -5,11 +5,11 @@ import Foundation
 import Repositories
 
 /// Tells a banned user so at sign-in, and lets that user see and erase what is held.
-public struct RefuseBanned: Sendable {
+package struct RefuseBanned: Sendable {
     private let key: ExportKey
 
     /// Makes export tokens under a key.
-    public init(key: ExportKey) {
+    package init(key: ExportKey) {
         self.key = key
     }
 
@@ -63,7 +63,7 @@ public struct RefuseBanned: Sendable {
     /// The user whose data an export token opens on a connection.
     ///
     /// - Throws: ``Refusal`` `session_required` or `session_expired`.
-    public func holder(
+    package func holder(
         of exportToken: String, on connection: ClientConnection, now: Date
     ) throws(Refusal) -> UserID {
         try ExportToken(shown: exportToken, thumbprint: connection.thumbprint, key: key, now: now).userID

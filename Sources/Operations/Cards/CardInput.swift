@@ -3,7 +3,7 @@ import Domain
 import Foundation
 
 /// What an app sends of a card.
-public enum CardInput: Sendable, Confidential {
+package enum CardInput: Sendable, Confidential {
     /// The text of a PDF417 barcode, base64 (standard or url).
     case aamva(String)
     /// The lines of a machine readable zone.

@@ -7,14 +7,14 @@ import Repositories
 
 /// A reviewer's decisions about cards that no rule could judge. Looking at a card is looking at a person: it is
 /// written into the audit log.
-public struct ReviewCards: Sendable {
+package struct ReviewCards: Sendable {
     private let store: any Database
     private let keys: PersonalKeys
     private let environment: Environment
     private let actor: String
 
     /// Reviews in a store, in somebody's name.
-    public init(store: any Database, keys: PersonalKeys, environment: Environment, actor: String) {
+    package init(store: any Database, keys: PersonalKeys, environment: Environment, actor: String) {
         self.store = store
         self.keys = keys
         self.environment = environment
@@ -22,49 +22,39 @@ public struct ReviewCards: Sendable {
     }
 
     /// A card in review, without what is on it.
-    public struct Waiting: Sendable {
-        /// Its name.
-        public let id: IdentityCardID
-        /// Who showed it.
-        public let userID: UserID
-        /// When.
-        public let submittedAt: Date
-        /// The checks that failed.
-        public let failed: [CardCheck]
+    package struct Waiting: Sendable {
+        package let id: IdentityCardID
+        package let userID: UserID
+        package let submittedAt: Date
+        package let failed: [CardCheck]
     }
 
     /// A card as a reviewer sees it.
-    public struct Opened: Sendable {
-        /// The submission.
-        public let entry: IdentityCardRepository.Entry
+    package struct Opened: Sendable {
+        package let entry: IdentityCardRepository.Entry
         /// `nil` where the user was erased meanwhile.
-        public let facts: CardFacts?
-        /// Every check.
-        public let checks: [CardCheck]
+        package let facts: CardFacts?
+        package let checks: [CardCheck]
         /// Why it was decided, once it is.
-        public let reason: String?
+        package let reason: String?
         /// `<provider slug>/<external id>` of the card's user; `nil` where there is no such user any more.
-        public let account: String?
+        package let account: String?
         /// The name under which the provider knows the user now.
-        public let accountName: String?
+        package let accountName: String?
         /// Other users of the provider who showed the document, or a card of the person.
-        public let others: [Other]
+        package let others: [Other]
     }
 
     /// Another user to whom a card points.
-    public struct Other: Sendable {
-        /// Who.
-        public let userID: UserID
+    package struct Other: Sendable {
+        package let userID: UserID
         /// `<provider slug>/<external id>`.
-        public let account: String?
-        /// What both showed.
-        public let shared: Shared
+        package let account: String?
+        package let shared: Shared
 
         /// What two users can both have shown.
-        public enum Shared: String, Sendable {
-            /// One document.
+        package enum Shared: String, Sendable {
             case document
-            /// Cards of one person.
             case person
         }
     }
@@ -73,8 +63,8 @@ public struct ReviewCards: Sendable {
     private static let maximumOthers = 20
 
     /// The cards that wait, oldest first.
-    public func list(limit: Int) async throws -> [Waiting] {
-        try await store.look { transaction in
+    package func list(limit: Int) async throws -> [Waiting] {
+        try await store.snapshot { transaction in
             try IdentityCardRepository(transaction).listInReview(limit: limit).map { entry in
                 Waiting(
                     id: entry.id, userID: entry.userID, submittedAt: entry.submittedAt,
@@ -86,9 +76,9 @@ public struct ReviewCards: Sendable {
     /// Opens a card.
     ///
     /// - Throws: ``Refusal`` `not_found`.
-    public func show(_ id: IdentityCardID) async throws -> Opened {
+    package func show(_ id: IdentityCardID) async throws -> Opened {
         let auditID = environment.newUUID()
-        return try await store.decide { transaction in
+        return try await store.transaction { transaction in
             let entry = try find(id, in: transaction)
             try AuditRepository(transaction).append(
                 .personalDataRead, subject: "user \(entry.userID)", actor: actor, detail: "card \(id)",
@@ -139,7 +129,7 @@ public struct ReviewCards: Sendable {
     ///
     /// - Throws: ``Refusal`` `not_found`, or `conflict` where it was decided before, its document is banned, or the number
     ///   is another user's now.
-    public func approve(_ id: IdentityCardID, reason: String) async throws {
+    package func approve(_ id: IdentityCardID, reason: String) async throws {
         try await decide(id, .verified, reason, .identityVerified) { entry, transaction in
             let facts = try SealedCard.facts(of: entry, keys: keys, in: transaction)
             let bans = BanSubjectIndex(keys: keys)
@@ -172,7 +162,7 @@ public struct ReviewCards: Sendable {
     /// The card does not count; the user may show another one.
     ///
     /// - Throws: ``Refusal`` `not_found`, or `conflict` where it was decided before.
-    public func reject(_ id: IdentityCardID, reason: String) async throws {
+    package func reject(_ id: IdentityCardID, reason: String) async throws {
         try await decide(id, .rejected, reason, .cardRejected) { _, _ in nil }
     }
 
@@ -182,7 +172,7 @@ public struct ReviewCards: Sendable {
     ) async throws {
         try PlainText.require(reason, "A reason", bytes: 0...4096, for: .note)
         let auditID = environment.newUUID()
-        try await store.decide { transaction in
+        try await store.transaction { transaction in
             let entry = try find(id, in: transaction)
             guard let key = try DataKeyRepository(transaction, keys: keys).find(entry.userID) else {
                 throw Refusal(.notFound, "The card's user was erased.")

@@ -6,24 +6,20 @@ import Foundation
 import Repositories
 
 /// A card as its holder is told about it.
-public struct JudgedCard: Sendable {
-    /// Its name.
-    public let id: IdentityCardID
-    /// What it counts for.
-    public let status: CardStatus
+package struct JudgedCard: Sendable {
+    package let id: IdentityCardID
+    package let status: CardStatus
     /// How far its holder is verified now.
-    public let assurance: Assurance
-    /// Every check.
-    public let checks: [CardCheck]
-    /// What was read.
-    public let facts: CardFacts
+    package let assurance: Assurance
+    package let checks: [CardCheck]
+    package let facts: CardFacts
     /// The holder's age on the day of the answer.
-    public let age: Int
+    package let age: Int
 }
 
 /// Judges a card that a user shows: what does not contradict itself lifts the user's level, what a person must look at
 /// waits in review, the rest is refused with the reasons.
-public struct SubmitCard: Sendable {
+package struct SubmitCard: Sendable {
     private let store: SessionStore
     private let keys: PersonalKeys
     private let askIssuer: AskIssuer?
@@ -31,10 +27,10 @@ public struct SubmitCard: Sendable {
     private let environment: Environment
 
     /// Asks whoever can confirm a card's data; `nil` where nobody is there to ask.
-    public typealias AskIssuer = @Sendable (CardFacts) async -> IssuerConfirmation
+    package typealias AskIssuer = @Sendable (CardFacts) async -> IssuerConfirmation
 
     /// Judges cards in a store.
-    public init(
+    package init(
         store: any Database, keys: PersonalKeys, askIssuer: AskIssuer?, policy: CurrentPolicy,
         environment: Environment
     ) {
@@ -49,7 +45,7 @@ public struct SubmitCard: Sendable {
     ///
     /// - Throws: ``Refusal`` `malformed_request`, `conflict` before a phone number is proven, `rate_limited`,
     ///   `card_rejected` with the checks, `user_banned` for a banned document, `unavailable`.
-    public func callAsFunction(_ input: CardInput, for session: Session) async throws -> JudgedCard {
+    package func callAsFunction(_ input: CardInput, for session: Session) async throws -> JudgedCard {
         let policy = policy[\.cards]
         let now = environment.now()
         let scanned = try input.read(today: CalendarDate(utcDayOf: now))
@@ -72,9 +68,9 @@ public struct SubmitCard: Sendable {
     /// What a user may see of an own card later.
     ///
     /// - Throws: ``Refusal`` `not_found`.
-    public func show(_ text: String, to session: Session) async throws -> JudgedCard {
+    package func show(_ text: String, to session: Session) async throws -> JudgedCard {
         let today = CalendarDate(utcDayOf: environment.now())
-        return try await store.look { transaction in
+        return try await store.snapshot { transaction in
             guard let id = IdentityCardID(text[...]), let entry = try IdentityCardRepository(transaction).find(id),
                 entry.userID == session.userID,
                 let facts = try SealedCard.facts(of: entry, keys: keys, in: transaction)

@@ -5,21 +5,21 @@ import Foundation
 import Repositories
 
 /// What admins see of devices, and do to them, from the command line.
-public struct AdministerDevices: Sendable {
+package struct AdministerDevices: Sendable {
     private let store: any Database
     private let environment: Environment
     private let actor: String
 
     /// Works on a store in an admin's name.
-    public init(store: any Database, environment: Environment, actor: String) {
+    package init(store: any Database, environment: Environment, actor: String) {
         self.store = store
         self.environment = environment
         self.actor = actor
     }
 
     /// The newest devices, with how many certificates and sessions each has.
-    public func list(limit: Int) async throws -> [DeviceRepository.Line] {
-        try await store.look { try DeviceRepository($0).list(limit: limit) }
+    package func list(limit: Int) async throws -> [DeviceRepository.Line] {
+        try await store.snapshot { try DeviceRepository($0).list(limit: limit) }
     }
 
     /// Takes everything from a device: each of its certificates is revoked, its sessions end. It must certify anew, with
@@ -27,10 +27,10 @@ public struct AdministerDevices: Sendable {
     ///
     /// - Returns: the serial numbers, and how many sessions ended.
     /// - Throws: ``Refusal`` `not_found`, or `conflict` where it has no certificate that counts.
-    public func revoke(
+    package func revoke(
         _ id: DeviceID, reason: RevocationReason
     ) async throws -> (serials: [String], sessionsEnded: Int) {
-        try await store.decide { transaction in
+        try await store.transaction { transaction in
             let records = CertificateRepository(transaction)
             let certificates = try records.list(deviceID: id)
             guard !certificates.isEmpty else { throw Refusal(.notFound, "There is no device \(id).") }

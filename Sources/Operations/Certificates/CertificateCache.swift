@@ -7,7 +7,7 @@ import Synchronization
 
 /// A certificate in this process's memory. Connections hold on to it, so that judging a request is a look at it and no
 /// look-up; a change replaces what it says.
-public final class CachedCertificate: Sendable {
+package final class CachedCertificate: Sendable {
     /// What the store says: the certificate, and the bans of its device.
     struct Judged: Sendable {
         let certificate: DeviceCertificate
@@ -81,13 +81,13 @@ public final class CachedCertificate: Sendable {
 }
 
 /// The certificates that this process has been shown, by thumbprint.
-public final class CertificateCache: Sendable {
+package final class CertificateCache: Sendable {
     private let table = InvalidatingCache<Digest256, CachedCertificate>()
     private let looks = Atomic<UInt64>(0)
     private let store: any Database
 
     /// Remembers what a store holds.
-    public init(store: any Database) {
+    package init(store: any Database) {
         self.store = store
     }
 
@@ -98,7 +98,7 @@ public final class CertificateCache: Sendable {
         for _ in 0..<16 {
             let found = try await table.find(thumbprint) {
                 let look = beginLook()
-                return try await store.look { transaction in
+                return try await store.snapshot { transaction in
                     try CertificateRepository(transaction).find(thumbprint: thumbprint).map {
                         CachedCertificate(try CachedCertificate.Judged($0, in: transaction), look: look)
                     }
@@ -119,7 +119,7 @@ public final class CertificateCache: Sendable {
         // One that is being read for the first time may be from before the change.
         table.invalidateLoads()
         let look = beginLook()
-        let present = try await store.lookApart { transaction in
+        let present = try await store.reservedSnapshot { transaction in
             try devices.flatMap { try CertificateRepository(transaction).list(deviceID: $0) }.map {
                 try CachedCertificate.Judged($0, in: transaction)
             }
@@ -139,5 +139,5 @@ public final class CertificateCache: Sendable {
     }
 
     /// How many this process remembers.
-    public var count: Int { table.count }
+    package var count: Int { table.count }
 }

@@ -7,19 +7,18 @@ import Repositories
 import Tokens
 
 /// A certificate as its device gets it.
-public struct CertifiedDevice: Sendable {
+package struct CertifiedDevice: Sendable {
     /// The certificate, PEM.
-    public let certificatePEM: String
+    package let certificatePEM: String
     /// The authority's certificates, PEM.
-    public let chainPEM: [String]
-    /// The issuance table's row.
-    public let certificate: DeviceCertificate
+    package let chainPEM: [String]
+    package let certificate: DeviceCertificate
     /// Whether it was made for the same request a moment ago.
-    public var isRepeated = false
+    package var isRepeated = false
 }
 
 /// `Certify`: a certification request becomes a client certificate of the internal CA.
-public struct CertifyDevice: Sendable {
+package struct CertifyDevice: Sendable {
     private let store: any Database
     private let keys: PersonalKeys
     private let issuing: IssueCertificate
@@ -34,7 +33,7 @@ public struct CertifyDevice: Sendable {
     /// Certifies into a store.
     ///
     /// - Parameter verifyCaptcha: asks the siteverify endpoint about a captcha's response.
-    public init(
+    package init(
         store: any Database, keys: PersonalKeys, issuing: IssueCertificate, providers: ProviderCache,
         watch: CacheInvalidator, realm: String,
         verifyCaptcha: @escaping @Sendable (String) async throws -> Bool, policy: CurrentPolicy,
@@ -53,22 +52,21 @@ public struct CertifyDevice: Sendable {
     }
 
     /// What a device asks for.
-    public struct Request: Sendable {
+    package struct Request: Sendable {
         /// A PEM PKCS#10 request or a Layer CSR.
-        public let csr: String
+        package let csr: String
         /// SubjectPublicKeyInfo PEM of a key that only a present user can use.
-        public let presenceKey: String?
+        package let presenceKey: String?
         /// What the `provider` gate wants.
-        public let enrolmentToken: String?
+        package let enrolmentToken: String?
         /// What the `captcha` gate wants.
-        public let captcha: String?
+        package let captcha: String?
         /// The limit's key for the sender's address.
-        public let address: String
+        package let address: String
         /// SHA-256 of the bytes of ``csr``.
         let digest: Digest256
 
-        /// Joins the parts.
-        public init(csr: String, presenceKey: String?, enrolmentToken: String?, captcha: String?, address: String) {
+        package init(csr: String, presenceKey: String?, enrolmentToken: String?, captcha: String?, address: String) {
             self.csr = csr
             self.presenceKey = presenceKey
             self.enrolmentToken = enrolmentToken
@@ -84,27 +82,29 @@ public struct CertifyDevice: Sendable {
     /// Certifies.
     ///
     /// - Throws: ``Refusal`` `invalid_csr` with its reasons, `malformed_request`, `rate_limited`, `unavailable`.
-    public func callAsFunction(_ request: Request) async throws -> CertifiedDevice {
+    package func callAsFunction(_ request: Request) async throws -> CertifiedDevice {
         // Provider keys are judged from memory, and the certificate's dates are this machine's.
         try watch.requireFresh()
         let rules = policy[\.certification]
         if rateLimiting == .on {
-            try await store.decide { try count(request.address, rules, in: $0) }
+            try await store.transaction { try count(request.address, rules, in: $0) }
         }
         let presenceKey = try request.presenceKey.map { pem throws(Refusal) in try Self.publicKey(pem) }
         // Before the gate: what it asked for may be spent, by the request whose answer was lost.
-        if let repeated = try await store.look({ try repeated(request, presenceKey, in: $0) }) { return repeated }
+        if let repeated = try await store.snapshot({ try repeated(request, presenceKey, in: $0) }) { return repeated }
         let parsed = try RequestedCertificate(request.csr)
         let enrolment: EnrolmentToken?
         do {
             enrolment = try await pass(rules.gate, request)
         } catch {
             // The same request may have been granted while the gate was asked.
-            if let repeated = try await store.look({ try repeated(request, presenceKey, in: $0) }) { return repeated }
+            if let repeated = try await store.snapshot({ try repeated(request, presenceKey, in: $0) }) {
+                return repeated
+            }
             throw error
         }
         let wished = parsed.wishedDeviceID
-        let isFree = try await store.look { transaction in
+        let isFree = try await store.snapshot { transaction in
             if let wished { try issuing.requireUnbanned(.device(wished), in: transaction) }
             if let hash = presenceKey.flatMap({ Digest256($0.thumbprint) }) {
                 try issuing.requireUnbanned(.deviceKey(hash), in: transaction)
@@ -177,7 +177,7 @@ public struct CertifyDevice: Sendable {
         let issued = try issuing.sign(parsed.key, deviceID: deviceID, replaces: nil)
         let auditID = environment.newUUID()
         let ceiling = ceiling(policy[\.certification])
-        return try await store.decide { transaction in
+        return try await store.transaction { transaction in
             // Two of the same request at once are given one certificate.
             if let repeated = try repeated(request, presenceKey, in: transaction) { return repeated }
             try issuing.requireUnusedKey(parsed.key, in: transaction)

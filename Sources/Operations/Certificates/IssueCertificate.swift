@@ -6,7 +6,7 @@ import Foundation
 import Repositories
 
 /// What first certification and renewal share: the key's past, the signature, the issuance table.
-public struct IssueCertificate: Sendable {
+package struct IssueCertificate: Sendable {
     private let authority: CertificateAuthority
     private let baseURL: @Sendable () -> String
     private let policy: CurrentPolicy
@@ -16,7 +16,7 @@ public struct IssueCertificate: Sendable {
     ///
     /// - Parameter baseURL: under which the public listener is reached from outside; asked for at each certificate, since
     ///   a free port is known only when it was taken.
-    public init(
+    package init(
         authority: CertificateAuthority, baseURL: @autoclosure @escaping @Sendable () -> String, policy: CurrentPolicy,
         environment: Environment
     ) {
@@ -27,7 +27,7 @@ public struct IssueCertificate: Sendable {
     }
 
     /// The authority's certificates, PEM, leaf's issuer first.
-    public var chainPEM: [String] { authority.chainPEM }
+    package var chainPEM: [String] { authority.chainPEM }
 
     /// Refuses a key that another certificate carries or carried; `device` may use its own again.
     func requireUnusedKey(_ key: DevicePublicKey, by device: DeviceID? = nil, in transaction: any Transaction) throws {

@@ -7,15 +7,14 @@ import Repositories
 import Synchronization
 
 /// A revocation list as it is handed out; whoever keeps it in another form knows it again by its identity.
-public final class RevocationListDocument: Sendable {
+package final class RevocationListDocument: Sendable {
     /// Its number, growing (RFC 5280 §5.2.3).
-    public let number: Int64
+    package let number: Int64
     /// Its DER form.
-    public let der: [UInt8]
+    package let der: [UInt8]
     /// How many certificates it lists.
-    public let entries: Int64
-    /// When it was made.
-    public let thisUpdate: Date
+    package let entries: Int64
+    package let thisUpdate: Date
 
     init(_ list: RevocationListRepository.Published) {
         (number, der, entries, thisUpdate) = (list.number, list.der, list.entries, list.thisUpdate)
@@ -27,7 +26,7 @@ public final class RevocationListDocument: Sendable {
 ///
 /// A short list is waited for. While a long one is made, the one before it is handed out: a list that is a few seconds
 /// behind is what its readers keep for minutes anyway.
-public final class PublishRevocationList: Sendable {
+package final class PublishRevocationList: Sendable {
     private let store: any Database
     private let authority: CertificateAuthority
     private let environment: Environment
@@ -59,25 +58,24 @@ public final class PublishRevocationList: Sendable {
         case waitForTheNext(Task<RevocationListDocument, any Error>)
     }
 
-    /// Publishes for an authority.
-    public init(store: any Database, authority: CertificateAuthority, environment: Environment) {
+    package init(store: any Database, authority: CertificateAuthority, environment: Environment) {
         self.store = store
         self.authority = authority
         self.environment = environment
     }
 
     /// Says that something may have been revoked: whoever asks next has the store looked at.
-    public func suspect() {
+    package func suspect() {
         state.withLock { $0.isSuspected = true }
     }
 
     /// The list in DER form.
-    public func callAsFunction() async throws -> [UInt8] { try await document().der }
+    package func callAsFunction() async throws -> [UInt8] { try await document().der }
 
     /// The list; without a question to the store where nothing was revoked since the last one.
     ///
     /// - Throws: ``Refusal`` `unavailable` where there is none that is young enough.
-    public func document() async throws -> RevocationListDocument {
+    package func document() async throws -> RevocationListDocument {
         let now = environment.now()
         var failure: any Error = Refusal(
             .unavailable, "The revocation list is changing too quickly; try again.", retryAfter: 1)
@@ -149,7 +147,7 @@ public final class PublishRevocationList: Sendable {
         // Whoever is overtaken by another node takes that one's, or makes the next.
         for _ in 0..<8 {
             let now = environment.now()
-            let (heading, revocations) = try await store.look { transaction in
+            let (heading, revocations) = try await store.snapshot { transaction in
                 (
                     try RevocationListRepository(transaction).heading(),
                     try CertificateRepository(transaction).revocations()
@@ -159,11 +157,11 @@ public final class PublishRevocationList: Sendable {
                 now.timeIntervalSince(heading.thisUpdate) < Self.maximumAge
             {
                 if let known = state.withLock({ $0.list }), known.number == heading.number { return known }
-                let current = try await store.look { try RevocationListRepository($0).current() }
+                let current = try await store.snapshot { try RevocationListRepository($0).current() }
                 if let current, current.number == heading.number { return RevocationListDocument(current) }
                 continue
             }
-            let (entries, counted) = try await store.look { transaction in
+            let (entries, counted) = try await store.snapshot { transaction in
                 let records = CertificateRepository(transaction)
                 return (try records.listed(now: now), try records.revocations())
             }
@@ -171,7 +169,7 @@ public final class PublishRevocationList: Sendable {
             let list = try await sign(entries, number: last + 1, now: now)
             let published = RevocationListRepository.Published(
                 number: last + 1, der: list.der, entries: Int64(entries.count), thisUpdate: now, revocations: counted)
-            let isPublished = try await store.decide { transaction in
+            let isPublished = try await store.transaction { transaction in
                 try RevocationListRepository(transaction).publish(published, nextUpdate: list.nextUpdate, after: last)
             }
             if isPublished { return RevocationListDocument(published) }

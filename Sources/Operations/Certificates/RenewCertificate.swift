@@ -7,15 +7,14 @@ import Repositories
 
 /// Renews the certificate of a connection: same device, same or new key. The old one is superseded when the new one is
 /// first seen.
-public struct RenewCertificate: Sendable {
+package struct RenewCertificate: Sendable {
     private let store: any Database
     private let issuing: IssueCertificate
     private let policy: CurrentPolicy
     private let rateLimiting: RateLimiting
     private let environment: Environment
 
-    /// Renews into a store.
-    public init(
+    package init(
         store: any Database, issuing: IssueCertificate, policy: CurrentPolicy, rateLimiting: RateLimiting,
         environment: Environment
     ) {
@@ -30,7 +29,7 @@ public struct RenewCertificate: Sendable {
     ///
     /// - Parameter csr: carries a new key; `nil` keeps the present one.
     /// - Throws: ``Refusal`` `conflict` before two thirds of the life, `invalid_csr`, `rate_limited`, `unavailable`.
-    public func callAsFunction(csr: String?, on connection: ClientConnection) async throws -> CertifiedDevice {
+    package func callAsFunction(csr: String?, on connection: ClientConnection) async throws -> CertifiedDevice {
         guard let present = connection.certificate?.certificate else {
             throw Refusal(.certificateRevoked, "Connect again.")
         }
@@ -42,7 +41,7 @@ public struct RenewCertificate: Sendable {
         if let csr {
             key = try RequestedCertificate(csr).key
         } else {
-            let bytes = try await store.look {
+            let bytes = try await store.snapshot {
                 try CertificateRepository($0).subjectPublicKeyInfo(serial: present.serial)
             }
             key = try DevicePublicKey(subjectPublicKeyInfo: bytes ?? [])
@@ -50,7 +49,7 @@ public struct RenewCertificate: Sendable {
         let issued = try issuing.sign(key, deviceID: present.deviceID, replaces: present.serial)
         let auditID = environment.newUUID()
         let perDay = rateLimiting == .on ? policy[\.certification].renewalsPerDay : nil
-        try await store.decide { transaction in
+        try await store.transaction { transaction in
             let records = CertificateRepository(transaction)
             guard let now = try records.find(serial: present.serial), now.revoked == nil else {
                 throw Refusal(.certificateRevoked, "This certificate was revoked or superseded.")

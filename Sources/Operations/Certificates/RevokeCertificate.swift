@@ -7,7 +7,7 @@ import Synchronization
 
 /// Ends a certificate before its time: by its device or by an admin. It counts no more from the commit on here, within
 /// a second everywhere.
-public struct RevokeCertificate: Sendable {
+package struct RevokeCertificate: Sendable {
     private let store: any Database
     private let watch: CacheInvalidator?
     private let environment: Environment
@@ -15,14 +15,14 @@ public struct RevokeCertificate: Sendable {
     /// Revokes in a store.
     ///
     /// - Parameter watch: keeps this process's memory, where it has one.
-    public init(store: any Database, watch: CacheInvalidator?, environment: Environment) {
+    package init(store: any Database, watch: CacheInvalidator?, environment: Environment) {
         self.store = store
         self.watch = watch
         self.environment = environment
     }
 
     /// The device gives up its own certificate; its sessions end.
-    public func own(of connection: ClientConnection) async throws {
+    package func own(of connection: ClientConnection) async throws {
         guard let certificate = connection.certificate?.certificate else { return }
         connection.endsWithItsAnswer.store(true, ordering: .relaxed)
         try await revoke(
@@ -35,9 +35,9 @@ public struct RevokeCertificate: Sendable {
     ///
     /// - Throws: ``Refusal`` `not_found`, or `conflict` where it is revoked already.
     @discardableResult
-    public func revoke(serial: String, reason: RevocationReason, actor: String) async throws -> DeviceCertificate {
+    package func revoke(serial: String, reason: RevocationReason, actor: String) async throws -> DeviceCertificate {
         let auditID = environment.newUUID()
-        let certificate = try await store.decide { transaction -> DeviceCertificate in
+        let certificate = try await store.transaction { transaction -> DeviceCertificate in
             let records = CertificateRepository(transaction)
             guard let certificate = try records.find(serial: serial) else {
                 throw Refusal(.notFound, "There is no certificate with the serial number \(serial).")

@@ -5,7 +5,7 @@ import Repositories
 
 /// Tells the other nodes of a store that this one is there, and sees that they agree on keys and policies: at the start,
 /// where one that does not agree may not serve, and from then on.
-public struct AnnounceNode: Sendable {
+package struct AnnounceNode: Sendable {
     private let store: any Database
     private let keys: PersonalKeys
     private let host: String
@@ -13,8 +13,7 @@ public struct AnnounceNode: Sendable {
     private let fingerprints: @Sendable () -> NodeFingerprints
     private let readAgain: @Sendable () -> Void
     private let environment: Environment
-    /// The node's name.
-    public let id: NodeID
+    package let id: NodeID
 
     /// Announces a node in a store.
     ///
@@ -24,7 +23,7 @@ public struct AnnounceNode: Sendable {
     ///   - version: the program's.
     ///   - fingerprints: what the node has at that moment; keys and policies can be read anew.
     ///   - readAgain: reads the keys that have versions anew: somebody has a newer one.
-    public init(
+    package init(
         store: any Database, keys: PersonalKeys, host: String, version: String, environment: Environment,
         fingerprints: @escaping @Sendable () -> NodeFingerprints, readAgain: @escaping @Sendable () -> Void = {}
     ) {
@@ -47,14 +46,14 @@ public struct AnnounceNode: Sendable {
     ///   - onWait: told once whom it waits for.
     /// - Returns: ``NodeAgreement/agreed``, or why it may not serve.
     /// - Throws: ``Refusal`` `unavailable`.
-    public func join(
+    package func join(
         allowsOtherPolicies: Bool, onWait: @Sendable (NodeDisagreement) -> Void = { _ in }
     ) async throws -> NodeAgreement {
         var arrival: Date?
         while true {
             let first = arrival
             let own = fingerprints()
-            let (verdict, now) = try await store.decide { transaction -> (NodeAgreement, Date) in
+            let (verdict, now) = try await store.transaction { transaction -> (NodeAgreement, Date) in
                 let now = transaction.now
                 let records = ClusterMemberRepository(transaction)
                 let verdict = NodeAgreement.judge(
@@ -81,8 +80,8 @@ public struct AnnounceNode: Sendable {
     /// - Returns: with whom it does not agree, on policies too.
     /// - Throws: ``Refusal`` `unavailable`.
     @discardableResult
-    public func beat() async throws -> [NodeDisagreement] {
-        let (others, inForce, now) = try await store.look { transaction in
+    package func beat() async throws -> [NodeDisagreement] {
+        let (others, inForce, now) = try await store.snapshot { transaction in
             (
                 try ClusterMemberRepository(transaction).live().filter { $0.id != id },
                 try DataKeyRepository(transaction, keys: keys).versionInForce(), transaction.now
@@ -94,7 +93,7 @@ public struct AnnounceNode: Sendable {
             own = fingerprints()
         }
         let present = own
-        try await store.decide { transaction in
+        try await store.transaction { transaction in
             try ClusterMemberRepository(transaction).write(
                 id, host: host, version: version, startedAt: transaction.now, present)
         }
@@ -102,8 +101,8 @@ public struct AnnounceNode: Sendable {
     }
 
     /// Takes the node out, so that others need not wait for its end.
-    public func leave() async throws {
-        try await store.decide { try ClusterMemberRepository($0).remove(id) }
+    package func leave() async throws {
+        try await store.transaction { try ClusterMemberRepository($0).remove(id) }
     }
 
     /// Says that the node lives until the task is cancelled, then that it goes.
@@ -111,7 +110,7 @@ public struct AnnounceNode: Sendable {
     /// - Parameters:
     ///   - observe: told after each time with whom the node does not agree.
     ///   - onError: told about each failed try; the next one does it.
-    public func run(
+    package func run(
         observe: @Sendable ([NodeDisagreement]) -> Void,
         onError: @escaping @Sendable (any Error) -> Void
     ) async {

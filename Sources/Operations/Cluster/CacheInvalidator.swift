@@ -8,7 +8,7 @@ import Synchronization
 /// Keeps this process's memories coherent with the store, and knows how old they are.
 ///
 /// Own writes are applied by those who make them; this applies what other processes did, by the change counter.
-public final class CacheInvalidator: Sendable {
+package final class CacheInvalidator: Sendable {
     private let store: any Database
     private let sessions: SessionCache
     private let certificates: CertificateCache
@@ -35,7 +35,7 @@ public final class CacheInvalidator: Sendable {
     }
 
     /// Watches a store for the given memories.
-    public init(
+    package init(
         store: any Database, sessions: SessionCache, certificates: CertificateCache, providers: ProviderCache,
         policy: CurrentPolicy, environment: Environment,
         onClockChange: @escaping @Sendable (Bool) -> Void = { _ in },
@@ -59,7 +59,7 @@ public final class CacheInvalidator: Sendable {
     /// Reads the changes since the last time.
     ///
     /// - Throws: ``Refusal`` `unavailable`, or what the store says.
-    public func poll() async throws {
+    package func poll() async throws {
         let started = clock.now
         let stamp = try store.changeStamp()
         let known = state.withLock { $0 }
@@ -75,7 +75,7 @@ public final class CacheInvalidator: Sendable {
     /// Applies what happened since a change, or forgets everything where that can no longer be told.
     private func catchUp(after sequence: Int64?) async throws {
         let before = environment.now()
-        let (reading, now) = try await store.lookApart { transaction in
+        let (reading, now) = try await store.reservedSnapshot { transaction in
             let records = ChangeLog(transaction)
             let reading = try sequence.map(records.read(after:)) ?? .none(last: try records.last())
             // Behind the first statement, with which it comes: asked before it costs a wait of its own.
@@ -116,7 +116,7 @@ public final class CacheInvalidator: Sendable {
     /// - Parameter onFailure: told about the first failed try of a row, and again while it lasts, every ten seconds.
     /// - Throws: `StoreError.standing` once the store was moved: what this process remembers of it counts no more, not even
     ///   where the store is taken back into use.
-    public func run(onFailure: @Sendable (any Error) -> Void) async throws {
+    package func run(onFailure: @Sendable (any Error) -> Void) async throws {
         var toldAt: ContinuousClock.Instant?
         while !Task.isCancelled {
             do {
@@ -136,7 +136,7 @@ public final class CacheInvalidator: Sendable {
     /// Refuses to decide from memories that are too old, or by a clock that is not the store's.
     ///
     /// - Throws: ``Refusal`` `unavailable`.
-    public func requireFresh() throws(Refusal) {
+    package func requireFresh() throws(Refusal) {
         guard isFresh else {
             throw Refusal(
                 .unavailable, "This node's view of the store is too old to decide from; nothing was changed.",
@@ -150,18 +150,18 @@ public final class CacheInvalidator: Sendable {
     }
 
     /// Whether the view of the store is young enough to decide from.
-    public var isFresh: Bool { clock.now - state.withLock { $0.freshAt } < maximumAge }
+    package var isFresh: Bool { clock.now - state.withLock { $0.freshAt } < maximumAge }
 
     /// How old the view of the store is, in seconds.
-    public var age: TimeInterval { (clock.now - state.withLock { $0.freshAt }) / .seconds(1) }
+    package var age: TimeInterval { (clock.now - state.withLock { $0.freshAt }) / .seconds(1) }
 
     /// Whether this machine's clock is near enough to the store's to decide by: tokens, certificates and the ends of
     /// sessions and bans are judged by it.
-    public var isClockRight: Bool { clockDifference.magnitude <= policy[\.bans].maximumClockDifference }
+    package var isClockRight: Bool { clockDifference.magnitude <= policy[\.bans].maximumClockDifference }
 
     /// How many seconds this machine's clock is ahead of the store's, or behind where negative; what the way to the
     /// store may account for is not counted.
-    public var clockDifference: TimeInterval { state.withLock { $0.clockDifference } }
+    package var clockDifference: TimeInterval { state.withLock { $0.clockDifference } }
 
     private var maximumAge: Duration { .seconds(policy[\.bans].maximumStaleness) }
 

@@ -12,7 +12,6 @@ final class InvalidatingCache<Key: Hashable & Sendable, Value: Sendable>: Sendab
 
     private let state = Mutex(State())
 
-    /// What is remembered.
     func known(_ key: Key) -> Value? {
         state.withLock { $0.values[key] }
     }
@@ -49,7 +48,6 @@ final class InvalidatingCache<Key: Hashable & Sendable, Value: Sendable>: Sendab
         state.withLock { $0.epoch &+= 1 }
     }
 
-    /// Forgets one value.
     func drop(_ key: Key) {
         state.withLock { state in
             state.epoch &+= 1
@@ -70,10 +68,8 @@ final class InvalidatingCache<Key: Hashable & Sendable, Value: Sendable>: Sendab
         all.count(where: fits)
     }
 
-    /// All that is remembered.
     var all: [Value] { state.withLock { Array($0.values.values) } }
 
-    /// How many are remembered.
     var count: Int { state.withLock { $0.values.count } }
 }
 

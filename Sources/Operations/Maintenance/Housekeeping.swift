@@ -5,7 +5,7 @@ import Repositories
 
 /// Forgets what no longer matters: spent nonces beyond their age, ended sessions, old limits and changes, what was
 /// counted of texts, and messages that ended a week ago, certificates and devices beyond the policy's time. Writes down which authorizations nobody answered in time.
-public struct Housekeeping: Sendable {
+package struct Housekeeping: Sendable {
     private let store: any Database
     private let sessions: SessionCache
     private let certificates: CertificateCache
@@ -13,7 +13,7 @@ public struct Housekeeping: Sendable {
     private let environment: Environment
 
     /// Keeps a store and the memories of it tidy.
-    public init(
+    package init(
         store: any Database, sessions: SessionCache, certificates: CertificateCache, policy: CurrentPolicy,
         environment: Environment
     ) {
@@ -29,7 +29,7 @@ public struct Housekeeping: Sendable {
     private static let batches = 40
 
     /// One round; nothing is lost when it fails, the next one does it.
-    public func callAsFunction() async throws {
+    package func callAsFunction() async throws {
         let kept = policy[\.nonces].keptAfterExpiry
         let inputKept = policy[\.cards].rawInputKept
         let numbersPeriod = policy[\.phones].numbersPerUserPeriod
@@ -38,7 +38,7 @@ public struct Housekeeping: Sendable {
         let idle = environment.now().addingTimeInterval(-policy.idleLifetime)
         sessions.dropIdle(since: idle)
         certificates.dropIdle(since: idle)
-        try await store.decide { transaction in
+        try await store.transaction { transaction in
             // By the store's clock: a node whose own is ahead would forget nonces that can still be shown.
             let now = transaction.now
             try NonceRepository(transaction).purge(expiredBefore: now.addingTimeInterval(-kept))
@@ -65,7 +65,7 @@ public struct Housekeeping: Sendable {
     private func purgeCertificates() async throws {
         let kept = policy[\.retention]
         for _ in 0..<Self.batches {
-            let count = try await store.decide { transaction in
+            let count = try await store.transaction { transaction in
                 try CertificateUpkeep(transaction).purge(
                     endedBefore: transaction.now.addingTimeInterval(-kept.endedCertificates),
                     unseenSince: transaction.now.addingTimeInterval(-kept.unseenCertificates), limit: Self.batch)

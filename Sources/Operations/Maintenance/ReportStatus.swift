@@ -4,49 +4,45 @@ import Foundation
 import Repositories
 
 /// What is live: a summary of the store for whoever runs the service.
-public struct ReportStatus: Sendable {
+package struct ReportStatus: Sendable {
     private let store: any Database
     private let policy: SessionPolicy
 
     /// Reports on a store.
     ///
     /// - Parameter policy: the clocks that sessions are judged by.
-    public init(store: any Database, policy: SessionPolicy) {
+    package init(store: any Database, policy: SessionPolicy) {
         self.store = store
         self.policy = policy
     }
 
     /// The summary; one snapshot of the store.
-    public struct Summary: Sendable {
+    package struct Summary: Sendable {
         /// Sessions that may act, and those that must be renewed first.
-        public let sessions: (authenticated: Int, challenged: Int)
-        /// Users by level.
-        public let users: [Assurance: Int]
-        /// Devices.
-        public let devices: Int
-        /// Their certificates.
-        public let certificates: (valid: Int, revoked: Int, expired: Int)
+        package let sessions: (authenticated: Int, challenged: Int)
+        package let users: [Assurance: Int]
+        package let devices: Int
+        package let certificates: (valid: Int, revoked: Int, expired: Int)
         /// Providers.
-        public let providers: (enabled: Int, disabled: Int)
-        /// Messages by state.
-        public let outbox: [(state: OutboxState, count: Int)]
+        package let providers: (enabled: Int, disabled: Int)
+        package let outbox: [(state: OutboxState, count: Int)]
         /// How far the audit log is chained, and how far signed.
-        public let audit: AuditChain
+        package let audit: AuditChain
         /// When the last checkpoint was filed; `nil` where there is none.
-        public let signedAt: Date?
+        package let signedAt: Date?
         /// Audit entries that are not chained yet.
-        public let unchained: Int
+        package let unchained: Int
         /// The processes that serve the store, oldest first.
-        public let nodes: [ClusterMember]
+        package let nodes: [ClusterMember]
         /// The moment, by the store's clock.
-        public let at: Date
+        package let at: Date
     }
 
     /// Counts everything.
     ///
     /// - Throws: ``Refusal`` `unavailable`.
-    public func callAsFunction() async throws -> Summary {
-        try await store.look { transaction in
+    package func callAsFunction() async throws -> Summary {
+        try await store.snapshot { transaction in
             let records = StatusRepository(transaction)
             let chain = AuditChainRepository(transaction)
             let head = try chain.head()

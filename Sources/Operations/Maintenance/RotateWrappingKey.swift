@@ -7,14 +7,14 @@ import Repositories
 ///
 /// Only the wrapping of data keys changes; what they seal stays as it is. At any moment every data key lies under a
 /// version that the keys hold, so that a run that is cut short leaves nothing closed and the next one goes on.
-public struct RotateWrappingKey: Sendable {
+package struct RotateWrappingKey: Sendable {
     private let store: any Database
     private let keys: PersonalKeys
     private let environment: Environment
     private let actor: String
 
     /// Rotates in a store, in somebody's name, to the highest version that the keys hold.
-    public init(store: any Database, keys: PersonalKeys, environment: Environment, actor: String) {
+    package init(store: any Database, keys: PersonalKeys, environment: Environment, actor: String) {
         self.store = store
         self.keys = keys
         self.environment = environment
@@ -22,21 +22,21 @@ public struct RotateWrappingKey: Sendable {
     }
 
     /// How far the newest version has come.
-    public struct Standing: Sendable, Equatable {
+    package struct Standing: Sendable, Equatable {
         /// The newest version among the keys.
-        public let version: Int
+        package let version: Int
         /// Whether new data keys lie under it on every node.
-        public let isInForce: Bool
+        package let isInForce: Bool
         /// How many data keys still lie under older versions.
-        public let remaining: Int
+        package let remaining: Int
 
         /// Whether nothing is left to do for it, so that a further version may follow.
-        public var isFinished: Bool { isInForce && remaining == 0 }
+        package var isFinished: Bool { isInForce && remaining == 0 }
     }
 
     /// How far the newest version has come.
-    public func standing() async throws -> Standing {
-        try await store.look { transaction in
+    package func standing() async throws -> Standing {
+        try await store.snapshot { transaction in
             let records = DataKeyRepository(transaction, keys: keys)
             let version = keys.currentWrappingVersion
             let counts = [try records.countByVersion(), try BanMaintenance(transaction).countByVersion()]
@@ -47,9 +47,9 @@ public struct RotateWrappingKey: Sendable {
     }
 
     /// Puts the newest version in force: nodes that do not know it yet read their keys again before they make a data key.
-    public func putInForce() async throws {
+    package func putInForce() async throws {
         let auditID = environment.newUUID()
-        try await store.decide { transaction in
+        try await store.transaction { transaction in
             let version = keys.currentWrappingVersion
             guard try DataKeyRepository(transaction, keys: keys).putInForce(version, at: transaction.now) else {
                 return
@@ -65,14 +65,14 @@ public struct RotateWrappingKey: Sendable {
     ///   - batch: how many in one transaction.
     ///   - progress: told after each transaction how many were wrapped so far.
     /// - Returns: how many were wrapped, and how many could not be opened and stay as they are.
-    public func rewrap(
+    package func rewrap(
         batch: Int = 200, progress: (Int) -> Void = { _ in }
     ) async throws -> (wrapped: Int, unreadable: Int) {
         var (wrapped, unreadable) = (0, 0)
         var mark: DataKeyRepository.Mark?
         repeat {
             let from = mark
-            let step = try await store.decide {
+            let step = try await store.transaction {
                 try DataKeyRepository($0, keys: keys).rewrap(after: from, limit: batch)
             }
             wrapped += step.wrapped
@@ -82,7 +82,7 @@ public struct RotateWrappingKey: Sendable {
         } while mark != nil
         var notes = 0
         repeat {
-            notes = try await store.decide { try BanMaintenance($0).rewrap(limit: batch, keys: keys) }
+            notes = try await store.transaction { try BanMaintenance($0).rewrap(limit: batch, keys: keys) }
             wrapped += notes
             progress(wrapped)
         } while notes == batch
@@ -90,9 +90,9 @@ public struct RotateWrappingKey: Sendable {
     }
 
     /// The versions among some under which nothing lies and nothing new will: they may be taken away for good.
-    public func takeLeave(of versions: Set<Int>) async throws -> Set<Int> {
+    package func takeLeave(of versions: Set<Int>) async throws -> Set<Int> {
         let auditID = environment.newUUID()
-        return try await store.decide { transaction in
+        return try await store.transaction { transaction in
             let records = DataKeyRepository(transaction, keys: keys)
             let inForce = try records.versionInForce()
             let unused = versions.filter { $0 < inForce }.subtracting(try records.countByVersion().keys)

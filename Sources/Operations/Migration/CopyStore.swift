@@ -8,7 +8,7 @@ import Repositories
 /// Each table is filled page by page and how far it is stands in the copy, in the page's transaction: a run that dies is
 /// continued by the next. What changes meanwhile is brought over by comparing the two sides. The last run puts the
 /// source's tables away first, so that no process can write there any more, and ends when every table's digest is equal.
-public struct CopyStore: Sendable {
+package struct CopyStore: Sendable {
     /// How often the two sides are compared and made equal: once while the source is in use; afterwards more than one
     /// round is only needed where rows stood in each other's place.
     private static let rounds = (inUse: 1, last: 4)
@@ -25,7 +25,7 @@ public struct CopyStore: Sendable {
     /// - Parameters:
     ///   - places: what each store keeps of the other's address; without credentials.
     ///   - actor: who moves the store, for the audit log.
-    public init(
+    package init(
         source: any Database, target: any Database, places: (source: String, target: String),
         migrations: [Migration] = Schema.migrations, environment: Environment, actor: String
     ) {
@@ -38,36 +38,32 @@ public struct CopyStore: Sendable {
     }
 
     /// A table on both sides.
-    public struct Comparison: Sendable, Equatable {
-        /// Its name.
-        public let table: String
-        /// What the source holds.
-        public let source: TableDigest
-        /// What the copy holds.
-        public let target: TableDigest
+    package struct Comparison: Sendable, Equatable {
+        package let table: String
+        package let source: TableDigest
+        package let target: TableDigest
         /// Whether both hold the same.
-        public var isEqual: Bool { source == target }
+        package var isEqual: Bool { source == target }
     }
 
-    /// What became of it.
-    public struct Report: Sendable, Equatable {
+    package struct Report: Sendable, Equatable {
         /// Every table, those that others refer to first; empty where the move was complete before.
-        public var tables: [Comparison] = []
+        package var tables: [Comparison] = []
         /// Whether the copy is the store now.
-        public var isFinished = false
+        package var isFinished = false
         /// Whether every table is equal.
-        public var isEqual: Bool { tables.allSatisfy(\.isEqual) }
+        package var isEqual: Bool { tables.allSatisfy(\.isEqual) }
     }
 
     /// What is under way, for whoever waits.
-    public enum Step: String, Sendable {
+    package enum Step: String, Sendable {
         case copying = "copying rows"
         case comparing = "comparing rows"
         case verifying = "verifying rows"
     }
 
     /// Told how many rows of about how many a step has done.
-    public typealias Observer = @Sendable (Step, Int64, Int64) -> Void
+    package typealias Observer = @Sendable (Step, Int64, Int64) -> Void
 
     /// Copies, continues a copy or finishes it.
     ///
@@ -76,7 +72,7 @@ public struct CopyStore: Sendable {
     ///   - cutsNodes: whether nodes that serve the source may be shut out by that.
     /// - Throws: ``Refusal`` `conflict` where the two stores do not belong together, with the reason ``nodesLive`` where nodes
     ///   serve the source; `unavailable`, or a `StoreError`.
-    public func callAsFunction(
+    package func callAsFunction(
         isFinal: Bool, cutsNodes: Bool = false, progress: @escaping Observer = { _, _, _ in }
     ) async throws -> Report {
         let begun = try await begin(isFinal: isFinal, cutsNodes: cutsNodes)
@@ -109,7 +105,7 @@ public struct CopyStore: Sendable {
     }
 
     /// The reason of a refusal because of nodes that live.
-    public static let nodesLive = "nodes_live"
+    package static let nodesLive = "nodes_live"
 
     /// A node that serves the source would go on for a moment with what it remembers, and lose what it is asked then.
     private static func requireNoNodes(in transaction: any Transaction) throws {

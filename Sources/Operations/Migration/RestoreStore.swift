@@ -10,7 +10,7 @@ import Repositories
 /// All sessions end, nonces begin a new generation, unsent messages are dropped. Of the store that is replaced, where it
 /// can still be read, what was taken from people or devices since the copy is taken again: erasures, bans, revocations of
 /// certificates and provider keys, disabled providers, spent one-time tokens, and the number of the revocation list.
-public struct RestoreStore: Sendable {
+package struct RestoreStore: Sendable {
     private let restored: any Database
     private let replaced: (any Database)?
     private let keys: PersonalKeys
@@ -20,7 +20,7 @@ public struct RestoreStore: Sendable {
     /// Works on a copy that nobody uses yet.
     ///
     /// - Parameter replaced: the store whose place it takes; `nil` where that is lost.
-    public init(
+    package init(
         restored: any Database, replaced: (any Database)?, keys: PersonalKeys, environment: Environment,
         actor: String
     ) {
@@ -32,30 +32,27 @@ public struct RestoreStore: Sendable {
     }
 
     /// What was done to the copy.
-    public struct Report: Sendable, Equatable {
-        /// Sessions that were ended.
-        public var sessionsEnded = 0
-        /// Messages that were dropped.
-        public var messagesDropped = 0
+    package struct Report: Sendable, Equatable {
+        package var sessionsEnded = 0
+        package var messagesDropped = 0
         /// Users who were erased again.
-        public var erased = 0
+        package var erased = 0
         /// Bans that were made or lifted again.
-        public var bans = 0
+        package var bans = 0
         /// Certificates that were revoked again.
-        public var certificatesRevoked = 0
+        package var certificatesRevoked = 0
         /// Provider keys that were retired or revoked again.
-        public var providerKeysEnded = 0
+        package var providerKeysEnded = 0
         /// Providers that were disabled again.
-        public var providersDisabled = 0
+        package var providersDisabled = 0
 
-        /// Nothing was done yet.
-        public init() {}
+        package init() {}
     }
 
     /// Does it, in one transaction.
     ///
     /// - Throws: `StoreError`.
-    public func callAsFunction(reason: AuditReason?) async throws -> Report {
+    package func callAsFunction(reason: AuditReason?) async throws -> Report {
         // A large store takes its time.
         try await restored.alter(try await decision(reason: reason))
     }
@@ -63,7 +60,7 @@ public struct RestoreStore: Sendable {
     /// What is to be done, for a transaction that has more to do.
     ///
     /// - Throws: `StoreError` where the replaced store cannot be read.
-    public func decision(reason: AuditReason?) async throws -> @Sendable (any Transaction) throws -> Report {
+    package func decision(reason: AuditReason?) async throws -> @Sendable (any Transaction) throws -> Report {
         let losses = try await replaced?.alter { [keys] in try Losses(of: $0, keys: keys) }
         let (generation, auditID) = (environment.newUUID(), environment.newUUID())
         return { transaction in

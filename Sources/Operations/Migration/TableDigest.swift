@@ -5,14 +5,12 @@ import Database
 ///
 /// The sum of the rows' SHA-256 digests, each four numbers of 64 bits, without carry: it finds what was lost, doubled or
 /// changed by accident, and defends against nobody who chooses rows.
-public struct TableDigest: Sendable, Equatable {
+package struct TableDigest: Sendable, Equatable {
     /// How many rows there are.
-    public private(set) var rows: Int64 = 0
-    /// Four of them.
+    package private(set) var rows: Int64 = 0
     private var sum: [UInt64] = [0, 0, 0, 0]
 
-    /// Of no rows.
-    public init() {}
+    package init() {}
 
     /// Adds a row in its one form.
     mutating func add(_ row: EncodedRow) {
@@ -26,7 +24,7 @@ public struct TableDigest: Sendable, Equatable {
     }
 
     /// The sum in 64 hexadecimal digits.
-    public var checksum: String {
+    package var checksum: String {
         (0..<4).map { lane in
             let digits = String(sum[lane], radix: 16)
             return String(repeating: "0", count: 16 - digits.count) + digits
@@ -42,7 +40,6 @@ struct EncodedRow: Sendable, Hashable {
     /// Wraps what was encoded before.
     init(bytes: [UInt8]) { self.bytes = bytes }
 
-    /// Encodes columns.
     init(_ values: some Sequence<Value>) {
         var bytes: [UInt8] = []
         func append(_ number: UInt64) { withUnsafeBytes(of: number.littleEndian) { bytes.append(contentsOf: $0) } }

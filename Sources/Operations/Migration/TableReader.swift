@@ -94,7 +94,7 @@ struct TableReader: Sendable {
 
     private func entries(_ sql: String, _ arguments: [Value]) async throws -> [Entry] {
         let places = shape.key.compactMap { shape.columns.firstIndex(of: $0) }
-        return try await store.look { transaction in
+        return try await store.snapshot { transaction in
             try transaction.query(sql, arguments).map { row in
                 Entry(key: try places.map { try row.value($0) }, values: row.values)
             }

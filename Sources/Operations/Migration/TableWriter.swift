@@ -41,7 +41,7 @@ struct TableWriter: Sendable {
     /// How far the table was filled: the last key, and whether that was the end.
     func filled() async throws -> (key: [Value]?, isFilled: Bool) {
         let name = shape.name
-        return try await target.look { transaction in
+        return try await target.snapshot { transaction in
             let row = try transaction.first(
                 "SELECT last_key, is_filled FROM store_copy_tables WHERE name = $1", [.text(name)])
             guard let row else { return (nil, false) }
@@ -88,7 +88,7 @@ struct TableWriter: Sendable {
     /// Writes as the run that may, or not at all: another run may have taken over, and finished the copy.
     private func write(_ body: @Sendable @escaping (any Transaction) throws -> Void) async throws {
         let run = run
-        try await target.decide { transaction in
+        try await target.transaction { transaction in
             try CopyStore.requireTurn(run, in: transaction)
             try body(transaction)
         }

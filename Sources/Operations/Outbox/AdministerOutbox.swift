@@ -4,27 +4,27 @@ import Foundation
 import Repositories
 
 /// What admins see of the outbox, and do to it, from the command line.
-public struct AdministerOutbox: Sendable {
+package struct AdministerOutbox: Sendable {
     private let store: any Database
     private let environment: Environment
     private let actor: String
 
     /// Works on a store in an admin's name.
-    public init(store: any Database, environment: Environment, actor: String) {
+    package init(store: any Database, environment: Environment, actor: String) {
         self.store = store
         self.environment = environment
         self.actor = actor
     }
 
     /// The newest messages, of one state or of all.
-    public func list(_ state: OutboxState?, limit: Int) async throws -> [OutboxMessage] {
-        try await store.look { try OutboxRepository($0).list(state, limit: limit) }
+    package func list(_ state: OutboxState?, limit: Int) async throws -> [OutboxMessage] {
+        try await store.snapshot { try OutboxRepository($0).list(state, limit: limit) }
     }
 
     /// Gives a dead letter its tries anew. The service takes it at its next round, within 30 seconds.
     ///
     /// - Throws: ``Refusal`` `not_found`, `conflict` where it is not dead or past its time.
-    public func retry(_ id: OutboxMessageID) async throws -> OutboxMessage {
+    package func retry(_ id: OutboxMessageID) async throws -> OutboxMessage {
         try await change(id, .outboxMessageRetried) { message, records, now in
             guard message.state == .dead else {
                 throw Refusal(
@@ -41,7 +41,7 @@ public struct AdministerOutbox: Sendable {
     /// Takes a message out that waits or is dead.
     ///
     /// - Throws: ``Refusal`` `not_found`, `conflict` where it was sent or ended otherwise.
-    public func drop(_ id: OutboxMessageID) async throws -> OutboxMessage {
+    package func drop(_ id: OutboxMessageID) async throws -> OutboxMessage {
         try await change(id, .outboxMessageDropped) { message, records, _ in
             guard message.state == .waiting || message.state == .dead else {
                 throw Refusal(
@@ -56,7 +56,7 @@ public struct AdministerOutbox: Sendable {
         _ act: @escaping @Sendable (OutboxMessage, OutboxRepository, Date) throws -> Void
     ) async throws -> OutboxMessage {
         let auditID = environment.newUUID()
-        return try await store.decide { transaction in
+        return try await store.transaction { transaction in
             let records = OutboxRepository(transaction)
             guard let message = try records.find(id) else {
                 throw Refusal(.notFound, "There is no message \(id) in the outbox.")

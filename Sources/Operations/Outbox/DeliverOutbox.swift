@@ -6,17 +6,17 @@ import Repositories
 import Synchronization
 
 /// Tells the outbox's loop that there is something to send.
-public final class OutboxSignal: Sendable {
+package final class OutboxSignal: Sendable {
     let rings: AsyncStream<Void>
     private let continuation: AsyncStream<Void>.Continuation
 
     /// A signal for one loop; rings that come while the loop works are one.
-    public init() {
+    package init() {
         (rings, continuation) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     }
 
     /// There is something to send, perhaps.
-    public func ring() {
+    package func ring() {
         continuation.yield()
     }
 }
@@ -25,7 +25,7 @@ public final class OutboxSignal: Sendable {
 ///
 /// Each kind has places of its own, so that what hangs over one holds up no other. A process that dies may have sent as many
 /// as there are places without saying so, and they are sent again: of 1,000 fewer than 1 %.
-public struct DeliverOutbox: Sendable {
+package struct DeliverOutbox: Sendable {
     /// The loop looks at least so often, whoever wrote.
     static let interval: TimeInterval = 30
 
@@ -46,7 +46,7 @@ public struct DeliverOutbox: Sendable {
     ///   - send: makes one attempt at a message, whose id is the same at all; what became of it is its answer.
     ///   - observe: told of each message after its try, for the metrics.
     ///   - onRest: told when a provider's receiver is left alone for a while, since it does not answer.
-    public init(
+    package init(
         store: any Database, compose: ComposePhoneText, pushes: PushAuthorizations, events: NotifyProvider,
         leaseTime: TimeInterval = 30, environment: Environment,
         send: @escaping @Sendable (Message, OutboxMessageID) async -> DeliveryOutcome,
@@ -77,7 +77,7 @@ public struct DeliverOutbox: Sendable {
     ///
     /// - Returns: when the next message is due; `nil` where none waits.
     /// - Throws: ``Refusal`` `unavailable` where the store is away; what was leased is sent when it is back.
-    public func callAsFunction() async throws -> Date? {
+    package func callAsFunction() async throws -> Date? {
         let failure = try await withThrowingTaskGroup(of: (any Error)?.self) { group -> (any Error)? in
             for prepared in try await take(Places.all) {
                 group.addTask {
@@ -101,7 +101,7 @@ public struct DeliverOutbox: Sendable {
     /// seconds whatever happens. What is on its way at the end is finished.
     ///
     /// - Parameter onError: told when a round failed; the next one tries again.
-    public func run(_ signal: OutboxSignal, onError: @escaping @Sendable (any Error) -> Void) async {
+    package func run(_ signal: OutboxSignal, onError: @escaping @Sendable (any Error) -> Void) async {
         let places = Places()
         var alarm = Date.distantPast
         signal.ring()
@@ -177,7 +177,7 @@ public struct DeliverOutbox: Sendable {
         let auditID = environment.newUUID()
         let lease = environment.newUUID().uuidString
         let end = ContinuousClock.now + .seconds(leaseTime - 1)
-        let (prepared, after, resting) = try await store.decide {
+        let (prepared, after, resting) = try await store.transaction {
             transaction -> ([Prepared], OutboxMessage?, ProviderID?) in
             let records = OutboxRepository(transaction)
             var after: OutboxMessage?
@@ -239,7 +239,7 @@ public struct DeliverOutbox: Sendable {
     }
 
     private func nextDue(_ kinds: [OutboxKind]) async throws -> Date? {
-        try await store.look { try OutboxRepository($0).nextDue(kinds) }
+        try await store.snapshot { try OutboxRepository($0).nextDue(kinds) }
     }
 }
 

@@ -5,7 +5,7 @@ import Repositories
 
 /// Compares a code that a user typed. Wrong, expired, used up and unknown are one and the same answer, and one and the
 /// same work: a row changed, a number opened, a code derived, a comparison.
-public struct CheckPhoneVerification: Sendable {
+package struct CheckPhoneVerification: Sendable {
     private let store: SessionStore
     private let keys: PersonalKeys
     private let codes: PhoneCodeKeys
@@ -13,7 +13,7 @@ public struct CheckPhoneVerification: Sendable {
     private let environment: Environment
 
     /// Checks verifications of a store.
-    public init(
+    package init(
         store: any Database, keys: PersonalKeys, codes: PhoneCodeKeys, policy: CurrentPolicy,
         environment: Environment
     ) {
@@ -25,20 +25,20 @@ public struct CheckPhoneVerification: Sendable {
     }
 
     /// What the guess of a code came to, for the metrics; its caller learns whether it was right.
-    public struct Outcome: Sendable {
+    package struct Outcome: Sendable {
         /// Right, wrong, or not compared at all.
-        public let verdict: PhoneVerification.CheckVerdict
+        package let verdict: PhoneVerification.CheckVerdict
         /// How far the user is verified now.
-        public let assurance: Assurance
+        package let assurance: Assurance
         /// Whether the number is banned, which only who has shown the right code is told.
-        public let isBanned: Bool
+        package let isBanned: Bool
     }
 
     /// Checks. The attempt is counted before the code is compared, and stays counted whatever comes of it: both are one
     /// transaction, which commits before anybody is told.
     ///
     /// - Throws: ``Refusal`` `unavailable`. A wrong code is an outcome; ``Outcome/requireRight()`` refuses it.
-    public func callAsFunction(_ text: String, code: String, for session: Session) async throws -> Outcome {
+    package func callAsFunction(_ text: String, code: String, for session: Session) async throws -> Outcome {
         let policy = policy[\.phones]
         let id = PhoneVerificationID(text[...]) ?? environment.newIdentifier()
         let (verifiedAudit, frozenAudit) = (environment.newUUID(), environment.newUUID())
@@ -123,7 +123,7 @@ extension CheckPhoneVerification.Outcome {
     /// banned is nobody's business who may have got the number since.
     ///
     /// - Throws: ``Refusal`` `verification_failed` or `user_banned`.
-    public func requireRight() throws(Refusal) {
+    package func requireRight() throws(Refusal) {
         guard verdict == .right else {
             throw Refusal(.verificationFailed, "The code is not the right one, or the verification is over.")
         }

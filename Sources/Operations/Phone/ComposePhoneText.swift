@@ -6,7 +6,7 @@ import PhoneNumbers
 import Repositories
 
 /// Puts the text with a code together, at the moment when it is sent: the code exists nowhere before.
-public struct ComposePhoneText: Sendable {
+package struct ComposePhoneText: Sendable {
     private let keys: PersonalKeys
     private let codes: PhoneCodeKeys
     private let policy: CurrentPolicy
@@ -15,7 +15,7 @@ public struct ComposePhoneText: Sendable {
     /// Composes with the service's keys.
     ///
     /// - Parameter write: puts the words around a code; `nil` where the words in force cannot hold it.
-    public init(
+    package init(
         keys: PersonalKeys, codes: PhoneCodeKeys, policy: CurrentPolicy,
         write: @escaping @Sendable (_ digits: String) -> String?
     ) {

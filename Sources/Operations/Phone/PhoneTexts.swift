@@ -18,7 +18,7 @@ struct PhoneTexts: Sendable {
         let number: PhoneNumber
         /// Which sending of the code this is, from 0.
         let sending: Int
-        /// The limit's key for the asker's address.
+        /// The limit's key for the requester's address.
         let address: String
     }
 
@@ -46,7 +46,7 @@ struct PhoneTexts: Sendable {
 
     /// Decides about a text and, where it may go out, writes it into the outbox.
     ///
-    /// - Throws: ``Refusal`` `rate_limited` for what the asker's own address or account asks too often; then nothing
+    /// - Throws: ``Refusal`` `rate_limited` for what the requester's own address or account asks too often; then nothing
     ///   of the transaction may stay.
     func ask(
         _ request: Request, dataKey: DataKey, names: Names, in transaction: any Transaction
@@ -96,7 +96,7 @@ struct PhoneTexts: Sendable {
             userID: userID, providerID: user.providerID,
             age: AccountAge(
                 createdAt: user.createdAt, assurance: user.assurance, now: transaction.now, policy: policy),
-            network: keys.blindIndex("network " + AskerNetwork.key(ofAddress: request.address), .networkAddress),
+            network: keys.blindIndex("network " + RequesterNetwork.key(ofAddress: request.address), .networkAddress),
             number: indexes[0], prefixName: prefixName(of: request.number),
             prefix: keys.blindIndex("prefix " + SendGuard.prefix(of: request.number), .phoneNumber),
             country: request.number.region,

@@ -5,7 +5,7 @@ import PhoneNumbers
 import Repositories
 
 /// Sends the code of an open verification again: the same code, with the checks that were used and the end that was set.
-public struct ResendPhoneCode: Sendable {
+package struct ResendPhoneCode: Sendable {
     private let store: SessionStore
     private let keys: PersonalKeys
     private let texts: PhoneTexts
@@ -16,7 +16,7 @@ public struct ResendPhoneCode: Sendable {
     /// Sends codes of a store again.
     ///
     /// - Parameter outbox: rung when a message was written.
-    public init(
+    package init(
         store: any Database, keys: PersonalKeys, outbox: OutboxSignal, policy: CurrentPolicy,
         rateLimiting: RateLimiting, environment: Environment
     ) {
@@ -33,7 +33,7 @@ public struct ResendPhoneCode: Sendable {
     /// - Parameter address: the limit's key for the sender's address.
     /// - Throws: ``Refusal`` `not_found` for what is not this user's on this device, `rate_limited` where it is too
     ///   early or too often, `conflict` with the state where it is over, `unavailable`.
-    public func callAsFunction(
+    package func callAsFunction(
         _ text: String, for session: Session, address: String
     ) async throws -> StartedPhoneVerification {
         let policy = policy[\.phones]

@@ -6,19 +6,17 @@ import Repositories
 import Tokens
 
 /// A verification as its device is told about it.
-public struct StartedPhoneVerification: Sendable {
-    /// Its name.
-    public let id: PhoneVerificationID
-    /// When it ends.
-    public let expiresAt: Date
+package struct StartedPhoneVerification: Sendable {
+    package let id: PhoneVerificationID
+    package let expiresAt: Date
     /// From when on the code may be sent again; `nil` where it may no more.
-    public let resendAfter: Date?
+    package let resendAfter: Date?
     /// How many digits the code has.
-    public let digits: Int
+    package let digits: Int
     /// What the guard before the texts decided, for the metrics alone; `nil` where no text was asked for.
-    public let decision: SendDecision?
+    package let decision: SendDecision?
     /// The name of what is thinned out from now on, for the log.
-    public let thinned: String?
+    package let thinned: String?
 
     init(_ challenge: PhoneVerification, outcome: PhoneTexts.Outcome?, policy: PhonePolicy) {
         id = challenge.id
@@ -32,7 +30,7 @@ public struct StartedPhoneVerification: Sendable {
 
 /// Starts the proof of a phone number. The answer is the same for every well-formed number: whether a text goes out
 /// is for the holder of the number to see.
-public struct StartPhoneVerification: Sendable {
+package struct StartPhoneVerification: Sendable {
     private let store: SessionStore
     private let keys: PersonalKeys
     private let codes: PhoneCodeKeys
@@ -45,7 +43,7 @@ public struct StartPhoneVerification: Sendable {
     /// Starts proofs in a store.
     ///
     /// - Parameter outbox: rung when a message was written.
-    public init(
+    package init(
         store: any Database, keys: PersonalKeys, codes: PhoneCodeKeys, nonceKey: NonceKey, outbox: OutboxSignal,
         policy: CurrentPolicy, rateLimiting: RateLimiting, environment: Environment
     ) {
@@ -60,20 +58,19 @@ public struct StartPhoneVerification: Sendable {
     }
 
     /// What a device asks for.
-    public struct Request: Sendable, Confidential {
+    package struct Request: Sendable, Confidential {
         /// E.164, or a national form with ``region``.
-        public let phoneNumber: String
+        package let phoneNumber: String
         /// Where a national form is at home, ISO 3166-1 alpha-2.
-        public let region: String?
+        package let region: String?
         /// The ARN of the push endpoint that is registered with the number.
-        public let pushEndpoint: String?
+        package let pushEndpoint: String?
         /// The proof that the user is present, a compact JWS.
-        public let presence: String?
+        package let presence: String?
         /// The limit's key for the sender's address.
-        public let address: String
+        package let address: String
 
-        /// Joins the parts.
-        public init(
+        package init(
             phoneNumber: String, region: String?, pushEndpoint: String?, presence: String?, address: String
         ) {
             self.phoneNumber = phoneNumber
@@ -88,7 +85,7 @@ public struct StartPhoneVerification: Sendable {
     ///
     /// - Throws: ``Refusal`` `malformed_request`, `invalid_presence_proof`, `rate_limited` for what the user's own
     ///   address or account asks too often, `unavailable`.
-    public func callAsFunction(
+    package func callAsFunction(
         _ request: Request, for session: Session, on connection: ClientConnection
     ) async throws -> StartedPhoneVerification {
         let policy = policy[\.phones]
@@ -147,7 +144,7 @@ public struct StartPhoneVerification: Sendable {
             }
             return nil
         }
-        let pem = try await store.look { try DeviceRepository($0).presenceKey(of: session.deviceID) }
+        let pem = try await store.snapshot { try DeviceRepository($0).presenceKey(of: session.deviceID) }
         let judged = try PresenceProof(
             proof, for: number, key: try pem.map { pem throws(Refusal) in try VerificationKey(pem: pem) },
             clockSkew: policy[\.identityTokens].clockSkew, now: environment.now())

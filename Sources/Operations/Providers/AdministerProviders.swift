@@ -5,29 +5,29 @@ import Repositories
 import Tokens
 
 /// What admins do to providers from the command line.
-public struct AdministerProviders: Sendable {
+package struct AdministerProviders: Sendable {
     private let store: any Database
     private let environment: Environment
     private let actor: String
 
     /// Works on a store in an admin's name.
-    public init(store: any Database, environment: Environment, actor: String) {
+    package init(store: any Database, environment: Environment, actor: String) {
         self.store = store
         self.environment = environment
         self.actor = actor
     }
 
     /// What a new provider needs to know.
-    public struct Registration: Sendable {
-        public let provider: Provider
-        public let keyID: ProviderKeyID
-        public let applicationID: ApplicationID
+    package struct Registration: Sendable {
+        package let provider: Provider
+        package let keyID: ProviderKeyID
+        package let applicationID: ApplicationID
     }
 
     /// Registers a provider with its first key and first app.
     ///
     /// - Throws: ``Refusal`` `conflict` for a slug or key that is taken, `malformed_request` for a name without a slug.
-    public func add(
+    package func add(
         name: String, slug: Slug?, account: String?, avatarHosts: [String], key: VerificationKey
     ) async throws -> Registration {
         try PlainText.require(name, "A provider's name", bytes: 1...256, for: .prose)
@@ -42,7 +42,7 @@ public struct AdministerProviders: Sendable {
         let keyID: ProviderKeyID = environment.newIdentifier()
         let application = Application(id: environment.newIdentifier(), providerID: provider.id, name: name)
         let auditID = environment.newUUID()
-        try await store.decide { transaction in
+        try await store.transaction { transaction in
             guard try ProviderRepository(transaction).insert(provider) else {
                 throw Refusal(.conflict, "The slug \(slug.text) is taken: choose another with --slug.", state: "taken")
             }
@@ -65,9 +65,9 @@ public struct AdministerProviders: Sendable {
     /// Disables a provider: its tokens, keys and sessions count no more.
     ///
     /// - Returns: how many sessions ended.
-    public func disable(_ name: String, reason: AuditReason? = nil) async throws -> Int {
+    package func disable(_ name: String, reason: AuditReason? = nil) async throws -> Int {
         let auditID = environment.newUUID()
-        return try await store.decide { transaction in
+        return try await store.transaction { transaction in
             let provider = try Self.find(name, in: transaction)
             try ProviderRepository(transaction).setDisabled(provider.id, at: transaction.now)
             let ended = try SessionRepository(transaction).end(
@@ -81,9 +81,9 @@ public struct AdministerProviders: Sendable {
     }
 
     /// Enables a provider again; no session revives.
-    public func enable(_ name: String) async throws {
+    package func enable(_ name: String) async throws {
         let auditID = environment.newUUID()
-        try await store.decide { transaction in
+        try await store.transaction { transaction in
             let provider = try Self.find(name, in: transaction)
             try ProviderRepository(transaction).setDisabled(provider.id, at: nil)
             try AuditRepository(transaction).append(
@@ -93,11 +93,11 @@ public struct AdministerProviders: Sendable {
     }
 
     /// Adds an app to a provider.
-    public func addApplication(_ name: String, to provider: String) async throws -> Application {
+    package func addApplication(_ name: String, to provider: String) async throws -> Application {
         try PlainText.require(name, "An app's name", bytes: 1...256, for: .prose)
         let id: ApplicationID = environment.newIdentifier()
         let auditID = environment.newUUID()
-        return try await store.decide { transaction in
+        return try await store.transaction { transaction in
             let provider = try Self.find(provider, in: transaction)
             let application = Application(id: id, providerID: provider.id, name: name)
             try ProviderRepository(transaction).insert(application, at: transaction.now)
@@ -109,8 +109,8 @@ public struct AdministerProviders: Sendable {
     }
 
     /// A provider with its apps and keys, by id or slug.
-    public func show(_ name: String) async throws -> (Provider, [Application], [ProviderKeyRecord]) {
-        try await store.look { transaction in
+    package func show(_ name: String) async throws -> (Provider, [Application], [ProviderKeyRecord]) {
+        try await store.snapshot { transaction in
             let provider = try Self.find(name, in: transaction)
             return (
                 provider, try ProviderRepository(transaction).listApplications(of: provider.id),
@@ -120,8 +120,8 @@ public struct AdministerProviders: Sendable {
     }
 
     /// All providers by slug.
-    public func list() async throws -> [Provider] {
-        try await store.look { try ProviderRepository($0).list() }
+    package func list() async throws -> [Provider] {
+        try await store.snapshot { try ProviderRepository($0).list() }
     }
 
     private static func find(_ name: String, in transaction: any Transaction) throws -> Provider {

@@ -5,14 +5,13 @@ import Repositories
 import Tokens
 
 /// A provider's backend, and the key by which it proved itself.
-public struct ProvenProvider: Sendable {
+package struct ProvenProvider: Sendable {
     /// The provider as this process knows it.
-    public let known: CachedProvider
-    /// The key that signed.
-    public let keyID: ProviderKeyID
+    package let known: CachedProvider
+    package let keyID: ProviderKeyID
 
     /// The provider's id.
-    public var id: ProviderID { known.provider.id }
+    package var id: ProviderID { known.provider.id }
 
     /// Looks at the key and the provider again, in the transaction that acts: between the proof and now either may have
     /// ended, and a node's memory may not know it yet.
@@ -33,7 +32,7 @@ public struct ProvenProvider: Sendable {
 }
 
 /// Who calls from a provider's side, proved by a token that one of its keys signed.
-public struct AuthenticateProvider: Sendable {
+package struct AuthenticateProvider: Sendable {
     private let realm: String
     private let store: any Database
     private let providers: ProviderCache
@@ -41,8 +40,7 @@ public struct AuthenticateProvider: Sendable {
     private let policy: CurrentPolicy
     private let environment: Environment
 
-    /// Authenticates for a realm.
-    public init(
+    package init(
         realm: String, store: any Database, providers: ProviderCache, watch: CacheInvalidator, policy: CurrentPolicy,
         environment: Environment
     ) {
@@ -57,7 +55,7 @@ public struct AuthenticateProvider: Sendable {
     /// Reads a provider token (`Authorization: Bearer …`).
     ///
     /// - Throws: ``Refusal`` `provider_token_required` or `provider_token_invalid`.
-    public func callAsFunction(_ bearer: String?) async throws -> ProvenProvider {
+    package func callAsFunction(_ bearer: String?) async throws -> ProvenProvider {
         let (token, known) = try await read(bearer)
         let verified = try verifier.verify(
             token, provider: known?.provider, key: known?.key(token.keyID), now: environment.now())
@@ -66,12 +64,12 @@ public struct AuthenticateProvider: Sendable {
     }
 
     /// Reads a fresh proof, made for this one request, and spends it: it counts once, whatever becomes of the request.
-    public func fresh(_ bearer: String?, for request: ProvenRequest) async throws -> ProvenProvider {
+    package func fresh(_ bearer: String?, for request: ProvenRequest) async throws -> ProvenProvider {
         let (token, known) = try await read(bearer)
         let proof = try verifier.verifyFresh(
             token, request: request, provider: known?.provider, key: known?.key(token.keyID), now: environment.now())
         guard let known else { throw Refusal(.providerTokenInvalid, "iss names no provider.") }
-        let isNew = try await store.decide {
+        let isNew = try await store.transaction {
             try NonceRepository($0).spend(
                 identifier: "proof \(proof.identifier)", of: proof.token.provider, until: proof.rememberUntil)
         }

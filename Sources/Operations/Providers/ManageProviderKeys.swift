@@ -5,13 +5,13 @@ import Repositories
 import Tokens
 
 /// A provider's keys and apps, changed by an admin or, within bounds, by the provider itself.
-public struct ManageProviderKeys: Sendable {
+package struct ManageProviderKeys: Sendable {
     private let store: any Database
     private let watch: CacheInvalidator?
     private let environment: Environment
 
     /// Changes keys in a store.
-    public init(store: any Database, watch: CacheInvalidator?, environment: Environment) {
+    package init(store: any Database, watch: CacheInvalidator?, environment: Environment) {
         self.store = store
         self.watch = watch
         self.environment = environment
@@ -20,7 +20,7 @@ public struct ManageProviderKeys: Sendable {
     /// Adds a key in an admin's name.
     ///
     /// - Throws: ``Refusal`` `conflict` where the key is known already.
-    public func add(_ key: VerificationKey, to provider: ProviderID, actor: String) async throws -> ProviderKeyID {
+    package func add(_ key: VerificationKey, to provider: ProviderID, actor: String) async throws -> ProviderKeyID {
         try await add(key, to: provider, by: nil, actor: actor)
     }
 
@@ -29,7 +29,7 @@ public struct ManageProviderKeys: Sendable {
     ) async throws -> ProviderKeyID {
         let id: ProviderKeyID = environment.newIdentifier()
         let auditID = environment.newUUID()
-        try await store.decide { transaction in
+        try await store.transaction { transaction in
             try caller?.requireStanding(in: transaction)
             let record = ProviderKeyRecord(
                 id: id, providerID: provider, algorithm: key.algorithm.rawValue,
@@ -51,7 +51,7 @@ public struct ManageProviderKeys: Sendable {
     ///
     /// - Throws: ``Refusal`` `invalid_provider_key`, `conflict` where the key is known already, `provider_token_invalid`
     ///   where the key that signed, or the provider, ended meanwhile.
-    public func add(
+    package func add(
         keyText: String, algorithm: String?, proof: String, by caller: ProvenProvider, realm: String
     ) async throws -> ProviderKeyID {
         let named = try algorithm.map { name throws(Refusal) in
@@ -66,9 +66,9 @@ public struct ManageProviderKeys: Sendable {
     }
 
     /// Retires a key: nothing new is accepted from it, its sessions go on.
-    public func retire(_ id: ProviderKeyID, actor: String) async throws {
+    package func retire(_ id: ProviderKeyID, actor: String) async throws {
         let auditID = environment.newUUID()
-        let provider = try await store.decide { transaction -> ProviderID in
+        let provider = try await store.transaction { transaction -> ProviderID in
             let key = try Self.find(id, in: transaction)
             try ProviderKeyRepository(transaction).retire(id, at: transaction.now)
             try AuditRepository(transaction).append(
@@ -79,12 +79,10 @@ public struct ManageProviderKeys: Sendable {
         try await watch?.apply(.provider(provider))
     }
 
-    /// What a revocation took.
-    public struct Revocation: Sendable {
+    package struct Revocation: Sendable {
         /// The key, and the keys that it added, in the order in which they were added.
-        public let keys: [ProviderKeyID]
-        /// How many sessions ended.
-        public let sessionsEnded: Int
+        package let keys: [ProviderKeyID]
+        package let sessionsEnded: Int
     }
 
     /// Revokes a key and, unless they are to stay, the keys that it added, those that these added, and so on; ends the
@@ -93,11 +91,11 @@ public struct ManageProviderKeys: Sendable {
     /// - Parameter requester: a provider and the key that it signs with, when it asks itself: then it may not touch
     ///   another's keys, those that an admin added (unless it signs with such a one), nor leave itself without one.
     @discardableResult
-    public func revoke(
+    package func revoke(
         _ id: ProviderKeyID, endingSessions: Bool, keepingAdded: Bool = false, requester: ProvenProvider?,
         actor: String, reason: AuditReason? = nil
     ) async throws -> Revocation {
-        let (provider, revocation) = try await store.decide { [environment] transaction in
+        let (provider, revocation) = try await store.transaction { [environment] transaction in
             try requester?.requireStanding(in: transaction)
             let key = try Self.find(id, in: transaction)
             let records = ProviderKeyRepository(transaction)

@@ -5,7 +5,7 @@ import Foundation
 import Repositories
 
 /// Where a provider is told what happens to its users.
-public struct ManageWebhook: Sendable {
+package struct ManageWebhook: Sendable {
     private let store: any Database
     private let allowsLoopback: Bool
     private let environment: Environment
@@ -13,7 +13,7 @@ public struct ManageWebhook: Sendable {
     /// Manages receivers in a store.
     ///
     /// - Parameter allowingLoopback: takes receivers on this machine: the switch for development and tests.
-    public init(store: any Database, allowingLoopback: Bool, environment: Environment) {
+    package init(store: any Database, allowingLoopback: Bool, environment: Environment) {
         self.store = store
         allowsLoopback = allowingLoopback
         self.environment = environment
@@ -22,8 +22,8 @@ public struct ManageWebhook: Sendable {
     /// The receiver's URL.
     ///
     /// - Throws: ``Refusal`` `not_found`.
-    public func callAsFunction(_ provider: ProviderID) async throws -> String {
-        guard let url = try await store.look({ try ProviderWebhookRepository($0).find(provider) }) else {
+    package func callAsFunction(_ provider: ProviderID) async throws -> String {
+        guard let url = try await store.snapshot({ try ProviderWebhookRepository($0).find(provider) }) else {
             throw Refusal(.notFound, "The provider has set no webhook.")
         }
         return url
@@ -33,7 +33,7 @@ public struct ManageWebhook: Sendable {
     ///
     /// - Throws: ``Refusal`` `malformed_request` for what is no ``PublicURL``, or whose host has a private address now;
     ///   `provider_token_invalid` where the key that signed, or the provider, ended meanwhile.
-    public func set(_ text: String, by caller: ProvenProvider) async throws -> String {
+    package func set(_ text: String, by caller: ProvenProvider) async throws -> String {
         guard let url = PublicURL(text, allowingLoopback: allowsLoopback) else {
             throw Refusal(
                 .malformedRequest,
@@ -43,7 +43,7 @@ public struct ManageWebhook: Sendable {
             throw Refusal(.malformedRequest, "$.url names a host with an address that is not public.")
         }
         let auditID = environment.newUUID()
-        try await store.decide { transaction in
+        try await store.transaction { transaction in
             try caller.requireStanding(in: transaction)
             try ProviderWebhookRepository(transaction).set(url.description, of: caller.id, at: transaction.now)
             try AuditRepository(transaction).append(
@@ -56,9 +56,9 @@ public struct ManageWebhook: Sendable {
     /// Takes it away.
     ///
     /// - Throws: ``Refusal`` `provider_token_invalid` where the key that signed, or the provider, ended meanwhile.
-    public func remove(by caller: ProvenProvider) async throws {
+    package func remove(by caller: ProvenProvider) async throws {
         let auditID = environment.newUUID()
-        try await store.decide { transaction in
+        try await store.transaction { transaction in
             try caller.requireStanding(in: transaction)
             try ProviderWebhookRepository(transaction).remove(caller.id)
             try AuditRepository(transaction).append(

@@ -8,7 +8,7 @@ import Repositories
 import Tokens
 
 /// Puts a Security Event Token together at the moment when it is sent, and sends it.
-public struct NotifyProvider: Sendable {
+package struct NotifyProvider: Sendable {
     private let realm: String
     private let key: P256.Signing.PrivateKey
     private let keyID: String
@@ -19,7 +19,7 @@ public struct NotifyProvider: Sendable {
     /// - Parameters:
     ///   - keyID: the `kid` under which the service publishes the key.
     ///   - send: makes one attempt at one receiver.
-    public init(
+    package init(
         realm: String, key: P256.Signing.PrivateKey, keyID: String,
         send: @escaping @Sendable (_ token: String, _ url: String) async -> DeliveryOutcome
     ) {
@@ -60,7 +60,6 @@ public struct NotifyProvider: Sendable {
         return rests ? provider : nil
     }
 
-    /// Makes one attempt.
     func attempt(_ token: String, _ url: String) async -> DeliveryOutcome {
         await send(token, url)
     }

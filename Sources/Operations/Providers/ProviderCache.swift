@@ -5,13 +5,13 @@ import Repositories
 import Tokens
 
 /// A provider as this process needs it: its keys parsed and ready.
-public struct CachedProvider: Sendable {
+package struct CachedProvider: Sendable {
     /// The provider.
-    public let provider: Provider
+    package let provider: Provider
     /// Its apps, oldest first.
-    public let applications: [Application]
+    package let applications: [Application]
     /// Its keys as registered, revoked ones too.
-    public let keyRecords: [ProviderKeyRecord]
+    package let keyRecords: [ProviderKeyRecord]
     let keys: [ProviderKeyID: RegisteredKey]
 
     func key(_ id: ProviderKeyID?) -> RegisteredKey? {
@@ -20,12 +20,12 @@ public struct CachedProvider: Sendable {
 }
 
 /// The providers that this process has been shown.
-public final class ProviderCache: Sendable {
+package final class ProviderCache: Sendable {
     private let table = InvalidatingCache<ProviderID, CachedProvider>()
     private let store: any Database
 
     /// Remembers what a store holds.
-    public init(store: any Database) {
+    package init(store: any Database) {
         self.store = store
     }
 
@@ -34,7 +34,7 @@ public final class ProviderCache: Sendable {
         guard let id else { return nil }
         if let known = table.known(id) { return known }
         return try await table.find(id) {
-            try await store.look { transaction -> CachedProvider? in
+            try await store.snapshot { transaction -> CachedProvider? in
                 guard let provider = try ProviderRepository(transaction).find(id) else { return nil }
                 let records = try ProviderKeyRepository(transaction).list(of: id)
                 let keys = try records.map { try RegisteredKey($0) }

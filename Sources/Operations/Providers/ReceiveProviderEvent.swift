@@ -5,7 +5,7 @@ import Repositories
 import Tokens
 
 /// Acts on what a provider tells: its user's sessions are over there, so they are over here.
-public struct ReceiveProviderEvent: Sendable {
+package struct ReceiveProviderEvent: Sendable {
     private let realm: String
     private let store: any Database
     private let providers: ProviderCache
@@ -14,8 +14,7 @@ public struct ReceiveProviderEvent: Sendable {
     private let policy: CurrentPolicy
     private let environment: Environment
 
-    /// Receives for a realm.
-    public init(
+    package init(
         realm: String, store: any Database, providers: ProviderCache, sessions: SessionCache, watch: CacheInvalidator,
         policy: CurrentPolicy, environment: Environment
     ) {
@@ -32,14 +31,14 @@ public struct ReceiveProviderEvent: Sendable {
     /// a subject that is unknown, or another provider's, nothing is said.
     ///
     /// - Throws: ``Refusal`` `provider_token_invalid`, `unavailable`.
-    public func callAsFunction(_ compact: String) async throws {
+    package func callAsFunction(_ compact: String) async throws {
         try watch.requireFresh()
         let token = try UnverifiedToken(compact, refusing: .providerTokenInvalid)
         let known = try await providers.find(token.issuer)
         let event = try ProviderTokenVerifier(realm: realm, clockSkew: policy[\.identityTokens].clockSkew).verifyEvent(
             token, provider: known?.provider, key: known?.key(token.keyID), now: environment.now())
         guard let keyID = token.keyID else { throw Refusal(.providerTokenInvalid, "The header has no kid.") }
-        let ended = try await store.decide { transaction -> [Session] in
+        let ended = try await store.transaction { transaction -> [Session] in
             try ProvenProvider.requireStanding(keyID, of: event.provider, in: transaction)
             guard
                 try NonceRepository(transaction).spend(

@@ -6,7 +6,7 @@ import Repositories
 import Tokens
 
 /// What a provider may learn and end: only of its own users and sessions, never a name, a number or an address.
-public struct ServeProvider: Sendable {
+package struct ServeProvider: Sendable {
     private let realm: String
     private let store: any Database
     private let keys: PersonalKeys
@@ -15,8 +15,7 @@ public struct ServeProvider: Sendable {
     private let policy: CurrentPolicy
     private let environment: Environment
 
-    /// Serves from a store.
-    public init(
+    package init(
         realm: String, store: any Database, keys: PersonalKeys, sessions: SessionCache, nonceKey: NonceKey,
         policy: CurrentPolicy, environment: Environment
     ) {
@@ -30,31 +29,30 @@ public struct ServeProvider: Sendable {
     }
 
     /// A session and its user's level, as introspection shows them (RFC 7662 §2.2).
-    public struct Introspection: Sendable {
-        /// The session.
-        public let session: Session
+    package struct Introspection: Sendable {
+        package let session: Session
         /// When it ends at the latest.
-        public let expiresAt: Date
+        package let expiresAt: Date
         /// How far its user is verified.
-        public let assurance: Assurance
+        package let assurance: Assurance
     }
 
     /// Looks at a session token; `nil` for anything that is not the provider's own Authenticated session. Not an
     /// activity: the idle clock goes on.
-    public func introspect(_ token: String, for provider: ProviderID) async throws -> Introspection? {
+    package func introspect(_ token: String, for provider: ProviderID) async throws -> Introspection? {
         guard let session = try await own(token, of: provider) else { return nil }
         let policy = policy[\.sessions]
         guard session.standing(now: environment.now(), policy: policy) == .authenticated else { return nil }
-        let user = try await store.look { try UserRepository($0).find(session.userID) }
+        let user = try await store.snapshot { try UserRepository($0).find(session.userID) }
         return Introspection(
             session: session, expiresAt: session.expiry(policy: policy), assurance: user?.assurance ?? .none)
     }
 
     /// Ends a session by its token (RFC 7009); a token that is unknown or another's is no error.
-    public func revoke(_ token: String, for caller: ProvenProvider) async throws {
+    package func revoke(_ token: String, for caller: ProvenProvider) async throws {
         guard let session = try await own(token, of: caller.id) else { return }
         let auditID = environment.newUUID()
-        try await store.decide { transaction in
+        try await store.transaction { transaction in
             try caller.requireStanding(in: transaction)
             let ended = try SessionRepository(transaction).end(
                 .session(session.id), at: transaction.now, reason: "ended by its provider")
@@ -70,9 +68,9 @@ public struct ServeProvider: Sendable {
     /// One of the provider's users.
     ///
     /// - Throws: ``Refusal`` `not_found`.
-    public func user(_ externalID: String, of provider: ProviderID) async throws -> User {
+    package func user(_ externalID: String, of provider: ProviderID) async throws -> User {
         guard (1...256).contains(externalID.utf8.count), !externalID.utf8.contains(0),
-            let user = try await store.look({
+            let user = try await store.snapshot({
                 try UserRepository($0).find(providerID: provider, externalID: externalID)
             })
         else { throw Refusal(.notFound, "The provider has no such user here.") }
@@ -80,39 +78,38 @@ public struct ServeProvider: Sendable {
     }
 
     /// What a verified identity lets a provider know of its user: nothing that would name a person.
-    public struct Known: Sendable {
-        /// The user.
-        public let user: User
+    package struct Known: Sendable {
+        package let user: User
         /// Whether the user is of an age; `nil` where no identity is verified.
-        public let isOver: @Sendable (_ years: Int) -> Bool?
+        package let isOver: @Sendable (_ years: Int) -> Bool?
         /// The first letters of first and last name; `nil` where no identity is verified.
-        public let initials: String?
+        package let initials: String?
     }
 
     /// One of the provider's users, as far as providers may know them. What a card proved is told while the level holds
     /// that the card gave.
     ///
     /// - Throws: ``Refusal`` `not_found`.
-    public func known(_ externalID: String, of provider: ProviderID) async throws -> Known {
+    package func known(_ externalID: String, of provider: ProviderID) async throws -> Known {
         let user = try await user(externalID, of: provider)
         let today = CalendarDate(utcDayOf: environment.now())
         let proved =
             user.assurance >= .barcode
-            ? try await store.look { try AuthenticatedUserRepository($0, keys: keys).find(user.id) } : nil
+            ? try await store.snapshot { try AuthenticatedUserRepository($0, keys: keys).find(user.id) } : nil
         let age = proved?.age(on: today)
         return Known(user: user, isOver: { years in age.map { $0 >= years } }, initials: proved?.initials)
     }
 
     /// Whether one of the provider's users is kept from signing in.
-    public func isBanned(_ user: User) async throws -> Bool {
-        try await store.look { try RefuseBanned.ruling(on: user.id, in: $0) } != nil
+    package func isBanned(_ user: User) async throws -> Bool {
+        try await store.snapshot { try RefuseBanned.ruling(on: user.id, in: $0) } != nil
     }
 
     /// Logs a user out everywhere.
-    public func endSessions(of externalID: String, at caller: ProvenProvider) async throws {
+    package func endSessions(of externalID: String, at caller: ProvenProvider) async throws {
         let user = try await user(externalID, of: caller.id)
         let auditID = environment.newUUID()
-        try await store.decide { transaction in
+        try await store.transaction { transaction in
             try caller.requireStanding(in: transaction)
             let ended = try SessionRepository(transaction).end(
                 .user(user.id), at: transaction.now, reason: "ended by its provider")
@@ -127,7 +124,7 @@ public struct ServeProvider: Sendable {
 
     /// Every defect of an identity token at once; creates and spends nothing. Of another provider's token it says
     /// `unknown_issuer` only.
-    public func check(_ identityToken: String, of known: CachedProvider) async throws -> TokenCheckResult {
+    package func check(_ identityToken: String, of known: CachedProvider) async throws -> TokenCheckResult {
         let verifier = IdentityTokenVerifier(realm: realm, policy: policy[\.identityTokens])
         let now = environment.now()
         let check = verifier.check(identityToken, provider: known.provider, keys: Array(known.keys.values), now: now)
@@ -145,7 +142,7 @@ public struct ServeProvider: Sendable {
             let late = Int(saturating: now.timeIntervalSince(nonce.expiresAt).rounded(.up))
             return [("nonce_expired", "The nonce in nce expired \(late) s ago.")]
         }
-        let isSpent = try await store.look { try NonceRepository($0).isSpent(nonce) }
+        let isSpent = try await store.snapshot { try NonceRepository($0).isSpent(nonce) }
         return isSpent ? [("nonce_used", "The nonce in nce was used before.")] : []
     }
 
@@ -159,9 +156,9 @@ public struct ServeProvider: Sendable {
 }
 
 /// What a token check found.
-public struct TokenCheckResult: Sendable {
+package struct TokenCheckResult: Sendable {
     /// Every defect: the contract's reason and a sentence.
-    public let defects: [(reason: String, detail: String)]
+    package let defects: [(reason: String, detail: String)]
     /// The token's `iat` minus this server's clock, seconds; `nil` where there is none to measure.
-    public let clockSkew: Int?
+    package let clockSkew: Int?
 }

@@ -5,14 +5,14 @@ import Repositories
 import Synchronization
 
 /// Judges the certificate behind a connection: once after the handshake, then on every request, from memory.
-public struct AuthenticateConnection: Sendable {
+package struct AuthenticateConnection: Sendable {
     private let store: any Database
     private let certificates: CertificateCache
     private let watch: CacheInvalidator
     private let environment: Environment
 
     /// Judges by a store's issuance table.
-    public init(
+    package init(
         store: any Database, certificates: CertificateCache, watch: CacheInvalidator, environment: Environment
     ) {
         self.store = store
@@ -24,7 +24,7 @@ public struct AuthenticateConnection: Sendable {
     /// The hot path of every request on the client listener.
     ///
     /// - Throws: ``Refusal`` `certificate_revoked` or `unavailable`.
-    public func callAsFunction(_ connection: ClientConnection) async throws {
+    package func callAsFunction(_ connection: ClientConnection) async throws {
         try watch.requireFresh()
         let now = environment.now()
         if let live = connection.certificate { return try live.judge(now: now) }
@@ -40,7 +40,7 @@ public struct AuthenticateConnection: Sendable {
         .certificateRevoked, "This service did not issue the certificate: certify the device anew.")
 
     /// Whether a connection that was judged before still counts; one that was not yet is not this one's business.
-    public func stillCounts(_ connection: ClientConnection) -> Bool {
+    package func stillCounts(_ connection: ClientConnection) -> Bool {
         guard let live = connection.certificate, !connection.endsWithItsAnswer.load(ordering: .relaxed) else {
             return true
         }
@@ -51,7 +51,7 @@ public struct AuthenticateConnection: Sendable {
     private func recordFirstSight(_ live: CachedCertificate) async throws {
         let certificate = live.certificate
         let auditID = environment.newUUID()
-        try await store.decide { transaction in
+        try await store.transaction { transaction in
             let records = CertificateRepository(transaction)
             let now = transaction.now
             guard try records.recordFirstSight(thumbprint: certificate.thumbprint, at: now) else {

@@ -4,14 +4,14 @@ import Foundation
 import Repositories
 
 /// Names the session behind a token and refuses one that may not act: the hot path of every protected action.
-public struct CheckSession: Sendable {
+package struct CheckSession: Sendable {
     private let store: any Database
     private let sessions: SessionCache
     private let policy: CurrentPolicy
     private let environment: Environment
 
     /// Checks against a store's sessions.
-    public init(store: any Database, sessions: SessionCache, policy: CurrentPolicy, environment: Environment) {
+    package init(store: any Database, sessions: SessionCache, policy: CurrentPolicy, environment: Environment) {
         self.store = store
         self.sessions = sessions
         self.policy = policy
@@ -21,7 +21,7 @@ public struct CheckSession: Sendable {
     /// Lets an application's action pass.
     ///
     /// - Throws: ``Refusal`` with the session codes of the contract.
-    public func callAsFunction(_ shown: String, on connection: ClientConnection) async throws -> Session {
+    package func callAsFunction(_ shown: String, on connection: ClientConnection) async throws -> Session {
         let (session, live) = try await bound(shown, on: connection)
         let policy = policy[\.sessions]
         let now = environment.now()
@@ -60,14 +60,14 @@ public struct CheckSession: Sendable {
     }
 
     private func recordUse(_ id: SessionID, at now: Date) async throws {
-        try await store.decide { try SessionRepository($0).recordUse(id, at: now) }
+        try await store.transaction { try SessionRepository($0).recordUse(id, at: now) }
     }
 
     /// A live token under another certificate was stolen or copied: the session must prove its user again.
     private func recordMismatch(of session: Session, on connection: ClientConnection) async throws {
         let auditID = environment.newUUID()
         let actor = connection.certificate.map { "device \($0.certificate.deviceID)" } ?? "unknown device"
-        try await store.decide { transaction in
+        try await store.transaction { transaction in
             guard try SessionRepository(transaction).challenge(.session(session.id), at: transaction.now) > 0 else {
                 return
             }

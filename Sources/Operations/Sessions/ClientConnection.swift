@@ -6,13 +6,13 @@ import Synchronization
 /// One mutual-TLS connection: who is at its other end, and which sessions were attached to it.
 ///
 /// Made when the handshake completes, gone when the connection ends. Attachment alone authorizes nothing.
-public final class ClientConnection: Sendable {
+package final class ClientConnection: Sendable {
     /// The server's own name for the connection.
-    public let id: ConnectionID
+    package let id: ConnectionID
     /// SHA-256 of the certificate that the peer proved to hold the key of.
-    public let thumbprint: Digest256
+    package let thumbprint: Digest256
     /// Ends the connection from the server's side, at once; called from anywhere, any number of times.
-    public let close: @Sendable () -> Void
+    package let close: @Sendable () -> Void
 
     private let attached = Mutex<[SessionID: UserID]>([:])
     private let judged = Mutex<CachedCertificate?>(nil)
@@ -21,7 +21,7 @@ public final class ClientConnection: Sendable {
     let endsWithItsAnswer = Atomic<Bool>(false)
 
     /// Names a connection whose handshake has completed.
-    public init(id: ConnectionID, thumbprint: Digest256, close: @escaping @Sendable () -> Void) {
+    package init(id: ConnectionID, thumbprint: Digest256, close: @escaping @Sendable () -> Void) {
         self.id = id
         self.thumbprint = thumbprint
         self.close = close
@@ -33,7 +33,6 @@ public final class ClientConnection: Sendable {
         set { judged.withLock { $0 = newValue } }
     }
 
-    /// Attaches a session.
     func attach(_ session: Session) {
         attached.withLock { $0[session.id] = session.userID }
     }
@@ -44,7 +43,7 @@ public final class ClientConnection: Sendable {
     }
 
     /// Takes the sessions of some users off the connection, and ends it where nobody else's is left.
-    public func detach(_ users: Set<UserID>) {
+    package func detach(_ users: Set<UserID>) {
         let isLeft = attached.withLock { attached in
             let before = attached.count
             attached = attached.filter { !users.contains($0.value) }

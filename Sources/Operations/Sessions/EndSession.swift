@@ -4,7 +4,7 @@ import Foundation
 import Repositories
 
 /// `DestroySession`, and the list from which a user chooses.
-public struct EndSession: Sendable {
+package struct EndSession: Sendable {
     private let store: any Database
     private let check: CheckSession
     private let sessions: SessionCache
@@ -12,7 +12,7 @@ public struct EndSession: Sendable {
     private let environment: Environment
 
     /// Ends sessions of a store.
-    public init(
+    package init(
         store: any Database, check: CheckSession, sessions: SessionCache, policy: CurrentPolicy,
         environment: Environment
     ) {
@@ -24,16 +24,16 @@ public struct EndSession: Sendable {
     }
 
     /// Ends the session whose token is shown; a challenged one too.
-    public func current(_ sessionToken: String, on connection: ClientConnection) async throws {
+    package func current(_ sessionToken: String, on connection: ClientConnection) async throws {
         let (session, _) = try await check.bound(sessionToken, on: connection)
-        try await store.decide { try Self.end(session, in: $0) }
+        try await store.transaction { try Self.end(session, in: $0) }
         sessions.drop(session.tokenHash)
     }
 
     /// Ends another session of the same user.
     ///
     /// - Throws: ``Refusal`` `not_found` for what is not the user's own, too.
-    public func other(_ id: String, by session: Session) async throws {
+    package func other(_ id: String, by session: Session) async throws {
         guard let id = SessionID(id[...]) else { throw Self.unknown }
         let other = try await SessionStore(store).act(for: session) { transaction, holder in
             guard let other = try SessionRepository(transaction).find(id), other.userID == holder.user.id,
@@ -48,10 +48,10 @@ public struct EndSession: Sendable {
     private static let unknown = Refusal(.notFound, "The user has no such session.")
 
     /// The user's live sessions, oldest first, each with its standing.
-    public func list(for session: Session) async throws -> [(session: Session, standing: Session.Standing)] {
+    package func list(for session: Session) async throws -> [(session: Session, standing: Session.Standing)] {
         let now = environment.now()
         let policy = policy[\.sessions]
-        return try await store.look { try SessionRepository($0).listOpen(.user(session.userID)) }
+        return try await store.snapshot { try SessionRepository($0).listOpen(.user(session.userID)) }
             .map { ($0, $0.standing(now: now, policy: policy)) }
             .filter { $0.1 == .authenticated || $0.1 == .challenged }
     }

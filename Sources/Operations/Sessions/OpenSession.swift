@@ -6,21 +6,20 @@ import Repositories
 import Tokens
 
 /// A session as its holder is told about it; the token only where it is new.
-public struct OpenedSession: Sendable {
-    /// The session.
-    public let session: Session
+package struct OpenedSession: Sendable {
+    package let session: Session
     /// Its new token, to be said once.
-    public let token: SessionToken?
+    package let token: SessionToken?
     /// `<provider slug>/<external id>`.
-    public let address: String
+    package let address: String
     /// How far the user is verified.
-    public let assurance: Assurance
+    package let assurance: Assurance
     /// When the session ends at the latest.
-    public let expiresAt: Date
+    package let expiresAt: Date
     /// Seconds from now until then.
-    public let lifetime: Int
+    package let lifetime: Int
     /// Seconds without use until it is challenged.
-    public let idleLifetime: Int
+    package let idleLifetime: Int
 
     init(
         session: Session, token: SessionToken?, address: String, assurance: Assurance, now: Date, policy: SessionPolicy
@@ -36,7 +35,7 @@ public struct OpenedSession: Sendable {
 }
 
 /// `CreateSession`: a verified identity token becomes a session of its user on this device and connection.
-public struct OpenSession: Sendable {
+package struct OpenSession: Sendable {
     private let store: any Database
     private let keys: PersonalKeys
     private let verify: VerifyIdentity
@@ -47,7 +46,7 @@ public struct OpenSession: Sendable {
     private let environment: Environment
 
     /// Opens sessions in a store.
-    public init(
+    package init(
         store: any Database, keys: PersonalKeys, verify: VerifyIdentity, bans: RefuseBanned, sessions: SessionCache,
         policy: CurrentPolicy, rateLimiting: RateLimiting, environment: Environment
     ) {
@@ -68,7 +67,7 @@ public struct OpenSession: Sendable {
     /// - Parameter applicationID: may be `nil` where the provider has one app.
     /// - Throws: ``Refusal`` `invalid_identity_token`, `malformed_request`, `rate_limited`, `certificate_revoked`,
     ///   `user_banned`, `unavailable`.
-    public func callAsFunction(
+    package func callAsFunction(
         identityToken: String, applicationID: String?, on connection: ClientConnection
     ) async throws -> OpenedSession {
         guard let device = connection.certificate else { throw Refusal(.certificateRevoked, "Connect again.") }
@@ -198,10 +197,10 @@ extension Database {
         spending nonce: Nonce, _ body: @Sendable @escaping (any Transaction) throws -> T
     ) async throws -> T {
         do {
-            return try await decide(body)
+            return try await transaction(body)
         } catch StoreError.constraint(kind: .unique) {
-            guard try await !look({ try NonceRepository($0).isSpent(nonce) }) else { throw NonceRepository.used }
-            return try await decide(body)
+            guard try await !snapshot({ try NonceRepository($0).isSpent(nonce) }) else { throw NonceRepository.used }
+            return try await transaction(body)
         }
     }
 }

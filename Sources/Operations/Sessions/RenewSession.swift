@@ -5,7 +5,7 @@ import Repositories
 import Tokens
 
 /// `RenewSession`: a challenged session proves its user again and keeps its id under a new token.
-public struct RenewSession: Sendable {
+package struct RenewSession: Sendable {
     private let store: any Database
     private let check: CheckSession
     private let verify: VerifyIdentity
@@ -15,7 +15,7 @@ public struct RenewSession: Sendable {
     private let environment: Environment
 
     /// Renews sessions of a store.
-    public init(
+    package init(
         store: any Database, check: CheckSession, verify: VerifyIdentity, bans: RefuseBanned, sessions: SessionCache,
         policy: CurrentPolicy, environment: Environment
     ) {
@@ -32,7 +32,7 @@ public struct RenewSession: Sendable {
     ///
     /// - Throws: ``Refusal`` `conflict` where the session is not challenged or the token is another user's; the session
     ///   codes; `invalid_identity_token`; `user_banned`.
-    public func callAsFunction(
+    package func callAsFunction(
         sessionToken: String, identityToken: String, on connection: ClientConnection
     ) async throws -> OpenedSession {
         let policy = policy[\.sessions]

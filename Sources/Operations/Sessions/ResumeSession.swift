@@ -4,7 +4,7 @@ import Foundation
 import Repositories
 
 /// `ResumeSession`: attaches a session to another connection of its device, and shows what it is.
-public struct ResumeSession: Sendable {
+package struct ResumeSession: Sendable {
     private let store: any Database
     private let check: CheckSession
     private let providers: ProviderCache
@@ -12,7 +12,7 @@ public struct ResumeSession: Sendable {
     private let environment: Environment
 
     /// Resumes sessions of a store.
-    public init(
+    package init(
         store: any Database, check: CheckSession, providers: ProviderCache, policy: CurrentPolicy,
         environment: Environment
     ) {
@@ -27,7 +27,7 @@ public struct ResumeSession: Sendable {
     ///
     /// - Parameter userID: what the device remembers the user's id to be.
     /// - Throws: ``Refusal`` with the session codes; `session_destroyed` too where the user is another.
-    public func callAsFunction(
+    package func callAsFunction(
         userID: String, sessionToken: String, on connection: ClientConnection
     ) async throws -> OpenedSession {
         let (session, _) = try await check.bound(sessionToken, on: connection)
@@ -37,7 +37,7 @@ public struct ResumeSession: Sendable {
         let policy = policy[\.sessions]
         try session.requireAuthenticated(now: environment.now(), policy: policy)
         connection.attach(session)
-        let user = try await store.look { try UserRepository($0).find(session.userID) }
+        let user = try await store.snapshot { try UserRepository($0).find(session.userID) }
         let known = try await providers.find(session.providerID)
         return OpenedSession(
             session: session, token: nil,

@@ -47,12 +47,12 @@ final class CachedSession: Sendable {
 }
 
 /// The sessions that this process has been shown, by the hash of their tokens.
-public final class SessionCache: Sendable {
+package final class SessionCache: Sendable {
     private let table = InvalidatingCache<Digest256, CachedSession>()
     private let store: any Database
 
     /// Remembers what a store holds.
-    public init(store: any Database) {
+    package init(store: any Database) {
         self.store = store
     }
 
@@ -60,7 +60,7 @@ public final class SessionCache: Sendable {
     func find(_ tokenHash: Digest256) async throws -> CachedSession? {
         if let known = table.known(tokenHash) { return known }
         return try await table.find(tokenHash) {
-            try await store.look { try SessionRepository($0).find(tokenHash: tokenHash) }.map(CachedSession.init)
+            try await store.snapshot { try SessionRepository($0).find(tokenHash: tokenHash) }.map(CachedSession.init)
         }
     }
 
@@ -69,7 +69,7 @@ public final class SessionCache: Sendable {
         guard let live = try await find(tokenHash) else { return nil }
         let session = live.session
         if session.state == .authenticated, session.standing(now: now, policy: policy) == .challenged,
-            let stored = try await store.look({ try SessionRepository($0).find(tokenHash: tokenHash) })
+            let stored = try await store.snapshot({ try SessionRepository($0).find(tokenHash: tokenHash) })
         {
             live.learn(ofUseAt: stored.lastUsedAt)
         }
@@ -101,10 +101,10 @@ public final class SessionCache: Sendable {
     }
 
     /// How many sessions this process remembers, ended ones that were shown since among them.
-    public var count: Int { table.count }
+    package var count: Int { table.count }
 
     /// How many of them may act at a moment.
-    public func countLive(now: Date, policy: SessionPolicy) -> Int {
+    package func countLive(now: Date, policy: SessionPolicy) -> Int {
         table.count { $0.session.standing(now: now, policy: policy) == .authenticated }
     }
 }

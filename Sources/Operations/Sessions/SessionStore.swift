@@ -11,9 +11,8 @@ struct SessionStore: Sendable {
         self.store = store
     }
 
-    /// Reads.
-    func look<T: Sendable>(_ body: @Sendable @escaping (any Transaction) throws -> T) async throws -> T {
-        try await store.look(body)
+    func snapshot<T: Sendable>(_ body: @Sendable @escaping (any Transaction) throws -> T) async throws -> T {
+        try await store.snapshot(body)
     }
 
     /// Writes for the holder of a session that was let in before. Between that and this the session may have been ended,
@@ -24,7 +23,7 @@ struct SessionStore: Sendable {
     func act<T: Sendable>(
         for shown: Session, _ body: @Sendable @escaping (any Transaction, SessionHolder) throws -> T
     ) async throws -> T {
-        try await store.decide { try body($0, SessionHolder(shown, in: $0)) }
+        try await store.transaction { try body($0, SessionHolder(shown, in: $0)) }
     }
 
     /// Writes for a device that shows a user's export token, since no session is left to act in.
@@ -35,7 +34,7 @@ struct SessionStore: Sendable {
         on connection: ClientConnection, _ body: @Sendable @escaping (any Transaction) throws -> T
     ) async throws -> T {
         let thumbprint = connection.thumbprint
-        return try await store.decide { transaction in
+        return try await store.transaction { transaction in
             guard let certificate = try CertificateRepository(transaction).find(thumbprint: thumbprint) else {
                 throw SessionHolder.unknownCertificate
             }

@@ -3,10 +3,8 @@ import Foundation
 import Tokens
 
 /// What a verified identity token says, with the nonce that it will spend.
-public struct VerifiedIdentity: Sendable {
-    /// The token, verified.
+package struct VerifiedIdentity: Sendable {
     let token: IdentityToken
-    /// Who signed it.
     let known: CachedProvider
     /// Its nonce: issued by this service to this certificate, not yet spent here.
     let nonce: Nonce
@@ -18,15 +16,14 @@ public struct VerifiedIdentity: Sendable {
 }
 
 /// Everything about an identity token that can be judged without a transaction.
-public struct VerifyIdentity: Sendable {
+package struct VerifyIdentity: Sendable {
     private let realm: String
     private let providers: ProviderCache
     private let nonceKey: NonceKey
     private let policy: CurrentPolicy
     private let environment: Environment
 
-    /// Verifies for a realm.
-    public init(
+    package init(
         realm: String, providers: ProviderCache, nonceKey: NonceKey, policy: CurrentPolicy, environment: Environment
     ) {
         self.realm = realm
@@ -39,7 +36,7 @@ public struct VerifyIdentity: Sendable {
     /// Verifies signature, claims and nonce, in this order: what a forger wrote is never judged.
     ///
     /// - Throws: ``Refusal`` `invalid_identity_token` with the contract's reasons.
-    public func callAsFunction(_ compact: String, on connection: ClientConnection) async throws -> VerifiedIdentity {
+    package func callAsFunction(_ compact: String, on connection: ClientConnection) async throws -> VerifiedIdentity {
         let unverified = try UnverifiedToken(compact)
         let known = try await providers.find(unverified.issuer)
         let verifier = IdentityTokenVerifier(realm: realm, policy: policy[\.identityTokens])

@@ -2,21 +2,20 @@ import Domain
 import Synchronization
 
 /// The policy in force; replaced as a whole when the operator reloads it.
-public final class CurrentPolicy: Sendable {
+package final class CurrentPolicy: Sendable {
     private let policy: Mutex<Policy>
 
-    /// Starts with a policy.
-    public init(_ policy: Policy) {
+    package init(_ policy: Policy) {
         self.policy = Mutex(policy)
     }
 
     /// Puts another policy in force.
-    public func replace(with policy: Policy) {
+    package func replace(with policy: Policy) {
         self.policy.withLock { $0 = policy }
     }
 
     /// One part of it, so that a request copies no more than it needs.
-    public subscript<Part: Sendable>(_ part: KeyPath<Policy, Part>) -> Part {
+    package subscript<Part: Sendable>(_ part: KeyPath<Policy, Part>) -> Part {
         policy.withLock { $0[keyPath: part] }
     }
 }

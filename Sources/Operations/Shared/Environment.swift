@@ -4,14 +4,13 @@ import Encoding
 import Foundation
 
 /// What comes from outside the service's decisions: the time, and chance.
-public struct Environment: Sendable {
-    /// The present moment.
-    public let now: @Sendable () -> Date
+package struct Environment: Sendable {
+    package let now: @Sendable () -> Date
     /// So many bytes from a cryptographic generator.
-    public let randomBytes: @Sendable (Int) -> [UInt8]
+    package let randomBytes: @Sendable (Int) -> [UInt8]
 
     /// Names both; the defaults are the real ones.
-    public init(
+    package init(
         now: @escaping @Sendable () -> Date = { Date() },
         randomBytes: @escaping @Sendable (Int) -> [UInt8] = { count in
             // Each number is a call to the kernel: eight bytes at a time.
@@ -54,14 +53,14 @@ public struct Environment: Sendable {
 }
 
 /// Whether the rate limits of the policy hold; rules such as attempts for one code are no limits and always hold.
-public enum RateLimiting: String, Sendable {
+package enum RateLimiting: String, Sendable {
     case on
     case off
 }
 
 extension Database {
     /// Writes like ``Database/write(_:)``, saying in the contract's words that the store is away.
-    func decide<T: Sendable>(_ body: @Sendable @escaping (any Transaction) throws -> T) async throws -> T {
+    func transaction<T: Sendable>(_ body: @Sendable @escaping (any Transaction) throws -> T) async throws -> T {
         do {
             return try await write(body)
         } catch StoreError.unavailable(let reason) {
@@ -74,7 +73,7 @@ extension Database {
     }
 
     /// Reads like ``Database/read(_:)``, saying in the contract's words that the store is away.
-    func look<T: Sendable>(_ body: @Sendable @escaping (any Transaction) throws -> T) async throws -> T {
+    func snapshot<T: Sendable>(_ body: @Sendable @escaping (any Transaction) throws -> T) async throws -> T {
         do {
             return try await read(body)
         } catch StoreError.unavailable(let reason) {
@@ -95,10 +94,10 @@ extension Database {
 }
 
 extension Database {
-    /// Reads like ``look(_:)``, past a crowd of readers: for what keeps this process's memories true.
-    func lookApart<T: Sendable>(_ body: @Sendable @escaping (any Transaction) throws -> T) async throws -> T {
+    /// Reads like ``snapshot(_:)``, past a crowd of readers: for what keeps this process's memories true.
+    func reservedSnapshot<T: Sendable>(_ body: @Sendable @escaping (any Transaction) throws -> T) async throws -> T {
         do {
-            return try await readApart(body)
+            return try await readReserved(body)
         } catch StoreError.unavailable(let reason) {
             throw Refusal.storeUnavailable(reason)
         } catch StoreError.statement(let reason) {

@@ -4,14 +4,14 @@ import Foundation
 import Repositories
 
 /// What admins may see and do of users. Every look at personal data is written into the audit log, with who and why.
-public struct AdministerUsers: Sendable {
+package struct AdministerUsers: Sendable {
     private let store: any Database
     private let keys: PersonalKeys
     private let environment: Environment
     private let actor: String
 
     /// Administers a store, in somebody's name.
-    public init(store: any Database, keys: PersonalKeys, environment: Environment, actor: String) {
+    package init(store: any Database, keys: PersonalKeys, environment: Environment, actor: String) {
         self.store = store
         self.keys = keys
         self.environment = environment
@@ -19,16 +19,15 @@ public struct AdministerUsers: Sendable {
     }
 
     /// A user without personal data.
-    public struct Line: Sendable {
-        /// The user.
-        public let user: User
+    package struct Line: Sendable {
+        package let user: User
         /// `<provider slug>/<external id>`.
-        public let address: String
+        package let address: String
     }
 
     /// The newest users.
-    public func list(limit: Int) async throws -> [Line] {
-        try await store.look { transaction in
+    package func list(limit: Int) async throws -> [Line] {
+        try await store.snapshot { transaction in
             try UserRepository(transaction).list(limit: limit).map {
                 Line(user: $0, address: try Self.address(of: $0, in: transaction))
             }
@@ -38,17 +37,17 @@ public struct AdministerUsers: Sendable {
     /// Finds a user by id, or by `<provider slug>/<external id>`.
     ///
     /// - Throws: ``Refusal`` `not_found`.
-    public func find(_ name: String) async throws -> Line {
-        try await store.look { try Self.line(name, in: $0) }
+    package func find(_ name: String) async throws -> Line {
+        try await store.snapshot { try Self.line(name, in: $0) }
     }
 
     /// Everything that is held on a user.
     ///
     /// - Parameter reason: why the admin looks; kept in the audit log.
     /// - Throws: ``Refusal`` `not_found`.
-    public func export(_ name: String, reason: AuditReason) async throws -> PersonalExport {
+    package func export(_ name: String, reason: AuditReason) async throws -> PersonalExport {
         let auditID = environment.newUUID()
-        return try await store.decide { transaction in
+        return try await store.transaction { transaction in
             let line = try Self.line(name, in: transaction)
             try AuditRepository(transaction).append(
                 .personalDataRead, subject: "user \(line.user.id)", actor: actor, reason: reason, id: auditID)
@@ -59,9 +58,9 @@ public struct AdministerUsers: Sendable {
     /// Erases a user; the id of the audit entry.
     ///
     /// - Throws: ``Refusal`` `not_found`.
-    public func erase(_ name: String, reason: AuditReason) async throws -> UUID {
+    package func erase(_ name: String, reason: AuditReason) async throws -> UUID {
         let receipt = environment.newUUID()
-        try await store.decide { transaction in
+        try await store.transaction { transaction in
             try EraseUser(keys: keys)(
                 try Self.line(name, in: transaction).user.id, actor: actor, reason: reason, auditID: receipt,
                 in: transaction)
@@ -72,9 +71,9 @@ public struct AdministerUsers: Sendable {
     /// Challenges every session of a user: they must prove who they are again. How many there were.
     ///
     /// - Throws: ``Refusal`` `not_found`.
-    public func challenge(_ name: String, reason: AuditReason?) async throws -> Int {
+    package func challenge(_ name: String, reason: AuditReason?) async throws -> Int {
         let auditID = environment.newUUID()
-        return try await store.decide { transaction in
+        return try await store.transaction { transaction in
             let user = try Self.line(name, in: transaction).user.id
             let challenged = try SessionRepository(transaction).challenge(.user(user), at: transaction.now)
             try AuditRepository(transaction).append(

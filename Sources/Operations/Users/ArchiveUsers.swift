@@ -8,7 +8,7 @@ import Repositories
 ///
 /// Rows are read and marked in small transactions, so that neither memory nor other writers bear the whole of it. Nothing
 /// is marked before what was written is durable: a run that is cut short is repeated whole.
-public struct ArchiveUsers: Sendable {
+package struct ArchiveUsers: Sendable {
     private let store: any Database
     private let keys: PersonalKeys
     private let environment: Environment
@@ -18,7 +18,7 @@ public struct ArchiveUsers: Sendable {
     /// Archives from a store, in somebody's name.
     ///
     /// - Parameter batch: how many rows in one transaction.
-    public init(
+    package init(
         store: any Database, keys: PersonalKeys, environment: Environment, actor: String, batch: Int = 100
     ) {
         self.store = store
@@ -28,14 +28,12 @@ public struct ArchiveUsers: Sendable {
         self.batch = batch
     }
 
-    /// What an archive took.
-    public struct Written: Sendable {
+    package struct Written: Sendable {
         /// Its name in the audit log.
-        public let id: UUID
-        /// How many rows.
-        public let count: Int
+        package let id: UUID
+        package let count: Int
         /// How many rows could not be opened, and are neither in it nor marked.
-        public let unreadable: Int
+        package let unreadable: Int
         let since: Date
         let until: Date
     }
@@ -47,11 +45,11 @@ public struct ArchiveUsers: Sendable {
     ///   - again: also rows that an earlier archive holds.
     ///   - recipients: for whom, for the audit log.
     ///   - write: takes lines in their order, each with its line feed.
-    public func write(
+    package func write(
         since moment: Date, again: Bool, recipients: [String], _ write: (String) throws -> Void
     ) async throws -> Written {
         let id = environment.newUUID()
-        let until = try await store.decide { transaction in
+        let until = try await store.transaction { transaction in
             try AuditRepository(transaction).append(
                 .usersArchived, subject: "archive \(id.uuidString.lowercased())", actor: actor,
                 detail: "verified since \(moment.rfc3339), for \(recipients.joined(separator: " "))",
@@ -62,7 +60,7 @@ public struct ArchiveUsers: Sendable {
         var mark: ArchivedUserRepository.Mark?
         repeat {
             let from = mark
-            let step = try await store.decide { transaction -> Step in
+            let step = try await store.transaction { transaction -> Step in
                 let records = ArchivedUserRepository(transaction, begunAt: until)
                 let found = try records.waiting(
                     since: moment, before: until, again: again, after: from, limit: batch)
@@ -86,12 +84,12 @@ public struct ArchiveUsers: Sendable {
     ///
     /// - Parameter purged: what is dropped from the marked rows, and from the users' cards.
     /// - Returns: how many were marked.
-    public func mark(_ written: Written, purging purged: Set<ArchivedDatum>) async throws -> Int {
+    package func mark(_ written: Written, purging purged: Set<ArchivedDatum>) async throws -> Int {
         var count = 0
         var mark: ArchivedUserRepository.Mark?
         repeat {
             let from = mark
-            let (marked, next) = try await store.decide { transaction -> (Int, ArchivedUserRepository.Mark?) in
+            let (marked, next) = try await store.transaction { transaction -> (Int, ArchivedUserRepository.Mark?) in
                 let records = ArchivedUserRepository(transaction, begunAt: written.until)
                 let found = try records.taken(
                     since: written.since, before: written.until, after: from, limit: batch)

@@ -9,7 +9,6 @@ import Repositories
 struct EraseUser: Sendable {
     let keys: PersonalKeys
 
-    /// Erases.
     func callAsFunction(
         _ user: UserID, actor: String, reason: AuditReason, auditID: UUID, in transaction: any Transaction
     )

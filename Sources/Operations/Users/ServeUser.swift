@@ -5,7 +5,7 @@ import Foundation
 import Repositories
 
 /// What users may see, change and erase of what is held on them.
-public struct ServeUser: Sendable {
+package struct ServeUser: Sendable {
     private let store: SessionStore
     private let keys: PersonalKeys
     private let providers: ProviderCache
@@ -14,8 +14,7 @@ public struct ServeUser: Sendable {
     private let policy: CurrentPolicy
     private let environment: Environment
 
-    /// Serves from a store.
-    public init(
+    package init(
         store: any Database, keys: PersonalKeys, providers: ProviderCache, bans: RefuseBanned,
         sessions: SessionCache, policy: CurrentPolicy, environment: Environment
     ) {
@@ -28,30 +27,26 @@ public struct ServeUser: Sendable {
         self.environment = environment
     }
 
-    /// A user's own view.
-    public struct Own: Sendable {
-        /// The user.
-        public let user: User
+    package struct Own: Sendable {
+        package let user: User
         /// `<provider slug>/<external id>`.
-        public let address: String
+        package let address: String
         /// What was proved; `nil` where nothing was yet.
-        public let proved: AuthenticatedUser?
-        /// The age today.
-        public let age: Int?
+        package let proved: AuthenticatedUser?
+        package let age: Int?
     }
 
     /// The user whom an export token opens to a banned user's device.
     ///
     /// - Throws: ``Refusal`` `session_required` or `session_expired`.
-    public func holder(of exportToken: String, on connection: ClientConnection) throws(Refusal) -> UserID {
+    package func holder(of exportToken: String, on connection: ClientConnection) throws(Refusal) -> UserID {
         try bans.holder(of: exportToken, on: connection, now: environment.now())
     }
 
-    /// The own row.
-    public func callAsFunction(_ session: Session) async throws -> Own {
+    package func callAsFunction(_ session: Session) async throws -> Own {
         let address = try await providers.find(session.providerID)?.provider.address(of: session.externalID)
         let today = CalendarDate(utcDayOf: environment.now())
-        return try await store.look { transaction in
+        return try await store.snapshot { transaction in
             guard let user = try UserRepository(transaction).find(session.userID) else {
                 throw Refusal(.notFound, "The user is gone.")
             }
@@ -65,7 +60,7 @@ public struct ServeUser: Sendable {
     ///
     /// - Throws: ``Refusal`` `malformed_request` for an endpoint of no app that policy names, `conflict` before a phone
     ///   number is proven.
-    public func setPushEndpoint(_ arn: String?, for session: Session) async throws {
+    package func setPushEndpoint(_ arn: String?, for session: Session) async throws {
         let applications = policy[\.phones].pushApplications
         let endpoint = try arn.map { arn throws(Refusal) in try PushEndpoint(arn, of: applications) }
         let pushes = PushAuthorizations(keys: keys, policy: policy, environment: environment)
@@ -84,7 +79,7 @@ public struct ServeUser: Sendable {
     /// Everything that is held on the user.
     ///
     /// - Throws: ``Refusal`` `session_challenged` where the session is older than ten minutes.
-    public func export(for session: Session) async throws -> PersonalExport {
+    package func export(for session: Session) async throws -> PersonalExport {
         try requireFresh(session)
         let auditID = environment.newUUID()
         return try await store.act(for: session) { transaction, holder in
@@ -95,7 +90,7 @@ public struct ServeUser: Sendable {
     /// Everything that is held on a user whose export token was shown on a connection.
     ///
     /// - Throws: ``Refusal`` `certificate_revoked`.
-    public func export(of user: UserID, on connection: ClientConnection) async throws -> PersonalExport {
+    package func export(of user: UserID, on connection: ClientConnection) async throws -> PersonalExport {
         let auditID = environment.newUUID()
         return try await store.act(on: connection) { try export(of: user, auditID, in: $0) }
     }
@@ -111,7 +106,7 @@ public struct ServeUser: Sendable {
     /// Erases the user: the answer's receipt is the audit entry's id.
     ///
     /// - Throws: ``Refusal`` `session_challenged` where the session is older than ten minutes.
-    public func erase(for session: Session) async throws -> UUID {
+    package func erase(for session: Session) async throws -> UUID {
         try requireFresh(session)
         let receipt = environment.newUUID()
         try await store.act(for: session) { transaction, holder in
@@ -124,7 +119,7 @@ public struct ServeUser: Sendable {
     /// Erases a user whose export token was shown on a connection.
     ///
     /// - Throws: ``Refusal`` `certificate_revoked`.
-    public func erase(_ user: UserID, on connection: ClientConnection) async throws -> UUID {
+    package func erase(_ user: UserID, on connection: ClientConnection) async throws -> UUID {
         let receipt = environment.newUUID()
         try await store.act(on: connection) { try erase(user, receipt, in: $0) }
         sessions.drop { $0.userID == user }
@@ -147,25 +142,22 @@ public struct ServeUser: Sendable {
 }
 
 /// Everything that is held on one user, for the user's own eyes or an admin's.
-public struct PersonalExport: Sendable, Confidential {
-    /// The user.
-    public let user: User
+package struct PersonalExport: Sendable, Confidential {
+    package let user: User
     /// `<provider slug>/<external id>`.
-    public let address: String
+    package let address: String
     /// What the provider says.
-    public let displayName: String?
+    package let displayName: String?
     /// Where the provider's picture lies.
-    public let avatarURL: String?
-    /// What was proved.
-    public let proved: AuthenticatedUser?
+    package let avatarURL: String?
+    package let proved: AuthenticatedUser?
     /// The cards that were shown: name, status, submission, checks, what was read.
-    public let cards: [(entry: IdentityCardRepository.Entry, facts: CardFacts?)]
+    package let cards: [(entry: IdentityCardRepository.Entry, facts: CardFacts?)]
     /// The sessions that were not ended.
-    public let sessions: [Session]
+    package let sessions: [Session]
     /// What the user asked of others, in the user's words, and was asked by others.
     let authorizations: [AuthorizationEntry]
-    /// Whom the user blocks.
-    public let blocked: [UserID]
+    package let blocked: [UserID]
 
     typealias AuthorizationEntry = (Authorization, AuthorizationBox, words: SealedRequest?)
 
@@ -190,7 +182,7 @@ public struct PersonalExport: Sendable, Confidential {
     }
 
     /// The form in which it is given out.
-    public var json: JSONValue {
+    package var json: JSONValue {
         func text(_ text: String?) -> JSONValue { text.map { .string($0) } ?? .null }
         func members(_ pairs: KeyValuePairs<String, JSONValue>) -> JSONValue {
             .object(pairs.map { JSONMember(name: $0.key, value: $0.value) })

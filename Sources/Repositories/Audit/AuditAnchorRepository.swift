@@ -3,17 +3,16 @@ import Domain
 import Foundation
 
 /// Where the audit log begins, and the purging of what lies before that.
-public struct AuditAnchorRepository {
+package struct AuditAnchorRepository {
     private let transaction: any Transaction
 
-    /// Works inside a transaction.
-    public init(_ transaction: any Transaction) {
+    package init(_ transaction: any Transaction) {
         self.transaction = transaction
     }
 
     /// The anchor in force, under the number that it is filed with; `nil` where nothing was purged. A token that is no
     /// text comes empty.
-    public func current() throws -> (sequence: Int64, token: String)? {
+    package func current() throws -> (sequence: Int64, token: String)? {
         try transaction.first("SELECT sequence, token FROM audit_anchors ORDER BY sequence DESC LIMIT 1").map {
             (try $0.integer(0), (try? $0.text(1)) ?? "")
         }
@@ -21,7 +20,7 @@ public struct AuditAnchorRepository {
 
     /// Files an anchor in place of the one before it, with which the checkpoints up to it go; `false` where the log was
     /// anchored there or further on meanwhile.
-    public func file(_ anchor: AuditAnchor, token: String) throws -> Bool {
+    package func file(_ anchor: AuditAnchor, token: String) throws -> Bool {
         // Takes the row that every sealer takes first.
         let isSigned = try transaction.execute(
             "UPDATE audit_head SET signed = signed WHERE id = 1 AND signed >= $1", [.integer(anchor.sequence)])
@@ -37,7 +36,7 @@ public struct AuditAnchorRepository {
     ///
     /// - Parameter limit: how many at most: it bounds how long other writers wait.
     /// - Returns: how many; 0 when none is left.
-    public func deleteCovered(limit: Int) throws -> Int {
+    package func deleteCovered(limit: Int) throws -> Int {
         try transaction.execute(
             """
             DELETE FROM audit_entries WHERE id IN (
@@ -47,7 +46,7 @@ public struct AuditAnchorRepository {
     }
 
     /// The checkpoints behind an entry, oldest first.
-    public func checkpoints(after sequence: Int64, limit: Int) throws -> [(sequence: Int64, token: String)] {
+    package func checkpoints(after sequence: Int64, limit: Int) throws -> [(sequence: Int64, token: String)] {
         try transaction.query(
             "SELECT sequence, token FROM audit_checkpoints WHERE sequence > $1 ORDER BY sequence LIMIT $2",
             [.integer(sequence), Value(limit)]

@@ -7,28 +7,27 @@ import Foundation
 ///
 /// The head's row is taken first by whoever chains or files a checkpoint and stays locked until that transaction ends,
 /// so that two sealers cannot chain one entry twice, whatever their clocks say of the lease.
-public struct AuditChainRepository {
+package struct AuditChainRepository {
     private let transaction: any Transaction
 
-    /// Works inside a transaction.
-    public init(_ transaction: any Transaction) {
+    package init(_ transaction: any Transaction) {
         self.transaction = transaction
     }
 
     private static let columns = "id, at, event, subject, actor, detail, reason"
 
     /// How far the log is chained and signed.
-    public struct Head: Sendable, Equatable {
+    package struct Head: Sendable, Equatable {
         /// The last entry, its digest, and the last one that a checkpoint covers.
-        public let chain: AuditChain
+        package let chain: AuditChain
         /// When the last checkpoint was filed; 1970 where there is none.
-        public let signedAt: Date
+        package let signedAt: Date
     }
 
     /// The head.
     ///
     /// - Throws: ``DamagedRow`` where there is none.
-    public func head() throws -> Head {
+    package func head() throws -> Head {
         guard
             let row = try transaction.first("SELECT sequence, digest, signed, signed_at FROM audit_head WHERE id = 1")
         else { throw DamagedRow(column: 0) }
@@ -36,17 +35,17 @@ public struct AuditChainRepository {
     }
 
     /// Whether some entry has no place in the chain yet.
-    public func hasUnchained() throws -> Bool {
+    package func hasUnchained() throws -> Bool {
         try transaction.first("SELECT 1 FROM audit_entries WHERE sequence IS NULL LIMIT 1") != nil
     }
 
     /// How many entries have no place in the chain yet.
-    public func countUnchained() throws -> Int {
+    package func countUnchained() throws -> Int {
         Int(try transaction.first("SELECT COUNT(*) FROM audit_entries WHERE sequence IS NULL")?.integer(0) ?? 0)
     }
 
     /// Takes or keeps the sealer's lease; the chain to go on from, or `nil` while another one holds the lease.
-    public func lease(to holder: String, for seconds: TimeInterval) throws -> AuditChain? {
+    package func lease(to holder: String, for seconds: TimeInterval) throws -> AuditChain? {
         try transaction.first(
             """
             UPDATE audit_head SET holder = $1, leased_until = $2
@@ -58,13 +57,13 @@ public struct AuditChainRepository {
     }
 
     /// Gives the lease back, so that another sealer need not wait for its end.
-    public func release(_ holder: String) throws {
+    package func release(_ holder: String) throws {
         try transaction.execute(
             "UPDATE audit_head SET holder = NULL, leased_until = 0 WHERE id = 1 AND holder = $1", [.text(holder)])
     }
 
     /// The entries that have no place yet, oldest first. One that was committed late comes in a later round.
-    public func unchained(limit: Int) throws -> [AuditEntry] {
+    package func unchained(limit: Int) throws -> [AuditEntry] {
         try transaction.query(
             "SELECT \(Self.columns) FROM audit_entries WHERE sequence IS NULL ORDER BY at, id LIMIT $1", [Value(limit)]
         ).map { try Self.entry($0, from: 0) }
@@ -73,7 +72,7 @@ public struct AuditChainRepository {
     /// Writes the places of entries and moves the head behind them.
     ///
     /// - Throws: ``DamagedRow`` where an entry has a place already: then nothing of the transaction may stay.
-    public func write(_ links: [AuditLink], head chain: AuditChain) throws {
+    package func write(_ links: [AuditLink], head chain: AuditChain) throws {
         for link in links {
             let written = try transaction.execute(
                 "UPDATE audit_entries SET sequence = $2, digest = $3 WHERE id = $1 AND sequence IS NULL",
@@ -86,7 +85,7 @@ public struct AuditChainRepository {
     }
 
     /// Files a signed checkpoint; `false` where another one was filed since the one that it follows.
-    public func file(_ checkpoint: AuditCheckpoint, token: String) throws -> Bool {
+    package func file(_ checkpoint: AuditCheckpoint, token: String) throws -> Bool {
         let moved = try transaction.execute(
             "UPDATE audit_head SET signed = $1, signed_at = $2 WHERE id = 1 AND signed = $3 AND sequence >= $1",
             [.integer(checkpoint.sequence), .time(transaction.now), .integer(checkpoint.previous)])
@@ -100,7 +99,7 @@ public struct AuditChainRepository {
     /// Chained entries in order, from behind one number up to another.
     ///
     /// - Returns: each with its number; `nil` for one that is damaged beyond reading.
-    public func links(after: Int64, through: Int64, limit: Int) throws -> [(sequence: Int64, link: AuditLink?)] {
+    package func links(after: Int64, through: Int64, limit: Int) throws -> [(sequence: Int64, link: AuditLink?)] {
         try transaction.query(
             """
             SELECT sequence, digest, \(Self.columns) FROM audit_entries WHERE sequence > $1 AND sequence <= $2
@@ -116,7 +115,7 @@ public struct AuditChainRepository {
     }
 
     /// How many entries claim a place that the chain does not have: below 1 or behind its head.
-    public func countStray(behind head: Int64) throws -> Int {
+    package func countStray(behind head: Int64) throws -> Int {
         Int(
             try transaction.first(
                 "SELECT COUNT(*) FROM audit_entries WHERE sequence < 1 OR sequence > $1", [.integer(head)])?
@@ -124,12 +123,12 @@ public struct AuditChainRepository {
     }
 
     /// The number of the last entry that a kept checkpoint is filed under; 0 where none is kept.
-    public func lastCheckpoint() throws -> Int64 {
+    package func lastCheckpoint() throws -> Int64 {
         try transaction.first("SELECT MAX(sequence) FROM audit_checkpoints")?.integerOrNull(0) ?? 0
     }
 
     /// The checkpoints over entries from behind one number up to another, in order; a token that is no text comes empty.
-    public func checkpoints(after: Int64, through: Int64) throws -> [(sequence: Int64, token: String)] {
+    package func checkpoints(after: Int64, through: Int64) throws -> [(sequence: Int64, token: String)] {
         try transaction.query(
             "SELECT sequence, token FROM audit_checkpoints WHERE sequence > $1 AND sequence <= $2 ORDER BY sequence",
             [.integer(after), .integer(through)]
@@ -137,7 +136,7 @@ public struct AuditChainRepository {
     }
 
     /// The newest entries that have no place yet, oldest first.
-    public func unchainedLatest(limit: Int) throws -> [AuditEntry] {
+    package func unchainedLatest(limit: Int) throws -> [AuditEntry] {
         try transaction.query(
             "SELECT \(Self.columns) FROM audit_entries WHERE sequence IS NULL ORDER BY at DESC, id DESC LIMIT $1",
             [Value(limit)]

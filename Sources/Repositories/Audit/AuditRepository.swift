@@ -3,16 +3,15 @@ import Domain
 import Foundation
 
 /// What was done by whom, written in the transaction that does it.
-public struct AuditRepository {
+package struct AuditRepository {
     private let transaction: any Transaction
 
-    /// Works inside a transaction.
-    public init(_ transaction: any Transaction) {
+    package init(_ transaction: any Transaction) {
         self.transaction = transaction
     }
 
     /// The acts that are kept.
-    public enum Event: String, Sendable {
+    package enum Event: String, Sendable {
         case certificateIssued = "certificate_issued"
         case certificateRevoked = "certificate_revoked"
         case certificateSuperseded = "certificate_superseded"
@@ -58,7 +57,7 @@ public struct AuditRepository {
     ///   - actor: `device <id>`, `provider <id>`, `user <id>`, `admin <operating system user>` or `service`.
     ///   - detail: further ids, never a name, number or address either.
     ///   - reason: why, where that is not in the event.
-    public func append(
+    package func append(
         _ event: Event, subject: String, actor: String, detail: String? = nil, reason: AuditReason? = nil, id: UUID
     ) throws {
         try transaction.enqueue(

@@ -5,14 +5,13 @@ import Foundation
 
 /// Authorizations between users: one row here for what each is at, one of ``AuthorizationRowRepository`` for each state
 /// that it entered.
-public struct AuthorizationRepository {
+package struct AuthorizationRepository {
     private let transaction: any Transaction
 
     /// The table, as it is bound into what is sealed in it.
-    public static let table = "authorizations"
+    package static let table = "authorizations"
 
-    /// Works inside a transaction.
-    public init(_ transaction: any Transaction) {
+    package init(_ transaction: any Transaction) {
         self.transaction = transaction
     }
 
@@ -24,7 +23,7 @@ public struct AuthorizationRepository {
     private static let isOpen = "(state = 'APPROVAL' OR (state = 'REQUEST' AND expires_at > $2))"
 
     /// Writes a new request with its row; `false` where the id is taken, or another is open to the same target.
-    public func insert(_ authorization: Authorization) throws -> Bool {
+    package func insert(_ authorization: Authorization) throws -> Bool {
         let inserted = try transaction.execute(
             """
             INSERT INTO authorizations (\(Self.columns))
@@ -32,8 +31,8 @@ public struct AuthorizationRepository {
             ON CONFLICT DO NOTHING
             """,
             [
-                .id(authorization.id), .id(authorization.providerID), .optional(authorization.askerID?.description),
-                .optional(authorization.accepterID?.description), .bytes(authorization.target.bytes),
+                .id(authorization.id), .id(authorization.providerID), .optional(authorization.requesterID?.description),
+                .optional(authorization.recipientID?.description), .bytes(authorization.target.bytes),
                 Value(authorization.isDelivered), .text(authorization.state.rawValue),
                 .time(authorization.createdAt), .time(authorization.expiresAt), .time(authorization.changedAt),
                 Value(authorization.sealedTo), Value(authorization.sealedEvent),
@@ -44,14 +43,14 @@ public struct AuthorizationRepository {
     }
 
     /// The authorization with an id.
-    public func find(_ id: AuthorizationID) throws -> Authorization? {
+    package func find(_ id: AuthorizationID) throws -> Authorization? {
         try transaction.first("SELECT \(Self.columns) FROM authorizations WHERE id = $1", [.id(id)])
             .map(Self.authorization)
     }
 
     /// Writes that an authorization went over into a state, with the row for it; `false` where it is no longer as it
     /// was read.
-    public func move(_ moved: Authorization, from before: AuthorizationState) throws -> Bool {
+    package func move(_ moved: Authorization, from before: AuthorizationState) throws -> Bool {
         let changed = try transaction.execute(
             "UPDATE authorizations SET state = $2, changed_at = $3 WHERE id = $1 AND state = $4",
             [.id(moved.id), .text(moved.state.rawValue), .time(moved.changedAt), .text(before.rawValue)])
@@ -64,8 +63,8 @@ public struct AuthorizationRepository {
     /// declined since a moment, and a permission that the other one asked for.
     ///
     /// - Parameter targets: the digests of how the person is named now, one for each version of the key.
-    public func between(
-        _ asker: UserID, and accepter: UserID?, targets: [Digest256], declinedSince: Date
+    package func between(
+        _ requester: UserID, and recipient: UserID?, targets: [Digest256], declinedSince: Date
     ) throws -> [Authorization] {
         var found: [Authorization] = []
         for target in targets {
@@ -75,35 +74,35 @@ public struct AuthorizationRepository {
                 WHERE asker_id = $1 AND (target = $2 OR accepter_id = $3)
                     AND (state IN ('REQUEST', 'APPROVAL') OR (state = 'REJECTED' AND changed_at > $4))
                 """,
-                [.id(asker), .bytes(target.bytes), .text(accepter?.description ?? ""), .time(declinedSince)]
+                [.id(requester), .bytes(target.bytes), .text(recipient?.description ?? ""), .time(declinedSince)]
             ).map(Self.authorization)
         }
-        guard let accepter else { return found }
-        return found + (try permissions(askedBy: accepter, of: asker))
+        guard let recipient else { return found }
+        return found + (try permissions(askedBy: recipient, of: requester))
     }
 
     /// The permissions that one user asked for and the other gave.
-    public func permissions(askedBy asker: UserID, of accepter: UserID) throws -> [Authorization] {
+    package func permissions(askedBy requester: UserID, of recipient: UserID) throws -> [Authorization] {
         try transaction.query(
             """
             SELECT \(Self.columns) FROM authorizations
             WHERE asker_id = $1 AND accepter_id = $2 AND state = 'APPROVAL'
-            """, [.id(asker), .id(accepter)]
+            """, [.id(requester), .id(recipient)]
         ).map(Self.authorization)
     }
 
     /// The unanswered requests of one user to another.
-    public func requests(askedBy asker: UserID, of accepter: UserID) throws -> [Authorization] {
+    package func requests(askedBy requester: UserID, of recipient: UserID) throws -> [Authorization] {
         try transaction.query(
             """
             SELECT \(Self.columns) FROM authorizations
             WHERE asker_id = $1 AND accepter_id = $2 AND state = 'REQUEST'
-            """, [.id(asker), .id(accepter)]
+            """, [.id(requester), .id(recipient)]
         ).map(Self.authorization)
     }
 
     /// When the oldest of a user's newest requests was made; `nil` where there are fewer since a moment.
-    public func oldest(ofNewest count: Int, askedBy user: UserID, since moment: Date) throws -> Date? {
+    package func oldest(ofNewest count: Int, askedBy user: UserID, since moment: Date) throws -> Date? {
         try transaction.first(
             """
             SELECT created_at FROM authorizations WHERE asker_id = $1 AND created_at > $2
@@ -116,7 +115,7 @@ public struct AuthorizationRepository {
     /// - Parameters:
     ///   - box: those asked by the user, or of the user where they may be seen.
     ///   - state: as the clock has it; `nil` for all.
-    public func list(
+    package func list(
         of user: UserID, box: AuthorizationBox, state: AuthorizationState?,
         after mark: (at: Date, id: AuthorizationID)? = nil, limit: Int
     ) throws -> [Authorization] {
@@ -141,7 +140,7 @@ public struct AuthorizationRepository {
     }
 
     /// How many authorizations of a user can still become, or are, permissions, whichever side the user is on.
-    public func countOpen(of user: UserID) throws -> Int {
+    package func countOpen(of user: UserID) throws -> Int {
         Int(
             try transaction.first(
                 """
@@ -154,7 +153,7 @@ public struct AuthorizationRepository {
     /// - Parameter state: what it ends as: `.banned` in the transaction that bans the user.
     /// - Returns: how many ended.
     @discardableResult
-    public func withdraw(allOf user: UserID, because state: AuthorizationState, at time: Date) throws -> Int {
+    package func withdraw(allOf user: UserID, because state: AuthorizationState, at time: Date) throws -> Int {
         let ended = try transaction.query(
             """
             UPDATE authorizations SET state = $3, changed_at = $2
@@ -170,7 +169,7 @@ public struct AuthorizationRepository {
     /// - Parameters:
     ///   - user: whose; `nil` for everybody's.
     ///   - limit: how many at most: it bounds how long other writers wait.
-    public func expire(askedBy user: UserID? = nil, limit: Int) throws {
+    package func expire(askedBy user: UserID? = nil, limit: Int) throws {
         let ended = try transaction.query(
             """
             UPDATE authorizations SET state = 'EXPIRED', changed_at = expires_at
@@ -184,23 +183,23 @@ public struct AuthorizationRepository {
     }
 
     /// The asked person will never see the unanswered requests of a user; the user sees them go on as before.
-    public func hideRequests(askedBy asker: UserID, from accepter: UserID) throws {
+    package func hideRequests(askedBy requester: UserID, from recipient: UserID) throws {
         try transaction.execute(
             """
             UPDATE authorization_rows SET recipient_id = NULL, sent = NULL, message_id = NULL
             WHERE type = 'REQUEST' AND sent = 0 AND authorization_id IN (
                 SELECT id FROM authorizations WHERE asker_id = $1 AND accepter_id = $2 AND state = 'REQUEST')
-            """, [.id(asker), .id(accepter)])
+            """, [.id(requester), .id(recipient)])
         try transaction.execute(
             """
             UPDATE authorizations SET is_delivered = 0
             WHERE asker_id = $1 AND accepter_id = $2 AND state = 'REQUEST'
-            """, [.id(asker), .id(accepter)])
+            """, [.id(requester), .id(recipient)])
     }
 
     /// Forgets a person. The other side sees permissions, and requests that it was asked, as taken back; its own
     /// requests go on unanswered, as if there had never been such a user.
-    public func erase(_ user: UserID, at time: Date) throws {
+    package func erase(_ user: UserID, at time: Date) throws {
         let permitted = try transaction.query(
             """
             UPDATE authorizations SET state = 'CANCELLED', changed_at = $2
@@ -240,7 +239,7 @@ public struct AuthorizationRepository {
     private static func authorization(_ row: Row) throws -> Authorization {
         func user(_ index: Int) throws -> UserID? { try row.textOrNull(index) == nil ? nil : row.id(index) }
         return Authorization(
-            id: try row.id(0), providerID: try row.id(1), askerID: try user(2), accepterID: try user(3),
+            id: try row.id(0), providerID: try row.id(1), requesterID: try user(2), recipientID: try user(3),
             target: try row.digest(4), isDelivered: try row.integer(5) != 0, state: try row.word(6),
             createdAt: try row.time(7), expiresAt: try row.time(8), changedAt: try row.time(9),
             sealedTo: try row.bytesOrNull(10), sealedEvent: try row.bytesOrNull(11))

@@ -4,18 +4,17 @@ import Foundation
 
 /// The rows of the product's `u2uAuthorizations`: a row for each state that an authorization entered, under the
 /// authorization's id, with the mark that says whether its person was told.
-public struct AuthorizationRowRepository {
+package struct AuthorizationRowRepository {
     private let transaction: any Transaction
 
-    /// Works inside a transaction.
-    public init(_ transaction: any Transaction) {
+    package init(_ transaction: any Transaction) {
         self.transaction = transaction
     }
 
     private static let columns = "authorization_id, type, at, recipient_id, sent"
 
     /// Writes a row; an authorization enters each state once.
-    public func insert(_ row: AuthorizationRow) throws {
+    package func insert(_ row: AuthorizationRow) throws {
         try transaction.execute(
             """
             INSERT INTO authorization_rows (\(Self.columns)) VALUES ($1, $2, $3, $4, $5)
@@ -28,7 +27,7 @@ public struct AuthorizationRowRepository {
     }
 
     /// The rows of an authorization, oldest first.
-    public func list(of id: AuthorizationID) throws -> [AuthorizationRow] {
+    package func list(of id: AuthorizationID) throws -> [AuthorizationRow] {
         try transaction.query(
             """
             SELECT \(Self.columns) FROM authorization_rows WHERE authorization_id = $1
@@ -38,14 +37,14 @@ public struct AuthorizationRowRepository {
     }
 
     /// The row that a message of the outbox is to tell somebody of; `nil` where it was told, or is no longer to be.
-    public func find(queuedAs message: OutboxMessageID) throws -> AuthorizationRow? {
+    package func find(queuedAs message: OutboxMessageID) throws -> AuthorizationRow? {
         try transaction.first(
             "SELECT \(Self.columns) FROM authorization_rows WHERE message_id = $1 AND sent = 0", [.id(message)]
         ).map(Self.row)
     }
 
     /// The rows that a user was not told of and that no message tells of, oldest first.
-    public func unsent(to user: UserID, limit: Int) throws -> [AuthorizationRow] {
+    package func unsent(to user: UserID, limit: Int) throws -> [AuthorizationRow] {
         try transaction.query(
             """
             SELECT \(Self.columns) FROM authorization_rows
@@ -55,7 +54,7 @@ public struct AuthorizationRowRepository {
     }
 
     /// Notes the message that tells of a row; `false` where there is one already, or nobody to tell.
-    public func queue(_ row: AuthorizationRow, as message: OutboxMessageID) throws -> Bool {
+    package func queue(_ row: AuthorizationRow, as message: OutboxMessageID) throws -> Bool {
         try transaction.execute(
             """
             UPDATE authorization_rows SET message_id = $3
@@ -64,12 +63,12 @@ public struct AuthorizationRowRepository {
     }
 
     /// Marks the row of a message as sent.
-    public func markSent(_ message: OutboxMessageID) throws {
+    package func markSent(_ message: OutboxMessageID) throws {
         try transaction.execute("UPDATE authorization_rows SET sent = 1 WHERE message_id = $1", [.id(message)])
     }
 
     /// The message told nobody: another one may.
-    public func release(_ message: OutboxMessageID) throws {
+    package func release(_ message: OutboxMessageID) throws {
         try transaction.execute(
             "UPDATE authorization_rows SET message_id = NULL WHERE message_id = $1 AND sent = 0", [.id(message)])
     }

@@ -3,16 +3,15 @@ import Domain
 import Foundation
 
 /// Whom users do not want to hear of.
-public struct BlockRepository {
+package struct BlockRepository {
     private let transaction: any Transaction
 
-    /// Works inside a transaction.
-    public init(_ transaction: any Transaction) {
+    package init(_ transaction: any Transaction) {
         self.transaction = transaction
     }
 
     /// A user wants to hear nothing of another from now on; nothing changes where that was so before.
-    public func insert(_ blocker: UserID, blocks blocked: UserID, at time: Date) throws {
+    package func insert(_ blocker: UserID, blocks blocked: UserID, at time: Date) throws {
         try transaction.execute(
             """
             INSERT INTO blocks (blocker_id, blocked_id, created_at) VALUES ($1, $2, $3)
@@ -21,26 +20,26 @@ public struct BlockRepository {
     }
 
     /// A user takes a block back; nothing changes where there was none.
-    public func delete(_ blocker: UserID, blocks blocked: UserID) throws {
+    package func delete(_ blocker: UserID, blocks blocked: UserID) throws {
         try transaction.execute(
             "DELETE FROM blocks WHERE blocker_id = $1 AND blocked_id = $2", [.id(blocker), .id(blocked)])
     }
 
     /// Whether a user blocks another.
-    public func holds(_ blocker: UserID, blocks blocked: UserID) throws -> Bool {
+    package func holds(_ blocker: UserID, blocks blocked: UserID) throws -> Bool {
         try transaction.first(
             "SELECT 1 FROM blocks WHERE blocker_id = $1 AND blocked_id = $2", [.id(blocker), .id(blocked)]) != nil
     }
 
     /// Whom a user blocks, oldest first.
-    public func list(of blocker: UserID) throws -> [UserID] {
+    package func list(of blocker: UserID) throws -> [UserID] {
         try transaction.query(
             "SELECT blocked_id FROM blocks WHERE blocker_id = $1 ORDER BY created_at, blocked_id", [.id(blocker)]
         ).map { try $0.id(0) }
     }
 
     /// Forgets whom a user blocks. That others block the user is theirs, and stays.
-    public func erase(_ blocker: UserID) throws {
+    package func erase(_ blocker: UserID) throws {
         try transaction.execute("DELETE FROM blocks WHERE blocker_id = $1", [.id(blocker)])
     }
 }

@@ -3,19 +3,17 @@ import Domain
 import Foundation
 
 /// What becomes of bans besides judging by them: notes, erased people, forgetting.
-public struct BanMaintenance {
+package struct BanMaintenance {
     private let transaction: any Transaction
 
-    /// Works inside a transaction.
-    public init(_ transaction: any Transaction) {
+    package init(_ transaction: any Transaction) {
         self.transaction = transaction
     }
 
     /// The two notes of a ban.
-    public enum Note: String, Sendable, CaseIterable {
+    package enum Note: String, Sendable, CaseIterable {
         /// What was found, when it was made.
         case note
-        /// Why it was lifted.
         case liftNote = "lift_note"
 
         /// The column that holds it.
@@ -25,7 +23,7 @@ public struct BanMaintenance {
     /// Keeps a note, sealed for its place: it may speak of people.
     ///
     /// - Throws: ``SealingFailure``.
-    public func setNote(_ text: String, _ note: Note, of id: BanID, keys: PersonalKeys) throws {
+    package func setNote(_ text: String, _ note: Note, of id: BanID, keys: PersonalKeys) throws {
         let sealed = try keys.seal(text, table: BanRepository.table, column: note.column, row: id.description)
         try transaction.execute(
             "UPDATE bans SET \(note.column) = $2, \(note.rawValue)_version = $3 WHERE id = $1",
@@ -35,7 +33,7 @@ public struct BanMaintenance {
     /// A note; `nil` where there is none, or none any more.
     ///
     /// - Throws: ``SealingFailure``.
-    public func note(_ note: Note, of id: BanID, keys: PersonalKeys) throws -> String? {
+    package func note(_ note: Note, of id: BanID, keys: PersonalKeys) throws -> String? {
         let row = try transaction.first(
             "SELECT \(note.column), \(note.rawValue)_version FROM bans WHERE id = $1 AND \(note.column) IS NOT NULL",
             [.id(id)])
@@ -50,7 +48,7 @@ public struct BanMaintenance {
     ///
     /// - Parameter limit: how many at most: it bounds how long other writers wait.
     /// - Returns: how many; fewer than `limit` when none is left.
-    public func rewrap(limit: Int, keys: PersonalKeys) throws -> Int {
+    package func rewrap(limit: Int, keys: PersonalKeys) throws -> Int {
         var count = 0
         for note in Note.allCases where count < limit {
             let rows = try transaction.query(
@@ -68,7 +66,7 @@ public struct BanMaintenance {
     }
 
     /// How many notes lie under each version of the wrapping key: a version with any cannot go.
-    public func countByVersion() throws -> [Int: Int] {
+    package func countByVersion() throws -> [Int: Int] {
         var counts: [Int: Int] = [:]
         for note in Note.allCases {
             let rows = try transaction.query(
@@ -85,7 +83,7 @@ public struct BanMaintenance {
     /// them. In bans about others, the person is forgotten as soon as the hold is over.
     ///
     /// - Parameter subjects: the user, and the blind indexes of the user's number and documents under all versions.
-    public func erase(_ subjects: [BanEntry.Subject]) throws {
+    package func erase(_ subjects: [BanEntry.Subject]) throws {
         for subject in subjects {
             let (kind, bytes) = BanRepository.columns(of: subject)
             let rows = try transaction.query(
@@ -110,7 +108,7 @@ public struct BanMaintenance {
     }
 
     /// Whether a hold is about an erased person, and is forgotten as soon as it holds no more.
-    public func goesWithBan(_ hold: BanEntry) throws -> Bool {
+    package func goesWithBan(_ hold: BanEntry) throws -> Bool {
         let (kind, bytes) = BanRepository.columns(of: hold.subject)
         return try transaction.first(
             "SELECT 1 FROM ban_holds WHERE ban_id = $1 AND kind = $2 AND subject = $3 AND goes_with_ban = 1",
@@ -118,7 +116,7 @@ public struct BanMaintenance {
     }
 
     /// Forgets what was held of erased people and holds no more.
-    public func purge() throws {
+    package func purge() throws {
         try transaction.execute(
             """
             DELETE FROM ban_holds WHERE goes_with_ban = 1

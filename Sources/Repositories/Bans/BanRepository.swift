@@ -4,14 +4,13 @@ import Encoding
 import Foundation
 
 /// Bans and what they hold. Numbers and documents stand here as blind indexes alone, notes are sealed.
-public struct BanRepository {
+package struct BanRepository {
     private let transaction: any Transaction
 
     /// The table, as it is bound into what is sealed in it.
-    public static let table = "bans"
+    package static let table = "bans"
 
-    /// Works inside a transaction.
-    public init(_ transaction: any Transaction) {
+    package init(_ transaction: any Transaction) {
         self.transaction = transaction
     }
 
@@ -20,8 +19,7 @@ public struct BanRepository {
     private static let holdColumns = "\(columns), h.kind, h.subject, h.part, h.ends_at, h.index_version"
     private static let inForce = "b.lifted_at IS NULL AND (h.ends_at IS NULL OR h.ends_at >"
 
-    /// Writes a new ban.
-    public func insert(_ ban: Ban) throws {
+    package func insert(_ ban: Ban) throws {
         try transaction.execute(
             """
             INSERT INTO bans (id, kind, scope, reason, actor, created_at, ends_at, lifted_at, lifted_by)
@@ -37,7 +35,7 @@ public struct BanRepository {
     /// Writes that a ban holds something; what it holds already stays as it is.
     ///
     /// - Parameter goesWithBan: whether it is about an erased person, and is forgotten as soon as it holds no more.
-    public func insert(_ hold: BanEntry, goesWithBan: Bool = false) throws {
+    package func insert(_ hold: BanEntry, goesWithBan: Bool = false) throws {
         let (kind, bytes) = Self.columns(of: hold.subject)
         try transaction.execute(
             """
@@ -51,14 +49,14 @@ public struct BanRepository {
     }
 
     /// The ban with an id.
-    public func find(_ id: BanID) throws -> Ban? {
+    package func find(_ id: BanID) throws -> Ban? {
         try transaction.first("SELECT \(Self.columns) FROM bans b WHERE b.id = $1", [.id(id)]).map(Self.ban)
     }
 
     /// The newest bans.
     ///
     /// - Parameter isActive: only those in force now.
-    public func list(isActive: Bool, limit: Int) throws -> [Ban] {
+    package func list(isActive: Bool, limit: Int) throws -> [Ban] {
         try transaction.query(
             """
             SELECT \(Self.columns) FROM bans b
@@ -69,7 +67,7 @@ public struct BanRepository {
     }
 
     /// Everything that a ban holds, what the admin named first.
-    public func holds(of id: BanID) throws -> [BanEntry] {
+    package func holds(of id: BanID) throws -> [BanEntry] {
         try transaction.query(
             """
             SELECT \(Self.holdColumns) FROM ban_holds h JOIN bans b ON b.id = h.ban_id WHERE h.ban_id = $1
@@ -79,7 +77,7 @@ public struct BanRepository {
     }
 
     /// Every hold that is or was on one of some subjects, newest ban first.
-    public func holds(on subjects: [BanEntry.Subject]) throws -> [BanEntry] {
+    package func holds(on subjects: [BanEntry.Subject]) throws -> [BanEntry] {
         try subjects.flatMap { subject in
             let (kind, bytes) = Self.columns(of: subject)
             return try transaction.query(
@@ -93,7 +91,7 @@ public struct BanRepository {
 
     /// The holds in force on a user: by name, by the proven number and by the documents that verified the user. By
     /// indexes alone, and by more than the name, since a number may be proven in the moment in which it is banned.
-    public func holdsInForce(on user: UserID) throws -> [BanEntry] {
+    package func holdsInForce(on user: UserID) throws -> [BanEntry] {
         let join = "SELECT \(Self.holdColumns) FROM ban_holds h JOIN bans b ON b.id = h.ban_id"
         return try transaction.query(
             """
@@ -109,7 +107,7 @@ public struct BanRepository {
     }
 
     /// The versions of the index key under which holds in force were made.
-    public func indexVersions(_ kind: BanSubjectKind) throws -> Set<Int> {
+    package func indexVersions(_ kind: BanSubjectKind) throws -> Set<Int> {
         Set(
             try transaction.query(
                 """
@@ -121,7 +119,7 @@ public struct BanRepository {
 
     /// Whether a ban in force on numbers or documents can only be looked for under versions of the index key that are
     /// not among some.
-    public func isOutOfReach(_ kind: BanSubjectKind, of versions: Set<Int>) throws -> Bool {
+    package func isOutOfReach(_ kind: BanSubjectKind, of versions: Set<Int>) throws -> Bool {
         let known = versions.sorted().map(String.init).joined(separator: ", ")
         return try transaction.first(
             """
@@ -134,7 +132,7 @@ public struct BanRepository {
     }
 
     /// Lifts a ban; `false` where it holds no more anyway. Holds about erased people go with it.
-    public func lift(_ id: BanID, by actor: String) throws -> Bool {
+    package func lift(_ id: BanID, by actor: String) throws -> Bool {
         let isLifted =
             try transaction.execute(
                 """

@@ -5,48 +5,39 @@ import Foundation
 
 /// Cards that users showed, as they were judged. What the card says is sealed under its user's key; the checks hold no
 /// datum of it and stand in clear.
-public struct IdentityCardRepository {
+package struct IdentityCardRepository {
     private let transaction: any Transaction
 
     /// The table, as it is bound into what is sealed in it.
-    public static let table = "identity_cards"
+    package static let table = "identity_cards"
 
-    /// Works inside a transaction.
-    public init(_ transaction: any Transaction) {
+    package init(_ transaction: any Transaction) {
         self.transaction = transaction
     }
 
     /// One card as it was shown and judged.
-    public struct Entry: Sendable {
-        /// Its name.
-        public let id: IdentityCardID
-        /// Who showed it.
-        public let userID: UserID
+    package struct Entry: Sendable {
+        package let id: IdentityCardID
+        package let userID: UserID
         /// The provider that vouches for the user.
-        public let providerID: ProviderID
-        /// What it counts for.
-        public var status: CardStatus
+        package let providerID: ProviderID
+        package var status: CardStatus
         /// ``CardFacts``, sealed.
-        public let sealedFacts: [UInt8]
+        package let sealedFacts: [UInt8]
         /// What the device sent, sealed; `nil` once it was decided or a day is over.
-        public let sealedInput: [UInt8]?
-        /// The checks as JSON.
-        public let checks: String
+        package let sealedInput: [UInt8]?
+        package let checks: String
         /// The level that the card gives once it counts.
-        public let assurance: Assurance
-        /// The document's blind index.
-        public let documentIndex: Digest256?
-        /// The person's blind index.
-        public let personIndex: Digest256?
-        /// When it was shown.
-        public let submittedAt: Date
+        package let assurance: Assurance
+        package let documentIndex: Digest256?
+        package let personIndex: Digest256?
+        package let submittedAt: Date
         /// When that was decided; `nil` in review.
-        public var decidedAt: Date?
+        package var decidedAt: Date?
         /// Who decided, where a person did.
-        public var decidedBy: String?
+        package var decidedBy: String?
 
-        /// Joins the parts.
-        public init(
+        package init(
             id: IdentityCardID, userID: UserID, providerID: ProviderID, status: CardStatus, sealedFacts: [UInt8],
             sealedInput: [UInt8]?, checks: String, assurance: Assurance, documentIndex: Digest256?,
             personIndex: Digest256?,
@@ -73,8 +64,7 @@ public struct IdentityCardRepository {
         submitted_at, decided_at, decided_by
         """
 
-    /// Writes a new one.
-    public func insert(_ entry: Entry) throws {
+    package func insert(_ entry: Entry) throws {
         try transaction.execute(
             """
             INSERT INTO identity_cards (\(Self.columns))
@@ -90,19 +80,19 @@ public struct IdentityCardRepository {
     }
 
     /// The card with an id.
-    public func find(_ id: IdentityCardID) throws -> Entry? {
+    package func find(_ id: IdentityCardID) throws -> Entry? {
         try transaction.first("SELECT \(Self.columns) FROM identity_cards WHERE id = $1", [.id(id)]).map(Self.entry)
     }
 
     /// A user's cards, newest first.
-    public func list(of user: UserID) throws -> [Entry] {
+    package func list(of user: UserID) throws -> [Entry] {
         try transaction.query(
             "SELECT \(Self.columns) FROM identity_cards WHERE user_id = $1 ORDER BY submitted_at DESC, id", [.id(user)]
         ).map(Self.entry)
     }
 
     /// The card by which a user was verified last, but for one; `nil` where none ever was.
-    public func lastVerified(of user: UserID, before card: IdentityCardID) throws -> Entry? {
+    package func lastVerified(of user: UserID, before card: IdentityCardID) throws -> Entry? {
         try transaction.first(
             """
             SELECT \(Self.columns) FROM identity_cards WHERE user_id = $1 AND status = 'verified' AND id <> $2
@@ -112,7 +102,7 @@ public struct IdentityCardRepository {
     }
 
     /// The cards that wait for a decision, oldest first.
-    public func listInReview(limit: Int) throws -> [Entry] {
+    package func listInReview(limit: Int) throws -> [Entry] {
         try transaction.query(
             """
             SELECT \(Self.columns) FROM identity_cards WHERE status = 'in_review' ORDER BY submitted_at, id LIMIT $1
@@ -121,7 +111,7 @@ public struct IdentityCardRepository {
     }
 
     /// Other users of a provider who showed the same document, or a card of the same person, and were not rejected.
-    public func others(
+    package func others(
         than user: UserID, of provider: ProviderID, documents: [Digest256], persons: [Digest256]
     ) throws -> (sameDocument: [UserID], samePerson: [UserID]) {
         func find(_ column: String, _ indexes: [Digest256]) throws -> [UserID] {
@@ -139,7 +129,7 @@ public struct IdentityCardRepository {
     }
 
     /// The users of all providers whom a document verified that has one of these blind indexes.
-    public func holders(ofDocument indexes: [Digest256]) throws -> [UserID] {
+    package func holders(ofDocument indexes: [Digest256]) throws -> [UserID] {
         try indexes.flatMap { index in
             try transaction.query(
                 "SELECT DISTINCT user_id FROM identity_cards WHERE document_index = $1 AND status = 'verified'",
@@ -149,7 +139,7 @@ public struct IdentityCardRepository {
     }
 
     /// Decides a card that is in review; `false` where it is not, or no longer. What the device sent goes with it.
-    public func decide(
+    package func decide(
         _ id: IdentityCardID, _ status: CardStatus, by actor: String, sealedReason: [UInt8], at time: Date
     ) throws -> Bool {
         try transaction.execute(
@@ -161,24 +151,23 @@ public struct IdentityCardRepository {
     }
 
     /// Puts other facts in the place of a card's, sealed.
-    public func replaceFacts(_ id: IdentityCardID, sealed: [UInt8]) throws {
+    package func replaceFacts(_ id: IdentityCardID, sealed: [UInt8]) throws {
         try transaction.execute("UPDATE identity_cards SET sealed_facts = $2 WHERE id = $1", [.id(id), .bytes(sealed)])
     }
 
     /// Why it was decided so, sealed.
-    public func sealedReason(_ id: IdentityCardID) throws -> [UInt8]? {
+    package func sealedReason(_ id: IdentityCardID) throws -> [UInt8]? {
         try transaction.first("SELECT sealed_reason FROM identity_cards WHERE id = $1", [.id(id)])?.bytesOrNull(0)
     }
 
     /// Forgets what devices sent before a moment.
-    public func dropInput(before moment: Date) throws {
+    package func dropInput(before moment: Date) throws {
         try transaction.execute(
             "UPDATE identity_cards SET sealed_input = NULL WHERE sealed_input IS NOT NULL AND submitted_at < $1",
             [.time(moment)])
     }
 
-    /// Forgets a user's cards.
-    public func erase(_ user: UserID) throws {
+    package func erase(_ user: UserID) throws {
         try transaction.execute("DELETE FROM identity_cards WHERE user_id = $1", [.id(user)])
     }
 

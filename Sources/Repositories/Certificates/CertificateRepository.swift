@@ -4,11 +4,10 @@ import Encoding
 import Foundation
 
 /// The issuance table: every certificate that the internal CA made, and whether it still counts.
-public struct CertificateRepository {
+package struct CertificateRepository {
     private let transaction: any Transaction
 
-    /// Works inside a transaction.
-    public init(_ transaction: any Transaction) {
+    package init(_ transaction: any Transaction) {
         self.transaction = transaction
     }
 
@@ -19,7 +18,7 @@ public struct CertificateRepository {
     private static let columns = columnNames.joined(separator: ", ")
 
     /// Writes a new certificate with the key that it certifies, DER SubjectPublicKeyInfo.
-    public func insert(_ certificate: DeviceCertificate, subjectPublicKeyInfo: [UInt8]) throws {
+    package func insert(_ certificate: DeviceCertificate, subjectPublicKeyInfo: [UInt8]) throws {
         try transaction.execute(
             """
             INSERT INTO certificates (\(Self.columns), subject_public_key_info)
@@ -35,14 +34,14 @@ public struct CertificateRepository {
     }
 
     /// The key that a certificate certifies, DER SubjectPublicKeyInfo.
-    public func subjectPublicKeyInfo(serial: String) throws -> [UInt8]? {
+    package func subjectPublicKeyInfo(serial: String) throws -> [UInt8]? {
         try transaction.first("SELECT subject_public_key_info FROM certificates WHERE serial = $1", [.text(serial)])?
             .bytes(0)
     }
 
     /// A number that moves with every revocation that belongs on the revocation list: a list that was made at another one
     /// is not whole. One row, however many are revoked.
-    public func revocations() throws -> Int64 {
+    package func revocations() throws -> Int64 {
         try transaction.first("SELECT value FROM revocation_counter WHERE id = 1")?.integer(0) ?? 0
     }
 
@@ -51,7 +50,7 @@ public struct CertificateRepository {
     }
 
     /// The renewals of a certificate that no handshake has shown yet, by serial number.
-    public func listUnseenRenewals(of serial: String) throws -> [String] {
+    package func listUnseenRenewals(of serial: String) throws -> [String] {
         try transaction.query(
             "SELECT serial FROM certificates WHERE replaces = $1 AND first_seen_at IS NULL AND revoked_at IS NULL",
             [.text(serial)]
@@ -59,20 +58,20 @@ public struct CertificateRepository {
     }
 
     /// The certificate with a thumbprint.
-    public func find(thumbprint: Digest256) throws -> DeviceCertificate? {
+    package func find(thumbprint: Digest256) throws -> DeviceCertificate? {
         try transaction.first(
             "SELECT \(Self.columns) FROM certificates WHERE thumbprint = $1", [.bytes(thumbprint.bytes)]
         ).map(Self.certificate)
     }
 
     /// The certificate with a serial number, lower-case hexadecimal.
-    public func find(serial: String) throws -> DeviceCertificate? {
+    package func find(serial: String) throws -> DeviceCertificate? {
         try transaction.first("SELECT \(Self.columns) FROM certificates WHERE serial = $1", [.text(serial)])
             .map(Self.certificate)
     }
 
     /// A device's certificates, newest first.
-    public func list(deviceID: DeviceID) throws -> [DeviceCertificate] {
+    package func list(deviceID: DeviceID) throws -> [DeviceCertificate] {
         try transaction.query(
             "SELECT \(Self.columns) FROM certificates WHERE device_id = $1 ORDER BY issued_at DESC, serial",
             [.id(deviceID)]
@@ -80,7 +79,7 @@ public struct CertificateRepository {
     }
 
     /// The newest certificates of all devices.
-    public func list(limit: Int) throws -> [DeviceCertificate] {
+    package func list(limit: Int) throws -> [DeviceCertificate] {
         try transaction.query(
             "SELECT \(Self.columns) FROM certificates ORDER BY issued_at DESC, serial LIMIT $1",
             [.integer(Int64(limit))]
@@ -88,7 +87,7 @@ public struct CertificateRepository {
     }
 
     /// What is known of a public key: the certificates that carry or carried it.
-    public func list(keyHash: Digest256) throws -> [DeviceCertificate] {
+    package func list(keyHash: Digest256) throws -> [DeviceCertificate] {
         try transaction.query(
             "SELECT \(Self.columns) FROM certificates WHERE key_hash = $1", [.bytes(keyHash.bytes)]
         ).map(Self.certificate)
@@ -96,7 +95,7 @@ public struct CertificateRepository {
 
     /// The content of the revocation list: what is revoked, has not run out and is not certified anew with the same key,
     /// oldest revocation first.
-    public func listed(now: Date) throws -> [(serial: String, at: Date, reason: String)] {
+    package func listed(now: Date) throws -> [(serial: String, at: Date, reason: String)] {
         try transaction.query(
             """
             SELECT serial, revoked_at, revocation_reason FROM certificates
@@ -106,7 +105,7 @@ public struct CertificateRepository {
     }
 
     /// The revoked certificates that have not run out, oldest revocation first.
-    public func listRevoked(now: Date) throws -> [DeviceCertificate] {
+    package func listRevoked(now: Date) throws -> [DeviceCertificate] {
         try transaction.query(
             """
             SELECT \(Self.columns) FROM certificates WHERE revoked_at IS NOT NULL AND not_after > $1
@@ -116,7 +115,7 @@ public struct CertificateRepository {
     }
 
     /// Revokes a certificate; `false` where it is unknown or revoked already.
-    public func revoke(serial: String, at time: Date, reason: String) throws -> Bool {
+    package func revoke(serial: String, at time: Date, reason: String) throws -> Bool {
         try list(
             transaction.first(
                 """
@@ -127,7 +126,7 @@ public struct CertificateRepository {
 
     /// Revokes a certificate whose key is in other hands, also one that was revoked or superseded for another reason:
     /// that moment stays. `false` where it is unknown or known for such a reason already.
-    public func compromise(serial: String, at time: Date, reason: String) throws -> Bool {
+    package func compromise(serial: String, at time: Date, reason: String) throws -> Bool {
         try list(
             transaction.first(
                 """
@@ -139,7 +138,7 @@ public struct CertificateRepository {
     }
 
     /// Ends a certificate whose renewal was shown. Where the renewal has the same key, no list needs to say so.
-    public func supersede(serial: String, at time: Date, byTheSameKey isSameKey: Bool) throws {
+    package func supersede(serial: String, at time: Date, byTheSameKey isSameKey: Bool) throws {
         guard isSameKey else {
             _ = try revoke(serial: serial, at: time, reason: "superseded")
             return
@@ -162,7 +161,7 @@ public struct CertificateRepository {
     }
 
     /// Deletes the renewals of a certificate that no handshake has shown: nothing was ever admitted by them.
-    public func forgetUnseenRenewals(of serial: String) throws {
+    package func forgetUnseenRenewals(of serial: String) throws {
         try transaction.execute(
             "DELETE FROM certificates WHERE replaces = $1 AND first_seen_at IS NULL AND revoked_at IS NULL",
             [.text(serial)])
@@ -170,7 +169,7 @@ public struct CertificateRepository {
 
     /// Notes that a certificate was shown for the first time; `false` where that is known, or it was revoked meanwhile:
     /// then it supersedes nothing.
-    public func recordFirstSight(thumbprint: Digest256, at time: Date) throws -> Bool {
+    package func recordFirstSight(thumbprint: Digest256, at time: Date) throws -> Bool {
         try transaction.execute(
             """
             UPDATE certificates SET first_seen_at = $2

@@ -4,11 +4,10 @@ import Encoding
 import Foundation
 
 /// What becomes of certificates that nothing needs any more, and of the keys that must stay refused.
-public struct CertificateUpkeep {
+package struct CertificateUpkeep {
     private let transaction: any Transaction
 
-    /// Works inside a transaction.
-    public init(_ transaction: any Transaction) {
+    package init(_ transaction: any Transaction) {
         self.transaction = transaction
     }
 
@@ -17,7 +16,7 @@ public struct CertificateUpkeep {
     ///
     /// - Parameter limit: how many at most of each kind: it bounds how long other writers wait.
     /// - Returns: how many; fewer than `limit` of each kind when none is left.
-    public func purge(endedBefore end: Date, unseenSince issue: Date, limit: Int) throws -> Int {
+    package func purge(endedBefore end: Date, unseenSince issue: Date, limit: Int) throws -> Int {
         let ended = try delete(
             """
             SELECT thumbprint, device_id, key_hash, revocation_reason FROM certificates WHERE not_after < $1
@@ -51,19 +50,19 @@ public struct CertificateUpkeep {
     }
 
     /// Keeps a key refused without the certificate that it was revoked with.
-    public func keep(revoked keyHash: Digest256) throws {
+    package func keep(revoked keyHash: Digest256) throws {
         try transaction.enqueue(
             "INSERT INTO revoked_keys (key_hash) VALUES ($1) ON CONFLICT (key_hash) DO NOTHING",
             [.bytes(keyHash.bytes)])
     }
 
     /// Whether a key was revoked with a certificate that is gone.
-    public func isRevoked(_ keyHash: Digest256) throws -> Bool {
+    package func isRevoked(_ keyHash: Digest256) throws -> Bool {
         try transaction.first("SELECT 1 FROM revoked_keys WHERE key_hash = $1", [.bytes(keyHash.bytes)]) != nil
     }
 
     /// The keys that were revoked with certificates that are gone.
-    public func revokedKeys() throws -> [Digest256] {
+    package func revokedKeys() throws -> [Digest256] {
         try transaction.query("SELECT key_hash FROM revoked_keys").map { try $0.digest(0) }
     }
 }

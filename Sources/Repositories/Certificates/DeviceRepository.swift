@@ -3,18 +3,17 @@ import Domain
 import Foundation
 
 /// Devices: the names that certificates carry, and the key that proves a user's presence at one.
-public struct DeviceRepository {
+package struct DeviceRepository {
     private let transaction: any Transaction
 
-    /// Works inside a transaction.
-    public init(_ transaction: any Transaction) {
+    package init(_ transaction: any Transaction) {
         self.transaction = transaction
     }
 
     /// Takes a device id; `false` where it is taken already.
     ///
     /// - Parameter presenceKey: the SubjectPublicKeyInfo PEM of a key that only a present user can use.
-    public func insert(_ id: DeviceID, userAgent: String?, presenceKey: String?, at time: Date) throws -> Bool {
+    package func insert(_ id: DeviceID, userAgent: String?, presenceKey: String?, at time: Date) throws -> Bool {
         try transaction.execute(
             """
             INSERT INTO devices (id, user_agent, presence_key, created_at) VALUES ($1, $2, $3, $4)
@@ -23,21 +22,20 @@ public struct DeviceRepository {
     }
 
     /// A device as admins see it.
-    public struct Line: Sendable {
-        /// Its name.
-        public let id: DeviceID
+    package struct Line: Sendable {
+        package let id: DeviceID
         /// When it was certified first.
-        public let createdAt: Date
+        package let createdAt: Date
         /// What it said of its software, where it did.
-        public let userAgent: String?
+        package let userAgent: String?
         /// Its certificates that were not revoked and have not run out.
-        public let certificates: Int
+        package let certificates: Int
         /// Its sessions that were not ended; the clock may have ended some.
-        public let sessions: Int
+        package let sessions: Int
     }
 
     /// The newest devices.
-    public func list(limit: Int) throws -> [Line] {
+    package func list(limit: Int) throws -> [Line] {
         try transaction.query(
             """
             SELECT id, created_at, user_agent,
@@ -54,12 +52,12 @@ public struct DeviceRepository {
     }
 
     /// The SubjectPublicKeyInfo PEM of a device's presence key; `nil` where it registered none.
-    public func presenceKey(of id: DeviceID) throws -> String? {
+    package func presenceKey(of id: DeviceID) throws -> String? {
         try transaction.first("SELECT presence_key FROM devices WHERE id = $1", [.id(id)])?.textOrNull(0)
     }
 
     /// Whether a device was ever certified.
-    public func exists(_ id: DeviceID) throws -> Bool {
+    package func exists(_ id: DeviceID) throws -> Bool {
         try transaction.first("SELECT 1 FROM devices WHERE id = $1", [.id(id)]) != nil
     }
 }

@@ -4,11 +4,10 @@ import Encoding
 import Foundation
 
 /// Certification requests that were granted a moment ago: an answer that was lost on the way is given again.
-public struct RepeatedRequestRepository {
+package struct RepeatedRequestRepository {
     private let transaction: any Transaction
 
-    /// Works inside a transaction.
-    public init(_ transaction: any Transaction) {
+    package init(_ transaction: any Transaction) {
         self.transaction = transaction
     }
 
@@ -17,7 +16,7 @@ public struct RepeatedRequestRepository {
     /// - Parameters:
     ///   - hash: SHA-256 of the request's bytes.
     ///   - certificatePEM: the certificate, which is no secret.
-    public func remember(_ hash: Digest256, serial: String, certificatePEM: String, until end: Date) throws {
+    package func remember(_ hash: Digest256, serial: String, certificatePEM: String, until end: Date) throws {
         try transaction.enqueue(
             """
             INSERT INTO recent_certifications (request_hash, serial, certificate, expires_at) VALUES ($1, $2, $3, $4)
@@ -27,7 +26,7 @@ public struct RepeatedRequestRepository {
     }
 
     /// What a request was given, and the presence key of its device; whether the certificate still counts is not asked.
-    public func find(
+    package func find(
         _ hash: Digest256
     ) throws -> (certificate: DeviceCertificate, certificatePEM: String, presenceKey: String?)? {
         let row = try transaction.first(
@@ -40,7 +39,7 @@ public struct RepeatedRequestRepository {
     }
 
     /// Forgets what nobody asks for again.
-    public func purge() throws {
+    package func purge() throws {
         try transaction.execute("DELETE FROM recent_certifications WHERE expires_at <= $1", [.time(transaction.now)])
     }
 }

@@ -2,29 +2,24 @@ import Database
 import Foundation
 
 /// The certificate revocation list in force, numbered (RFC 5280 §5.2.3).
-public struct RevocationListRepository {
+package struct RevocationListRepository {
     private let transaction: any Transaction
 
-    /// Works inside a transaction.
-    public init(_ transaction: any Transaction) {
+    package init(_ transaction: any Transaction) {
         self.transaction = transaction
     }
 
-    /// A list as published.
-    public struct Published: Sendable {
-        /// Its number, growing.
-        public let number: Int64
+    package struct Published: Sendable {
+        package let number: Int64
         /// Its DER form.
-        public let der: [UInt8]
+        package let der: [UInt8]
         /// How many certificates it lists.
-        public let entries: Int64
-        /// When it was made.
-        public let thisUpdate: Date
+        package let entries: Int64
+        package let thisUpdate: Date
         /// What ``CertificateRepository/revocations()`` said when it was made.
-        public let revocations: Int64
+        package let revocations: Int64
 
-        /// Joins the parts.
-        public init(number: Int64, der: [UInt8], entries: Int64, thisUpdate: Date, revocations: Int64) {
+        package init(number: Int64, der: [UInt8], entries: Int64, thisUpdate: Date, revocations: Int64) {
             self.number = number
             self.der = der
             self.entries = entries
@@ -33,8 +28,7 @@ public struct RevocationListRepository {
         }
     }
 
-    /// The list in force.
-    public func current() throws -> Published? {
+    package func current() throws -> Published? {
         try transaction.first(
             "SELECT number, der, entries, this_update, revocations FROM revocation_lists ORDER BY number DESC LIMIT 1",
             []
@@ -46,21 +40,21 @@ public struct RevocationListRepository {
     }
 
     /// Of the list in force all but the list, which may have megabytes.
-    public func heading() throws -> (number: Int64, thisUpdate: Date, revocations: Int64)? {
+    package func heading() throws -> (number: Int64, thisUpdate: Date, revocations: Int64)? {
         try transaction.first(
             "SELECT number, this_update, revocations FROM revocation_lists ORDER BY number DESC LIMIT 1", []
         ).map { (try $0.integer(0), try $0.time(1), try $0.integer(2)) }
     }
 
     /// Puts a list in force that was made to follow another one; `false` where a third one follows that by now.
-    public func publish(_ list: Published, nextUpdate: Date, after number: Int64) throws -> Bool {
+    package func publish(_ list: Published, nextUpdate: Date, after number: Int64) throws -> Bool {
         guard try (heading()?.number ?? 0) == number, list.number > number else { return false }
         try publish(list, nextUpdate: nextUpdate)
         return true
     }
 
     /// Puts a list in force and drops the ones before it.
-    public func publish(_ list: Published, nextUpdate: Date) throws {
+    package func publish(_ list: Published, nextUpdate: Date) throws {
         try transaction.execute(
             """
             INSERT INTO revocation_lists (number, der, entries, this_update, next_update, revocations)

@@ -5,16 +5,15 @@ import Foundation
 
 /// What changed, for the memories of all processes. A change is written in the transaction that makes it, numbered by
 /// a counter whose row stays locked until that transaction commits: numbers become visible in their order.
-public struct ChangeLog {
+package struct ChangeLog {
     private let transaction: any Transaction
 
-    /// Works inside a transaction.
-    public init(_ transaction: any Transaction) {
+    package init(_ transaction: any Transaction) {
         self.transaction = transaction
     }
 
     /// Something that memories may hold and must read anew.
-    public enum Change: Sendable, Equatable {
+    package enum Change: Sendable, Equatable {
         /// The session whose token has this hash.
         case session(Digest256)
         /// All sessions of a user.
@@ -59,7 +58,7 @@ public struct ChangeLog {
     }
 
     /// Tells all processes, when this transaction commits.
-    public func announce(_ change: Change) throws {
+    package func announce(_ change: Change) throws {
         let counter = try transaction.first(
             "UPDATE change_counter SET value = value + 1 WHERE id = 1 RETURNING value", [])
         guard let sequence = try counter?.integer(0) else { throw DamagedRow(column: 0) }
@@ -70,7 +69,7 @@ public struct ChangeLog {
     }
 
     /// The number of the last change.
-    public func last() throws -> Int64 {
+    package func last() throws -> Int64 {
         guard let row = try transaction.first("SELECT value FROM change_counter WHERE id = 1", []) else {
             throw DamagedRow(column: 0)
         }
@@ -78,20 +77,20 @@ public struct ChangeLog {
     }
 
     /// What changed since a number.
-    public struct Reading: Sendable {
+    package struct Reading: Sendable {
         /// In order; a kind that this version does not know is left out.
-        public let changes: [Change]
+        package let changes: [Change]
         /// The number of the last change.
-        public let last: Int64
+        package let last: Int64
         /// Whether no change is missing: one who was away for long comes after some were forgotten.
-        public let isWhole: Bool
+        package let isWhole: Bool
 
         /// Nothing yet: one begins to watch.
-        public static func none(last: Int64) -> Reading { Reading(changes: [], last: last, isWhole: true) }
+        package static func none(last: Int64) -> Reading { Reading(changes: [], last: last, isWhole: true) }
     }
 
     /// The changes after a number, in one statement: every node asks several times a second.
-    public func read(after sequence: Int64) throws -> Reading {
+    package func read(after sequence: Int64) throws -> Reading {
         let rows = try transaction.query(
             """
             SELECT value, sequence, kind, key FROM change_counter
@@ -105,7 +104,7 @@ public struct ChangeLog {
     }
 
     /// Forgets changes that every live process has read.
-    public func purge(before moment: Date) throws {
+    package func purge(before moment: Date) throws {
         try transaction.execute("DELETE FROM changes WHERE at < $1", [.time(moment)])
     }
 }

@@ -4,19 +4,17 @@ import Encoding
 import Foundation
 
 /// The processes that serve the store. Each writes its own row and reads the others'.
-public struct ClusterMemberRepository {
+package struct ClusterMemberRepository {
     private let transaction: any Transaction
 
-    /// The table.
-    public static let table = "nodes"
+    package static let table = "nodes"
 
-    /// Works inside a transaction.
-    public init(_ transaction: any Transaction) {
+    package init(_ transaction: any Transaction) {
         self.transaction = transaction
     }
 
     /// Writes that a node lives now, and what it has; one that was forgotten meanwhile is there again.
-    public func write(_ node: NodeID, host: String, version: String, startedAt: Date, _ fingerprints: NodeFingerprints)
+    package func write(_ node: NodeID, host: String, version: String, startedAt: Date, _ fingerprints: NodeFingerprints)
         throws
     {
         try transaction.execute(
@@ -31,7 +29,7 @@ public struct ClusterMemberRepository {
     }
 
     /// The nodes that count, oldest first.
-    public func live() throws -> [ClusterMember] {
+    package func live() throws -> [ClusterMember] {
         let moment = transaction.now.addingTimeInterval(-ClusterMember.patience)
         return try transaction.query(
             """
@@ -49,12 +47,12 @@ public struct ClusterMemberRepository {
     }
 
     /// Takes a node out that ends.
-    public func remove(_ node: NodeID) throws {
+    package func remove(_ node: NodeID) throws {
         try transaction.execute("DELETE FROM nodes WHERE id = $1", [.id(node)])
     }
 
     /// Forgets nodes that were not seen since a moment.
-    public func purge(unseenSince moment: Date) throws {
+    package func purge(unseenSince moment: Date) throws {
         try transaction.execute("DELETE FROM nodes WHERE seen_at < $1", [.time(moment)])
     }
 }

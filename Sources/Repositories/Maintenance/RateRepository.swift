@@ -4,11 +4,10 @@ import Encoding
 import Foundation
 
 /// Limits that hold across nodes: one time stamp for each key.
-public struct RateRepository {
+package struct RateRepository {
     private let transaction: any Transaction
 
-    /// Works inside a transaction.
-    public init(_ transaction: any Transaction) {
+    package init(_ transaction: any Transaction) {
         self.transaction = transaction
     }
 
@@ -16,7 +15,7 @@ public struct RateRepository {
     /// if this transaction commits, so callers count in one of its own.
     ///
     /// - Throws: ``Refusal`` `rate_limited`.
-    public func count(_ key: String, limit: RateLimit) throws {
+    package func count(_ key: String, limit: RateLimit) throws {
         let now = transaction.now
         let arrival = try transaction.first("SELECT arrival FROM rates WHERE key = $1", [.text(key)])?.time(0)
         switch limit.judge(arrival: arrival, now: now) {
@@ -36,7 +35,7 @@ public struct RateRepository {
     /// the address: nobody reads from the store who came from where. With a new version of the index key limits begin anew.
     ///
     /// - Throws: ``Refusal`` `rate_limited`.
-    public func count(_ act: String, from address: String, keys: PersonalKeys, limit: RateLimit) throws {
+    package func count(_ act: String, from address: String, keys: PersonalKeys, limit: RateLimit) throws {
         let digest = keys.blindIndex(address, .networkAddress).bytes.prefix(16)
         try count("\(act) \(Base64URL.encode(Array(digest)))", limit: limit)
     }
@@ -45,7 +44,7 @@ public struct RateRepository {
     /// length. Each of so many places is taken for a whole period.
     ///
     /// - Throws: ``Refusal`` `rate_limited`.
-    public func countExactly(_ key: String, limit: RateLimit) throws {
+    package func countExactly(_ key: String, limit: RateLimit) throws {
         var soonest: Refusal?
         for place in 0..<limit.count {
             do {
@@ -60,7 +59,7 @@ public struct RateRepository {
     /// Refuses where ``count(_:limit:)`` would, and counts nothing: before work that is for nothing otherwise.
     ///
     /// - Throws: ``Refusal`` `rate_limited`.
-    public func requireRoom(_ key: String, limit: RateLimit) throws {
+    package func requireRoom(_ key: String, limit: RateLimit) throws {
         let arrival = try transaction.first("SELECT arrival FROM rates WHERE key = $1", [.text(key)])?.time(0)
         if case .refused(let retryAfter) = limit.judge(arrival: arrival, now: transaction.now) {
             throw Refusal(
@@ -69,7 +68,7 @@ public struct RateRepository {
     }
 
     /// Forgets keys whose time has passed: they are as good as new.
-    public func purge(before moment: Date) throws {
+    package func purge(before moment: Date) throws {
         try transaction.execute("DELETE FROM rates WHERE arrival < $1", [.time(moment)])
     }
 }

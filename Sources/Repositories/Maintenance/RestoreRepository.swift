@@ -4,16 +4,15 @@ import Foundation
 
 /// What a restored store must not bring back, and what of the store that it replaces must not be lost. Across tables,
 /// since it is one act.
-public struct RestoreRepository {
+package struct RestoreRepository {
     private let transaction: any Transaction
 
-    /// Works inside a transaction.
-    public init(_ transaction: any Transaction) {
+    package init(_ transaction: any Transaction) {
         self.transaction = transaction
     }
 
     /// Ends every session; how many there were.
-    public func endAllSessions() throws -> Int {
+    package func endAllSessions() throws -> Int {
         try transaction.execute(
             """
             UPDATE sessions SET state = 'unauthenticated', challenged_at = NULL, ended_at = $1,
@@ -23,7 +22,7 @@ public struct RestoreRepository {
     }
 
     /// Takes everything out of the outbox that was not sent; how many messages there were.
-    public func dropUnsentMessages() throws -> Int {
+    package func dropUnsentMessages() throws -> Int {
         try transaction.execute(
             """
             UPDATE outbox SET state = 'dropped', ended_at = $1, payload = $2, reason = 'the store was restored',
@@ -33,21 +32,21 @@ public struct RestoreRepository {
     }
 
     /// Ends every phone verification: how often its code was tried since is not known.
-    public func endPhoneVerifications() throws {
+    package func endPhoneVerifications() throws {
         try transaction.execute(
             "UPDATE phone_verifications SET expires_at = $1 WHERE verified_at IS NULL AND expires_at > $1",
             [.time(transaction.now)])
     }
 
     /// The generation that nonces are made in; part of what their key is derived from.
-    public func nonceGeneration() throws -> String {
+    package func nonceGeneration() throws -> String {
         try transaction.first("SELECT value FROM generations WHERE name = 'nonces'")?.text(0) ?? ""
     }
 
     /// Begins a generation of nonces: those of earlier ones are not recognized any more.
     ///
     /// - Parameter name: random, since a backup may be restored more than once.
-    public func beginNonceGeneration(_ name: UUID) throws {
+    package func beginNonceGeneration(_ name: UUID) throws {
         try transaction.execute(
             """
             INSERT INTO generations (name, value) VALUES ('nonces', $1)
@@ -56,7 +55,7 @@ public struct RestoreRepository {
     }
 
     /// The users who were erased at some time, by their keys and by the audit log: with what the log calls the act.
-    public func erasures() throws -> [(user: UserID, entry: String?)] {
+    package func erasures() throws -> [(user: UserID, entry: String?)] {
         let keys = try transaction.query("SELECT user_id FROM data_keys WHERE erased_at IS NOT NULL")
         let entries = try transaction.query(
             "SELECT subject, id FROM audit_entries WHERE event = $1 ORDER BY at, id",
@@ -69,19 +68,19 @@ public struct RestoreRepository {
     }
 
     /// Whether the audit log has an entry.
-    public func hasAuditEntry(_ id: String) throws -> Bool {
+    package func hasAuditEntry(_ id: String) throws -> Bool {
         try transaction.first("SELECT 1 FROM audit_entries WHERE id = $1", [.text(id)]) != nil
     }
 
     /// Every provider key that was retired or revoked.
-    public func endedProviderKeys() throws -> [(id: ProviderKeyID, retiredAt: Date?, revokedAt: Date?)] {
+    package func endedProviderKeys() throws -> [(id: ProviderKeyID, retiredAt: Date?, revokedAt: Date?)] {
         try transaction.query(
             "SELECT id, retired_at, revoked_at FROM provider_keys WHERE retired_at IS NOT NULL OR revoked_at IS NOT NULL"
         ).map { (try $0.id(0), try $0.timeOrNull(1), try $0.timeOrNull(2)) }
     }
 
     /// Ends a provider key as it was ended elsewhere; `false` where it is unknown or ended so already.
-    public func end(_ id: ProviderKeyID, retiredAt: Date?, revokedAt: Date?) throws -> Bool {
+    package func end(_ id: ProviderKeyID, retiredAt: Date?, revokedAt: Date?) throws -> Bool {
         try transaction.execute(
             """
             UPDATE provider_keys SET retired_at = COALESCE(retired_at, $2), revoked_at = COALESCE(revoked_at, $3)
@@ -91,14 +90,14 @@ public struct RestoreRepository {
     }
 
     /// The identifiers of one-time tokens that were spent and could still be shown again.
-    public func spentIdentifiers() throws -> [(identifier: String, expiresAt: Date)] {
+    package func spentIdentifiers() throws -> [(identifier: String, expiresAt: Date)] {
         try transaction.query(
             "SELECT identifier, expires_at FROM spent_identifiers WHERE expires_at > $1", [.time(transaction.now)]
         ).map { (try $0.text(0), try $0.time(1)) }
     }
 
     /// Spends an identifier as it was spent elsewhere.
-    public func spend(_ identifier: String, until expiry: Date) throws {
+    package func spend(_ identifier: String, until expiry: Date) throws {
         try transaction.execute(
             "INSERT INTO spent_identifiers (identifier, expires_at) VALUES ($1, $2) ON CONFLICT (identifier) DO NOTHING",
             [.text(identifier), .time(expiry)])

@@ -4,16 +4,15 @@ import Encoding
 import Foundation
 
 /// How much of everything there is, counted by the store.
-public struct StatusRepository {
+package struct StatusRepository {
     private let transaction: any Transaction
 
-    /// Works inside a transaction.
-    public init(_ transaction: any Transaction) {
+    package init(_ transaction: any Transaction) {
         self.transaction = transaction
     }
 
     /// The sessions that may act, and those that must be renewed first: ``Session/standing(now:policy:)`` as a count.
-    public func sessions(policy: SessionPolicy) throws -> (authenticated: Int, challenged: Int) {
+    package func sessions(policy: SessionPolicy) throws -> (authenticated: Int, challenged: Int) {
         let now = transaction.now.milliseconds
         func ago(_ seconds: TimeInterval) -> Value { .integer(now - Int64((seconds * 1000).rounded())) }
         let shift = Value.integer(Int64(((policy.absoluteLifetime - policy.idleLifetime) * 1000).rounded()))
@@ -32,7 +31,7 @@ public struct StatusRepository {
     }
 
     /// The users by level, as it stands now.
-    public func users() throws -> [Assurance: Int] {
+    package func users() throws -> [Assurance: Int] {
         let rows = try transaction.query(
             """
             SELECT CASE WHEN assurance <> 'none' AND assurance_until <= $1 THEN 'phone' ELSE assurance END, COUNT(*)
@@ -43,7 +42,7 @@ public struct StatusRepository {
     }
 
     /// The device certificates that count, that were revoked or superseded, and that ran out without that.
-    public func certificates() throws -> (valid: Int, revoked: Int, expired: Int) {
+    package func certificates() throws -> (valid: Int, revoked: Int, expired: Int) {
         let now = Value.time(transaction.now)
         return (
             try count("SELECT COUNT(*) FROM certificates WHERE revoked_at IS NULL AND not_after > $1", [now]),
@@ -53,10 +52,10 @@ public struct StatusRepository {
     }
 
     /// How many devices there are.
-    public func devices() throws -> Int { try count("SELECT COUNT(*) FROM devices", []) }
+    package func devices() throws -> Int { try count("SELECT COUNT(*) FROM devices", []) }
 
     /// The providers that count, and those that were disabled.
-    public func providers() throws -> (enabled: Int, disabled: Int) {
+    package func providers() throws -> (enabled: Int, disabled: Int) {
         (
             try count("SELECT COUNT(*) FROM providers WHERE disabled_at IS NULL", []),
             try count("SELECT COUNT(*) FROM providers WHERE disabled_at IS NOT NULL", [])

@@ -6,14 +6,13 @@ import Foundation
 ///
 /// A sender leases a message, tries, and settles it. A lease that its holder does not settle runs out, and the message
 /// is tried again: at least once, and twice only where a process died between handing a message over and saying so.
-public struct OutboxRepository {
+package struct OutboxRepository {
     private let transaction: any Transaction
 
     /// The table, as it is bound into what is sealed in it.
-    public static let table = "outbox"
+    package static let table = "outbox"
 
-    /// Works inside a transaction.
-    public init(_ transaction: any Transaction) {
+    package init(_ transaction: any Transaction) {
         self.transaction = transaction
     }
 
@@ -29,7 +28,7 @@ public struct OutboxRepository {
     }
 
     /// Writes a message; `false` where the same one was written before.
-    public func insert(_ message: OutboxMessage) throws -> Bool {
+    package func insert(_ message: OutboxMessage) throws -> Bool {
         try transaction.execute(
             """
             INSERT INTO outbox (\(Self.columns)) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
@@ -48,7 +47,7 @@ public struct OutboxRepository {
     ///
     /// Of the events for one provider no more are under way at once than ``ReceiverBreaker`` allows, on all nodes together:
     /// a receiver that hangs takes its own places alone.
-    public func lease(
+    package func lease(
         _ lease: String, _ slots: [OutboxKind: Int], for seconds: TimeInterval
     ) throws -> [OutboxMessage] {
         let now = Value.time(transaction.now)
@@ -166,7 +165,7 @@ public struct OutboxRepository {
     /// Writes what a try came to, if the lease still holds; `false` where it ran out and another has it.
     ///
     /// What was sent or is past its time needs its payload no more.
-    public func settle(_ message: OutboxMessage, lease: String) throws -> Bool {
+    package func settle(_ message: OutboxMessage, lease: String) throws -> Bool {
         let isOver = message.state == .sent || message.state == .expired
         return try transaction.execute(
             """
@@ -182,7 +181,7 @@ public struct OutboxRepository {
     }
 
     /// When the next message of some kinds is due, or the next lease runs out; `nil` where none waits.
-    public func nextDue(_ kinds: [OutboxKind]) throws -> Date? {
+    package func nextDue(_ kinds: [OutboxKind]) throws -> Date? {
         var moments: [Date?] = []
         for kind in kinds {
             if kind == .providerEvent {
@@ -202,14 +201,14 @@ public struct OutboxRepository {
     }
 
     /// How many messages are in a state.
-    public func count(_ state: OutboxState) throws -> Int {
+    package func count(_ state: OutboxState) throws -> Int {
         Int(
             try transaction.first("SELECT COUNT(*) FROM outbox WHERE state = $1", [.text(state.rawValue)])?
                 .integer(0) ?? 0)
     }
 
     /// The newest messages, of one state or of all.
-    public func list(_ state: OutboxState?, limit: Int) throws -> [OutboxMessage] {
+    package func list(_ state: OutboxState?, limit: Int) throws -> [OutboxMessage] {
         try transaction.query(
             """
             SELECT \(Self.columns) FROM outbox WHERE ($1 = '' OR state = $1) AND kind IN (\(Self.kinds))
@@ -219,14 +218,14 @@ public struct OutboxRepository {
     }
 
     /// The message with an id.
-    public func find(_ id: OutboxMessageID) throws -> OutboxMessage? {
+    package func find(_ id: OutboxMessageID) throws -> OutboxMessage? {
         try transaction.first(
             "SELECT \(Self.columns) FROM outbox WHERE id = $1 AND kind IN (\(Self.kinds))", [.id(id)]
         ).map(Self.message)
     }
 
     /// Gives a message all its tries anew, from now on; whoever has it leased settles it no more.
-    public func restart(_ id: OutboxMessageID) throws {
+    package func restart(_ id: OutboxMessageID) throws {
         try transaction.execute(
             """
             UPDATE outbox SET state = 'waiting', tries = 0, due_at = $2, ended_at = NULL, lease = NULL,
@@ -235,8 +234,7 @@ public struct OutboxRepository {
             """, [.id(id), .time(transaction.now)])
     }
 
-    /// Takes a message out.
-    public func drop(_ id: OutboxMessageID) throws {
+    package func drop(_ id: OutboxMessageID) throws {
         try transaction.execute(
             """
             UPDATE outbox SET state = 'dropped', ended_at = $2, payload = $3, lease = NULL, leased_until = NULL
@@ -245,12 +243,12 @@ public struct OutboxRepository {
     }
 
     /// Forgets what was for a user, sent or not.
-    public func erase(_ user: UserID) throws {
+    package func erase(_ user: UserID) throws {
         try transaction.execute("DELETE FROM outbox WHERE user_id = $1", [.id(user)])
     }
 
     /// Forgets what ended before a moment.
-    public func purge(endedBefore moment: Date) throws {
+    package func purge(endedBefore moment: Date) throws {
         try transaction.execute("DELETE FROM outbox WHERE ended_at < $1", [.time(moment)])
     }
 

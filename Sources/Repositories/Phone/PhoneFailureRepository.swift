@@ -4,19 +4,18 @@ import Encoding
 import Foundation
 
 /// Wrong codes in a row, by user and number.
-public struct PhoneFailureRepository {
+package struct PhoneFailureRepository {
     private let transaction: any Transaction
 
-    /// Works inside a transaction.
-    public init(_ transaction: any Transaction) {
+    package init(_ transaction: any Transaction) {
         self.transaction = transaction
     }
 
     /// What a failed check that belongs to no number is noted under.
-    public static let noNumber = Digest256.of("no number")
+    package static let noNumber = Digest256.of("no number")
 
     /// The streak of a user for a number.
-    public func find(userID: UserID, numberIndexes: [Digest256]) throws -> FailureStreak {
+    package func find(userID: UserID, numberIndexes: [Digest256]) throws -> FailureStreak {
         for index in numberIndexes {
             let row = try transaction.first(
                 "SELECT failures, frozen_until FROM phone_failures WHERE user_id = $1 AND number_index = $2",
@@ -27,7 +26,7 @@ public struct PhoneFailureRepository {
     }
 
     /// Keeps the streak. Every failed check writes one row here, an unknown verification's too: all cost the same.
-    public func save(_ streak: FailureStreak, userID: UserID, numberIndex: Digest256) throws {
+    package func save(_ streak: FailureStreak, userID: UserID, numberIndex: Digest256) throws {
         try transaction.execute(
             """
             INSERT INTO phone_failures (user_id, number_index, failures, frozen_until, updated_at)
@@ -42,7 +41,7 @@ public struct PhoneFailureRepository {
     }
 
     /// Forgets streaks that were not touched since a moment and freeze nobody.
-    public func purge(before moment: Date) throws {
+    package func purge(before moment: Date) throws {
         try transaction.execute(
             "DELETE FROM phone_failures WHERE updated_at < $1 AND (frozen_until IS NULL OR frozen_until < $1)",
             [.time(moment)])

@@ -4,11 +4,10 @@ import Encoding
 import Foundation
 
 /// Every text that was asked for: what the guard before the texts counts. Numbers and prefixes are blind indexes.
-public struct PhoneSendRepository {
+package struct PhoneSendRepository {
     private let transaction: any Transaction
 
-    /// Works inside a transaction.
-    public init(_ transaction: any Transaction) {
+    package init(_ transaction: any Transaction) {
         self.transaction = transaction
     }
 
@@ -24,7 +23,7 @@ public struct PhoneSendRepository {
     /// Counts what bears on a text to a target.
     ///
     /// Rows are counted only where a user's or number's own limits bound them; what others share is read from counters.
-    public func counts(for target: SendTarget, policy: PhonePolicy) throws -> SendCounts {
+    package func counts(for target: SendTarget, policy: PhonePolicy) throws -> SendCounts {
         let now = transaction.now
         let (hour, day) = (Value.time(now.addingTimeInterval(-3600)), Value.time(now.addingTimeInterval(-86_400)))
         let number = Value.bytes(target.number.bytes)
@@ -46,7 +45,7 @@ public struct PhoneSendRepository {
     }
 
     /// Writes that a text was asked for and what was decided; what it costs and what it thins out with it.
-    public func record(
+    package func record(
         _ decision: SendDecision, to target: SendTarget, verification: PhoneVerificationID, id: UUID,
         policy: PhonePolicy
     ) throws {
@@ -82,7 +81,7 @@ public struct PhoneSendRepository {
     }
 
     /// Notes that a verification's texts brought the right code.
-    public func recordVerified(_ verification: PhoneVerificationID) throws {
+    package func recordVerified(_ verification: PhoneVerificationID) throws {
         let rows = try transaction.query(
             """
             SELECT at, counters FROM phone_sends
@@ -97,15 +96,15 @@ public struct PhoneSendRepository {
     }
 
     /// Something that is thinned out.
-    public struct Thinned: Sendable {
+    package struct Thinned: Sendable {
         /// Its name, as the audit log has it.
-        public let name: String
+        package let name: String
         /// Until when, unless it is lifted before.
-        public let endsAt: Date
+        package let endsAt: Date
     }
 
     /// What is thinned out now, in the order of the names; at most so much.
-    public func thinned(limit: Int) throws -> [Thinned] {
+    package func thinned(limit: Int) throws -> [Thinned] {
         try transaction.query(
             "SELECT subject, ends_at FROM phone_stops WHERE ends_at > $1 ORDER BY subject LIMIT $2",
             [.time(transaction.now), Value(limit)]
@@ -115,7 +114,7 @@ public struct PhoneSendRepository {
     /// Ends the thinning out of something, and forgets what it was judged by.
     ///
     /// - Returns: whether it was thinned out.
-    public func lift(_ name: String) throws -> Bool {
+    package func lift(_ name: String) throws -> Bool {
         let isThinned = try self.isThinned(name)
         try transaction.execute("DELETE FROM phone_stops WHERE subject = $1", [.text(name)])
         if isThinned { try PhoneTallyRepository(transaction).reset(name) }
@@ -123,7 +122,7 @@ public struct PhoneSendRepository {
     }
 
     /// Forgets what no limit counts any more.
-    public func purge(before moment: Date) throws {
+    package func purge(before moment: Date) throws {
         let now = transaction.now
         try transaction.execute("DELETE FROM phone_sends WHERE at < $1", [.time(moment)])
         try transaction.execute("DELETE FROM phone_stops WHERE ends_at < $1", [.time(now)])

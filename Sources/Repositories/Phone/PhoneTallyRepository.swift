@@ -5,24 +5,23 @@ import Foundation
 
 /// How many texts went out where, and how many of them brought a right code: one row for each counter and five minutes.
 /// A look at the last 24 hours reads at most 288 rows a counter, however many texts there were.
-public struct PhoneTallyRepository {
+package struct PhoneTallyRepository {
     private let transaction: any Transaction
 
     /// The length of a step, in seconds. An hour is the present step and the eleven before it.
-    public static let step: TimeInterval = 300
+    package static let step: TimeInterval = 300
 
-    /// Works inside a transaction.
-    public init(_ transaction: any Transaction) {
+    package init(_ transaction: any Transaction) {
         self.transaction = transaction
     }
 
     /// The step that a moment lies in, since 1970.
-    public static func step(of moment: Date) -> Int64 {
+    package static func step(of moment: Date) -> Int64 {
         Int64(saturating: (moment.timeIntervalSince1970 / step).rounded(.down))
     }
 
     /// What some counters show; those that show nothing are left out.
-    public func find(_ counters: [String]) throws -> [String: Tally] {
+    package func find(_ counters: [String]) throws -> [String: Tally] {
         let now = Self.step(of: transaction.now)
         let places = counters.indices.map { "$\($0 + 3)" }.joined(separator: ", ")
         let rows = try transaction.query(
@@ -44,7 +43,7 @@ public struct PhoneTallyRepository {
     }
 
     /// Counts a text, or the right code that a text of some moment brought.
-    public func add(sends: Int, verified: Int, to counters: [String], at moment: Date) throws {
+    package func add(sends: Int, verified: Int, to counters: [String], at moment: Date) throws {
         try transaction.execute(
             """
             INSERT INTO phone_tallies (counter, step, sends, verified) VALUES ($1, $2, $3, $4)
@@ -55,12 +54,12 @@ public struct PhoneTallyRepository {
     }
 
     /// Forgets what a counter shows.
-    public func reset(_ counter: String) throws {
+    package func reset(_ counter: String) throws {
         try transaction.execute("DELETE FROM phone_tallies WHERE counter = $1", [.text(counter)])
     }
 
     /// Forgets what no limit looks at any more.
-    public func purge() throws {
+    package func purge() throws {
         try transaction.execute(
             "DELETE FROM phone_tallies WHERE step <= $1",
             [.integer(Self.step(of: transaction.now) - Int64(86_400 / Self.step))])
@@ -70,7 +69,7 @@ public struct PhoneTallyRepository {
 extension Schema {
     /// Counters in place of counted rows, and what a provider's texts cost.
     static let phoneTallies = Migration(
-        identifier: 18, name: "counters of texts by groups of askers",
+        identifier: 18, name: "counters of texts by groups of requesters",
         statements: [
             """
             CREATE TABLE phone_tallies (

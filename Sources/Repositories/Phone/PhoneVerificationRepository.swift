@@ -4,30 +4,26 @@ import Encoding
 import Foundation
 
 /// Proofs of phone numbers that were started. The number stands sealed in it, and as a blind index; the code nowhere.
-public struct PhoneVerificationRepository {
+package struct PhoneVerificationRepository {
     private let transaction: any Transaction
 
     /// The table, as it is bound into what is sealed in it.
-    public static let table = "phone_verifications"
+    package static let table = "phone_verifications"
 
-    /// Works inside a transaction.
-    public init(_ transaction: any Transaction) {
+    package init(_ transaction: any Transaction) {
         self.transaction = transaction
     }
 
     /// A proof and what it is about.
-    public struct Entry: Sendable {
-        /// The proof itself.
-        public var challenge: PhoneVerification
-        /// The number's blind index.
-        public let numberIndex: Digest256
+    package struct Entry: Sendable {
+        package var challenge: PhoneVerification
+        package let numberIndex: Digest256
         /// The number in E.164 form, sealed under the user's data key.
-        public let sealedNumber: [UInt8]
+        package let sealedNumber: [UInt8]
         /// The ARN of the push endpoint that the proof will register, sealed.
-        public let sealedPushEndpoint: [UInt8]?
+        package let sealedPushEndpoint: [UInt8]?
 
-        /// Joins the parts.
-        public init(
+        package init(
             challenge: PhoneVerification, numberIndex: Digest256, sealedNumber: [UInt8], sealedPushEndpoint: [UInt8]?
         ) {
             self.challenge = challenge
@@ -42,8 +38,7 @@ public struct PhoneVerificationRepository {
         checks, resends, asked_at, is_sent, verified_at
         """
 
-    /// Writes a new one.
-    public func insert(_ entry: Entry) throws {
+    package func insert(_ entry: Entry) throws {
         let challenge = entry.challenge
         try transaction.execute(
             """
@@ -60,13 +55,13 @@ public struct PhoneVerificationRepository {
     }
 
     /// The one with an id.
-    public func find(_ id: PhoneVerificationID) throws -> Entry? {
+    package func find(_ id: PhoneVerificationID) throws -> Entry? {
         try transaction.first("SELECT \(Self.columns) FROM phone_verifications WHERE id = $1", [.id(id)])
             .map(Self.entry)
     }
 
     /// The newest one of a user on a device for a number that has not expired.
-    public func findUnexpired(
+    package func findUnexpired(
         userID: UserID, deviceID: DeviceID, numberIndexes: [Digest256]
     ) throws -> Entry? {
         for index in numberIndexes {
@@ -84,7 +79,7 @@ public struct PhoneVerificationRepository {
 
     /// Counts a check of a user on a device, and gives the proof with this check counted; `nil` where it is unknown
     /// or somebody else's. The row stays locked until the transaction ends, so that checks are judged one by one.
-    public func countCheck(
+    package func countCheck(
         _ id: PhoneVerificationID, userID: UserID, deviceID: DeviceID
     ) throws -> Entry? {
         try transaction.first(
@@ -96,13 +91,13 @@ public struct PhoneVerificationRepository {
     }
 
     /// Notes that the right code was shown.
-    public func recordVerified(_ id: PhoneVerificationID, at time: Date) throws {
+    package func recordVerified(_ id: PhoneVerificationID, at time: Date) throws {
         try transaction.execute(
             "UPDATE phone_verifications SET verified_at = $2 WHERE id = $1", [.id(id), .time(time)])
     }
 
     /// Notes that the code was asked for again; `false` where somebody else did at the same moment.
-    public func recordResend(_ challenge: PhoneVerification) throws -> Bool {
+    package func recordResend(_ challenge: PhoneVerification) throws -> Bool {
         try transaction.execute(
             "UPDATE phone_verifications SET resends = $2, asked_at = $3, is_sent = $4 WHERE id = $1 AND resends = $5",
             [
@@ -112,20 +107,19 @@ public struct PhoneVerificationRepository {
     }
 
     /// Puts another push endpoint in place of what the start named.
-    public func replacePushEndpoint(_ id: PhoneVerificationID, sealed: [UInt8]?) throws {
+    package func replacePushEndpoint(_ id: PhoneVerificationID, sealed: [UInt8]?) throws {
         try transaction.execute(
             "UPDATE phone_verifications SET sealed_push_endpoint = $2 WHERE id = $1", [.id(id), Value(sealed)])
     }
 
-    /// Forgets a user's.
-    public func erase(_ user: UserID) throws {
+    package func erase(_ user: UserID) throws {
         for table in ["phone_verifications", "phone_failures"] {
             try transaction.execute("DELETE FROM \(table) WHERE user_id = $1", [.id(user)])
         }
     }
 
     /// Forgets those that ended before a moment.
-    public func purge(expiredBefore moment: Date) throws {
+    package func purge(expiredBefore moment: Date) throws {
         try transaction.execute("DELETE FROM phone_verifications WHERE expires_at < $1", [.time(moment)])
     }
 

@@ -4,11 +4,10 @@ import Encoding
 import Foundation
 
 /// Providers' public keys.
-public struct ProviderKeyRepository {
+package struct ProviderKeyRepository {
     private let transaction: any Transaction
 
-    /// Works inside a transaction.
-    public init(_ transaction: any Transaction) {
+    package init(_ transaction: any Transaction) {
         self.transaction = transaction
     }
 
@@ -16,7 +15,7 @@ public struct ProviderKeyRepository {
         "id, provider_id, algorithm, subject_public_key_info, origin, added_by, created_at, retired_at, revoked_at"
 
     /// Writes a new key; `false` where the same key is or was registered, by anyone.
-    public func insert(_ key: ProviderKeyRecord) throws -> Bool {
+    package func insert(_ key: ProviderKeyRecord) throws -> Bool {
         try transaction.execute(
             """
             INSERT INTO provider_keys (\(Self.columns), key_hash) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
@@ -31,32 +30,32 @@ public struct ProviderKeyRepository {
     }
 
     /// The key with an id.
-    public func find(_ id: ProviderKeyID) throws -> ProviderKeyRecord? {
+    package func find(_ id: ProviderKeyID) throws -> ProviderKeyRecord? {
         try transaction.first("SELECT \(Self.columns) FROM provider_keys WHERE id = $1", [.id(id)]).map(Self.key)
     }
 
     /// A provider's keys, oldest first.
-    public func list(of id: ProviderID) throws -> [ProviderKeyRecord] {
+    package func list(of id: ProviderID) throws -> [ProviderKeyRecord] {
         try transaction.query(
             "SELECT \(Self.columns) FROM provider_keys WHERE provider_id = $1 ORDER BY created_at, id", [.id(id)]
         ).map(Self.key)
     }
 
     /// Retires a key: it signs nothing new, the sessions that it opened go on.
-    public func retire(_ id: ProviderKeyID, at time: Date) throws {
+    package func retire(_ id: ProviderKeyID, at time: Date) throws {
         try transaction.execute(
             "UPDATE provider_keys SET retired_at = $2 WHERE id = $1 AND retired_at IS NULL", [.id(id), .time(time)])
     }
 
     /// Revokes a key: it counts for nothing.
-    public func revoke(_ id: ProviderKeyID, at time: Date) throws {
+    package func revoke(_ id: ProviderKeyID, at time: Date) throws {
         try transaction.execute(
             "UPDATE provider_keys SET revoked_at = $2 WHERE id = $1 AND revoked_at IS NULL", [.id(id), .time(time)])
     }
 
     /// Whether, seen from inside this transaction, a key may act for a provider: both count at this moment, whatever a
     /// node's memory says.
-    public func mayAct(_ id: ProviderKeyID, for provider: ProviderID) throws -> Bool {
+    package func mayAct(_ id: ProviderKeyID, for provider: ProviderID) throws -> Bool {
         try transaction.first(
             """
             SELECT 1 FROM provider_keys AS k JOIN providers AS p ON p.id = k.provider_id

@@ -3,18 +3,17 @@ import Domain
 import Foundation
 
 /// Providers and their apps.
-public struct ProviderRepository {
+package struct ProviderRepository {
     private let transaction: any Transaction
 
-    /// Works inside a transaction.
-    public init(_ transaction: any Transaction) {
+    package init(_ transaction: any Transaction) {
         self.transaction = transaction
     }
 
     private static let columns = "id, slug, name, account, avatar_hosts, created_at, disabled_at"
 
     /// Writes a new provider; `false` where the slug is taken.
-    public func insert(_ provider: Provider) throws -> Bool {
+    package func insert(_ provider: Provider) throws -> Bool {
         try transaction.execute(
             "INSERT INTO providers (\(Self.columns)) VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (slug) DO NOTHING",
             [
@@ -25,35 +24,34 @@ public struct ProviderRepository {
     }
 
     /// The provider with an id.
-    public func find(_ id: ProviderID) throws -> Provider? {
+    package func find(_ id: ProviderID) throws -> Provider? {
         try transaction.first("SELECT \(Self.columns) FROM providers WHERE id = $1", [.id(id)]).map(Self.provider)
     }
 
     /// The provider with a slug.
-    public func find(_ slug: Slug) throws -> Provider? {
+    package func find(_ slug: Slug) throws -> Provider? {
         try transaction.first("SELECT \(Self.columns) FROM providers WHERE slug = $1", [.text(slug.text)])
             .map(Self.provider)
     }
 
     /// All providers by slug.
-    public func list() throws -> [Provider] {
+    package func list() throws -> [Provider] {
         try transaction.query("SELECT \(Self.columns) FROM providers ORDER BY slug", []).map(Self.provider)
     }
 
     /// Disables a provider, or enables it with `nil`.
-    public func setDisabled(_ id: ProviderID, at time: Date?) throws {
+    package func setDisabled(_ id: ProviderID, at time: Date?) throws {
         try transaction.execute("UPDATE providers SET disabled_at = $2 WHERE id = $1", [.id(id), .time(time)])
     }
 
-    /// Writes a new app.
-    public func insert(_ application: Application, at time: Date) throws {
+    package func insert(_ application: Application, at time: Date) throws {
         try transaction.execute(
             "INSERT INTO applications (id, provider_id, name, created_at) VALUES ($1, $2, $3, $4)",
             [.id(application.id), .id(application.providerID), .text(application.name), .time(time)])
     }
 
     /// A provider's apps, oldest first.
-    public func listApplications(of id: ProviderID) throws -> [Application] {
+    package func listApplications(of id: ProviderID) throws -> [Application] {
         try transaction.query(
             "SELECT id, provider_id, name FROM applications WHERE provider_id = $1 ORDER BY created_at, id", [.id(id)]
         ).map { Application(id: try $0.id(0), providerID: try $0.id(1), name: try $0.text(2)) }

@@ -4,24 +4,23 @@ import Encoding
 import Foundation
 
 /// Where providers are told what happens to their users, and the events that wait to be told.
-public struct ProviderWebhookRepository {
+package struct ProviderWebhookRepository {
     private let transaction: any Transaction
 
     /// How long an event is worth telling, seconds.
-    public static let eventLifetime: TimeInterval = 3 * 86_400
+    package static let eventLifetime: TimeInterval = 3 * 86_400
 
-    /// Works inside a transaction.
-    public init(_ transaction: any Transaction) {
+    package init(_ transaction: any Transaction) {
         self.transaction = transaction
     }
 
     /// A provider's receiver; `nil` where it has none.
-    public func find(_ provider: ProviderID) throws -> String? {
+    package func find(_ provider: ProviderID) throws -> String? {
         try transaction.first("SELECT url FROM provider_webhooks WHERE provider_id = $1", [.id(provider)])?.text(0)
     }
 
     /// Sets a provider's receiver.
-    public func set(_ url: String, of provider: ProviderID, at time: Date) throws {
+    package func set(_ url: String, of provider: ProviderID, at time: Date) throws {
         try transaction.execute(
             """
             INSERT INTO provider_webhooks (provider_id, url, set_at) VALUES ($1, $2, $3)
@@ -31,12 +30,12 @@ public struct ProviderWebhookRepository {
     }
 
     /// Takes it away; what waits for it has nowhere to go.
-    public func remove(_ provider: ProviderID) throws {
+    package func remove(_ provider: ProviderID) throws {
         try transaction.execute("DELETE FROM provider_webhooks WHERE provider_id = $1", [.id(provider)])
     }
 
     /// How a provider's receiver stands; as new where there is none.
-    public func breaker(of provider: ProviderID) throws -> ReceiverBreaker {
+    package func breaker(of provider: ProviderID) throws -> ReceiverBreaker {
         try transaction.first(
             "SELECT failures, resting_until FROM provider_webhooks WHERE provider_id = $1", [.id(provider)]
         ).map { ReceiverBreaker(failures: Int(try $0.integer(0)), restingUntil: try $0.timeOrNull(1)) }
@@ -47,7 +46,7 @@ public struct ProviderWebhookRepository {
     /// nothing is known.
     ///
     /// - Returns: whether the receiver is left alone from now on.
-    public func note(answered: Bool, by url: String, of provider: ProviderID) throws -> Bool {
+    package func note(answered: Bool, by url: String, of provider: ProviderID) throws -> Bool {
         if answered {
             try transaction.execute(
                 """
@@ -64,7 +63,7 @@ public struct ProviderWebhookRepository {
     }
 
     /// Writes an event into the outbox, in the transaction that made it, where its provider has a receiver.
-    public func tell(_ event: ProviderEvent, of user: UserID, to provider: ProviderID) throws {
+    package func tell(_ event: ProviderEvent, of user: UserID, to provider: ProviderID) throws {
         guard try find(provider) != nil else { return }
         let id = OutboxMessageID(UUID())
         let now = transaction.now

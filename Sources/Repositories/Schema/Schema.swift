@@ -3,9 +3,9 @@ import Database
 /// The tables of the service, as migrations that every engine runs in order. The schema holds the invariants.
 ///
 /// Identifiers are lower-case UUID text, times are milliseconds since 1970 (BIGINT), digests are 32 bytes.
-public enum Schema {
+package enum Schema {
     /// All migrations; a released one is never edited.
-    public static let migrations: [Migration] = [
+    package static let migrations: [Migration] = [
         Migration(
             identifier: 1, name: "certified devices, providers, users and their sessions",
             statements: [

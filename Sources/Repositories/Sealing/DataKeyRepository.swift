@@ -3,12 +3,12 @@ import Domain
 import Foundation
 
 /// Data keys, one for each user who has personal data here, wrapped under a wrapping key of some version.
-public struct DataKeyRepository {
+package struct DataKeyRepository {
     private let transaction: any Transaction
     private let keys: PersonalKeys
 
     /// Works inside a transaction, with the keys that data keys are wrapped under.
-    public init(_ transaction: any Transaction, keys: PersonalKeys) {
+    package init(_ transaction: any Transaction, keys: PersonalKeys) {
         self.transaction = transaction
         self.keys = keys
     }
@@ -16,7 +16,7 @@ public struct DataKeyRepository {
     /// A user's data key; `nil` where there is none, or none any more.
     ///
     /// - Throws: ``SealingFailure`` where the wrapping key is not at hand or the row was tampered with.
-    public func find(_ user: UserID) throws -> DataKey? {
+    package func find(_ user: UserID) throws -> DataKey? {
         guard
             let row = try transaction.first(
                 "SELECT wrapped, wrapping_version FROM data_keys WHERE user_id = $1 AND wrapped IS NOT NULL",
@@ -29,7 +29,7 @@ public struct DataKeyRepository {
     /// the old one stays closed.
     ///
     /// - Throws: ``SealingFailure``, as ``find(_:)``.
-    public func findOrCreate(_ user: UserID, at time: Date) throws -> DataKey {
+    package func findOrCreate(_ user: UserID, at time: Date) throws -> DataKey {
         if let key = try find(user) { return key }
         let key = DataKey.generate()
         let version = try versionForNewKeys()
@@ -51,7 +51,7 @@ public struct DataKeyRepository {
     /// Crypto-shredding: the wrapped key is overwritten, and with it goes all that was sealed under the key. The row
     /// stays and says when. `false` where there was no key.
     @discardableResult
-    public func erase(_ user: UserID, at time: Date) throws -> Bool {
+    package func erase(_ user: UserID, at time: Date) throws -> Bool {
         try transaction.execute(
             """
             UPDATE data_keys SET wrapped = NULL, wrapping_version = NULL, erased_at = $2
@@ -61,18 +61,18 @@ public struct DataKeyRepository {
     }
 
     /// When a user's key was erased; `nil` for a user who has one or never had any.
-    public func erasedAt(_ user: UserID) throws -> Date? {
+    package func erasedAt(_ user: UserID) throws -> Date? {
         try transaction.first("SELECT erased_at FROM data_keys WHERE user_id = $1", [.id(user)])?.timeOrNull(0)
     }
 
     /// The version of the wrapping key that is in force: new data keys lie under it or a newer one.
-    public func versionInForce() throws -> Int {
+    package func versionInForce() throws -> Int {
         Int(try transaction.first("SELECT max(version) FROM wrapping_versions")?.integerOrNull(0) ?? 1)
     }
 
     /// Puts a version in force: from now on no node wraps a new data key under an older one, whatever keys it has read,
     /// so that an older one under which nothing lies can be taken away. `false` where it was in force already.
-    public func putInForce(_ version: Int, at time: Date) throws -> Bool {
+    package func putInForce(_ version: Int, at time: Date) throws -> Bool {
         try transaction.execute(
             """
             INSERT INTO wrapping_versions (version, in_force_at) VALUES ($1, $2) ON CONFLICT (version) DO NOTHING
@@ -81,17 +81,17 @@ public struct DataKeyRepository {
     }
 
     /// What became of some data keys that were to be wrapped anew.
-    public struct Rewrapping: Sendable {
+    package struct Rewrapping: Sendable {
         /// How many lie under the current version now.
-        public let wrapped: Int
+        package let wrapped: Int
         /// How many could not be opened, and stay as they are: their wrapping key is lost, or the row is damaged.
-        public let unreadable: Int
+        package let unreadable: Int
         /// Behind which data key to go on; `nil` where none is left.
-        public let mark: Mark?
+        package let mark: Mark?
     }
 
     /// A place in the order in which data keys are wrapped anew.
-    public struct Mark: Sendable {
+    package struct Mark: Sendable {
         let version: Int64
         let user: String
     }
@@ -101,7 +101,7 @@ public struct DataKeyRepository {
     /// - Parameters:
     ///   - mark: where the call before this one ended; `nil` for the first.
     ///   - limit: how many at most: it bounds how long other writers wait.
-    public func rewrap(after mark: Mark?, limit: Int) throws -> Rewrapping {
+    package func rewrap(after mark: Mark?, limit: Int) throws -> Rewrapping {
         let current = keys.currentWrappingVersion
         let wrappingKey = try keys.wrappingKey(current)
         let rows = try transaction.query(
@@ -136,7 +136,7 @@ public struct DataKeyRepository {
     }
 
     /// How many data keys lie under each version of the wrapping key.
-    public func countByVersion() throws -> [Int: Int] {
+    package func countByVersion() throws -> [Int: Int] {
         let rows = try transaction.query(
             """
             SELECT wrapping_version, count(*) FROM data_keys WHERE wrapping_version IS NOT NULL

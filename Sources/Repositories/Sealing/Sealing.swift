@@ -5,7 +5,7 @@ import Foundation
 import Synchronization
 
 /// Why sealed data or its keys cannot be used. None of these is a caller's mistake, and none says what was sealed.
-public enum SealingFailure: Error, Sendable, Equatable {
+package enum SealingFailure: Error, Sendable, Equatable {
     /// No key was given where at least one is needed, or a key that is not 256 bits long.
     case unusableKeys
     /// A row names a wrapping key of this version, which is not among the keys.
@@ -15,7 +15,7 @@ public enum SealingFailure: Error, Sendable, Equatable {
 }
 
 /// What a blind index is over; indexes of different kinds never equal each other.
-public enum BlindIndexKind: String, Sendable, CaseIterable {
+package enum BlindIndexKind: String, Sendable, CaseIterable {
     /// A number in its E.164 form.
     case phoneNumber = "phone_number"
     /// An identity document: who issued it, and its number.
@@ -36,9 +36,9 @@ public enum BlindIndexKind: String, Sendable, CaseIterable {
 ///
 /// A wrapping key wraps data keys, one for each user; an index key makes blind indexes. All nodes share them. A node
 /// that meets a row of a wrapping key which it does not have reads its keys again: so a rotation needs no restart.
-public struct PersonalKeys: Sendable {
+package struct PersonalKeys: Sendable {
     /// The keys of one moment.
-    public struct Versions: Sendable {
+    package struct Versions: Sendable {
         let wrapping: [Int: SymmetricKey]
         let index: [Int: SymmetricKey]
         let currentWrapping: Int
@@ -48,7 +48,7 @@ public struct PersonalKeys: Sendable {
         /// Joins wrapping and index keys, each 256 bits, by version.
         ///
         /// - Throws: ``SealingFailure/unusableKeys`` where either is empty or a key has another length.
-        public init(wrapping: [Int: SymmetricKey], index: [Int: SymmetricKey]) throws(SealingFailure) {
+        package init(wrapping: [Int: SymmetricKey], index: [Int: SymmetricKey]) throws(SealingFailure) {
             guard let currentWrapping = wrapping.keys.max(), let currentIndex = index.keys.max(),
                 let currentIndexKey = index[currentIndex],
                 wrapping.values.allSatisfy({ $0.bitCount == 256 }), index.values.allSatisfy({ $0.bitCount == 256 })
@@ -72,7 +72,7 @@ public struct PersonalKeys: Sendable {
     /// Holds keys that stay as they are.
     ///
     /// - Throws: ``SealingFailure/unusableKeys``.
-    public init(wrapping: [Int: SymmetricKey], index: [Int: SymmetricKey]) throws(SealingFailure) {
+    package init(wrapping: [Int: SymmetricKey], index: [Int: SymmetricKey]) throws(SealingFailure) {
         holder = Holder(try Versions(wrapping: wrapping, index: index))
         readAgain = nil
     }
@@ -80,7 +80,7 @@ public struct PersonalKeys: Sendable {
     /// Holds keys that can be read again.
     ///
     /// - Parameter readAgain: gives the keys as they stand now, such as from `Keys/`.
-    public init(_ versions: Versions, readAgain: @escaping @Sendable () throws -> Versions) {
+    package init(_ versions: Versions, readAgain: @escaping @Sendable () throws -> Versions) {
         holder = Holder(versions)
         self.readAgain = readAgain
     }
@@ -88,38 +88,39 @@ public struct PersonalKeys: Sendable {
     /// Reads the keys again. Copies of this value share what was read.
     ///
     /// - Throws: what reading throws; the keys then stay as they were.
-    public func reload() throws {
+    package func reload() throws {
         guard let versions = try readAgain?() else { return }
         holder.versions.withLock { $0 = versions }
     }
 
     /// The version that new data keys are wrapped under.
-    public var currentWrappingVersion: Int { versions.currentWrapping }
+    package var currentWrappingVersion: Int { versions.currentWrapping }
 
     /// A deterministic stand-in for a value that may be looked up but not read: HMAC-SHA-256 (FIPS 198-1) over kind and
     /// value, under the current index key. Without that key nobody can try all telephone numbers on it.
     ///
     /// - Parameter canonical: the one form in which equal things are equal texts.
-    public func blindIndex(_ canonical: String, _ kind: BlindIndexKind) -> Digest256 {
+    package func blindIndex(_ canonical: String, _ kind: BlindIndexKind) -> Digest256 {
         Self.blindIndex(canonical, kind, versions.currentIndexKey)
     }
 
     /// The blind indexes under every version of the key, current first: an older row is found under its own version.
-    public func blindIndexes(_ canonical: String, _ kind: BlindIndexKind) -> [Digest256] {
+    package func blindIndexes(_ canonical: String, _ kind: BlindIndexKind) -> [Digest256] {
         versions.index.sorted { $0.key > $1.key }.map { Self.blindIndex(canonical, kind, $0.value) }
     }
 
     /// The blind indexes under every version of the key, each with its version.
-    public func versionedBlindIndexes(_ canonical: String, _ kind: BlindIndexKind) -> [(version: Int, index: Digest256)]
-    {
+    package func versionedBlindIndexes(_ canonical: String, _ kind: BlindIndexKind) -> [(
+        version: Int, index: Digest256
+    )] {
         versions.index.sorted { $0.key > $1.key }.map { ($0.key, Self.blindIndex(canonical, kind, $0.value)) }
     }
 
     /// By which nodes tell whether they have the same wrapping keys.
-    public var wrappingFingerprints: [Int: Digest256] { Self.fingerprints(versions.wrapping, .wrappingKeys) }
+    package var wrappingFingerprints: [Int: Digest256] { Self.fingerprints(versions.wrapping, .wrappingKeys) }
 
     /// By which nodes tell whether they have the same index keys.
-    public var indexFingerprints: [Int: Digest256] { Self.fingerprints(versions.index, .blindIndexKeys) }
+    package var indexFingerprints: [Int: Digest256] { Self.fingerprints(versions.index, .blindIndexKeys) }
 
     private static func fingerprints(
         _ keys: [Int: SymmetricKey], _ item: NodeFingerprints.Item
@@ -131,12 +132,12 @@ public struct PersonalKeys: Sendable {
     }
 
     /// The versions under which blind indexes can be made here.
-    public var indexVersions: Set<Int> { Set(versions.index.keys) }
+    package var indexVersions: Set<Int> { Set(versions.index.keys) }
 
     /// Seals a text that belongs to no user, such as an admin's note, under the current wrapping key itself.
     ///
     /// - Throws: ``SealingFailure/unknownVersion(_:)``.
-    public func seal(_ text: String, table: String, column: String, row: String) throws -> SealedText {
+    package func seal(_ text: String, table: String, column: String, row: String) throws -> SealedText {
         let version = currentWrappingVersion
         let bytes = try DataKey(try wrappingKey(version)).seal(text, table: table, column: column, row: row)
         return SealedText(bytes: bytes, version: version)
@@ -145,7 +146,7 @@ public struct PersonalKeys: Sendable {
     /// Opens what ``seal(_:table:column:row:)`` made for the same place.
     ///
     /// - Throws: ``SealingFailure``.
-    public func open(_ sealed: SealedText, table: String, column: String, row: String) throws -> String {
+    package func open(_ sealed: SealedText, table: String, column: String, row: String) throws -> String {
         try DataKey(try wrappingKey(sealed.version)).open(sealed.bytes, table: table, column: column, row: row)
     }
 
@@ -172,14 +173,14 @@ public struct PersonalKeys: Sendable {
 }
 
 /// A text sealed under a wrapping key itself.
-public struct SealedText: Sendable {
+package struct SealedText: Sendable {
     /// As ``DataKey/seal(_:table:column:row:)`` gives it.
-    public let bytes: [UInt8]
+    package let bytes: [UInt8]
     /// The version of the wrapping key.
-    public let version: Int
+    package let version: Int
 
     /// Joins the two, as read from a row.
-    public init(bytes: [UInt8], version: Int) {
+    package init(bytes: [UInt8], version: Int) {
         self.bytes = bytes
         self.version = version
     }
@@ -189,27 +190,26 @@ public struct SealedText: Sendable {
 ///
 /// AES-256-GCM (NIST SP 800-38D) with a random nonce; table, column and row are associated data, so that a sealed value
 /// opens nowhere but in its own place.
-public struct DataKey: Sendable {
+package struct DataKey: Sendable {
     private let key: SymmetricKey
 
     init(_ key: SymmetricKey) {
         self.key = key
     }
 
-    /// A new random key.
     static func generate() -> DataKey {
         DataKey(SymmetricKey(size: .bits256))
     }
 
     /// Seals a text for one place: format byte 1, nonce (12), ciphertext, tag (16).
-    public func seal(_ text: String, table: String, column: String, row: String) throws -> [UInt8] {
+    package func seal(_ text: String, table: String, column: String, row: String) throws -> [UInt8] {
         try Self.seal(Data(text.utf8), under: key, for: Self.place(table, column, row))
     }
 
     /// Opens what ``seal(_:table:column:row:)`` made for the same place.
     ///
     /// - Throws: ``SealingFailure/notAuthentic``.
-    public func open(_ sealed: [UInt8], table: String, column: String, row: String) throws -> String {
+    package func open(_ sealed: [UInt8], table: String, column: String, row: String) throws -> String {
         let opened = try Self.open(sealed, under: key, for: Self.place(table, column, row))
         guard let text = String(bytes: opened, encoding: .utf8) else { throw SealingFailure.notAuthentic }
         return text
@@ -255,7 +255,7 @@ public struct DataKey: Sendable {
 
 extension DataKey: CustomStringConvertible, CustomReflectable {
     /// Always `••••`.
-    public var description: String { "••••" }
+    package var description: String { "••••" }
     /// A mirror without children, so that `dump` shows nothing.
-    public var customMirror: Mirror { Mirror(self, children: [:]) }
+    package var customMirror: Mirror { Mirror(self, children: [:]) }
 }

@@ -5,32 +5,30 @@ import Foundation
 
 /// What an action of a session is decided from, read in one statement of the transaction that acts: whatever was judged
 /// when the request began may be over since, for its body may have been held back.
-public struct HolderRepository {
+package struct HolderRepository {
     private let transaction: any Transaction
 
-    /// Works inside a transaction.
-    public init(_ transaction: any Transaction) {
+    package init(_ transaction: any Transaction) {
         self.transaction = transaction
     }
 
     /// What stands in the store at one moment.
-    public struct Standing: Sendable {
+    package struct Standing: Sendable {
         /// The session, ended or not.
-        public let session: Session
-        /// Whose it is.
-        public let user: User
+        package let session: Session
+        package let user: User
         /// The certificate that the request came under, revoked or not; `nil` where it was never issued here.
-        public let certificate: DeviceCertificate?
+        package let certificate: DeviceCertificate?
         /// Whether a ban ever held the device: then it is to be asked whether one still does.
-        public let wasDeviceHeld: Bool
+        package let wasDeviceHeld: Bool
         /// Whether a ban ever held the user, the user's number or document, or it is not known.
-        public let mayUserBeHeld: Bool
+        package let mayUserBeHeld: Bool
     }
 
     /// Reads it; `nil` where the session is forgotten.
     ///
     /// - Parameter shown: the session as it was let in.
-    public func standing(of shown: Session) throws -> Standing? {
+    package func standing(of shown: Session) throws -> Standing? {
         let row = try transaction.first(
             Self.question,
             [.id(shown.id), .bytes(shown.deviceID.bytes), .bytes(shown.thumbprint.bytes)])

@@ -4,11 +4,10 @@ import Encoding
 import Foundation
 
 /// What was spent and must not be accepted again: nonces of sessions, `jti` of one-time tokens.
-public struct NonceRepository {
+package struct NonceRepository {
     private let transaction: any Transaction
 
-    /// Works inside a transaction.
-    public init(_ transaction: any Transaction) {
+    package init(_ transaction: any Transaction) {
         self.transaction = transaction
     }
 
@@ -18,7 +17,7 @@ public struct NonceRepository {
     /// the same time lie together, which makes spending cheap and forgetting too.
     ///
     /// - Throws: ``Refusal`` `invalid_identity_token` with reason `nonce_expired` or `nonce_used`.
-    public func spend(_ nonce: Nonce) throws {
+    package func spend(_ nonce: Nonce) throws {
         try requireUnexpired(nonce)
         let spent = try transaction.execute(
             "\(Self.insertion) ON CONFLICT (expires_at, nonce) DO NOTHING", Self.values(of: nonce))
@@ -30,13 +29,13 @@ public struct NonceRepository {
     /// end of the table.
     ///
     /// - Throws: ``Refusal`` `invalid_identity_token` with reason `nonce_expired`.
-    public func enqueueSpend(_ nonce: Nonce) throws {
+    package func enqueueSpend(_ nonce: Nonce) throws {
         try requireUnexpired(nonce)
         try transaction.enqueue(Self.insertion, Self.values(of: nonce))
     }
 
     /// What the holder of a spent nonce is told.
-    public static let used = Refusal(
+    package static let used = Refusal(
         .invalidIdentityToken, "The nonce in nce was used before: take a new one and sign again.", reason: "nonce_used")
 
     private static let insertion = "INSERT INTO spent_nonces (nonce, expires_at) VALUES ($1, $2)"
@@ -54,21 +53,21 @@ public struct NonceRepository {
     }
 
     /// Whether a nonce was spent.
-    public func isSpent(_ nonce: Nonce) throws -> Bool {
+    package func isSpent(_ nonce: Nonce) throws -> Bool {
         try transaction.first(
             "SELECT 1 FROM spent_nonces WHERE nonce = $1 AND expires_at = $2",
             [.bytes(nonce.randomBytes), .time(nonce.expiresAt)]) != nil
     }
 
     /// Spends a one-time token's `jti` within its issuer's name space; `false` where it was spent before.
-    public func spend(identifier: String, of issuer: ProviderID, until expiry: Date) throws -> Bool {
+    package func spend(identifier: String, of issuer: ProviderID, until expiry: Date) throws -> Bool {
         try transaction.execute(
             "INSERT INTO spent_identifiers (identifier, expires_at) VALUES ($1, $2) ON CONFLICT (identifier) DO NOTHING",
             [.text("\(issuer)/\(identifier)"), .time(expiry)]) > 0
     }
 
     /// Forgets what expired before a moment: a forgotten nonce is refused for its age.
-    public func purge(expiredBefore moment: Date) throws {
+    package func purge(expiredBefore moment: Date) throws {
         try transaction.execute("DELETE FROM spent_nonces WHERE expires_at < $1", [.time(moment)])
         try transaction.execute("DELETE FROM spent_identifiers WHERE expires_at < $1", [.time(moment)])
     }

@@ -4,11 +4,10 @@ import Encoding
 import Foundation
 
 /// Sessions. The store holds the hash of a token, never the token.
-public struct SessionRepository {
+package struct SessionRepository {
     private let transaction: any Transaction
 
-    /// Works inside a transaction.
-    public init(_ transaction: any Transaction) {
+    package init(_ transaction: any Transaction) {
         self.transaction = transaction
     }
 
@@ -19,7 +18,7 @@ public struct SessionRepository {
     private static let columns = columnNames.joined(separator: ", ")
 
     /// Which sessions a change is about.
-    public enum Scope: Sendable {
+    package enum Scope: Sendable {
         case session(SessionID)
         case user(UserID)
         case device(DeviceID)
@@ -37,8 +36,7 @@ public struct SessionRepository {
         }
     }
 
-    /// Writes a new session.
-    public func insert(_ session: Session) throws {
+    package func insert(_ session: Session) throws {
         try transaction.enqueue(
             """
             INSERT INTO sessions (\(Self.columns))
@@ -54,19 +52,19 @@ public struct SessionRepository {
     }
 
     /// The session whose token has this hash, ended ones too.
-    public func find(tokenHash: Digest256) throws -> Session? {
+    package func find(tokenHash: Digest256) throws -> Session? {
         try transaction.first(
             "SELECT \(Self.columns) FROM sessions WHERE token_hash = $1", [.bytes(tokenHash.bytes)]
         ).map(Self.session)
     }
 
     /// The session with an id, ended ones too.
-    public func find(_ id: SessionID) throws -> Session? {
+    package func find(_ id: SessionID) throws -> Session? {
         try transaction.first("SELECT \(Self.columns) FROM sessions WHERE id = $1", [.id(id)]).map(Self.session)
     }
 
     /// The sessions in scope that were not ended, oldest first; the clock may have ended some.
-    public func listOpen(_ scope: Scope) throws -> [Session] {
+    package func listOpen(_ scope: Scope) throws -> [Session] {
         let (condition, value) = scope.condition
         return try transaction.query(
             """
@@ -77,14 +75,14 @@ public struct SessionRepository {
     }
 
     /// The devices on which a user has a session, or had one that is not forgotten yet.
-    public func devices(of userID: UserID) throws -> [DeviceID] {
+    package func devices(of userID: UserID) throws -> [DeviceID] {
         try transaction.query(
             "SELECT DISTINCT device_id FROM sessions WHERE user_id = $1 ORDER BY device_id", [.id(userID)]
         ).map { try $0.id(0) }
     }
 
     /// The newest sessions that were not ended.
-    public func listOpen(limit: Int) throws -> [Session] {
+    package func listOpen(limit: Int) throws -> [Session] {
         try transaction.query(
             """
             SELECT \(Self.columns) FROM sessions WHERE state <> 'unauthenticated'
@@ -95,7 +93,7 @@ public struct SessionRepository {
 
     /// Ends the sessions in scope, and tells their providers; how many there were.
     @discardableResult
-    public func end(_ scope: Scope, at time: Date, reason: String) throws -> Int {
+    package func end(_ scope: Scope, at time: Date, reason: String) throws -> Int {
         let (condition, value) = scope.condition
         let ended = try transaction.query(
             """
@@ -112,7 +110,7 @@ public struct SessionRepository {
 
     /// Challenges the authenticated sessions in scope; how many there were.
     @discardableResult
-    public func challenge(_ scope: Scope, at time: Date) throws -> Int {
+    package func challenge(_ scope: Scope, at time: Date) throws -> Int {
         let (condition, value) = scope.condition
         return try transaction.execute(
             "UPDATE sessions SET state = 'challenged', challenged_at = $2 WHERE \(condition) AND state = 'authenticated'",
@@ -121,7 +119,7 @@ public struct SessionRepository {
 
     /// Renews a session: a new token and new clocks under the same id. `false` where it is not as it was read, because
     /// another request renewed or ended it.
-    public func renew(_ session: Session, replacing oldTokenHash: Digest256) throws -> Bool {
+    package func renew(_ session: Session, replacing oldTokenHash: Digest256) throws -> Bool {
         try transaction.execute(
             """
             UPDATE sessions SET token_hash = $2, thumbprint = $3, provider_key_id = $4, state = 'authenticated',
@@ -135,21 +133,21 @@ public struct SessionRepository {
     }
 
     /// Writes that a session was used.
-    public func recordUse(_ id: SessionID, at time: Date) throws {
+    package func recordUse(_ id: SessionID, at time: Date) throws {
         try transaction.execute(
             "UPDATE sessions SET last_used_at = $2 WHERE id = $1 AND state = 'authenticated' AND last_used_at < $2",
             [.id(id), .time(time)])
     }
 
     /// Moves a device's sessions to the certificate that renews theirs.
-    public func rebind(deviceID: DeviceID, to thumbprint: Digest256) throws {
+    package func rebind(deviceID: DeviceID, to thumbprint: Digest256) throws {
         try transaction.execute(
             "UPDATE sessions SET thumbprint = $2 WHERE device_id = $1 AND state <> 'unauthenticated'",
             [.id(deviceID), .bytes(thumbprint.bytes)])
     }
 
     /// Forgets sessions that ended, or that no clock can keep alive any more, before a moment.
-    public func purge(before moment: Date) throws {
+    package func purge(before moment: Date) throws {
         try transaction.execute(
             "DELETE FROM sessions WHERE ended_at < $1 OR (renewed_at < $1 AND COALESCE(challenged_at, 0) < $1)",
             [.time(moment)])

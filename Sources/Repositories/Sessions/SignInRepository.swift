@@ -5,32 +5,31 @@ import Foundation
 
 /// What opening or renewing a session is decided from, read in one statement: it is asked for so often, and perhaps
 /// across a network, that each statement less counts.
-public struct SignInRepository {
+package struct SignInRepository {
     private let transaction: any Transaction
 
-    /// Works inside a transaction.
-    public init(_ transaction: any Transaction) {
+    package init(_ transaction: any Transaction) {
         self.transaction = transaction
     }
 
     /// What stands in the store at one moment.
-    public struct Standing: Sendable {
+    package struct Standing: Sendable {
         /// Whether the provider's key and the provider itself count.
-        public let mayKeyOpenSessions: Bool
+        package let mayKeyOpenSessions: Bool
         /// The connection's certificate, revoked or not; `nil` where it was never issued here.
-        public let certificate: DeviceCertificate?
+        package let certificate: DeviceCertificate?
         /// Whether a ban ever held the device: then it is to be asked whether one still does.
-        public let wasDeviceHeld: Bool
+        package let wasDeviceHeld: Bool
         /// The user, where there is one already.
-        public let user: User?
+        package let user: User?
         /// Whether a ban ever held the user, the user's number or document, or it is not known.
-        public let mayUserBeHeld: Bool
+        package let mayUserBeHeld: Bool
         /// The user's sessions on the device that were not ended, counted no further than asked.
-        public let openSessions: Int
+        package let openSessions: Int
     }
 
     /// Whom and what a sign-in names.
-    public struct Subject: Sendable {
+    package struct Subject: Sendable {
         let keyID: ProviderKeyID
         let thumbprint: Digest256
         let deviceID: DeviceID
@@ -38,7 +37,7 @@ public struct SignInRepository {
         let externalID: String
 
         /// By the verified identity token and the certificate of the connection.
-        public init(
+        package init(
             keyID: ProviderKeyID, thumbprint: Digest256, deviceID: DeviceID, providerID: ProviderID,
             externalID: String
         ) {
@@ -53,7 +52,7 @@ public struct SignInRepository {
     /// Reads it.
     ///
     /// - Parameter mostSessions: where counting the open sessions ends.
-    public func standing(of subject: Subject, mostSessions: Int) throws -> Standing {
+    package func standing(of subject: Subject, mostSessions: Int) throws -> Standing {
         let row = try transaction.first(
             Self.question,
             [

@@ -37,12 +37,12 @@ extension Row {
 }
 
 /// A row holds what this program never writes.
-public struct DamagedRow: Error, Sendable {
+package struct DamagedRow: Error, Sendable {
     /// The column's position in the statement's list.
-    public let column: Int
+    package let column: Int
 }
 
 extension DamagedRow: CustomStringConvertible {
     /// One sentence for a log.
-    public var description: String { "column \(column) of a row holds what this program never writes" }
+    package var description: String { "column \(column) of a row holds what this program never writes" }
 }

@@ -5,18 +5,18 @@ import Foundation
 
 /// The rows of verified users on their way into archives. `archived_at` is minus the archive's moment while one is being
 /// written, and the moment at which it was durable after that; a new proof clears it.
-public struct ArchivedUserRepository {
+package struct ArchivedUserRepository {
     private let transaction: any Transaction
     private let archive: Int64
 
     /// Works inside a transaction for the archive that was begun at a moment.
-    public init(_ transaction: any Transaction, begunAt moment: Date) {
+    package init(_ transaction: any Transaction, begunAt moment: Date) {
         self.transaction = transaction
         archive = -moment.milliseconds
     }
 
     /// A place in the order of verification.
-    public typealias Mark = (at: Date, user: UserID)
+    package typealias Mark = (at: Date, user: UserID)
 
     /// The users to be taken who were verified between two moments, in the order of verification.
     ///
@@ -26,7 +26,7 @@ public struct ArchivedUserRepository {
     ///   - again: whether also those whom an earlier archive holds.
     ///   - mark: where the call before this one ended.
     ///   - limit: how many at most.
-    public func waiting(
+    package func waiting(
         since moment: Date, before end: Date, again: Bool, after mark: Mark?, limit: Int
     ) throws -> [Mark] {
         try list(
@@ -35,20 +35,20 @@ public struct ArchivedUserRepository {
     }
 
     /// Takes a user into the archive.
-    public func take(_ user: UserID) throws {
+    package func take(_ user: UserID) throws {
         try transaction.execute(
             "UPDATE authenticated_users SET archived_at = $2 WHERE user_id = $1", [.id(user), .integer(archive)])
     }
 
     /// The users whom the archive took and who have proved nothing anew since.
-    public func taken(since moment: Date, before end: Date, after mark: Mark?, limit: Int) throws -> [Mark] {
+    package func taken(since moment: Date, before end: Date, after mark: Mark?, limit: Int) throws -> [Mark] {
         try list(since: moment, before: end, "archived_at = $5", [.integer(archive)], after: mark, limit: limit)
     }
 
     /// The archive that took a user is durable.
     ///
     /// - Parameter dropped: what the row is to hold no more.
-    public func settle(_ user: UserID, dropping dropped: Set<ArchivedDatum>) throws {
+    package func settle(_ user: UserID, dropping dropped: Set<ArchivedDatum>) throws {
         try transaction.execute(
             """
             UPDATE authenticated_users SET archived_at = $2,

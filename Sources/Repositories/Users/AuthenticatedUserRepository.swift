@@ -4,21 +4,20 @@ import Encoding
 import Foundation
 
 /// What users have proved, each column sealed under its user's key; the number is found again by its blind index.
-public struct AuthenticatedUserRepository {
+package struct AuthenticatedUserRepository {
     private let transaction: any Transaction
     private let keys: PersonalKeys
 
     /// The table, as it is bound into what is sealed in it.
-    public static let table = "authenticated_users"
+    package static let table = "authenticated_users"
 
-    /// Works inside a transaction.
-    public init(_ transaction: any Transaction, keys: PersonalKeys) {
+    package init(_ transaction: any Transaction, keys: PersonalKeys) {
         self.transaction = transaction
         self.keys = keys
     }
 
     /// A user's row; `nil` where nothing was proved, or the user was erased.
-    public func find(_ user: UserID) throws -> AuthenticatedUser? {
+    package func find(_ user: UserID) throws -> AuthenticatedUser? {
         guard
             let row = try transaction.first(
                 """
@@ -44,14 +43,14 @@ public struct AuthenticatedUserRepository {
 
     /// The blind index of a user's proven number; `nil` where there is none, or it is another user's now. Said without
     /// opening anything.
-    public func numberIndex(of user: UserID) throws -> Digest256? {
+    package func numberIndex(of user: UserID) throws -> Digest256? {
         try transaction.first(
             "SELECT phone_index FROM authenticated_users WHERE user_id = $1 AND suspended IS NULL", [.id(user)]
         )?.digest(0)
     }
 
     /// Whether a number is the user's proven one.
-    public func isHolder(_ user: UserID, ofNumber indexes: [Digest256]) throws -> Bool {
+    package func isHolder(_ user: UserID, ofNumber indexes: [Digest256]) throws -> Bool {
         try indexes.contains { index in
             try transaction.first(
                 """
@@ -61,7 +60,7 @@ public struct AuthenticatedUserRepository {
     }
 
     /// The users of all providers whose proven number has one of these blind indexes.
-    public func holders(ofNumber indexes: [Digest256]) throws -> [UserID] {
+    package func holders(ofNumber indexes: [Digest256]) throws -> [UserID] {
         try indexes.flatMap { index in
             try transaction.query(
                 "SELECT user_id FROM authenticated_users WHERE phone_index = $1 AND suspended IS NULL",
@@ -74,7 +73,7 @@ public struct AuthenticatedUserRepository {
     /// identity passes over. A user who was suspended begins anew: the old identity must be shown again.
     ///
     /// - Returns: the users who lost it.
-    public func phoneProven(
+    package func phoneProven(
         _ user: User, _ number: String, pushEndpoint: String?, at time: Date
     ) throws -> [UserID] {
         let losers = try suspendOthers(than: user, holding: keys.blindIndexes(number, .phoneNumber))
@@ -129,7 +128,7 @@ public struct AuthenticatedUserRepository {
     /// The card is this user's. The level lapses when the card's last day is over wherever its holder may be.
     ///
     /// - Returns: whether the user holds a proven number, behind which alone a card counts.
-    public func identityVerified(
+    package func identityVerified(
         _ user: UserID, _ facts: CardFacts, assurance: Assurance, at time: Date
     ) throws -> Bool {
         let key = try DataKeyRepository(transaction, keys: keys).findOrCreate(user, at: time)
@@ -156,7 +155,7 @@ public struct AuthenticatedUserRepository {
     }
 
     /// Where pushes go from now on; `nil` nowhere. `false` where the user has proved no number.
-    public func setPushEndpoint(_ endpoint: String?, of user: UserID) throws -> Bool {
+    package func setPushEndpoint(_ endpoint: String?, of user: UserID) throws -> Bool {
         guard let key = try DataKeyRepository(transaction, keys: keys).find(user) else { return false }
         let sealed = try endpoint.map {
             try key.seal($0, table: Self.table, column: "push_endpoint", row: user.description)
@@ -166,20 +165,19 @@ public struct AuthenticatedUserRepository {
     }
 
     /// Whether pushes go anywhere; said without opening the address.
-    public func hasPushEndpoint(_ user: UserID) throws -> Bool {
+    package func hasPushEndpoint(_ user: UserID) throws -> Bool {
         try transaction.first(
             "SELECT 1 FROM authenticated_users WHERE user_id = $1 AND push_endpoint IS NOT NULL", [.id(user)]) != nil
     }
 
     /// Pushes go nowhere from now on, if they still went to an endpoint that is gone; `false` where the user has
     /// registered another one since.
-    public func dropPushEndpoint(_ endpoint: String, of user: UserID) throws -> Bool {
+    package func dropPushEndpoint(_ endpoint: String, of user: UserID) throws -> Bool {
         guard try find(user)?.pushEndpoint == endpoint else { return false }
         return try setPushEndpoint(nil, of: user)
     }
 
-    /// Forgets a user's row.
-    public func erase(_ user: UserID) throws {
+    package func erase(_ user: UserID) throws {
         try transaction.execute("DELETE FROM authenticated_users WHERE user_id = $1", [.id(user)])
     }
 }

@@ -4,11 +4,10 @@ import Encoding
 import Foundation
 
 /// Users, one row for each person at each provider.
-public struct UserRepository {
+package struct UserRepository {
     private let transaction: any Transaction
 
-    /// Works inside a transaction.
-    public init(_ transaction: any Transaction) {
+    package init(_ transaction: any Transaction) {
         self.transaction = transaction
     }
 
@@ -18,7 +17,7 @@ public struct UserRepository {
     private static let columns = columnNames.joined(separator: ", ")
 
     /// The user that a provider calls so, made with the id at hand where there is none yet.
-    public func findOrCreate(
+    package func findOrCreate(
         providerID: ProviderID, externalID: String, newID: UserID, at time: Date
     ) throws -> User {
         if let user = try find(providerID: providerID, externalID: externalID) { return user }
@@ -35,7 +34,7 @@ public struct UserRepository {
 
     /// Writes a user whom this transaction has looked for in vain. Where another one was faster the body fails with
     /// `StoreError.constraint` `unique`.
-    public func enqueueInsert(_ user: User) throws {
+    package func enqueueInsert(_ user: User) throws {
         try transaction.enqueue(Self.insertion, Self.values(of: user))
     }
 
@@ -51,7 +50,7 @@ public struct UserRepository {
     }
 
     /// The user that a provider calls so.
-    public func find(providerID: ProviderID, externalID: String) throws -> User? {
+    package func find(providerID: ProviderID, externalID: String) throws -> User? {
         try transaction.first(
             "SELECT \(Self.columns) FROM users WHERE provider_id = $1 AND external_id = $2",
             [.id(providerID), .text(externalID)]
@@ -59,12 +58,12 @@ public struct UserRepository {
     }
 
     /// The user with an id.
-    public func find(_ id: UserID) throws -> User? {
+    package func find(_ id: UserID) throws -> User? {
         try transaction.first("SELECT \(Self.columns) FROM users WHERE id = $1", [.id(id)]).map(user)
     }
 
     /// The newest users.
-    public func list(limit: Int) throws -> [User] {
+    package func list(limit: Int) throws -> [User] {
         try transaction.query(
             "SELECT \(Self.columns) FROM users ORDER BY created_at DESC, id LIMIT $1", [.integer(Int64(limit))]
         ).map(user)
@@ -73,7 +72,7 @@ public struct UserRepository {
     /// Sets how far a user is verified, and tells the provider where that is something new.
     ///
     /// - Parameter until: when what is above ``Assurance/phone`` lapses, since the card ends that it rests on.
-    public func setAssurance(_ assurance: Assurance, until: Date?, of id: UserID) throws {
+    package func setAssurance(_ assurance: Assurance, until: Date?, of id: UserID) throws {
         let before = try find(id)
         try transaction.execute(
             "UPDATE users SET assurance = $2, assurance_until = $3 WHERE id = $1",
@@ -86,21 +85,21 @@ public struct UserRepository {
     /// Keeps what a provider says of a user, sealed under the user's key.
     ///
     /// - Parameter index: a keyed digest of all of it, by which the next sign-in sees that nothing has changed.
-    public func setProfile(displayName: [UInt8]?, avatarURL: [UInt8]?, index: Digest256, of id: UserID) throws {
+    package func setProfile(displayName: [UInt8]?, avatarURL: [UInt8]?, index: Digest256, of id: UserID) throws {
         try transaction.execute(
             "UPDATE users SET display_name = $2, avatar_url = $3, profile_index = $4 WHERE id = $1",
             [.id(id), Value(displayName), Value(avatarURL), .bytes(index.bytes)])
     }
 
     /// What a provider says of a user, sealed: name and picture.
-    public func profile(of id: UserID) throws -> (displayName: [UInt8]?, avatarURL: [UInt8]?) {
+    package func profile(of id: UserID) throws -> (displayName: [UInt8]?, avatarURL: [UInt8]?) {
         guard let row = try transaction.first("SELECT display_name, avatar_url FROM users WHERE id = $1", [.id(id)])
         else { return (nil, nil) }
         return (try row.bytesOrNull(0), try row.bytesOrNull(1))
     }
 
     /// Forgets level and profile; the row stays, so that the provider's name for the user keeps its meaning.
-    public func erase(_ id: UserID) throws {
+    package func erase(_ id: UserID) throws {
         try transaction.execute(
             """
             UPDATE users SET assurance = 'none', assurance_until = NULL, display_name = NULL, avatar_url = NULL,

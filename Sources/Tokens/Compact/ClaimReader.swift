@@ -25,7 +25,6 @@ struct ClaimReader {
         payload[name] != nil
     }
 
-    /// Keeps a defect.
     mutating func note(_ reason: IdentityTokenDefect, _ detail: String) {
         defects.append(TokenDefect(reason, detail))
     }

@@ -1,7 +1,7 @@
 import Domain
 
 /// What can be wrong with an identity token, in the contract's words.
-public enum IdentityTokenDefect: String, Sendable, CaseIterable {
+package enum IdentityTokenDefect: String, Sendable, CaseIterable {
     /// Not a compact JWS of two JSON objects, or a claim of the wrong type or form.
     case malformed
     /// The header carries `crit`, `b64`, `zip`, or a key of its own (`jwk`, `jku`, `x5u`, `x5c`).
@@ -30,7 +30,6 @@ public enum IdentityTokenDefect: String, Sendable, CaseIterable {
     case wrongAudience = "wrong_audience"
     /// This service did not issue the nonce.
     case nonceUnknown = "nonce_unknown"
-    /// The nonce has expired.
     case nonceExpired = "nonce_expired"
     /// The nonce was spent before.
     case nonceUsed = "nonce_used"
@@ -39,14 +38,12 @@ public enum IdentityTokenDefect: String, Sendable, CaseIterable {
 }
 
 /// One thing that is wrong with a token, and the sentence that helps its maker.
-public struct TokenDefect: Error, Sendable, Equatable {
-    /// The contract's word.
-    public let reason: IdentityTokenDefect
+package struct TokenDefect: Error, Sendable, Equatable {
+    package let reason: IdentityTokenDefect
     /// One sentence: names the header parameter or claim, and by how much it is off.
-    public let detail: String
+    package let detail: String
 
-    /// Joins word and sentence.
-    public init(_ reason: IdentityTokenDefect, _ detail: String) {
+    package init(_ reason: IdentityTokenDefect, _ detail: String) {
         self.reason = reason
         self.detail = detail
     }

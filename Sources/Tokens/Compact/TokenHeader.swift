@@ -2,15 +2,15 @@ import Domain
 import Encoding
 
 /// The JOSE header of a compact JWS (RFC 7515 §4), as far as it is used.
-public struct TokenHeader: Sendable, Equatable {
+package struct TokenHeader: Sendable, Equatable {
     /// `typ` (§4.1.9).
-    public let type: String?
+    package let type: String?
     /// `cty` (§4.1.10), spaces removed.
-    public let contentType: String?
+    package let contentType: String?
     /// `alg` (§4.1.1) as written: it is only ever compared with the algorithm of a key.
-    public let algorithm: String
+    package let algorithm: String
     /// `kid` (§4.1.4).
-    public let keyID: String?
+    package let keyID: String?
     /// The parameters in it that are never accepted, in their order.
     let unsupported: [String]
 

@@ -6,20 +6,20 @@ import Encoding
 /// One text, one meaning: exactly three parts in canonical base64url, header and payload each one JSON object without
 /// duplicate members, nothing before or after. What it says helps to find the key and is otherwise not to be used;
 /// a verifier makes the trusted type of it.
-public struct UnverifiedToken: Sendable {
+package struct UnverifiedToken: Sendable {
     /// Longer texts are refused unread, in bytes.
-    public static let maximumLength = 8192
+    package static let maximumLength = 8192
 
     /// The header.
-    public let header: TokenHeader
+    package let header: TokenHeader
     /// The payload, a JSON object.
-    public let payload: JSONValue
+    package let payload: JSONValue
     /// The signature's bytes.
-    public let signature: [UInt8]
+    package let signature: [UInt8]
     /// Who the token says made it; `nil` where `iss` is no provider id. Good for finding the key, no more.
-    public let issuer: ProviderID?
+    package let issuer: ProviderID?
     /// The key that the token says it was signed with; `nil` where `kid` is no key id.
-    public let keyID: ProviderKeyID?
+    package let keyID: ProviderKeyID?
     private let compact: [UInt8]
     private let signingInputLength: Int
 
@@ -27,7 +27,7 @@ public struct UnverifiedToken: Sendable {
     ///
     /// - Parameter code: what the refusal is called where the token is not an identity token.
     /// - Throws: ``Refusal`` with reason `malformed` or `unsupported_header`.
-    public init(_ compact: String, refusing code: Refusal.Code = .invalidIdentityToken) throws(Refusal) {
+    package init(_ compact: String, refusing code: Refusal.Code = .invalidIdentityToken) throws(Refusal) {
         do throws(TokenDefect) {
             try self.init(reading: compact)
             if let defect = header.unsupportedDefect { throw defect }
@@ -85,5 +85,5 @@ public struct UnverifiedToken: Sendable {
     }
 
     /// What the signature is over: the first two parts and the dot between them, ASCII.
-    public var signingInput: ArraySlice<UInt8> { compact[..<signingInputLength] }
+    package var signingInput: ArraySlice<UInt8> { compact[..<signingInputLength] }
 }

@@ -5,13 +5,13 @@ import Encoding
 ///
 /// It contributes a public key, the proof that its sender holds the private one, a wished device id and a user agent.
 /// Everything else in it is ignored.
-public struct LayerCSR: Sendable, Equatable {
+package struct LayerCSR: Sendable, Equatable {
     /// What made the request (`uat`), at most 512 bytes; `nil` where it does not say.
-    public let userAgent: String?
+    package let userAgent: String?
     /// The device id that the client would like (`prn`), not judged: where it is no UUID, or taken, another is given.
-    public let wishedDeviceID: String?
+    package let wishedDeviceID: String?
     /// The key to certify, DER, in its one canonical form.
-    public let subjectPublicKeyInfo: [UInt8]
+    package let subjectPublicKeyInfo: [UInt8]
 
     private static let contentType = "layer-csr;v=1"
 
@@ -19,7 +19,7 @@ public struct LayerCSR: Sendable, Equatable {
     ///
     /// - Throws: ``Refusal`` `invalid_csr` with reason `malformed`, `weak_key`, `unsupported_key`, or `bad_proof` where
     ///   the signature is not the carried key's.
-    public init(_ compact: String) throws(Refusal) {
+    package init(_ compact: String) throws(Refusal) {
         let token = try UnverifiedToken(compact, refusing: .invalidCSR)
         let key = try Self.key(of: token)
         guard key.isValid(signature: token.signature, over: token.signingInput) else {

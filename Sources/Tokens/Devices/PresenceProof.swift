@@ -8,19 +8,18 @@ import PhoneNumbers
 /// A compact JWS by the key that the device registered at Certify and that its hardware uses only after a local
 /// authentication: `cty` `layer-presence;v=1`, `alg` the key's, claims `nce` (a nonce of this service, which the
 /// caller spends), `iat`, `method` and `phone_sha256`, the base64url SHA-256 of the number in E.164 form.
-public struct PresenceProof: Sendable, Equatable {
+package struct PresenceProof: Sendable, Equatable {
     /// The nonce in it, not yet judged nor spent.
-    public let nonce: String
-    /// When it was made.
-    public let issuedAt: Date
+    package let nonce: String
+    package let issuedAt: Date
     /// How the person was recognized, in the device's own word, such as `touch_id`.
-    public let method: String
+    package let method: String
 
     /// Judges a proof for a number.
     ///
     /// - Parameter key: the device's presence key; where it registered none, nothing is a proof.
     /// - Throws: ``Refusal`` `invalid_presence_proof` with the reasons of identity tokens that apply to it.
-    public init(
+    package init(
         _ compact: String, for number: PhoneNumber, key: VerificationKey?, clockSkew: TimeInterval = 60, now: Date
     ) throws(Refusal) {
         func refuse(_ reason: IdentityTokenDefect, _ detail: String) -> Refusal {

@@ -4,25 +4,25 @@ import Foundation
 /// An identity token whose signature and claims hold. Only ``IdentityTokenVerifier`` makes one.
 ///
 /// Its nonce is not judged yet: that takes the store, in the transaction that spends it.
-public struct IdentityToken: Sendable, Equatable {
+package struct IdentityToken: Sendable, Equatable {
     /// Who vouches (`iss`).
-    public let provider: ProviderID
+    package let provider: ProviderID
     /// The provider's own name for the user (`prn` or `sub`), 1 to 256 bytes without hidden characters.
-    public let externalID: String
+    package let externalID: String
     /// The nonce that the device asked for (`nce`), as the token carries it.
-    public let nonce: String
+    package let nonce: String
     /// When the token was made (`iat`).
-    public let issuedAt: Date
+    package let issuedAt: Date
     /// Until when it counts (`exp`).
-    public let expiresAt: Date
+    package let expiresAt: Date
     /// The app that it is for (`app_id`); must equal the request's.
-    public let applicationID: ApplicationID?
+    package let applicationID: ApplicationID?
     /// What to call the user (`display_name`), 1 to 256 bytes.
-    public let displayName: String?
+    package let displayName: String?
     /// The user's picture (`avatar_url`): https, on a host that the provider registered.
-    public let avatarURL: String?
+    package let avatarURL: String?
     /// The key that signed (`kid`).
-    public let keyID: ProviderKeyID
+    package let keyID: ProviderKeyID
 
     /// Joins what verification found: claims without a defect, and whose key the signature is.
     init(_ claims: IdentityClaims, provider: ProviderID, keyID: ProviderKeyID) {
@@ -65,11 +65,11 @@ struct IdentityClaims {
 }
 
 /// What is wrong with a token, for the developer who made it: every defect at once.
-public struct TokenCheck: Sendable, Equatable {
+package struct TokenCheck: Sendable, Equatable {
     /// In the order in which they would be met; empty where a session could be opened (nonce apart).
-    public var defects: [TokenDefect]
+    package var defects: [TokenDefect]
     /// How far the provider's clock is ahead of this server's, `iat` − now in whole seconds; `nil` without `iat`.
-    public let clockSkew: Int?
+    package let clockSkew: Int?
     /// The nonce in the token, for whoever can say how it stands; `nil` where there is none.
-    public let nonce: String?
+    package let nonce: String?
 }

@@ -6,17 +6,16 @@ import Foundation
 ///
 /// The caller looks up what ``UnverifiedToken/issuer`` and ``UnverifiedToken/keyID`` name, then asks for the judgement.
 /// Claims are judged only once the signature holds, so that nobody learns anything by forging.
-public struct IdentityTokenVerifier: Sendable {
+package struct IdentityTokenVerifier: Sendable {
     /// What `aud` must name.
-    public let realm: String
+    package let realm: String
     /// How far a provider's clock may be off, in seconds.
-    public let clockSkew: TimeInterval
+    package let clockSkew: TimeInterval
     /// The longest `exp − iat`, in seconds; 24 hours is the ceiling, whatever is asked for.
-    public let maximumLifetime: TimeInterval
+    package let maximumLifetime: TimeInterval
     let profile: TokenProfile
 
-    /// Takes the rules.
-    public init(realm: String, clockSkew: TimeInterval = 60, maximumLifetime: TimeInterval = 600) {
+    package init(realm: String, clockSkew: TimeInterval = 60, maximumLifetime: TimeInterval = 600) {
         profile = .identity(maximumLifetime: maximumLifetime)
         self.realm = realm
         self.clockSkew = clockSkew
@@ -24,7 +23,7 @@ public struct IdentityTokenVerifier: Sendable {
     }
 
     /// Takes the rules from policy.
-    public init(realm: String, policy: IdentityTokenPolicy) {
+    package init(realm: String, policy: IdentityTokenPolicy) {
         self.init(realm: realm, clockSkew: policy.clockSkew, maximumLifetime: policy.maximumLifetime)
     }
 
@@ -34,7 +33,7 @@ public struct IdentityTokenVerifier: Sendable {
     ///   - provider: the provider that the token's `iss` names, `nil` where there is none.
     ///   - key: the key that the token's `kid` names, `nil` where there is none.
     /// - Throws: ``Refusal`` `invalid_identity_token`, its reason being an ``IdentityTokenDefect``.
-    public func verify(
+    package func verify(
         _ token: UnverifiedToken, provider: Provider?, key: RegisteredKey?, now: Date
     ) throws(Refusal) -> IdentityToken {
         let judged = TokenRule.Case(token: token, profile: profile, provider: provider, key: key)
@@ -50,7 +49,7 @@ public struct IdentityTokenVerifier: Sendable {
     /// - Parameters:
     ///   - provider: who asks. Of a token that names another issuer it is told `unknown_issuer` and nothing else.
     ///   - keys: the asking provider's keys, retired ones too.
-    public func check(_ compact: String, provider: Provider, keys: [RegisteredKey], now: Date) -> TokenCheck {
+    package func check(_ compact: String, provider: Provider, keys: [RegisteredKey], now: Date) -> TokenCheck {
         let token: UnverifiedToken
         do throws(TokenDefect) {
             token = try UnverifiedToken(reading: compact)

@@ -7,7 +7,7 @@ extension VerificationKey {
     /// - Parameter algorithm: where it is `nil`, the key's own `alg` counts, then the usual one of its type.
     /// - Throws: ``Refusal`` `invalid_provider_key` with reason `private_key` where a private part is in it, otherwise
     ///   `malformed`, `weak_key` or `unsupported_key`.
-    public init(jwk: JSONValue, algorithm: SignatureAlgorithm? = nil) throws(Refusal) {
+    package init(jwk: JSONValue, algorithm: SignatureAlgorithm? = nil) throws(Refusal) {
         do throws(KeyDefect) {
             let material = try JSONWebKey.material(of: jwk)
             let named = try JSONWebKey.algorithm(of: jwk)

@@ -6,7 +6,7 @@ extension VerificationKey {
     /// Takes the text forms in which developers keep public keys: PEM, or a JWK where the text is a JSON object.
     ///
     /// - Throws: ``Refusal`` `invalid_provider_key` as the initializers for each form.
-    public init(text: String, algorithm: SignatureAlgorithm? = nil) throws(Refusal) {
+    package init(text: String, algorithm: SignatureAlgorithm? = nil) throws(Refusal) {
         guard text.utf8.first(where: { !$0.isSpace }) == UInt8(ascii: "{") else {
             try self.init(pem: text, algorithm: algorithm)
             return
@@ -21,7 +21,7 @@ extension VerificationKey {
     ///
     /// - Throws: ``Refusal`` `invalid_provider_key` with reason `private_key` where a private key was pasted, otherwise
     ///   `malformed`, `weak_key` or `unsupported_key`.
-    public init(pem: String, algorithm: SignatureAlgorithm? = nil) throws(Refusal) {
+    package init(pem: String, algorithm: SignatureAlgorithm? = nil) throws(Refusal) {
         do throws(KeyDefect) {
             try self.init(PEMPublicKey.material(in: pem), algorithm: algorithm)
         } catch {
@@ -33,7 +33,7 @@ extension VerificationKey {
 extension VerificationKey {
     /// The key as PEM (RFC 7468 §13). What is kept of a key is this and not the text that it came in: that may say
     /// anything around the key.
-    public var pem: String {
+    package var pem: String {
         let body = Data(subjectPublicKeyInfo).base64EncodedString(
             options: [.lineLength64Characters, .endLineWithLineFeed])
         return "-----BEGIN PUBLIC KEY-----\n\(body)\n-----END PUBLIC KEY-----\n"

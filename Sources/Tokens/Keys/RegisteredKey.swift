@@ -1,18 +1,16 @@
 import Domain
 
 /// A provider's key as registration knows it, made ready to verify with.
-public struct RegisteredKey: Sendable {
+package struct RegisteredKey: Sendable {
     /// The `kid` of its tokens.
-    public let id: ProviderKeyID
-    /// Whose it is.
-    public let providerID: ProviderID
+    package let id: ProviderKeyID
+    package let providerID: ProviderID
     /// The key and its algorithm.
-    public let verificationKey: VerificationKey
+    package let verificationKey: VerificationKey
     /// Whether it counts no more, retired or revoked: its tokens are refused by that name.
-    public let retired: Bool
+    package let retired: Bool
 
-    /// Joins the parts.
-    public init(id: ProviderKeyID, providerID: ProviderID, verificationKey: VerificationKey, retired: Bool) {
+    package init(id: ProviderKeyID, providerID: ProviderID, verificationKey: VerificationKey, retired: Bool) {
         self.id = id
         self.providerID = providerID
         self.verificationKey = verificationKey
@@ -22,7 +20,7 @@ public struct RegisteredKey: Sendable {
     /// Makes a stored key ready.
     ///
     /// - Throws: ``Refusal`` `invalid_provider_key` for a record whose key or algorithm would not be registered today.
-    public init(_ record: ProviderKeyRecord) throws(Refusal) {
+    package init(_ record: ProviderKeyRecord) throws(Refusal) {
         guard let algorithm = SignatureAlgorithm(rawValue: record.algorithm) else {
             throw Refusal(
                 .invalidProviderKey, "The algorithm of the registered key is not supported.", reason: "unsupported_key")

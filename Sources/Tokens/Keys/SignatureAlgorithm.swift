@@ -1,7 +1,7 @@
 /// The signature algorithms that a provider may register (RFC 7518 §3.1; EdDSA: RFC 8037 §3.1, Ed25519 only).
 ///
 /// `none` and the symmetric ones are not among them, so that no token can name its way past its key.
-public enum SignatureAlgorithm: String, Sendable, CaseIterable {
+package enum SignatureAlgorithm: String, Sendable, CaseIterable {
     /// RSASSA-PKCS1-v1_5 with SHA-256.
     case rs256 = "RS256"
     /// RSASSA-PSS with SHA-256, MGF1 with SHA-256 and a salt of 32 bytes.
@@ -10,6 +10,5 @@ public enum SignatureAlgorithm: String, Sendable, CaseIterable {
     case es256 = "ES256"
     /// ECDSA on P-384 with SHA-384.
     case es384 = "ES384"
-    /// Ed25519.
     case edDSA = "EdDSA"
 }

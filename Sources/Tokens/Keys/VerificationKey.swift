@@ -4,13 +4,13 @@ import Domain
 import Foundation
 
 /// A public key that was read, judged and made ready once, together with the one algorithm that it is used with.
-public struct VerificationKey: Sendable {
+package struct VerificationKey: Sendable {
     /// The algorithm whose signatures the key verifies. It comes from the registration, never from a token.
-    public let algorithm: SignatureAlgorithm
+    package let algorithm: SignatureAlgorithm
     /// The DER SubjectPublicKeyInfo (RFC 5280 §4.1.2.7), in its one canonical form.
-    public let subjectPublicKeyInfo: [UInt8]
+    package let subjectPublicKeyInfo: [UInt8]
     /// SHA-256 of ``subjectPublicKeyInfo``, 32 bytes.
-    public let thumbprint: [UInt8]
+    package let thumbprint: [UInt8]
     private let prepared: Prepared
 
     private enum Prepared: Sendable {
@@ -25,7 +25,7 @@ public struct VerificationKey: Sendable {
     /// - Parameter algorithm: what the key is to be used with; `nil` for the usual one of its type (RS256, ES256,
     ///   ES384, EdDSA).
     /// - Throws: ``Refusal`` `invalid_provider_key` with reason `malformed`, `weak_key` or `unsupported_key`.
-    public init(subjectPublicKeyInfo bytes: [UInt8], algorithm: SignatureAlgorithm? = nil) throws(Refusal) {
+    package init(subjectPublicKeyInfo bytes: [UInt8], algorithm: SignatureAlgorithm? = nil) throws(Refusal) {
         do throws(KeyDefect) {
             try self.init(PublicKeyMaterial(subjectPublicKeyInfo: bytes), algorithm: algorithm)
         } catch {
@@ -60,7 +60,7 @@ public struct VerificationKey: Sendable {
     }
 
     /// Whether a signature in the form of RFC 7518 §3 (ECDSA: R ‖ S in 64 or 96 bytes) is this key's over a message.
-    public func isValid(signature: some DataProtocol, over message: some DataProtocol) -> Bool {
+    package func isValid(signature: some DataProtocol, over message: some DataProtocol) -> Bool {
         switch prepared {
         case .rsa(let key, let padding):
             let signature = _RSA.Signing.RSASignature(rawRepresentation: signature)
@@ -89,7 +89,7 @@ public struct VerificationKey: Sendable {
 
 extension VerificationKey: Equatable {
     /// The same key for the same algorithm.
-    public static func == (left: VerificationKey, right: VerificationKey) -> Bool {
+    package static func == (left: VerificationKey, right: VerificationKey) -> Bool {
         left.algorithm == right.algorithm && left.subjectPublicKeyInfo == right.subjectPublicKeyInfo
     }
 }

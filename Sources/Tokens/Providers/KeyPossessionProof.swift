@@ -6,11 +6,10 @@ import Foundation
 /// A compact JWS by the new key over the provider id: the payload's `iss` or `sub` (both only if equal) is the provider
 /// id, `iat` and `exp` lie at most ten minutes apart, `aud`, where it is there, names the realm. `kid`, `typ` and `cty`
 /// need not be there: the key has no id yet. A repeated proof adds nothing, since a key is registered once.
-public struct KeyPossessionProof: Sendable {
+package struct KeyPossessionProof: Sendable {
     /// The key, shown to be in its owner's hands.
-    public let key: VerificationKey
-    /// Whose it is.
-    public let provider: ProviderID
+    package let key: VerificationKey
+    package let provider: ProviderID
 
     /// Judges a proof.
     ///
@@ -18,7 +17,7 @@ public struct KeyPossessionProof: Sendable {
     ///   - key: the new key; the proof's `alg` must be its algorithm.
     ///   - provider: who asks, known by a provider token that was verified before.
     /// - Throws: ``Refusal`` `invalid_provider_key` with reason `bad_proof`.
-    public init(
+    package init(
         _ compact: String, of key: VerificationKey, by provider: ProviderID, realm: String,
         clockSkew: TimeInterval = 60,
         now: Date

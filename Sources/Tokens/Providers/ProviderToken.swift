@@ -4,54 +4,53 @@ import Encoding
 import Foundation
 
 /// A backend's bearer token (RFC 6750) whose signature and claims hold: made once by the provider, used for many reads.
-public struct ProviderToken: Sendable, Equatable {
+package struct ProviderToken: Sendable, Equatable {
     /// Whose backend it is (`iss`).
-    public let provider: ProviderID
+    package let provider: ProviderID
     /// The key that signed (`kid`).
-    public let keyID: ProviderKeyID
+    package let keyID: ProviderKeyID
     /// When it was made (`iat`).
-    public let issuedAt: Date
+    package let issuedAt: Date
     /// Until when it counts (`exp`), at most an hour later.
-    public let expiresAt: Date
+    package let expiresAt: Date
 }
 
 /// A backend's token for one call that changes keys or webhooks: young, named, and bound to the request.
-public struct FreshProviderToken: Sendable, Equatable {
+package struct FreshProviderToken: Sendable, Equatable {
     /// Whose it is, and its times.
-    public let token: ProviderToken
+    package let token: ProviderToken
     /// Its name (`jti`, RFC 7519 §4.1.7), 1 to 128 bytes: to be accepted once for each provider.
-    public let identifier: String
+    package let identifier: String
     /// Until when its name must be remembered: before that moment the token itself could be accepted again.
-    public let rememberUntil: Date
+    package let rememberUntil: Date
 }
 
 /// A device's leave to be certified, given by a provider. Its name is spent in the transaction that issues.
-public struct EnrolmentToken: Sendable, Equatable {
+package struct EnrolmentToken: Sendable, Equatable {
     /// Who gave it (`iss`).
-    public let provider: ProviderID
+    package let provider: ProviderID
     /// The key that signed (`kid`).
-    public let keyID: ProviderKeyID
+    package let keyID: ProviderKeyID
     /// Its name (`jti`), 1 to 128 bytes: to be accepted once for each provider.
-    public let identifier: String
+    package let identifier: String
     /// When it was made (`iat`).
-    public let issuedAt: Date
+    package let issuedAt: Date
     /// Until when it counts (`exp`), at most ten minutes later.
-    public let expiresAt: Date
+    package let expiresAt: Date
     /// Until when its name must be remembered.
-    public let rememberUntil: Date
+    package let rememberUntil: Date
 }
 
 /// Turns an ``UnverifiedToken`` into what a provider's backend may be trusted with, or says why not.
 ///
 /// The caller looks up what ``UnverifiedToken/issuer`` and ``UnverifiedToken/keyID`` name, as for identity tokens.
-public struct ProviderTokenVerifier: Sendable {
+package struct ProviderTokenVerifier: Sendable {
     /// What `aud` must name.
-    public let realm: String
+    package let realm: String
     /// How far a provider's clock may be off, in seconds.
-    public let clockSkew: TimeInterval
+    package let clockSkew: TimeInterval
 
-    /// Takes the rules.
-    public init(realm: String, clockSkew: TimeInterval = 60) {
+    package init(realm: String, clockSkew: TimeInterval = 60) {
         self.realm = realm
         self.clockSkew = clockSkew
     }
@@ -59,7 +58,7 @@ public struct ProviderTokenVerifier: Sendable {
     /// Judges a bearer token.
     ///
     /// - Throws: ``Refusal`` `provider_token_invalid`, its sentence saying what is wrong.
-    public func verify(
+    package func verify(
         _ token: UnverifiedToken, provider: Provider?, key: RegisteredKey?, now: Date
     ) throws(Refusal) -> ProviderToken {
         let judged = TokenRule.Case(token: token, profile: .provider, provider: provider, key: key)
@@ -72,7 +71,7 @@ public struct ProviderTokenVerifier: Sendable {
     /// has none).
     ///
     /// - Throws: ``Refusal`` `provider_token_invalid`, its sentence saying what is wrong.
-    public func verifyFresh(
+    package func verifyFresh(
         _ token: UnverifiedToken, request: ProvenRequest, provider: Provider?, key: RegisteredKey?, now: Date
     ) throws(Refusal) -> FreshProviderToken {
         let judged = TokenRule.Case(token: token, profile: .freshProvider, provider: provider, key: key)
@@ -98,7 +97,7 @@ public struct ProviderTokenVerifier: Sendable {
     /// Judges an enrolment token: `exp − iat` at most ten minutes, and `jti`.
     ///
     /// - Throws: ``Refusal`` `invalid_csr` with reason `gate`, its sentence saying what is wrong.
-    public func verifyEnrolment(
+    package func verifyEnrolment(
         _ token: UnverifiedToken, provider: Provider?, key: RegisteredKey?, now: Date
     ) throws(Refusal) -> EnrolmentToken {
         let judged = TokenRule.Case(token: token, profile: .enrolment, provider: provider, key: key)

@@ -7,22 +7,20 @@ import Foundation
 ///
 /// The subject is named as the provider names it (`iss_sub`, RFC 9493 §3.2.5, with the provider's own id as issuer of the
 /// name); a session stands beside its user in a complex subject (§3.3).
-public struct SecurityEventToken: Sendable {
+package struct SecurityEventToken: Sendable {
     /// Its name (`jti`), the same at every attempt: by it a receiver knows what it has seen.
-    public let identifier: String
+    package let identifier: String
     /// The service's realm (`iss`).
-    public let realm: String
+    package let realm: String
     /// Whom it is for (`aud`).
-    public let provider: ProviderID
+    package let provider: ProviderID
     /// The user, as the provider calls it.
-    public let externalID: String
-    /// What happened.
-    public let event: ProviderEvent
+    package let externalID: String
+    package let event: ProviderEvent
     /// When it did (`toe`).
-    public let happenedAt: Date
+    package let happenedAt: Date
 
-    /// Joins the parts.
-    public init(
+    package init(
         identifier: String, realm: String, provider: ProviderID, externalID: String, event: ProviderEvent,
         happenedAt: Date
     ) {
@@ -37,7 +35,7 @@ public struct SecurityEventToken: Sendable {
     /// The compact JWS, ES256.
     ///
     /// - Parameter keyID: the `kid` under which the service publishes the key.
-    public func signed(with key: P256.Signing.PrivateKey, keyID: String, now: Date) throws -> String {
+    package func signed(with key: P256.Signing.PrivateKey, keyID: String, now: Date) throws -> String {
         let header = Self.object(["alg": .string("ES256"), "kid": .string(keyID), "typ": .string("secevent+jwt")])
         let payload = Self.object([
             "iss": .string(realm), "aud": .string(provider.description), "jti": .string(identifier),
@@ -79,18 +77,17 @@ public struct SecurityEventToken: Sendable {
 }
 
 /// A provider's own Security Event Token whose signature and claims hold: CAEP's session-revoked.
-public struct ProviderEventToken: Sendable, Equatable {
+package struct ProviderEventToken: Sendable, Equatable {
     /// Whose it is (`iss`).
-    public let provider: ProviderID
+    package let provider: ProviderID
     /// Its name (`jti`), 1 to 128 bytes: to be acted on once for each provider.
-    public let identifier: String
+    package let identifier: String
     /// Until when its name must be remembered.
-    public let rememberUntil: Date
-    /// Whose sessions are over.
-    public let subject: Subject
+    package let rememberUntil: Date
+    package let subject: Subject
 
     /// What a provider may speak of.
-    public enum Subject: Sendable, Equatable {
+    package enum Subject: Sendable, Equatable {
         /// One session, by the id that introspection tells.
         case session(SessionID)
         /// Every session of a user, by the provider's own name.
@@ -100,13 +97,13 @@ public struct ProviderEventToken: Sendable, Equatable {
 
 extension ProviderTokenVerifier {
     /// How old a provider's event may be, seconds; receivers that were away are told late.
-    public static let maximumEventAge: TimeInterval = 3600
+    package static let maximumEventAge: TimeInterval = 3600
 
     /// Judges an event token: `typ` `secevent+jwt`, `kid`, `iss`, `aud`, `iat` within an hour, `jti`, `sub_id` (or the
     /// event's own `subject`, as earlier drafts had it) and CAEP's session-revoked among `events`.
     ///
     /// - Throws: ``Refusal`` `provider_token_invalid`, its sentence saying what is wrong.
-    public func verifyEvent(
+    package func verifyEvent(
         _ token: UnverifiedToken, provider: Provider?, key: RegisteredKey?, now: Date
     ) throws(Refusal) -> ProviderEventToken {
         let judged = TokenRule.Case(token: token, profile: .event, provider: provider, key: key)

@@ -4,7 +4,6 @@ import Foundation
 /// Who can open an archive: an X25519 public key in age's form, `age1…` (age-encryption.org/v1, *The X25519 recipient
 /// type*). The private half stays with its holder, away from this service.
 struct AgeRecipient: Sendable, Equatable {
-    /// As it was given.
     let text: String
     private let publicKey: [UInt8]
 

@@ -35,7 +35,6 @@ struct AgeWriter {
         try sink(Array("\(header) \(Self.base64(Data(code)))\n".utf8) + nonce)
     }
 
-    /// Adds to the content.
     mutating func write(_ bytes: some Sequence<UInt8>) throws {
         pending.append(contentsOf: bytes)
         // The last chunk is marked as such: a full one waits until more comes.

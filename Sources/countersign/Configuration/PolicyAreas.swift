@@ -8,7 +8,6 @@ struct PolicyArea {
     let name: String
     let fields: [PolicyField]
 
-    /// All of them.
     static var all: [PolicyArea] {
         [
             certification, nonces, identityTokens, sessions, requests, phones, delivery, webhooks, cards,

@@ -9,7 +9,6 @@ struct PolicyDefect: Error, Equatable, CustomStringConvertible {
     let line: Int?
     /// `nil` where it is not about one key.
     let key: String?
-    /// What is expected instead.
     let expected: String
 
     /// `FILE:LINE: key: what is expected`.
@@ -23,12 +22,10 @@ enum PolicyDocument {
     /// One name and what stands for it.
     struct Entry {
         let key: String
-        /// Counted from 1.
         let line: Int
         let value: Node
     }
 
-    /// Larger files are refused.
     static let maximumSize = 65_536
 
     /// Reads a file; an empty one has no entries.

@@ -11,7 +11,6 @@ struct PolicyField {
     let expected: String
     /// Sets the value; `false` where the node is not what is expected.
     let set: (Node, inout Policy) -> Bool
-    /// The value in force.
     let value: (Policy) -> JSONValue
 
     private init<Value>(
@@ -55,7 +54,6 @@ struct PolicyField {
         }
     }
 
-    /// A list of times.
     static func times(
         _ key: String, _ path: WritableKeyPath<Policy, [TimeInterval]>, _ range: ClosedRange<TimeInterval>,
         upTo count: Int

@@ -4,7 +4,6 @@ import Foundation
 /// Reads `Policies/*.yaml`. A missing file or key means the default; anything that is not understood is refused, with
 /// every fault told at once.
 enum PolicyFiles {
-    /// What the files say.
     struct Reading {
         var policy = Policy()
         var defects: [PolicyDefect] = []

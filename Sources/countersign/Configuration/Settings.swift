@@ -17,7 +17,6 @@ struct Settings: Sendable, Equatable {
         case allowOtherPolicies = "allow-other-policies"
         case loopbackURLs = "loopback-urls"
 
-        /// The environment variable.
         var variable: String { "COUNTERSIGN_" + rawValue.uppercased().replacing("-", with: "_") }
     }
 
@@ -127,7 +126,6 @@ struct Settings: Sendable, Equatable {
         }
     }
 
-    /// Parses resolved texts.
     init(_ texts: [Key: String]) throws(CommandFailure) {
         keys = try Self.path(texts, .keys, default: "Keys")
         policies = try Self.path(texts, .policies, default: "Policies")

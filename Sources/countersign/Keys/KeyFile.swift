@@ -9,7 +9,6 @@ struct KeyFile: Sendable {
     /// Whether it holds a secret: mode 0600, and refused where others may read it.
     let isPrivate: Bool
 
-    /// Larger files are refused.
     static let maximumSize = 65_536
 
     /// Whether something is there under the name.

@@ -13,7 +13,6 @@ struct ServerIdentity: Sendable {
     let keyPEM: Secret<String>
     /// SHA-256 of the certificate in hexadecimal, as `openssl x509 -fingerprint -sha256` shows it without colons.
     let fingerprint: String
-    /// When the certificate ends.
     let notAfter: Date
     /// What it is for (RFC 5280 §4.2.1.6).
     let names: [GeneralName]

@@ -34,7 +34,6 @@ final class WrappingKeyFile: Sendable {
         try write(lines)
     }
 
-    /// The versions in it.
     func versions() throws(CommandFailure) -> Set<Int> { Set(try secrets().keys) }
 
     /// Takes versions away for good.

@@ -65,7 +65,6 @@ final class LogWriter: Sendable {
         }
     }
 
-    /// Writes what waits.
     func flush() {
         pending.withLock { flush(&$0) }
     }

@@ -9,7 +9,6 @@ import UnixSignals
 ///
 /// A stop that takes longer than its bound, or a second signal, closes what is still open.
 struct Listening: Service {
-    /// One of them.
     struct Listener {
         let name: String
         let address: ListenAddress

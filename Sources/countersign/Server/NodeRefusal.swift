@@ -56,7 +56,6 @@ enum NodeRefusal {
 }
 
 extension NodeDifference {
-    /// The file's name.
     fileprivate var name: String {
         switch self {
         case .shared(let item): item.rawValue

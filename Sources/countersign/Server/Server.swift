@@ -20,7 +20,6 @@ struct Server: Sendable {
     let keys: LoadedKeys
     /// Made of the nonce secret and the generation that the store is in.
     let nonceKey: NonceKey
-    /// Made of the same.
     let exportKey: ExportKey
     let store: any Database
     let registry: PrometheusRegistry

@@ -6,7 +6,6 @@ import Foundation
 
 /// Why a command was not carried out, for the person or program that gave it.
 struct CommandFailure: Error, Equatable {
-    /// The contract's exit codes.
     enum Status: Int32 {
         case refused = 1
         case usage = 2
@@ -32,9 +31,7 @@ extension CommandFailure: CustomStringConvertible {
 struct CommandEnding: Equatable {
     /// 0 where the "error" is a request for help or the version.
     let status: Int32
-    /// For standard output.
     let output: String
-    /// For standard error.
     let complaint: String
 
     init(_ error: any Error) {

@@ -14,7 +14,7 @@ extension Tour {
         guest.count = count
         let (device, spare) = try await guest.arrive("A second user's device gets its key certified")
         do {
-            try await guest.keepCompany(device, asker: http, sessionToken)
+            try await guest.keepCompany(device, requester: http, sessionToken)
         } catch {
             try? await device.shutdown()
             try? await spare.shutdown()
@@ -25,7 +25,8 @@ extension Tour {
         try await spare.shutdown()
     }
 
-    private mutating func keepCompany(_ http: HTTPClient, asker: HTTPClient, _ askerToken: String) async throws {
+    private mutating func keepCompany(_ http: HTTPClient, requester: HTTPClient, _ requesterToken: String) async throws
+    {
         let session = try await signIn(http)
         let ownToken = try text(session, "session_token")
         guard let user = UserID(try text(session, "user_id")[...]) else {
@@ -37,8 +38,9 @@ extension Tour {
         let id = UUID().uuidString.lowercased()
         let place = "\(clientURL)/authorizations/\(id)"
         _ = try await exchange(
-            "The first user asks the second to be let talk", asker, .POST, "\(clientURL)/authorizations",
-            json: ["id": .string(id), "to": .string(user.description)], sessionToken: askerToken, expecting: .created)
+            "The first user asks the second to be let talk", requester, .POST, "\(clientURL)/authorizations",
+            json: ["id": .string(id), "to": .string(user.description)], sessionToken: requesterToken,
+            expecting: .created)
         let asked = try await exchange(
             "The second sees who asks", http, .GET, place, sessionToken: ownToken)
         let partner = asked["partner"]
@@ -47,7 +49,7 @@ extension Tour {
             "",
             "", nil)
         _ = try await exchange("… and agrees", http, .POST, "\(place)/approval", sessionToken: ownToken)
-        let approved = try await exchange("Both may talk", asker, .GET, place, sessionToken: askerToken)
+        let approved = try await exchange("Both may talk", requester, .GET, place, sessionToken: requesterToken)
         guard approved["grant"]?.text != nil else { throw CommandFailure("The answer lacks grant.") }
 
         try await ban(user)
@@ -60,7 +62,8 @@ extension Tour {
             "So is another sign-in", http, .POST, "\(clientURL)/sessions",
             json: ["identity_token": try await identityToken(http, nonce: try text(refused, "nonce"))],
             expecting: .forbidden)
-        let withdrawn = try await exchange("And the permission is gone", asker, .GET, place, sessionToken: askerToken)
+        let withdrawn = try await exchange(
+            "And the permission is gone", requester, .GET, place, sessionToken: requesterToken)
         show("state: \(try text(withdrawn, "state"))", "", "", nil)
         try await lift(user)
         show("The operator lifts the ban; the number is free again", "countersign ban lift", "done", nil)

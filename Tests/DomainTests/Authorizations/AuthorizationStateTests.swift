@@ -11,14 +11,14 @@ struct AuthorizationStateTests {
     func table() {
         let allowed: [(State?, State.Event, State)] = [
             (nil, .request, .request),
-            (.request, .approve, .approval), (.request, .reject, .rejected), (.request, .cancelByAsker, .cancelled),
+            (.request, .approve, .approval), (.request, .reject, .rejected), (.request, .cancelByRequester, .cancelled),
             (.request, .expire, .expired), (.request, .ban, .banned),
-            (.approval, .cancelByAsker, .cancelled), (.approval, .cancelByAccepter, .cancelled),
+            (.approval, .cancelByRequester, .cancelled), (.approval, .cancelByRecipient, .cancelled),
             (.approval, .ban, .banned),
         ]
         let repeated: [(State?, State.Event)] = [
-            (.request, .request), (.approval, .approve), (.rejected, .reject), (.cancelled, .cancelByAsker),
-            (.cancelled, .cancelByAccepter), (.expired, .expire), (.banned, .ban),
+            (.request, .request), (.approval, .approve), (.rejected, .reject), (.cancelled, .cancelByRequester),
+            (.cancelled, .cancelByRecipient), (.expired, .expire), (.banned, .ban),
         ]
         var moves = 0
         for state in [nil] + State.allCases.map(Optional.some) {
@@ -53,7 +53,7 @@ struct AuthorizationStateTests {
 
     private static func authorization(_ state: State, isDelivered: Bool = true) -> Authorization {
         Authorization(
-            id: AuthorizationID(UUID()), providerID: ProviderID(UUID()), askerID: users.0, accepterID: users.1,
+            id: AuthorizationID(UUID()), providerID: ProviderID(UUID()), requesterID: users.0, recipientID: users.1,
             target: Digest256.of("target"), isDelivered: isDelivered, state: state, createdAt: start,
             expiresAt: start + 1000, changedAt: start, sealedTo: nil, sealedEvent: nil)
     }
@@ -73,11 +73,11 @@ struct AuthorizationStateTests {
         #expect(request.state(now: Self.start + 1000) == .expired)
         #expect(Self.authorization(.approval).state(now: Self.start + 1000) == .approval)
         #expect(try request.after(.approve, now: Self.start + 999)?.state == .approval)
-        for event in [State.Event.approve, .reject, .cancelByAsker, .cancelByAccepter, .ban] {
+        for event in [State.Event.approve, .reject, .cancelByRequester, .cancelByRecipient, .ban] {
             #expect(throws: Refusal(.gone, "")) { try request.after(event, now: Self.start + 1000) }
         }
         #expect(try request.after(.expire, now: Self.start + 1000) == nil)
-        let refusal = #expect(throws: Refusal.self) { try request.after(.cancelByAccepter, now: Self.start) }
+        let refusal = #expect(throws: Refusal.self) { try request.after(.cancelByRecipient, now: Self.start) }
         #expect(refusal?.code == .conflict)
         #expect(refusal?.state == "REQUEST")
     }
@@ -106,7 +106,7 @@ struct AuthorizationStateTests {
         try Self.authorization(.request).requireAskableAgain(now: Self.start + 1000, policy: policy)
     }
 
-    @Test("tells the asked person of a request that may be seen, the asker of the answer, and nobody of the rest")
+    @Test("tells the asked person of a request that may be seen, the requester of the answer, and nobody of the rest")
     func rows() {
         for state in State.allCases {
             let row = AuthorizationRow(of: Self.authorization(state))

@@ -6,11 +6,11 @@ import Testing
 
 @Suite("Floods from ever new accounts and addresses")
 struct SendFloodTests {
-    private typealias Asker = SendLedger.Asker
+    private typealias Requester = SendLedger.Requester
     private static let start = SendDay.start
 
-    private static func hostile(_ index: Int, of provider: ProviderID = Asker.firstProvider) -> Asker {
-        Asker(user: "hostile \(index)", address: "hostile \(index)", provider: provider)
+    private static func hostile(_ index: Int, of provider: ProviderID = Requester.firstProvider) -> Requester {
+        Requester(user: "hostile \(index)", address: "hostile \(index)", provider: provider)
     }
 
     @Test("One on ever new prefixes wastes 50 texts until it is seen, and ten an hour from then on")
@@ -40,14 +40,14 @@ struct SendFloodTests {
         for person in 0..<100 {
             let (user, address) = ("person \(person)", "198.51.\(person).1")
             let number = SendDay.number(700_000 + person, 1)
-            let asker =
+            let requester =
                 switch person % 3 {
-                case 0: Asker(user: user, address: address, provider: Asker.secondProvider)
-                case 1: Asker(user: user, address: address, age: .settled)
-                default: Asker(user: user, address: address, isOwner: true)
+                case 0: Requester(user: user, address: address, provider: Requester.secondProvider)
+                case 1: Requester(user: user, address: address, age: .settled)
+                default: Requester(user: user, address: address, isOwner: true)
                 }
-            #expect(ledger.ask(asker, number: number, now: now + Double(person) * 60) == .sent, "\(person)")
-            ledger.verify(asker, number: number)
+            #expect(ledger.ask(requester, number: number, now: now + Double(person) * 60) == .sent, "\(person)")
+            ledger.verify(requester, number: number)
         }
     }
 
@@ -57,21 +57,21 @@ struct SendFloodTests {
         let providers = (0..<10).map { _ in ProviderID(UUID()) }
         var wasted = 0
         for attempt in 0..<2000 {
-            let asker = Self.hostile(attempt, of: providers[attempt % 10])
+            let requester = Self.hostile(attempt, of: providers[attempt % 10])
             let number = SendDay.number(200_000 + attempt, 1)
-            if ledger.ask(asker, number: number, now: Self.start + Double(attempt)) == .sent { wasted += 1 }
+            if ledger.ask(requester, number: number, now: Self.start + Double(attempt)) == .sent { wasted += 1 }
         }
         #expect(ledger.thinned == ["country US new"])
         #expect(wasted == 60)
         // The wave is over, and texts are still thinned out: whoever shows the code makes room for the next.
         var served = 0
         for person in 0..<20 {
-            let asker = Asker(user: "person \(person)", address: "198.51.\(person).1")
+            let requester = Requester(user: "person \(person)", address: "198.51.\(person).1")
             let number = SendDay.number(700_000 + person, 1)
             let now = Self.start + 3649 - Double(20 - person)
-            if ledger.ask(asker, number: number, now: now) == .sent { served += 1 }
-            ledger.verify(asker, number: number)
-            let owner = Asker(user: "owner \(person)", address: "hostile \(person)", isOwner: true)
+            if ledger.ask(requester, number: number, now: now) == .sent { served += 1 }
+            ledger.verify(requester, number: number)
+            let owner = Requester(user: "owner \(person)", address: "hostile \(person)", isOwner: true)
             #expect(ledger.ask(owner, number: SendDay.number(710_000 + person, 1), now: now) == .sent)
         }
         #expect(served == 20)

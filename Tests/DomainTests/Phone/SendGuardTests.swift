@@ -177,10 +177,10 @@ struct SendGuardTests {
 
     @Test("Neighbours are one network: /24 of IPv4, /48 of IPv6")
     func networks() {
-        #expect(AskerNetwork.key(ofAddress: "192.0.2.77") == "192.0.2/24")
-        #expect(AskerNetwork.key(ofAddress: "32.1.13.184.0.1.0.2/64") == "32.1.13.184.0.1/48")
+        #expect(RequesterNetwork.key(ofAddress: "192.0.2.77") == "192.0.2/24")
+        #expect(RequesterNetwork.key(ofAddress: "32.1.13.184.0.1.0.2/64") == "32.1.13.184.0.1/48")
         for other in ["local", "", "/64", "1.2.3/64", "a.b"] {
-            #expect(AskerNetwork.key(ofAddress: other) == other)
+            #expect(RequesterNetwork.key(ofAddress: other) == other)
         }
     }
 

@@ -10,10 +10,10 @@ struct SendLedger {
     enum Answer { case sent, withheld, refused }
 
     /// Who asks.
-    struct Asker {
+    struct Requester {
         var user: String
         var address: String
-        var provider = Asker.firstProvider
+        var provider = Requester.firstProvider
         var age = AccountAge.new
         var isOwner = false
 
@@ -85,28 +85,28 @@ struct SendLedger {
         return digest
     }
 
-    private mutating func target(_ asker: Asker, _ number: PhoneNumber) -> SendTarget {
+    private mutating func target(_ requester: Requester, _ number: PhoneNumber) -> SendTarget {
         let prefix = SendGuard.prefix(of: number)
         return SendTarget(
-            userID: Self.user, providerID: asker.provider, age: asker.age,
-            network: digest(AskerNetwork.key(ofAddress: asker.address)), number: digest(number.e164),
+            userID: Self.user, providerID: requester.provider, age: requester.age,
+            network: digest(RequesterNetwork.key(ofAddress: requester.address)), number: digest(number.e164),
             prefixName: "\(number.region) \(prefix)", prefix: digest(prefix), country: number.region,
-            isOwner: asker.isOwner)
+            isOwner: requester.isOwner)
     }
 
     private static let user = UserID(UUID())
 
-    mutating func ask(_ asker: Asker, number: PhoneNumber, now: Date) -> Answer {
+    mutating func ask(_ requester: Requester, number: PhoneNumber, now: Date) -> Answer {
         let limit = RateLimit(count: policy.sendsPerHourPerAddress, per: 3600)
-        let place = "\(asker.address) \(asker.age)"
+        let place = "\(requester.address) \(requester.age)"
         guard case .admitted(let arrival) = limit.judge(arrival: addresses[place], now: now) else { return .refused }
-        let target = target(asker, number)
-        let counts = counts(target, asker, number, now: now)
+        let target = target(requester, number)
+        let counts = counts(target, requester, number, now: now)
         let rule = SendGuard(policy: policy, limitsRates: true)
-        let attempt = SendAttempt(number: number, isOwner: asker.isOwner, isFrozen: false, age: asker.age)
+        let attempt = SendAttempt(number: number, isOwner: requester.isOwner, isFrozen: false, age: requester.age)
         guard (try? rule.requireWithinUserLimits(attempt, counts)) != nil else { return .refused }
         addresses[place] = arrival
-        numbersOfUsers[asker.user, default: [:]][number.e164] = now
+        numbersOfUsers[requester.user, default: [:]][number.e164] = now
         let decision = rule.decide(attempt, counts)
         var counters: [String]?
         switch decision {
@@ -119,31 +119,31 @@ struct SendLedger {
         case .send(let bearsOn, let through):
             let names = target.counters(bearingOn: bearsOn, through: through)
             add(Conversion(sends: 1), to: names, at: now)
-            open["\(asker.user) \(number.e164)", default: []].append((now, names))
-            for name in Self.days(now, asker) { spent[name, default: 0] += policy.textPrice }
+            open["\(requester.user) \(number.e164)", default: []].append((now, names))
+            for name in Self.days(now, requester) { spent[name, default: 0] += policy.textPrice }
             counters = names
         }
         numbers[number.e164, default: []].append(
-            Sending(at: now, user: asker.user, isSent: counters != nil, byOwner: asker.isOwner))
+            Sending(at: now, user: requester.user, isSent: counters != nil, byOwner: requester.isOwner))
         return counters == nil ? .withheld : .sent
     }
 
-    private static func days(_ now: Date, _ asker: Asker) -> [String] {
+    private static func days(_ now: Date, _ requester: Requester) -> [String] {
         let day = Int(now.timeIntervalSince1970) / 86_400
-        return ["\(day)", "\(day) \(asker.provider)"]
+        return ["\(day)", "\(day) \(requester.provider)"]
     }
 
-    private func counts(_ target: SendTarget, _ asker: Asker, _ number: PhoneNumber, now: Date) -> SendCounts {
+    private func counts(_ target: SendTarget, _ requester: Requester, _ number: PhoneNumber, now: Date) -> SendCounts {
         var counts = SendCounts()
         let (hour, day) = (now - 3600, now - 86_400)
         counts.otherNumbersOfUser =
-            (numbersOfUsers[asker.user] ?? [:]).filter {
+            (numbersOfUsers[requester.user] ?? [:]).filter {
                 $0.key != number.e164 && $0.value > now - policy.numbersPerUserPeriod
             }.count
         for sending in (numbers[number.e164] ?? []).reversed() {
             if sending.at <= day { break }
-            if sending.user == asker.user { counts.askedByUserToday += 1 }
-            guard sending.isSent, sending.byOwner == asker.isOwner else { continue }
+            if sending.user == requester.user { counts.askedByUserToday += 1 }
+            guard sending.isSent, sending.byOwner == requester.isOwner else { continue }
             counts.numberLastDay += 1
             if sending.at > hour { counts.numberLastHour += 1 }
         }
@@ -151,16 +151,16 @@ struct SendLedger {
         var found: [String: Tally] = [:]
         for name in target.counters { found[name] = tally(name, now: step) }
         let thinned = SendScope.allCases.filter { ends[target.name(of: $0)].map { now < $0 } ?? false }
-        target.fill(&counts, from: found, thinned: asker.isOwner ? [] : Set(thinned))
-        let days = Self.days(now, asker)
+        target.fill(&counts, from: found, thinned: requester.isOwner ? [] : Set(thinned))
+        let days = Self.days(now, requester)
         counts.spentToday = spent[days[0]] ?? 0
         counts.spentTodayByProvider = spent[days[1]] ?? 0
         return counts
     }
 
     /// Notes that a user showed the code of the last texts.
-    mutating func verify(_ asker: Asker, number: PhoneNumber) {
-        for (at, counters) in open.removeValue(forKey: "\(asker.user) \(number.e164)") ?? [] {
+    mutating func verify(_ requester: Requester, number: PhoneNumber) {
+        for (at, counters) in open.removeValue(forKey: "\(requester.user) \(number.e164)") ?? [] {
             add(Conversion(verified: 1), to: counters, at: at)
         }
     }

@@ -8,7 +8,7 @@ import Testing
 struct SendDay {
     /// A person signs up once; the app asks again twice where no text came.
     struct Person {
-        let asker: SendLedger.Asker
+        let requester: SendLedger.Requester
         let number: PhoneNumber
         let at: Double
         /// From the text to the code, in seconds; `nil` for who never types it.
@@ -17,7 +17,7 @@ struct SendDay {
 
     /// A request of somebody who never types a code.
     struct Hostile {
-        let asker: SendLedger.Asker
+        let requester: SendLedger.Requester
         let number: PhoneNumber
         let at: Double
     }
@@ -50,10 +50,10 @@ struct SendDay {
             switch step {
             case .hostile(let index):
                 let attempt = hostile[index]
-                if ledger.ask(attempt.asker, number: attempt.number, now: now) == .sent { wasted += 1 }
+                if ledger.ask(attempt.requester, number: attempt.number, now: now) == .sent { wasted += 1 }
             case .ask(let index, let round):
                 let person = people[index]
-                if ledger.ask(person.asker, number: person.number, now: now) == .sent {
+                if ledger.ask(person.requester, number: person.number, now: now) == .sent {
                     served.insert(index)
                     if let typing = person.typing { Self.insert((at + typing, .verify(person: index)), in: &steps) }
                 } else if round < 2 {
@@ -61,7 +61,7 @@ struct SendDay {
                     let wait: Double = round == 0 ? 30 : 60
                     Self.insert((at + wait, .ask(person: index, round: round + 1)), in: &steps)
                 }
-            case .verify(let index): ledger.verify(people[index].asker, number: people[index].number)
+            case .verify(let index): ledger.verify(people[index].requester, number: people[index].number)
             }
         }
     }
@@ -79,7 +79,7 @@ struct SendDay {
 
 @Suite("A day under attack")
 struct SendSimulationTests {
-    private typealias Asker = SendLedger.Asker
+    private typealias Requester = SendLedger.Requester
 
     /// What fraud looks like: rented blocks of numbers here, premium and foreign numbers beside them, thousands of
     /// accounts and addresses. Beside it people, spread over the country, of whom one in twelve never types the code.
@@ -102,7 +102,7 @@ struct SendSimulationTests {
             let kind = Int.random(in: 0..<100, using: &generator)
             let block = rented[Int.random(in: 0..<rented.count, using: &generator)]
             return SendDay.Hostile(
-                asker: Asker(
+                requester: Requester(
                     user: "hostile \(Int.random(in: 0..<5000, using: &generator))",
                     address: "hostile \(Int.random(in: 0..<3000, using: &generator))"),
                 number: SendDay.number(
@@ -111,7 +111,7 @@ struct SendSimulationTests {
         }
         let people = numbers.enumerated().map { index, number in
             SendDay.Person(
-                asker: Asker(user: "person \(index)", address: "home \(index / 3)"), number: number,
+                requester: Requester(user: "person \(index)", address: "home \(index / 3)"), number: number,
                 at: peoplesTimes[index],
                 typing: index % 12 == 0 ? nil : Double.random(in: 10..<60, using: &generator))
         }
@@ -131,13 +131,13 @@ struct SendSimulationTests {
     private static func people() -> [SendDay.Person] {
         var generator = SeededGenerator(state: 51)
         return (0..<1000).map { index in
-            var asker = Asker(user: "person \(index)", address: "198.\(index / 768).\(index / 3 % 256).9")
-            if index % 7 == 0 { asker.provider = Asker.secondProvider }
-            if index % 5 == 0 { asker.age = .settled }
-            if index % 20 == 0 { asker.isOwner = true }
+            var requester = Requester(user: "person \(index)", address: "198.\(index / 768).\(index / 3 % 256).9")
+            if index % 7 == 0 { requester.provider = Requester.secondProvider }
+            if index % 5 == 0 { requester.age = .settled }
+            if index % 20 == 0 { requester.isOwner = true }
             let prefix = index % 10 == 1 ? 415_555 : 416_000 + Int.random(in: 0..<400, using: &generator)
             return SendDay.Person(
-                asker: asker, number: SendDay.number(prefix, index, region: index % 9 == 0 ? "CA" : "US"),
+                requester: requester, number: SendDay.number(prefix, index, region: index % 9 == 0 ? "CA" : "US"),
                 at: Double.random(in: 0..<864_000, using: &generator),
                 typing: index % 13 == 0 ? nil : Double.random(in: 10..<60, using: &generator))
         }
@@ -156,7 +156,7 @@ struct SendSimulationTests {
                 case .anotherCountry: SendDay.number(604_000 + target, 1, region: "CA")
                 }
             return SendDay.Hostile(
-                asker: Asker(user: "hostile \(account)", address: "203.0.\(account % 5).7"), number: number,
+                requester: Requester(user: "hostile \(account)", address: "203.0.\(account % 5).7"), number: number,
                 at: Double(minute) * 60)
         }
     }
@@ -179,12 +179,12 @@ struct SendSimulationTests {
         for minute in 0..<600 {
             let account = minute % 10
             _ = ledger.ask(
-                Asker(user: "hostile \(account)", address: "203.0.\(account % 5).7"), number: number,
+                Requester(user: "hostile \(account)", address: "203.0.\(account % 5).7"), number: number,
                 now: SendDay.start + Double(minute) * 60)
         }
         // The accounts' networks and the number's prefix have budgets of their own, which end sooner.
         #expect((5...10).contains(ledger.sent(to: number)))
-        let owner = Asker(user: "owner", address: "203.0.1.7", age: .settled, isOwner: true)
+        let owner = Requester(user: "owner", address: "203.0.1.7", age: .settled, isOwner: true)
         for index in 0..<5 {
             let now = SendDay.start + 599 * 60 + Double(index)
             #expect(ledger.ask(owner, number: number, now: now) == .sent)

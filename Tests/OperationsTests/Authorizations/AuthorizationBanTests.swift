@@ -14,20 +14,20 @@ struct AuthorizationBanTests {
     /// One line of the table.
     struct Line: Sendable, CustomTestStringConvertible {
         let state: AuthorizationState
-        let askerIsBanned: Bool
+        let requesterIsBanned: Bool
         let scope: Ban.Scope
         let byNumber: Bool
 
         var testDescription: String {
-            let banned = askerIsBanned ? "asker" : "asked"
+            let banned = requesterIsBanned ? "requester" : "asked"
             return "\(state.rawValue), \(banned), \(scope.rawValue), by \(byNumber ? "number" : "name")"
         }
 
         static let all = AuthorizationState.allCases.flatMap { state in
-            [true, false].flatMap { asker in
+            [true, false].flatMap { requester in
                 Ban.Scope.allCases.flatMap { scope in
                     [true, false].map {
-                        Line(state: state, askerIsBanned: asker, scope: scope, byNumber: $0)
+                        Line(state: state, requesterIsBanned: requester, scope: scope, byNumber: $0)
                     }
                 }
             }
@@ -87,8 +87,8 @@ struct AuthorizationBanTests {
         let bob = try await bench.person("bob")
         let id = try await bench.request(alice, bob)
         try await bring(id, to: line.state, alice, bob, bench)
-        var banned = line.askerIsBanned ? alice : bob
-        let other = line.askerIsBanned ? bob : alice
+        var banned = line.requesterIsBanned ? alice : bob
+        let other = line.requesterIsBanned ? bob : alice
         let ban = try await ban(banned, line.scope, byNumber: line.byNumber, bench)
         // What was on its way is not told any more.
         _ = try await bench.deliver()
@@ -101,7 +101,7 @@ struct AuthorizationBanTests {
         if line.scope == .all { banned = try await bench.signInAgain(banned) }
         try await expectOver(id, line, banned, bench)
         try await expectOver(id, line, other, bench)
-        #expect(await approval(id, line.askerIsBanned ? other : banned, bench) == line.after.rawValue)
+        #expect(await approval(id, line.requesterIsBanned ? other : banned, bench) == line.after.rawValue)
         #expect(try await bench.list(banned, "in", "REQUEST").isEmpty)
         if let own {
             await #expect(throws: Refusal(.notFound, "")) { try await bench.answer.approve(own, for: banned) }
@@ -109,7 +109,7 @@ struct AuthorizationBanTests {
         _ = try await bench.deliver()
         #expect(bench.pushes.sent.isEmpty)
         // They begin anew, unless a rejection forbids it.
-        guard !(line.askerIsBanned && line.state == .rejected) else { return }
+        guard !(line.requesterIsBanned && line.state == .rejected) else { return }
         let new = try await bench.request(banned, other)
         _ = try await bench.deliver()
         #expect(bench.pushes.endpoints == [other.externalID])
@@ -146,7 +146,7 @@ struct AuthorizationBanTests {
             return
         }
         await #expect(throws: refusal) { try await bench.request(banned, "test/carol") }
-        if !line.askerIsBanned {
+        if !line.requesterIsBanned {
             #expect(await approval(id, banned, bench) == line.after.rawValue)
             let rejected = await bench.state { try await bench.answer.reject(id, for: banned) }
             #expect(rejected == (line.after == .rejected ? nil : line.after.rawValue))
@@ -166,7 +166,7 @@ struct AuthorizationBanTests {
     ) async throws -> String? {
         try await expectOver(id, line, other, bench)
         #expect(try await bench.list(other).map(\.authorization.state) == [line.after])
-        guard line.askerIsBanned || line.state != .rejected else {
+        guard line.requesterIsBanned || line.state != .rejected else {
             #expect(await bench.state { try await bench.request(other, banned) } == "REJECTED")
             return nil
         }
@@ -199,14 +199,14 @@ struct AuthorizationBanTests {
                 }
                 people.append(person)
             }
-            let (asker, asked) = (people[0].session, people[1].session)
+            let (requester, asked) = (people[0].session, people[1].session)
             // Bans made under a key of which the proofs' own indexes know nothing.
             let older = try PersonalKeys(
                 wrapping: [1: fixture.wrappingKey], index: [1: fixture.indexKey, 2: SymmetricKey(size: .bits256)])
             let targets = [try bench.phone("+14155552679"), try BanTarget.document(reading: "VA:T64235789")]
             for (index, target) in targets.enumerated() {
                 let id = try await ask(
-                    try .init(id: UUID().uuidString, to: asked.userID.description, eventID: nil), for: asker)
+                    try .init(id: UUID().uuidString, to: asked.userID.description, eventID: nil), for: requester)
                 #expect(try await answer.approve(id.description, for: asked).grant != nil)
                 let ban = try await BanSubject(
                     store: fixture.store, keys: older, policy: BanPolicy(), environment: environment,
@@ -221,7 +221,7 @@ struct AuthorizationBanTests {
                 #expect(state == .banned)
                 await #expect(throws: Refusal(.userBanned, "", reason: "spam")) {
                     try await ask(
-                        try .init(id: UUID().uuidString, to: asked.userID.description, eventID: nil), for: asker)
+                        try .init(id: UUID().uuidString, to: asked.userID.description, eventID: nil), for: requester)
                 }
                 _ = try await bench.lift(ban.ban.id, note: "lifted")
             }

@@ -208,15 +208,15 @@ struct AuthorizationBench {
     /// Asks, and gives the id.
     @discardableResult
     func request(
-        _ asker: Session, _ to: String, id: String = UUID().uuidString, event: String? = nil
+        _ requester: Session, _ to: String, id: String = UUID().uuidString, event: String? = nil
     ) async throws -> String {
-        try await ask(try .init(id: id, to: to, eventID: event), for: asker).description
+        try await ask(try .init(id: id, to: to, eventID: event), for: requester).description
     }
 
     /// Asks by user id.
     @discardableResult
-    func request(_ asker: Session, _ other: Session) async throws -> String {
-        try await request(asker, other.userID.description)
+    func request(_ requester: Session, _ other: Session) async throws -> String {
+        try await request(requester, other.userID.description)
     }
 
     /// The rows of an authorization.

@@ -9,7 +9,7 @@ import Testing
 
 @Suite("The end of authorizations")
 struct AuthorizationEndTests {
-    @Test("is the asker's to bring about while a request is open, and either side's once it is approved")
+    @Test("is the requester's to bring about while a request is open, and either side's once it is approved")
     func cancellation() async throws {
         try await AuthorizationBench.run { bench in
             let (alice, bob) = (try await bench.person("alice"), try await bench.person("bob"))
@@ -84,7 +84,7 @@ struct AuthorizationEndTests {
         }
     }
 
-    @Test("comes with an erasure: the partner sees it taken back without a person, askers learn nothing")
+    @Test("comes with an erasure: the partner sees it taken back without a person, requesters learn nothing")
     func erasure() async throws {
         try await AuthorizationBench.run { bench in
             let (alice, bob) = (try await bench.person("alice"), try await bench.person("bob"))
@@ -105,8 +105,8 @@ struct AuthorizationEndTests {
                 #expect(view.authorization.state == .cancelled, "\(id)")
                 #expect(view.partner == nil && view.grant == nil)
             }
-            for (id, asker) in [(received, erin), (hidden, dave)] {
-                #expect(try await bench.read.show(id, to: asker).authorization.state == .request)
+            for (id, requester) in [(received, erin), (hidden, dave)] {
+                #expect(try await bench.read.show(id, to: requester).authorization.state == .request)
             }
             #expect(try await bench.countOpen(alice) == 0)
             #expect(try await bench.rows(lost).isEmpty)

@@ -14,7 +14,7 @@ struct AuthorizationPushTests {
         try await bench.rows(id).map(\.isSent)
     }
 
-    @Test("tell the asked person of the request and the asker of the answer, once each, and mark the rows")
+    @Test("tell the asked person of the request and the requester of the answer, once each, and mark the rows")
     func marks() async throws {
         try await AuthorizationBench.run { bench in
             let (alice, bob) = (try await bench.person("alice"), try await bench.person("bob"))
@@ -45,7 +45,7 @@ struct AuthorizationPushTests {
         }
     }
 
-    @Test("tell the asker of a rejection and nothing of who declined")
+    @Test("tell the requester of a rejection and nothing of who declined")
     func rejection() async throws {
         try await AuthorizationBench.run { bench in
             let (alice, bob) = (try await bench.person("alice"), try await bench.person("bob"))
@@ -120,16 +120,16 @@ struct AuthorizationPushTests {
             let bob = try await bench.person("bob")
             let ends: [(String, (Session, String) async throws -> Void)] = [
                 ("cancelled", { _ = try await bench.answer.cancel($1, for: $0) }),
-                ("blocked", { asker, _ in try await bench.block(asker.userID.description, for: bob) }),
-                ("banned", { asker, _ in try await bench.ban(asker) }),
-                ("unverified", { asker, _ in try await bench.setLevel(.phone, of: asker) }),
-                ("erased", { asker, _ in _ = try await bench.serve.erase(for: asker) }),
+                ("blocked", { requester, _ in try await bench.block(requester.userID.description, for: bob) }),
+                ("banned", { requester, _ in try await bench.ban(requester) }),
+                ("unverified", { requester, _ in try await bench.setLevel(.phone, of: requester) }),
+                ("erased", { requester, _ in _ = try await bench.serve.erase(for: requester) }),
                 ("expired", { _, _ in bench.clock.advance(14 * 86_400) }),
             ]
             for (name, end) in ends {
-                let asker = try await bench.person(name)
-                let id = try await bench.request(asker, bob)
-                try await end(asker, id)
+                let requester = try await bench.person(name)
+                let id = try await bench.request(requester, bob)
+                try await end(requester, id)
                 _ = try await bench.deliver()
                 #expect(bench.pushes.sent.isEmpty, "\(name)")
             }
@@ -157,7 +157,7 @@ struct AuthorizationPushTests {
     func behindTexts() async throws {
         try await AuthorizationBench.run { bench in
             let bob = try await bench.person("bob")
-            for index in 0..<10 { try await bench.request(try await bench.person("asker \(index)"), bob) }
+            for index in 0..<10 { try await bench.request(try await bench.person("requester \(index)"), bob) }
             let (user, now) = (bob.userID, bench.clock.now)
             let leased = try await bench.store.write { transaction in
                 let records = OutboxRepository(transaction)

@@ -58,7 +58,7 @@ private final class DyingStore: Database {
 /// What should become of the authorizations of two people, in a few lines.
 private struct Model {
     struct Entry {
-        let asker: Int
+        let requester: Int
         var state: AuthorizationState
         let createdAt: Date
         var changedAt: Date
@@ -72,31 +72,32 @@ private struct Model {
     }
 
     /// The code of the refusal that asking meets; `nil` where it succeeds.
-    mutating func ask(_ id: String, _ asker: Int, _ now: Date) -> Refusal.Code? {
-        if let known = entries[id] { return known.asker == asker ? nil : .notFound }
+    mutating func ask(_ id: String, _ requester: Int, _ now: Date) -> Refusal.Code? {
+        if let known = entries[id] { return known.requester == requester ? nil : .notFound }
         for (other, entry) in entries {
-            switch (state(other, now), entry.asker == asker) {
+            switch (state(other, now), entry.requester == requester) {
             case (.request, true), (.approval, _): return .conflict
             case (.rejected, true) where now < entry.changedAt + 30 * 86_400: return .conflict
             default: break
             }
         }
-        entries[id] = Entry(asker: asker, state: .request, createdAt: now, changedAt: now)
+        entries[id] = Entry(requester: requester, state: .request, createdAt: now, changedAt: now)
         return nil
     }
 
     mutating func act(_ event: String, _ id: String, _ actor: Int, _ now: Date) -> Refusal.Code? {
         guard let entry = entries[id], let state = state(id, now) else { return .notFound }
-        let isAsker = entry.asker == actor
+        let isRequester = entry.requester == actor
         let next: AuthorizationState
         switch event {
-        case "approve" where !isAsker: next = .approval
-        case "reject" where !isAsker: next = .rejected
+        case "approve" where !isRequester: next = .approval
+        case "reject" where !isRequester: next = .rejected
         case "cancel": next = .cancelled
         default: return .notFound
         }
         if state == next { return nil }
-        let isAllowed = state == .request ? (next != .cancelled || isAsker) : state == .approval && next == .cancelled
+        let isAllowed =
+            state == .request ? (next != .cancelled || isRequester) : state == .approval && next == .cancelled
         guard isAllowed else { return state == .expired ? .gone : .conflict }
         enter(next, id, now)
         return nil

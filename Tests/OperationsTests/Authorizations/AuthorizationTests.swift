@@ -155,7 +155,7 @@ struct AuthorizationTests {
         }
     }
 
-    @Test("to the unknown and to who blocked the asker look like any other to the asker, and reach nobody")
+    @Test("to the unknown and to who blocked the requester look like any other to the requester, and reach nobody")
     func noOracle() async throws {
         try await AuthorizationBench.run { bench in
             let (alice, bob) = (try await bench.person("alice"), try await bench.person("bob"))
@@ -178,7 +178,7 @@ struct AuthorizationTests {
             for act in [bench.answer.approve, bench.answer.reject, bench.read.show(_:to:)] {
                 await #expect(throws: Refusal(.notFound, "")) { try await act(blocked, bob) }
             }
-            // One who signs up under the name later is not told of it, nor is the asker.
+            // One who signs up under the name later is not told of it, nor is the requester.
             _ = try await bench.person("nobody")
             #expect(await bench.state { try await bench.request(alice, "test/nobody") } == "REQUEST")
             _ = try await bench.deliver()
@@ -192,7 +192,7 @@ struct AuthorizationTests {
         }
     }
 
-    @Test("show the asked person the asker's initials, age, picture and level, and nothing more")
+    @Test("show the asked person the requester's initials, age, picture and level, and nothing more")
     func disclosure() async throws {
         try await AuthorizationBench.run { bench in
             let (alice, bob) = (try await bench.person("alice"), try await bench.person("bob"))

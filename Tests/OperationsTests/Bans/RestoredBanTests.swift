@@ -164,10 +164,10 @@ struct RestoredBanTests {
                     $0.family = ["ADAMS", "BAKER", "CLARK"][index]
                 }
             }
-            for (asker, asked) in [(alice, "test/bob"), (carol, "test/bob"), (carol, "test/alice")] {
+            for (requester, asked) in [(alice, "test/bob"), (carol, "test/bob"), (carol, "test/alice")] {
                 ids.append(
                     try await ask(bench.fixture)(
-                        try .init(id: UUID().uuidString, to: asked, eventID: nil), for: asker.session
+                        try .init(id: UUID().uuidString, to: asked, eventID: nil), for: requester.session
                     ).description)
             }
         } since: { bench in

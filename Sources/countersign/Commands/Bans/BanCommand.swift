@@ -161,7 +161,6 @@ struct BanSubjectOptions: ParsableArguments {
         }
     }
 
-    /// What was named.
     func required() throws -> BanTarget {
         guard let target = try target() else {
             throw CommandFailure("Give one of --user, --phone, --document and --device.", exitCode: .usage)

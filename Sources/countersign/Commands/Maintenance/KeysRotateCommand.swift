@@ -50,7 +50,6 @@ struct WrappingKeyRotation {
 
     init(_ admin: Admin) { self.admin = admin }
 
-    /// What was done.
     struct Report: Equatable {
         /// The newest version.
         var version: Int
