@@ -95,7 +95,7 @@ final class NumberingPlan: Sendable {
     }
 
     /// What the plan says of a national number's length.
-    func judgeLength(_ count: Int) -> LengthVerdict {
+    func lengthVerdict(_ count: Int) -> LengthVerdict {
         if localLengths.contains(count) { return .localOnly }
         if count < lengths.least { return .tooShort }
         if count > lengths.most { return .tooLong }

@@ -52,7 +52,7 @@ package struct PhoneNumber: Hashable, Sendable, CustomStringConvertible {
         guard let plan = NumberingPlan.plan(countryCallingCode: code, national: national),
             case let type = plan.type(of: national), type != .unknown
         else {
-            switch NumberingPlan.plans(countryCallingCode: code).first?.judgeLength(national.count) {
+            switch NumberingPlan.plans(countryCallingCode: code).first?.lengthVerdict(national.count) {
             case .tooShort, .localOnly: throw .tooShort
             case .tooLong: throw .tooLong
             case .possible, .notThere, nil: throw .notInPlan

@@ -33,7 +33,7 @@ struct PhoneNumberReader {
         let stripped = plan.strippingNationalPrefix(rest)
         // What would be too short without its prefix may be a short number that begins like one.
         let national =
-            switch plan.judgeLength(stripped.count) {
+            switch plan.lengthVerdict(stripped.count) {
             case .tooShort, .localOnly, .notThere: rest
             case .possible, .tooLong: stripped
             }
@@ -80,7 +80,7 @@ struct PhoneNumberReader {
         let own = DigitText.digits(of: home.countryCallingCode)
         if digits.digits.starts(with: own), let rest = suffix(of: digits, from: own.count) {
             let national = home.strippingNationalPrefix(rest)
-            let isTooLong = home.judgeLength(digits.count) == .tooLong
+            let isTooLong = home.lengthVerdict(digits.count) == .tooLong
             if isTooLong || (!home.covers(digits) && home.covers(national)) {
                 return (home.countryCallingCode, national)
             }

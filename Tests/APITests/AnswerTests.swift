@@ -95,7 +95,7 @@ struct AnswerPaceTests {
         let window = Window()
 
         init(_ unsent: UnsentBytes) throws {
-            let pace = AnswerPaceHandler(timeout: 20, unsent: unsent, standing: nil)
+            let pace = AnswerPaceHandler(timeout: 20, unsent: unsent, activity: nil)
             try channel.pipeline.syncOperations.addHandlers([window, pace])
             channel.connect(to: try SocketAddress(ipAddress: "127.0.0.1", port: 1), promise: nil)
         }

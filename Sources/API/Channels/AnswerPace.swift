@@ -58,7 +58,7 @@ final class AnswerPaceHandler: ChannelDuplexHandler, RemovableChannelHandler {
     private let timeout: TimeAmount
     private let unsent: UnsentBytes
     /// Where the connection stands among others; `nil` where this is one of its streams.
-    private let standing: ConnectionStanding?
+    private let activity: ConnectionActivity?
     /// When the oldest answer that has not left began.
     private var began: NIODeadline?
     private var taken = 0
@@ -76,15 +76,15 @@ final class AnswerPaceHandler: ChannelDuplexHandler, RemovableChannelHandler {
     private var wantsRead = false
     private var context: ChannelHandlerContext?
 
-    init(timeout: Double, unsent: UnsentBytes, standing: ConnectionStanding?) {
+    init(timeout: Double, unsent: UnsentBytes, activity: ConnectionActivity?) {
         self.timeout = .milliseconds(Int64(timeout * 1000))
         self.unsent = unsent
-        self.standing = standing
+        self.activity = activity
     }
 
     func handlerAdded(context: ChannelHandlerContext) {
         self.context = context
-        standing?.begin()
+        activity?.begin()
     }
 
     func handlerRemoved(context: ChannelHandlerContext) {
@@ -99,7 +99,7 @@ final class AnswerPaceHandler: ChannelDuplexHandler, RemovableChannelHandler {
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         // The connection goes away when its streams have ended, not they with it.
-        if standing == nil, event is ChannelShouldQuiesceEvent { return }
+        if activity == nil, event is ChannelShouldQuiesceEvent { return }
         if event is GiveWay, unanswered == 0 { return context.close(promise: nil) }
         context.fireUserInboundEventTriggered(event)
     }
@@ -109,9 +109,9 @@ final class AnswerPaceHandler: ChannelDuplexHandler, RemovableChannelHandler {
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         if isHolding { return held.append(data) }
         if case .head = unwrapInboundIn(data) {
-            if standing == nil, unsent.isFull { return hold(data, context) }
+            if activity == nil, unsent.isFull { return hold(data, context) }
             unanswered += 1
-            standing?.work()
+            activity?.work()
         }
         context.fireChannelRead(data)
     }
@@ -184,7 +184,7 @@ final class AnswerPaceHandler: ChannelDuplexHandler, RemovableChannelHandler {
             unfinished = max(0, unfinished - 1)
             unanswered = max(0, unanswered - 1)
             began = unfinished == 0 ? nil : context.eventLoop.now
-            if unanswered == 0 { standing?.rest() }
+            if unanswered == 0 { activity?.rest() }
         }
     }
 
@@ -200,7 +200,7 @@ final class AnswerPaceHandler: ChannelDuplexHandler, RemovableChannelHandler {
             let allowed = began + timeout + .seconds(Int64(taken / Self.slowest))
             guard allowed <= context.eventLoop.now else { return watch(context, until: allowed) }
             Counter(label: "answers_not_taken").increment()
-            if let connection = context.channel.parent, standing == nil, unsent.isFull || !connection.isWritable {
+            if let connection = context.channel.parent, activity == nil, unsent.isFull || !connection.isWritable {
                 connection.pipeline.fireUserInboundEventTriggered(AnswersNotTaken())
             } else {
                 context.close(promise: nil)

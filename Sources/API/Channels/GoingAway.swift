@@ -21,7 +21,7 @@ final class GoingAwayHandler: ChannelInboundHandler, RemovableChannelHandler {
 
     private let idleTimeout: TimeAmount
     private let pingTimeout: TimeAmount
-    private let standing: ConnectionStanding
+    private let activity: ConnectionActivity
     private var stage = Stage.open
     private var streams: Set<HTTP2StreamID> = []
     private var last = HTTP2StreamID.rootStream
@@ -33,15 +33,15 @@ final class GoingAwayHandler: ChannelInboundHandler, RemovableChannelHandler {
     /// Streams beyond the number of those that are allowed, over the life of a connection.
     private static let patience = 1000
 
-    init(idleTimeout: TimeAmount, pingTimeout: TimeAmount, standing: ConnectionStanding) {
+    init(idleTimeout: TimeAmount, pingTimeout: TimeAmount, activity: ConnectionActivity) {
         self.idleTimeout = idleTimeout
         self.pingTimeout = pingTimeout
-        self.standing = standing
+        self.activity = activity
     }
 
     func handlerAdded(context: ChannelHandlerContext) {
         self.context = context
-        standing.begin()
+        activity.begin()
         waitForStreams()
     }
 
@@ -124,7 +124,7 @@ final class GoingAwayHandler: ChannelInboundHandler, RemovableChannelHandler {
             timer?.cancel()
             timer = nil
         }
-        standing.work()
+        activity.work()
         streams.insert(stream)
         last = max(last, stream)
     }
@@ -132,7 +132,7 @@ final class GoingAwayHandler: ChannelInboundHandler, RemovableChannelHandler {
     private func closed(_ stream: HTTP2StreamID) {
         streams.remove(stream)
         guard streams.isEmpty else { return }
-        standing.rest()
+        activity.rest()
         waitForStreams()
         closeIfDone()
     }

@@ -23,10 +23,10 @@ struct HTTP2Connection: Sendable {
     let maximumStreams: Int
 
     /// Adds the protocol's handlers, on the connection's event loop.
-    func setup(channel: any Channel, standing: ConnectionStanding, logger: Logger) throws -> Value {
+    func setup(channel: any Channel, activity: ConnectionActivity, logger: Logger) throws -> Value {
         let goingAway = GoingAwayHandler(
             idleTimeout: .milliseconds(Int64(limits.idleTimeout * 1000)),
-            pingTimeout: .milliseconds(Int64(limits.requestTimeout * 1000)), standing: standing)
+            pingTimeout: .milliseconds(Int64(limits.requestTimeout * 1000)), activity: activity)
         let watch = GoingAwayHandler.Watch(goingAway, on: channel.eventLoop)
         let unsent = NIOLoopBound(UnsentBytes(limit: limits.maximumUnsent), eventLoop: channel.eventLoop)
         let operations = channel.pipeline.syncOperations
@@ -41,7 +41,7 @@ struct HTTP2Connection: Sendable {
                 }
                 try operations.addHandlers([EndStreamHandler(), HTTP2FramePayloadToHTTPServerCodec()])
                 try operations.addHandler(
-                    AnswerPaceHandler(timeout: limits.answerTimeout, unsent: unsent.value, standing: nil))
+                    AnswerPaceHandler(timeout: limits.answerTimeout, unsent: unsent.value, activity: nil))
                 try operations.addHandlers(http1.configuration.additionalChannelHandlers())
                 try operations.addHandler(
                     HTTPConnectionStateHandler(

@@ -11,7 +11,7 @@ import Synchronization
 struct GiveWay: Sendable {}
 
 /// Where one connection stands among the others of its listener. Told on its event loop, read from anywhere.
-final class ConnectionStanding: Sendable {
+final class ConnectionActivity: Sendable {
     fileprivate let channel: any Channel
     private let listener: ListenerConnections?
     /// The time since which it is idle; 0 where it is at work.
@@ -45,7 +45,7 @@ final class ConnectionStanding: Sendable {
         if let listener, listener.isWaitedFor() { giveWay() }
     }
 
-    fileprivate var value: ConnectionCensus<ObjectIdentifier>.Standing {
+    fileprivate var value: ConnectionCensus<ObjectIdentifier>.Activity {
         let since = idleSince.load(ordering: .relaxed)
         if since == 0 { return .busy }
         return hasShakenHands.load(ordering: .relaxed) ? .idle(since: since) : .handshaking(since: since)
@@ -63,7 +63,7 @@ final class ConnectionStanding: Sendable {
 final class ListenerConnections: Sendable {
     private struct State {
         var census: ConnectionCensus<ObjectIdentifier>
-        var standings: [ObjectIdentifier: ConnectionStanding] = [:]
+        var activities: [ObjectIdentifier: ConnectionActivity] = [:]
     }
 
     let name: String
@@ -84,30 +84,30 @@ final class ListenerConnections: Sendable {
     var count: Int { state.withLock { $0.census.count } }
 
     /// Notes an accepted connection; `nil` where its address has too many that are all at work.
-    func insert(_ channel: any Channel, from address: String?) -> ConnectionStanding? {
+    func insert(_ channel: any Channel, from address: String?) -> ConnectionActivity? {
         let id = ObjectIdentifier(channel)
-        let standing = ConnectionStanding(channel, of: self)
+        let activity = ConnectionActivity(channel, of: self)
         let taken = decide("address") { state, now in
-            state.standings[id] = standing
-            let standings = state.standings
-            return state.census.insert(id, from: address, now: now) { Self.standing(of: $0, standings) }
+            state.activities[id] = activity
+            let activities = state.activities
+            return state.census.insert(id, from: address, now: now) { Self.activity(of: $0, activities) }
         }
         channel.closeFuture.whenComplete { [self] _ in
             state.withLock { state in
                 state.census.remove(id)
-                state.standings[id] = nil
+                state.activities[id] = nil
             }
         }
         if taken, state.withLock({ $0.census.count }) > total { makeRoomForOne() }
-        return taken ? standing : nil
+        return taken ? activity : nil
     }
 
     /// Notes the address that a proxy said; `false` where it has too many connections.
     func locate(_ channel: any Channel, at address: String) -> Bool {
         let id = ObjectIdentifier(channel)
         return decide("address") { state, now in
-            let standings = state.standings
-            return state.census.locate(id, at: address, now: now) { Self.standing(of: $0, standings) }
+            let activities = state.activities
+            return state.census.locate(id, at: address, now: now) { Self.activity(of: $0, activities) }
         }
     }
 
@@ -115,8 +115,8 @@ final class ListenerConnections: Sendable {
     func bind(_ channel: any Channel, to certificate: Digest256) -> Bool {
         let id = ObjectIdentifier(channel)
         return decide("certificate") { state, now in
-            let standings = state.standings
-            return state.census.bind(id, to: certificate, now: now) { Self.standing(of: $0, standings) }
+            let activities = state.activities
+            return state.census.bind(id, to: certificate, now: now) { Self.activity(of: $0, activities) }
         }
     }
 
@@ -126,8 +126,8 @@ final class ListenerConnections: Sendable {
         let now = NIODeadline.now().uptimeNanoseconds
         let (verdict, leaving) = state.withLock { state in
             let verdict = body(&state, now)
-            guard case .taken(let other?) = verdict else { return (verdict, nil as ConnectionStanding?) }
-            return (verdict, state.standings[other])
+            guard case .taken(let other?) = verdict else { return (verdict, nil as ConnectionActivity?) }
+            return (verdict, state.activities[other])
         }
         if let leaving {
             count("connections_gave_way", reason)
@@ -161,9 +161,9 @@ final class ListenerConnections: Sendable {
     private func makeRoom() {
         let now = NIODeadline.now().uptimeNanoseconds
         let (leaving, any) = state.withLock { state in
-            let standings = state.standings
-            let id = state.census.makeRoom(now: now) { Self.standing(of: $0, standings) }
-            return (id.flatMap { state.standings[$0] }, state.standings.values.first)
+            let activities = state.activities
+            let id = state.census.makeRoom(now: now) { Self.activity(of: $0, activities) }
+            return (id.flatMap { state.activities[$0] }, state.activities.values.first)
         }
         guard let leaving else {
             if !isLooking.exchange(true, ordering: .relaxed) {
@@ -188,10 +188,10 @@ final class ListenerConnections: Sendable {
         Counter(label: label, dimensions: [("listener", name), ("reason", reason)]).increment()
     }
 
-    private static func standing(
-        of id: ObjectIdentifier, _ standings: [ObjectIdentifier: ConnectionStanding]
-    ) -> ConnectionCensus<ObjectIdentifier>.Standing {
-        standings[id]?.value ?? .busy
+    private static func activity(
+        of id: ObjectIdentifier, _ activities: [ObjectIdentifier: ConnectionActivity]
+    ) -> ConnectionCensus<ObjectIdentifier>.Activity {
+        activities[id]?.value ?? .busy
     }
 }
 

@@ -63,7 +63,7 @@ package struct Listeners: Sendable {
     ) -> any Service {
         let face = face(.public)
         let router = ListedRouter(PublicContext.self, listener: .public, directory: directory)
-        router.add(middleware: Boundary(face: face, policy: policy))
+        router.add(middleware: ErrorResponseMiddleware(face: face, policy: policy))
         certificates.addPublic(to: router)
         providers.add(to: router)
         webhooks.add(to: router)
@@ -88,7 +88,7 @@ package struct Listeners: Sendable {
         let face = face(.client)
         let router = ListedRouter(ClientContext.self, listener: .client, directory: directory)
         router.add(
-            middleware: Boundary(face: face, policy: policy) { context in
+            middleware: ErrorResponseMiddleware(face: face, policy: policy) { context in
                 context.current.map { sessions.issueNonce($0) }
             })
         router.add(middleware: RequireCertificate(judge: judge))
@@ -119,7 +119,7 @@ package struct Listeners: Sendable {
     ) -> any Service {
         let face = face(.ops)
         let router = ListedRouter(PublicContext.self, listener: .ops, directory: directory)
-        router.add(middleware: Boundary(face: face, policy: policy))
+        router.add(middleware: ErrorResponseMiddleware(face: face, policy: policy))
         routes.add(to: router)
         let (accepted, failures) = gate("ops", total: Self.opsConnections)
         return application(router.router, at: address, accepted, onRunning: onRunning) {

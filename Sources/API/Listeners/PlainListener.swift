@@ -29,13 +29,13 @@ struct PlainListenerChannel: ServerChildChannel {
     func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Value> {
         open.insert(channel)
         // Probes are not limited by their address.
-        let standing = accepted.insert(channel, from: nil) ?? ConnectionStanding(alone: channel)
+        let activity = accepted.insert(channel, from: nil) ?? ConnectionActivity(alone: channel)
         return channel.eventLoop.makeCompletedFuture {
             // As in TLSListenerChannel: what nobody handles is not read.
             try channel.syncOptions?.setOption(.autoRead, value: false)
             try channel.pipeline.syncOperations.addHandler(FirstByteHandler())
         }.flatMap {
-            TLSListenerChannel.paced(http1, limits, standing).setup(channel: channel, logger: logger)
+            TLSListenerChannel.paced(http1, limits, activity).setup(channel: channel, logger: logger)
         }.flatMapThrowing { value in
             try MessageRulesHandler.add(to: channel, limits: limits, face: face)
             return value

@@ -85,7 +85,7 @@ struct TLSListenerChannel: ServerChildChannel {
                 limits.proxiedNetworks.contains { $0.contains(address) }
             } ?? false
         // The address of a proxy is not the client's.
-        guard let standing = accepted.insert(channel, from: isProxied ? nil : PeerAddress.limitKey(address)) else {
+        guard let activity = accepted.insert(channel, from: isProxied ? nil : PeerAddress.limitKey(address)) else {
             channel.close(promise: nil)
             peer.fail(ChannelError.eof)
             return channel.eventLoop.makeSucceededFuture(
@@ -106,7 +106,7 @@ struct TLSListenerChannel: ServerChildChannel {
                     peer: peer, accepted: accepted, failures: failures),
             ])
             let negotiation = NIOTypedApplicationProtocolNegotiationHandler<Negotiated> { result, channel in
-                speak(result, on: channel, standing: standing, logger: logger)
+                speak(result, on: channel, activity: activity, logger: logger)
             }
             try operations.addHandler(negotiation)
             return Value(
@@ -116,19 +116,19 @@ struct TLSListenerChannel: ServerChildChannel {
 
     /// Sets up the protocol that the handshake chose. Who shook hands while the listener was told to stop is told now.
     private func speak(
-        _ result: ALPNResult, on channel: any Channel, standing: ConnectionStanding, logger: Logger
+        _ result: ALPNResult, on channel: any Channel, activity: ConnectionActivity, logger: Logger
     ) -> EventLoopFuture<Negotiated> {
         let negotiated: EventLoopFuture<Negotiated>
         switch result {
         case .negotiated("h2"):
             negotiated = channel.eventLoop.makeCompletedFuture {
-                .http2(try http2.setup(channel: channel, standing: standing, logger: logger))
+                .http2(try http2.setup(channel: channel, activity: activity, logger: logger))
             }
         case .negotiated("http/1.1"), .fallback:
             negotiated = channel.eventLoop.makeCompletedFuture {
                 try channel.pipeline.syncOperations.addHandler(FirstByteHandler())
             }.flatMap {
-                Self.paced(http1, limits, standing).setup(channel: channel, logger: logger)
+                Self.paced(http1, limits, activity).setup(channel: channel, logger: logger)
             }.flatMapThrowing { value in
                 try MessageRulesHandler.add(to: channel, limits: limits, face: face)
                 return .http1_1(value)
@@ -146,13 +146,13 @@ struct TLSListenerChannel: ServerChildChannel {
     }
 
     /// HTTP/1.1 for one connection: its answers have their pace, and it stands among others.
-    static func paced(_ http1: HTTP1Channel, _ limits: RequestPolicy, _ standing: ConnectionStanding) -> HTTP1Channel {
+    static func paced(_ http1: HTTP1Channel, _ limits: RequestPolicy, _ activity: ConnectionActivity) -> HTTP1Channel {
         var configuration = http1.configuration
         let others = configuration.additionalChannelHandlers
         configuration.additionalChannelHandlers = {
             [
                 AnswerPaceHandler(
-                    timeout: limits.answerTimeout, unsent: UnsentBytes(limit: limits.maximumUnsent), standing: standing)
+                    timeout: limits.answerTimeout, unsent: UnsentBytes(limit: limits.maximumUnsent), activity: activity)
             ] + others()
         }
         return HTTP1Channel(responder: http1.responder, configuration: configuration)

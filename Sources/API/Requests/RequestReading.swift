@@ -56,7 +56,7 @@ struct JSONBodyDecoder {
         return value
     }
 
-    func finish() throws(Refusal) {
+    func rejectUnknown() throws(Refusal) {
         if let unknown = rest.first {
             throw Refusal(.malformedRequest, "$.\(unknown.name.prefix(64)) is not a member of this request.")
         }

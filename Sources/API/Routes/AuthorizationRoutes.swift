@@ -59,7 +59,7 @@ package struct AuthorizationRoutes: Sendable {
         let wanted = try RequestPermission.Request(
             id: try members.string("id"), to: try members.string("to"),
             eventID: try members.optionalString("event_id"))
-        try members.finish()
+        try members.rejectUnknown()
         let id = try await ask(wanted, for: try context.checkedSession)
         count(.request)
         // Also where the same was asked before and more has become of it since: the same call, the same answer.

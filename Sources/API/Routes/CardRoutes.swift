@@ -29,7 +29,7 @@ package struct CardRoutes: Sendable {
         var members = try await request.members(upTo: policy[\.requests].maximumBody)
         let aamva = try members.optionalString("aamva")
         let mrz = try members.optionalString("mrz")
-        try members.finish()
+        try members.rejectUnknown()
         let input: CardInput
         switch (aamva, mrz) {
         case (let text?, nil): input = .aamva(text)
@@ -50,7 +50,7 @@ package struct CardRoutes: Sendable {
         Counter(label: "cards", dimensions: [("status", status)]).increment()
     }
 
-    private func answer(_ judged: JudgedCard, _ status: HTTPResponse.Status) -> Response {
+    private func answer(_ judged: EvaluatedCard, _ status: HTTPResponse.Status) -> Response {
         let facts = judged.facts
         return .json(
             status: status,

@@ -37,7 +37,7 @@ package struct CertificateRoutes: Sendable {
                 csr: try members.string("csr"), presenceKey: try members.optionalString("presence_key"),
                 enrolmentToken: try members.optionalString("enrolment_token"),
                 captcha: try members.optionalString("captcha"), address: context.addressKey)
-            try members.finish()
+            try members.rejectUnknown()
             var response = answer(try await certify(wanted))
             // The device comes back over mutual TLS.
             response.headers[.connection] = "close"
@@ -68,7 +68,7 @@ package struct CertificateRoutes: Sendable {
             if !bytes.isEmpty {
                 var members = try request.members(bytes)
                 csr = try members.optionalString("csr")
-                try members.finish()
+                try members.rejectUnknown()
             }
             return answer(try await renew(csr: csr, on: try context.connection))
         }

@@ -42,7 +42,7 @@ package struct PhoneRoutes: Sendable {
             phoneNumber: try members.string("phone_number"), region: try members.optionalString("region"),
             pushEndpoint: try members.optionalString("push_endpoint"),
             presence: try members.optionalString("presence"), address: context.addressKey)
-        try members.finish()
+        try members.rejectUnknown()
         let started = try await start(wanted, for: try context.checkedSession, on: try context.connection)
         return answer(started, context.logger)
     }
@@ -50,7 +50,7 @@ package struct PhoneRoutes: Sendable {
     @Sendable private func compare(_ request: Request, _ context: ClientContext) async throws -> Response {
         var members = try await request.members(upTo: policy[\.requests].maximumBody)
         let code = try members.string("code")
-        try members.finish()
+        try members.rejectUnknown()
         let session = try context.checkedSession
         let outcome = try await check(try context.parameters.require("id"), code: code, for: session)
         Counter(label: "phone_checks", dimensions: [("verdict", outcome.verdict.rawValue)]).increment()

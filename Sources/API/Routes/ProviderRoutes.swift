@@ -66,7 +66,7 @@ package struct ProviderRoutes: Sendable {
         }
         let algorithm = try members.optionalString("alg")
         let proof = try members.string("proof")
-        try members.finish()
+        try members.rejectUnknown()
         let id = try await keys.add(
             keyText: keyText, algorithm: algorithm, proof: proof, by: caller, realm: realm)
         return .json(status: .created, ["key_id": .id(id)])
@@ -108,7 +108,7 @@ package struct ProviderRoutes: Sendable {
         let caller = try await authenticate(request.bearer)
         var members = try await request.members(upTo: policy[\.requests].maximumBody)
         let token = try members.string("identity_token")
-        try members.finish()
+        try members.rejectUnknown()
         let result = try await serve.check(token, of: caller.known)
         let defects = result.defects.map {
             JSONValue.object(["reason": .string($0.reason), "detail": .string($0.detail)])

@@ -66,7 +66,7 @@ package struct SessionRoutes: Sendable {
         var members = try await request.members(upTo: policy[\.requests].maximumBody)
         let identityToken = try members.string("identity_token")
         let applicationID = try members.optionalString("app_id")
-        try members.finish()
+        try members.rejectUnknown()
         let opened = try await open(
             identityToken: identityToken, applicationID: applicationID, on: try context.connection)
         noncesSpent.increment()
@@ -81,7 +81,7 @@ package struct SessionRoutes: Sendable {
         var members = try await request.members(upTo: policy[\.requests].maximumBody)
         let userID = try members.string("user_id")
         let sessionToken = try members.string("session_token")
-        try members.finish()
+        try members.rejectUnknown()
         return answer(try await resume(userID: userID, sessionToken: sessionToken, on: try context.connection), .ok)
     }
 
@@ -89,7 +89,7 @@ package struct SessionRoutes: Sendable {
         let sessionToken = try token(of: request)
         var members = try await request.members(upTo: policy[\.requests].maximumBody)
         let identityToken = try members.string("identity_token")
-        try members.finish()
+        try members.rejectUnknown()
         let renewed = try await renew(
             sessionToken: sessionToken, identityToken: identityToken, on: try context.connection)
         noncesSpent.increment()
@@ -112,10 +112,10 @@ package struct SessionRoutes: Sendable {
     @Sendable private func list(_ request: Request, _ context: ClientContext) async throws -> Response {
         let session = try context.checkedSession
         let policy = policy[\.sessions]
-        let sessions = try await end.list(for: session).map { other, standing in
+        let sessions = try await end.list(for: session).map { other, state in
             JSONValue.object([
                 "id": .id(other.id), "device_id": .id(other.deviceID), "app_id": .id(other.applicationID),
-                "state": .string(standing.rawValue), "created_at": .string(other.createdAt.rfc3339),
+                "state": .string(state.rawValue), "created_at": .string(other.createdAt.rfc3339),
                 "last_used_at": .string(other.lastUsedAt.rfc3339),
                 "expires_at": .string(other.expiry(policy: policy).rfc3339),
                 "current": .bool(other.id == session.id),

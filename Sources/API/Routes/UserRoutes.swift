@@ -22,7 +22,7 @@ package struct UserRoutes: Sendable {
         protected.patch { request, context in
             var members = try await request.members(upTo: policy[\.requests].maximumBody)
             let endpoint = try members.nullableString("push_endpoint")
-            try members.finish()
+            try members.rejectUnknown()
             let session = try context.checkedSession
             try await serve.setPushEndpoint(endpoint, for: session)
             return answer(try await serve(session))

@@ -45,7 +45,7 @@ package struct WebhookRoutes: Sendable {
         let caller = try await authenticate.fresh(request.bearer, for: request.proven(body))
         var members = try request.members(body)
         let url = try members.string("url")
-        try members.finish()
+        try members.rejectUnknown()
         return .json(["url": .string(try await webhook.set(url, by: caller))])
     }
 }

@@ -77,7 +77,7 @@ package struct MachineReadableZone: Sendable, Equatable, Confidential {
         card.nationality = Self.trimmed(zone[format.nationality])
         card.fields = Self.fields(zone, format)
         identityCard = card
-        checkDigits = Self.judge(zone, format, numberFits: number.fits)
+        checkDigits = Self.verifyCheckDigits(zone, format, numberFits: number.fits)
     }
 
     private static let filler = UInt8(ascii: "<")
@@ -107,7 +107,9 @@ package struct MachineReadableZone: Sendable, Equatable, Confidential {
         return (trimmed(whole[...]) ?? "", CheckDigit.over(whole) == last)
     }
 
-    private static func judge(_ zone: [UInt8], _ format: MachineReadableFormat, numberFits: Bool) -> [Judged] {
+    private static func verifyCheckDigits(_ zone: [UInt8], _ format: MachineReadableFormat, numberFits: Bool)
+        -> [Judged]
+    {
         func fits(_ range: Range<Int>) -> Bool { CheckDigit.over(zone[range]) == zone[range.upperBound] }
         var judged = [
             Judged(field: .documentNumber, fits: numberFits), Judged(field: .dateOfBirth, fits: fits(format.birth)),

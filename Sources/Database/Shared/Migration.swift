@@ -34,7 +34,7 @@ extension Database {
     ///
     /// - Parameter isUnfinished: whether it is known that the store is a copy under way.
     /// - Throws: `StoreError.migration` where history and build do not belong together, and the error of a statement
-    ///   that fails; the migrations before it stay applied. `StoreError.standing` for a store that was moved away, or is
+    ///   that fails; the migrations before it stay applied. `StoreError.notUsable` for a store that was moved away, or is
     ///   no whole copy of another yet.
     package func migrate(_ migrations: [Migration], isUnfinished: Bool = false) async throws {
         if !isUnfinished { try await requireUsable() }

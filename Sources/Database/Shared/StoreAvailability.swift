@@ -104,7 +104,7 @@ extension Database {
     /// Whether the store may be worked with.
     ///
     /// - Throws: `StoreError`.
-    package func standing() async throws -> StoreAvailability {
+    package func availability() async throws -> StoreAvailability {
         let marks = try await copyMarks()
         if let target = marks.target, target.state == .open { return .unfinished(copyOf: target.peer) }
         if let source = marks.source, source.state == .moved { return .moved(to: source.peer) }
@@ -113,10 +113,10 @@ extension Database {
 
     /// Returns if the store may be worked with.
     ///
-    /// - Throws: `StoreError.standing`.
+    /// - Throws: `StoreError.notUsable`.
     package func requireUsable() async throws {
-        let standing = try await standing()
-        guard standing == .usable else { throw StoreError.standing(standing) }
+        let availability = try await availability()
+        guard availability == .usable else { throw StoreError.notUsable(availability) }
     }
 
     /// Puts the store's tables away, in one transaction with a last word: from then on no process can write to them, not

@@ -13,7 +13,7 @@ package enum StoreError: Error, Sendable {
     /// The migrations of this build and those that the store has seen do not belong together.
     case migration(MigrationConflict)
     /// The store was moved to another place, or is no whole copy of another one yet.
-    case standing(StoreAvailability)
+    case notUsable(StoreAvailability)
     /// The store's address names no engine of this build.
     case url(reason: String)
 
@@ -51,7 +51,7 @@ extension StoreError: Equatable {
         case (.constraint(let left), .constraint(let right)): left == right
         case (.column(let left, _), .column(let right, _)): left == right
         case (.migration(let left), .migration(let right)): left == right
-        case (.standing(let left), .standing(let right)): left == right
+        case (.notUsable(let left), .notUsable(let right)): left == right
         default: false
         }
     }
@@ -75,11 +75,11 @@ extension StoreError: CustomStringConvertible {
         case .migration(.diverged(let identifier)):
             "migration \(identifier) is not part of both the store's history and this build's: run the build that the "
                 + "store belongs to"
-        case .standing(.moved(let place)):
+        case .notUsable(.moved(let place)):
             "this store was moved to \(place): use it there; `countersign store reopen` takes this one into use again"
-        case .standing(.unfinished(let place)):
+        case .notUsable(.unfinished(let place)):
             "this store is no whole copy of \(place) yet: finish it by `countersign store copy --final`"
-        case .standing(.usable): "this store may be used"
+        case .notUsable(.usable): "this store may be used"
         case .url(let reason): reason
         }
     }

@@ -17,7 +17,7 @@ package struct ConnectionCensus<ID: Hashable & Sendable>: Sendable {
         }
     }
 
-    package enum Standing: Sendable, Equatable {
+    package enum Activity: Sendable, Equatable {
         /// It has not ended its handshake.
         case handshaking(since: UInt64)
         case idle(since: UInt64)
@@ -57,20 +57,20 @@ package struct ConnectionCensus<ID: Hashable & Sendable>: Sendable {
 
     /// A connection was accepted, from an address where it is known.
     package mutating func insert(
-        _ id: ID, from address: String?, now: UInt64, standing: (ID) -> Standing
+        _ id: ID, from address: String?, now: UInt64, activity: (ID) -> Activity
     ) -> Verdict {
         entries[id] = Entry()
         guard let address else { return .taken(inPlaceOf: nil) }
-        return locate(id, at: address, now: now, standing: standing)
+        return locate(id, at: address, now: now, activity: activity)
     }
 
     /// A connection's address became known.
     package mutating func locate(
-        _ id: ID, at address: String, now: UInt64, standing: (ID) -> Standing
+        _ id: ID, at address: String, now: UInt64, activity: (ID) -> Activity
     ) -> Verdict {
         guard entries[id] != nil else { return .refused }
         let others = byAddress[address] ?? []
-        let verdict = Self.verdict(others, limits.perAddress, now, standing)
+        let verdict = Self.verdict(others, limits.perAddress, now, activity)
         if verdict == .refused { return verdict }
         if case .taken(let leaving?) = verdict { leaveAddress(leaving) }
         entries[id]?.address = address
@@ -80,11 +80,11 @@ package struct ConnectionCensus<ID: Hashable & Sendable>: Sendable {
 
     /// A connection's certificate became known.
     package mutating func bind(
-        _ id: ID, to certificate: Digest256, now: UInt64, standing: (ID) -> Standing
+        _ id: ID, to certificate: Digest256, now: UInt64, activity: (ID) -> Activity
     ) -> Verdict {
         guard entries[id] != nil else { return .refused }
         let others = byCertificate[certificate] ?? []
-        let verdict = Self.verdict(others, limits.perCertificate, now, standing)
+        let verdict = Self.verdict(others, limits.perCertificate, now, activity)
         if verdict == .refused { return verdict }
         if case .taken(let leaving?) = verdict { leaveCertificate(leaving) }
         entries[id]?.certificate = certificate
@@ -116,31 +116,31 @@ package struct ConnectionCensus<ID: Hashable & Sendable>: Sendable {
     /// Who closes for a connection that waits while the listener is full; `nil` where all are at work.
     ///
     /// All are looked at once for many of these questions: a flood asks as often as it connects.
-    package mutating func makeRoom(now: UInt64, standing: (ID) -> Standing) -> ID? {
-        if let next = nextCandidate(now, standing) { return next }
-        candidates = entries.keys.compactMap { id in Self.rank(standing(id), now).map { (id, $0) } }
+    package mutating func makeRoom(now: UInt64, activity: (ID) -> Activity) -> ID? {
+        if let next = nextCandidate(now, activity) { return next }
+        candidates = entries.keys.compactMap { id in Self.rank(activity(id), now).map { (id, $0) } }
             .sorted { $0.rank < $1.rank }.prefix(Self.remembered).reversed()
-        return nextCandidate(now, standing)
+        return nextCandidate(now, activity)
     }
 
-    private mutating func nextCandidate(_ now: UInt64, _ standing: (ID) -> Standing) -> ID? {
+    private mutating func nextCandidate(_ now: UInt64, _ activity: (ID) -> Activity) -> ID? {
         while let (id, rank) = candidates.popLast() {
-            if entries[id] != nil, Self.rank(standing(id), now) == rank { return id }
+            if entries[id] != nil, Self.rank(activity(id), now) == rank { return id }
         }
         return nil
     }
 
     private static func verdict(
-        _ others: Set<ID>, _ limit: Int, _ now: UInt64, _ standing: (ID) -> Standing
+        _ others: Set<ID>, _ limit: Int, _ now: UInt64, _ activity: (ID) -> Activity
     ) -> Verdict {
         guard others.count >= limit else { return .taken(inPlaceOf: nil) }
-        let idle = others.compactMap { id in rank(standing(id), now).map { (id: id, rank: $0) } }
+        let idle = others.compactMap { id in rank(activity(id), now).map { (id: id, rank: $0) } }
         return idle.min { $0.rank < $1.rank }.map { .taken(inPlaceOf: $0.id) } ?? .refused
     }
 
     /// The order in which connections give way; `nil` where one does not.
-    private static func rank(_ standing: Standing, _ now: UInt64) -> UInt64? {
-        switch standing {
+    private static func rank(_ activity: Activity, _ now: UInt64) -> UInt64? {
+        switch activity {
         case .busy: nil
         case .idle(let since): since | 1 << 63
         case .handshaking(let since): now >= since && now - since >= patience ? since & ~(1 << 63) : nil

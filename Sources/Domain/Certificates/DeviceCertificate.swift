@@ -59,7 +59,7 @@ package struct DeviceCertificate: Sendable, Equatable {
     /// Judges it at a moment, on every request: a resumed TLS connection never passes the handshake's own check.
     ///
     /// - Throws: ``Refusal`` `certificate_revoked`, whose sentence says which of the reasons it is.
-    package func judge(now: Date) throws(Refusal) {
+    package func requireValid(at now: Date) throws(Refusal) {
         if let revoked {
             let superseded = revoked.reason == "superseded"
             throw Refusal(

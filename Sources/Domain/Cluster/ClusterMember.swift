@@ -63,7 +63,7 @@ package enum NodeAgreement: Sendable, Equatable {
     ///   - allowsOtherPolicies: whether policies may differ, for a change that is rolled out.
     ///   - versionInForce: the version of the wrapping key that new data keys lie under, by the store.
     ///   - arrival: when the node first asked, by the store's clock, as `now`.
-    package static func judge(
+    package static func evaluate(
         _ own: NodeFingerprints, beside nodes: [ClusterMember], allowsOtherPolicies: Bool, versionInForce: Int,
         arrival: Date, now: Date
     ) -> NodeAgreement {

@@ -26,7 +26,7 @@ package struct RateLimit: Sendable, Equatable {
     /// Judges an attempt.
     ///
     /// - Parameter arrival: the theoretical arrival time that was kept, `nil` at first.
-    package func judge(arrival: Date?, now: Date) -> Verdict {
+    package func evaluate(arrival: Date?, now: Date) -> Verdict {
         let interval = period / Double(count)
         let start = max(arrival ?? now, now)
         let wait = start.addingTimeInterval(interval - period).timeIntervalSince(now)

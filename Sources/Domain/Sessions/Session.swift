@@ -50,7 +50,7 @@ package struct Session: Sendable, Equatable {
     package var thumbprint: Digest256
     /// The provider's key that signed the identity token which opened or last renewed it.
     package var providerKeyID: ProviderKeyID
-    /// What the store says; ``standing(now:policy:)`` adds what the clock says.
+    /// What the store says; ``effectiveState(at:policy:)`` adds what the clock says.
     package var state: SessionState
     package let createdAt: Date
     /// When its clocks last started: at creation or renewal.
@@ -83,7 +83,7 @@ package struct Session: Sendable, Equatable {
     }
 
     /// What a session is at a moment.
-    package enum Standing: String, Sendable, Equatable {
+    package enum EffectiveState: String, Sendable, Equatable {
         case authenticated
         case challenged
         case expired
@@ -92,7 +92,7 @@ package struct Session: Sendable, Equatable {
 
     /// Judges the stored state by the clock: an idle session counts as challenged from the moment its idle time
     /// ended, a challenged one expires when it was not renewed in time, any expires at its absolute end.
-    package func standing(now: Date, policy: SessionPolicy) -> Standing {
+    package func effectiveState(at now: Date, policy: SessionPolicy) -> EffectiveState {
         guard state != .unauthenticated else { return .destroyed }
         guard let challenged = challengeMoment(now: now, policy: policy) else {
             return now < renewedAt.addingTimeInterval(policy.absoluteLifetime) ? .authenticated : .expired
@@ -118,7 +118,7 @@ package struct Session: Sendable, Equatable {
     ///
     /// - Throws: ``Refusal`` `session_challenged`, `session_expired` or `session_destroyed`.
     package func requireAuthenticated(now: Date, policy: SessionPolicy) throws(Refusal) {
-        switch standing(now: now, policy: policy) {
+        switch effectiveState(at: now, policy: policy) {
         case .authenticated: return
         case .challenged:
             throw Refusal(.sessionChallenged, "The session is challenged: renew it with a fresh identity token.")

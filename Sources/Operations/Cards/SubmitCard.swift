@@ -6,7 +6,7 @@ import Foundation
 import Repositories
 
 /// A card as its holder is told about it.
-package struct JudgedCard: Sendable {
+package struct EvaluatedCard: Sendable {
     package let id: IdentityCardID
     package let status: CardStatus
     /// How far its holder is verified now.
@@ -45,7 +45,7 @@ package struct SubmitCard: Sendable {
     ///
     /// - Throws: ``Refusal`` `malformed_request`, `conflict` before a phone number is proven, `rate_limited`,
     ///   `card_rejected` with the checks, `user_banned` for a banned document, `unavailable`.
-    package func callAsFunction(_ input: CardInput, for session: Session) async throws -> JudgedCard {
+    package func callAsFunction(_ input: CardInput, for session: Session) async throws -> EvaluatedCard {
         let policy = policy[\.cards]
         let now = environment.now()
         let scanned = try input.read(today: CalendarDate(utcDayOf: now))
@@ -68,14 +68,14 @@ package struct SubmitCard: Sendable {
     /// What a user may see of an own card later.
     ///
     /// - Throws: ``Refusal`` `not_found`.
-    package func show(_ text: String, to session: Session) async throws -> JudgedCard {
+    package func show(_ text: String, to session: Session) async throws -> EvaluatedCard {
         let today = CalendarDate(utcDayOf: environment.now())
         return try await store.snapshot { transaction in
             guard let id = IdentityCardID(text[...]), let entry = try IdentityCardRepository(transaction).find(id),
                 entry.userID == session.userID,
                 let facts = try SealedCard.facts(of: entry, keys: keys, in: transaction)
             else { throw Refusal(.notFound, "You have shown no such card.") }
-            return JudgedCard(
+            return EvaluatedCard(
                 id: id, status: entry.status,
                 assurance: try UserRepository(transaction).find(session.userID)?.assurance ?? .none,
                 checks: CardCheck.list(jsonText: entry.checks), facts: facts, age: facts.dateOfBirth.age(on: today))
@@ -98,7 +98,7 @@ package struct SubmitCard: Sendable {
     private func keep(
         _ facts: CardFacts, _ input: CardInput, _ checks: [CardCheck], _ assurance: Assurance, of scanned: ScannedCard,
         for session: Session
-    ) async throws -> JudgedCard {
+    ) async throws -> EvaluatedCard {
         let id: IdentityCardID = environment.newIdentifier()
         let auditID = environment.newUUID()
         let fingerprint = CardFingerprint(scanned.identityCard)
@@ -109,7 +109,7 @@ package struct SubmitCard: Sendable {
         let today = CalendarDate(utcDayOf: environment.now())
         let reviewed = policy[\.cards].reviewedChecks
         let bans = BanSubjectIndex(keys: keys)
-        let judged = try await store.act(for: session) { transaction, _ -> JudgedCard? in
+        let judged = try await store.act(for: session) { transaction, _ -> EvaluatedCard? in
             if let name = DocumentName(facts),
                 let hold = try bans.ruling(on: { bans.document(name) }, .document, in: transaction)
             {
@@ -155,7 +155,7 @@ package struct SubmitCard: Sendable {
             try AuditRepository(transaction).append(
                 status == .verified ? .identityVerified : .cardInReview, subject: "user \(session.userID)",
                 actor: "device \(session.deviceID)", detail: "card \(id)", id: auditID)
-            return JudgedCard(
+            return EvaluatedCard(
                 id: id, status: status,
                 assurance: try UserRepository(transaction).find(session.userID)?.assurance ?? .none, checks: all,
                 facts: facts,

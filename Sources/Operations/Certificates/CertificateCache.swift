@@ -23,7 +23,7 @@ package final class CachedCertificate: Sendable {
         var judged: Judged
         /// The look at the store that it comes from: a later look has a greater number.
         var look: UInt64
-        var lastJudgedAt = Date.distantPast
+        var lastVerifiedAt = Date.distantPast
     }
 
     private let value: Mutex<Value>
@@ -39,8 +39,8 @@ package final class CachedCertificate: Sendable {
     }
 
     /// When it was judged last.
-    var lastJudgedAt: Date {
-        value.withLock { $0.lastJudgedAt }
+    var lastVerifiedAt: Date {
+        value.withLock { $0.lastVerifiedAt }
     }
 
     /// Takes what a look at the store found, unless it already has what a later one found: looks may overtake each
@@ -54,12 +54,12 @@ package final class CachedCertificate: Sendable {
     }
 
     /// Refuses a certificate that does not count at a moment.
-    func judge(now: Date) throws(Refusal) {
+    func requireValid(at now: Date) throws(Refusal) {
         let judged = value.withLock { value in
-            value.lastJudgedAt = now
+            value.lastVerifiedAt = now
             return value.judged
         }
-        try judged.certificate.judge(now: now)
+        try judged.certificate.requireValid(at: now)
         if !judged.holds.isEmpty, let hold = BanEntry.ruling(judged.holds, on: .all, at: now) {
             throw RefuseBanned.refusal(of: hold)
         }
@@ -68,7 +68,7 @@ package final class CachedCertificate: Sendable {
     /// Counts the creation of a session against a limit.
     func countCreation(limit: RateLimit, now: Date) throws(Refusal) {
         let verdict = creations.withLock { arrival in
-            let verdict = limit.judge(arrival: arrival, now: now)
+            let verdict = limit.evaluate(arrival: arrival, now: now)
             if case .admitted(let next) = verdict { arrival = next }
             return verdict
         }
@@ -135,7 +135,7 @@ package final class CertificateCache: Sendable {
     /// Forgets certificates that no connection holds and that were not judged for a while; the next handshake reads them
     /// again. What a connection holds must stay where changes reach it.
     func dropIdle(since moment: Date) {
-        table.dropUnheld { $0.lastJudgedAt < moment }
+        table.dropUnheld { $0.lastVerifiedAt < moment }
     }
 
     /// How many this process remembers.

@@ -56,7 +56,7 @@ package struct AnnounceNode: Sendable {
             let (verdict, now) = try await store.transaction { transaction -> (NodeAgreement, Date) in
                 let now = transaction.now
                 let records = ClusterMemberRepository(transaction)
-                let verdict = NodeAgreement.judge(
+                let verdict = NodeAgreement.evaluate(
                     own, beside: try records.live().filter { $0.id != id }, allowsOtherPolicies: allowsOtherPolicies,
                     versionInForce: try DataKeyRepository(transaction, keys: keys).versionInForce(),
                     arrival: first ?? now, now: now)

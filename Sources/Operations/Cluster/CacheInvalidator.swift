@@ -81,7 +81,7 @@ package final class CacheInvalidator: Sendable {
             // Behind the first statement, with which it comes: asked before it costs a wait of its own.
             return (reading, transaction.now)
         }
-        judgeClock(of: now, from: before, to: environment.now())
+        compareClock(of: now, from: before, to: environment.now())
         guard reading.isWhole else {
             // Numbers leave no gap. Either the oldest are forgotten already, or a store that was behind took this one's
             // place (a standby, a backup).
@@ -94,7 +94,7 @@ package final class CacheInvalidator: Sendable {
     }
 
     /// Compares the store's clock, read at some moment between two of this machine's, with this machine's.
-    private func judgeClock(of store: Date, from before: Date, to after: Date) {
+    private func compareClock(of store: Date, from before: Date, to after: Date) {
         let difference = max(0, before.timeIntervalSince(store)) - max(0, store.timeIntervalSince(after))
         let wasRight = isClockRight
         state.withLock { $0.clockDifference = difference }
@@ -114,7 +114,7 @@ package final class CacheInvalidator: Sendable {
     /// Polls until the task is cancelled; a store that is away is tried again.
     ///
     /// - Parameter onFailure: told about the first failed try of a row, and again while it lasts, every ten seconds.
-    /// - Throws: `StoreError.standing` once the store was moved: what this process remembers of it counts no more, not even
+    /// - Throws: `StoreError.notUsable` once the store was moved: what this process remembers of it counts no more, not even
     ///   where the store is taken back into use.
     package func run(onFailure: @Sendable (any Error) -> Void) async throws {
         var toldAt: ContinuousClock.Instant?

@@ -22,7 +22,7 @@ package struct RotateWrappingKey: Sendable {
     }
 
     /// How far the newest version has come.
-    package struct Standing: Sendable, Equatable {
+    package struct Progress: Sendable, Equatable {
         /// The newest version among the keys.
         package let version: Int
         /// Whether new data keys lie under it on every node.
@@ -35,12 +35,12 @@ package struct RotateWrappingKey: Sendable {
     }
 
     /// How far the newest version has come.
-    package func standing() async throws -> Standing {
+    package func progress() async throws -> Progress {
         try await store.snapshot { transaction in
             let records = DataKeyRepository(transaction, keys: keys)
             let version = keys.currentWrappingVersion
             let counts = [try records.countByVersion(), try BanMaintenance(transaction).countByVersion()]
-            return Standing(
+            return Progress(
                 version: version, isInForce: try records.versionInForce() >= version,
                 remaining: counts.joined().filter { $0.key < version }.map(\.value).reduce(0, +))
         }

@@ -17,11 +17,11 @@ package struct ProvenProvider: Sendable {
     /// ended, and a node's memory may not know it yet.
     ///
     /// - Throws: ``Refusal`` `provider_token_invalid`.
-    func requireStanding(in transaction: any Transaction) throws {
-        try Self.requireStanding(keyID, of: id, in: transaction)
+    func requireActive(in transaction: any Transaction) throws {
+        try Self.requireActive(keyID, of: id, in: transaction)
     }
 
-    static func requireStanding(
+    static func requireActive(
         _ key: ProviderKeyID, of provider: ProviderID, in transaction: any Transaction
     ) throws {
         guard try ProviderKeyRepository(transaction).mayAct(key, for: provider) else {

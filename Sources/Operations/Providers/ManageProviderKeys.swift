@@ -30,7 +30,7 @@ package struct ManageProviderKeys: Sendable {
         let id: ProviderKeyID = environment.newIdentifier()
         let auditID = environment.newUUID()
         try await store.transaction { transaction in
-            try caller?.requireStanding(in: transaction)
+            try caller?.requireActive(in: transaction)
             let record = ProviderKeyRecord(
                 id: id, providerID: provider, algorithm: key.algorithm.rawValue,
                 subjectPublicKeyInfo: key.subjectPublicKeyInfo, origin: caller == nil ? .admin : .provider,
@@ -96,7 +96,7 @@ package struct ManageProviderKeys: Sendable {
         actor: String, reason: AuditReason? = nil
     ) async throws -> Revocation {
         let (provider, revocation) = try await store.transaction { [environment] transaction in
-            try requester?.requireStanding(in: transaction)
+            try requester?.requireActive(in: transaction)
             let key = try Self.find(id, in: transaction)
             let records = ProviderKeyRepository(transaction)
             let keys = try records.list(of: key.providerID)

@@ -44,7 +44,7 @@ package struct ManageWebhook: Sendable {
         }
         let auditID = environment.newUUID()
         try await store.transaction { transaction in
-            try caller.requireStanding(in: transaction)
+            try caller.requireActive(in: transaction)
             try ProviderWebhookRepository(transaction).set(url.description, of: caller.id, at: transaction.now)
             try AuditRepository(transaction).append(
                 .webhookSet, subject: "provider \(caller.id)", actor: "provider \(caller.id)",
@@ -59,7 +59,7 @@ package struct ManageWebhook: Sendable {
     package func remove(by caller: ProvenProvider) async throws {
         let auditID = environment.newUUID()
         try await store.transaction { transaction in
-            try caller.requireStanding(in: transaction)
+            try caller.requireActive(in: transaction)
             try ProviderWebhookRepository(transaction).remove(caller.id)
             try AuditRepository(transaction).append(
                 .webhookRemoved, subject: "provider \(caller.id)", actor: "provider \(caller.id)",

@@ -39,7 +39,7 @@ package struct ReceiveProviderEvent: Sendable {
             token, provider: known?.provider, key: known?.key(token.keyID), now: environment.now())
         guard let keyID = token.keyID else { throw Refusal(.providerTokenInvalid, "The header has no kid.") }
         let ended = try await store.transaction { transaction -> [Session] in
-            try ProvenProvider.requireStanding(keyID, of: event.provider, in: transaction)
+            try ProvenProvider.requireActive(keyID, of: event.provider, in: transaction)
             guard
                 try NonceRepository(transaction).spend(
                     identifier: "event \(event.identifier)", of: event.provider, until: event.rememberUntil)

@@ -42,7 +42,7 @@ package struct ServeProvider: Sendable {
     package func introspect(_ token: String, for provider: ProviderID) async throws -> Introspection? {
         guard let session = try await own(token, of: provider) else { return nil }
         let policy = policy[\.sessions]
-        guard session.standing(now: environment.now(), policy: policy) == .authenticated else { return nil }
+        guard session.effectiveState(at: environment.now(), policy: policy) == .authenticated else { return nil }
         let user = try await store.snapshot { try UserRepository($0).find(session.userID) }
         return Introspection(
             session: session, expiresAt: session.expiry(policy: policy), assurance: user?.assurance ?? .none)
@@ -53,7 +53,7 @@ package struct ServeProvider: Sendable {
         guard let session = try await own(token, of: caller.id) else { return }
         let auditID = environment.newUUID()
         try await store.transaction { transaction in
-            try caller.requireStanding(in: transaction)
+            try caller.requireActive(in: transaction)
             let ended = try SessionRepository(transaction).end(
                 .session(session.id), at: transaction.now, reason: "ended by its provider")
             guard ended > 0 else { return }
@@ -110,7 +110,7 @@ package struct ServeProvider: Sendable {
         let user = try await user(externalID, of: caller.id)
         let auditID = environment.newUUID()
         try await store.transaction { transaction in
-            try caller.requireStanding(in: transaction)
+            try caller.requireActive(in: transaction)
             let ended = try SessionRepository(transaction).end(
                 .user(user.id), at: transaction.now, reason: "ended by its provider")
             guard ended > 0 else { return }

@@ -27,11 +27,11 @@ package struct AuthenticateConnection: Sendable {
     package func callAsFunction(_ connection: ClientConnection) async throws {
         try watch.requireFresh()
         let now = environment.now()
-        if let live = connection.certificate { return try live.judge(now: now) }
+        if let live = connection.certificate { return try live.requireValid(at: now) }
         guard let live = try await certificates.find(connection.thumbprint) else {
             throw Self.unknown
         }
-        try live.judge(now: now)
+        try live.requireValid(at: now)
         if live.certificate.firstSeenAt == nil { try await recordFirstSight(live) }
         connection.certificate = live
     }
@@ -44,7 +44,7 @@ package struct AuthenticateConnection: Sendable {
         guard let live = connection.certificate, !connection.endsWithItsAnswer.load(ordering: .relaxed) else {
             return true
         }
-        return (try? live.judge(now: environment.now())) != nil
+        return (try? live.requireValid(at: environment.now())) != nil
     }
 
     /// A certificate that renews another supersedes it when it is first seen: the device has proved that it arrived.

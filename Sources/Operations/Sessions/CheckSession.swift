@@ -46,7 +46,7 @@ package struct CheckSession: Sendable {
             throw Refusal(.sessionDestroyed, "The session was ended: create a new one.")
         }
         let session = live.session
-        switch session.standing(now: now, policy: policy[\.sessions]) {
+        switch session.effectiveState(at: now, policy: policy[\.sessions]) {
         case .destroyed: throw Refusal(.sessionDestroyed, "The session was ended: create a new one.")
         case .expired: throw Refusal(.sessionExpired, "The session has expired: create a new one.")
         case .authenticated, .challenged: break

@@ -47,12 +47,12 @@ package struct EndSession: Sendable {
 
     private static let unknown = Refusal(.notFound, "The user has no such session.")
 
-    /// The user's live sessions, oldest first, each with its standing.
-    package func list(for session: Session) async throws -> [(session: Session, standing: Session.Standing)] {
+    /// The user's live sessions, oldest first, each with its state at this moment.
+    package func list(for session: Session) async throws -> [(session: Session, state: Session.EffectiveState)] {
         let now = environment.now()
         let policy = policy[\.sessions]
         return try await store.snapshot { try SessionRepository($0).listOpen(.user(session.userID)) }
-            .map { ($0, $0.standing(now: now, policy: policy)) }
+            .map { ($0, $0.effectiveState(at: now, policy: policy)) }
             .filter { $0.1 == .authenticated || $0.1 == .challenged }
     }
 

@@ -86,18 +86,18 @@ package struct OpenSession: Sendable {
 
         let admission = try await store.signIn(spending: identity.nonce) {
             transaction -> RefuseBanned.Admission<Opened> in
-            let standing = try Self.standing(
+            let context = try Self.context(
                 of: identity, on: connection, deviceID: deviceID, mostSessions: policy.perUserAndDevice,
                 in: transaction)
             let now = transaction.now
             let user =
-                standing.user
+                context.user
                 ?? User(
                     id: newUserID, providerID: identity.token.provider, externalID: identity.token.externalID,
                     assurance: .none, createdAt: now)
-            if standing.user == nil { try UserRepository(transaction).enqueueInsert(user) }
+            if context.user == nil { try UserRepository(transaction).enqueueInsert(user) }
             // The nonce stays spent: the refusal is thrown outside.
-            if standing.mayUserBeHeld, let hold = try RefuseBanned.ruling(on: user.id, in: transaction) {
+            if context.mayUserBeHeld, let hold = try RefuseBanned.ruling(on: user.id, in: transaction) {
                 return .banned(user.id, hold, at: now)
             }
             try identity.profile.keep(for: user, keys: keys, in: transaction)
@@ -107,7 +107,7 @@ package struct OpenSession: Sendable {
                 thumbprint: connection.thumbprint, providerKeyID: identity.token.keyID, state: .authenticated,
                 createdAt: now, renewedAt: now, lastUsedAt: now, challengedAt: nil)
             let ended =
-                standing.openSessions < policy.perUserAndDevice
+                context.openSessions < policy.perUserAndDevice
                 ? [] : try Self.endOldest(before: session, policy: policy, in: transaction)
             try SessionRepository(transaction).insert(session)
             return .admitted((session, user.assurance, ended))
@@ -124,27 +124,27 @@ package struct OpenSession: Sendable {
 
     /// The memories that judged key and certificate may be a moment old: the transaction looks again, so that nothing
     /// opens a session after its revocation was answered. The nonce is spent with it.
-    static func standing(
+    static func context(
         of identity: VerifiedIdentity, on connection: ClientConnection, deviceID: DeviceID, mostSessions: Int,
         in transaction: any Transaction
-    ) throws -> SignInRepository.Standing {
-        let standing = try SignInRepository(transaction).standing(
+    ) throws -> SignInRepository.Context {
+        let context = try SignInRepository(transaction).context(
             of: SignInRepository.Subject(
                 keyID: identity.token.keyID, thumbprint: connection.thumbprint, deviceID: deviceID,
                 providerID: identity.token.provider, externalID: identity.token.externalID),
             mostSessions: mostSessions)
-        guard standing.mayKeyOpenSessions else {
+        guard context.mayKeyOpenSessions else {
             throw Refusal(
                 .invalidIdentityToken, "The key named by kid was retired or its provider was disabled.",
                 reason: "key_retired")
         }
-        guard let certificate = standing.certificate else {
+        guard let certificate = context.certificate else {
             throw Refusal(.certificateRevoked, "This service did not issue the certificate: certify the device anew.")
         }
-        try certificate.judge(now: transaction.now)
-        if standing.wasDeviceHeld { try RefuseBanned.requireUnbanned(certificate.deviceID, in: transaction) }
+        try certificate.requireValid(at: transaction.now)
+        if context.wasDeviceHeld { try RefuseBanned.requireUnbanned(certificate.deviceID, in: transaction) }
         try NonceRepository(transaction).enqueueSpend(identity.nonce)
-        return standing
+        return context
     }
 
     /// Ends the oldest sessions of the user on the device beyond what the policy allows; the hashes of their tokens.
@@ -153,7 +153,7 @@ package struct OpenSession: Sendable {
     ) throws -> [Digest256] {
         let records = SessionRepository(transaction)
         let live = try records.listOpen(.user(session.userID)).filter {
-            $0.deviceID == session.deviceID && $0.standing(now: session.createdAt, policy: policy) != .expired
+            $0.deviceID == session.deviceID && $0.effectiveState(at: session.createdAt, policy: policy) != .expired
         }
         let excess = live.prefix(max(0, live.count + 1 - policy.perUserAndDevice))
         for old in excess {

@@ -37,13 +37,13 @@ package struct RenewSession: Sendable {
     ) async throws -> OpenedSession {
         let policy = policy[\.sessions]
         let (old, _) = try await check.bound(sessionToken, on: connection)
-        let standing = old.standing(now: environment.now(), policy: policy)
-        guard standing == .challenged else {
-            throw Refusal(.conflict, "Only a challenged session can be renewed.", state: standing.rawValue)
+        let state = old.effectiveState(at: environment.now(), policy: policy)
+        guard state == .challenged else {
+            throw Refusal(.conflict, "Only a challenged session can be renewed.", state: state.rawValue)
         }
         let identity = try await verify(identityToken, on: connection)
         let anotherUser = Refusal(
-            .conflict, "The identity token names another user than the session's.", state: standing.rawValue)
+            .conflict, "The identity token names another user than the session's.", state: state.rawValue)
         guard identity.token.provider == old.providerID else { throw anotherUser }
         if let application = identity.token.applicationID, application != old.applicationID {
             throw Refusal(
@@ -54,12 +54,12 @@ package struct RenewSession: Sendable {
         let epoch = sessions.epoch
         let admission = try await store.signIn(spending: identity.nonce) {
             transaction -> RefuseBanned.Admission<(Session, Assurance)> in
-            let standing = try OpenSession.standing(
+            let context = try OpenSession.context(
                 of: identity, on: connection, deviceID: old.deviceID, mostSessions: 0, in: transaction)
             // By id: names that Unicode calls equivalent are those of two users.
-            guard standing.user?.id == old.userID else { throw anotherUser }
+            guard context.user?.id == old.userID else { throw anotherUser }
             let now = transaction.now
-            if standing.mayUserBeHeld, let hold = try RefuseBanned.ruling(on: old.userID, in: transaction) {
+            if context.mayUserBeHeld, let hold = try RefuseBanned.ruling(on: old.userID, in: transaction) {
                 return .banned(old.userID, hold, at: now)
             }
             var session = old
@@ -73,7 +73,7 @@ package struct RenewSession: Sendable {
                 throw Refusal(.sessionDestroyed, "The session was ended or renewed meanwhile.")
             }
             try ChangeLog(transaction).announce(.session(old.tokenHash))
-            return .admitted((session, standing.user?.assurance ?? .none))
+            return .admitted((session, context.user?.assurance ?? .none))
         }
         let (session, assurance) = try bans.requireAdmitted(admission, on: connection)
         sessions.remember(session, since: epoch)

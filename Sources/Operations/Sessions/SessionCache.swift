@@ -68,7 +68,7 @@ package final class SessionCache: Sendable {
     func find(_ tokenHash: Digest256, now: Date, policy: SessionPolicy) async throws -> CachedSession? {
         guard let live = try await find(tokenHash) else { return nil }
         let session = live.session
-        if session.state == .authenticated, session.standing(now: now, policy: policy) == .challenged,
+        if session.state == .authenticated, session.effectiveState(at: now, policy: policy) == .challenged,
             let stored = try await store.snapshot({ try SessionRepository($0).find(tokenHash: tokenHash) })
         {
             live.learn(ofUseAt: stored.lastUsedAt)
@@ -105,6 +105,6 @@ package final class SessionCache: Sendable {
 
     /// How many of them may act at a moment.
     package func countLive(now: Date, policy: SessionPolicy) -> Int {
-        table.count { $0.session.standing(now: now, policy: policy) == .authenticated }
+        table.count { $0.session.effectiveState(at: now, policy: policy) == .authenticated }
     }
 }

@@ -38,7 +38,7 @@ struct SessionStore: Sendable {
             guard let certificate = try CertificateRepository(transaction).find(thumbprint: thumbprint) else {
                 throw SessionHolder.unknownCertificate
             }
-            try certificate.judge(now: transaction.now)
+            try certificate.requireValid(at: transaction.now)
             try RefuseBanned.requireUnbanned(certificate.deviceID, in: transaction)
             return try body(transaction)
         }
@@ -56,18 +56,18 @@ struct SessionHolder {
     let session: Session
 
     fileprivate init(_ shown: Session, in transaction: any Transaction) throws {
-        guard let standing = try HolderRepository(transaction).standing(of: shown) else {
+        guard let found = try HolderRepository(transaction).holder(of: shown) else {
             throw Refusal(.sessionDestroyed, "The session was ended: create a new one.")
         }
-        guard let certificate = standing.certificate else { throw Self.unknownCertificate }
-        try certificate.judge(now: transaction.now)
-        if standing.wasDeviceHeld { try RefuseBanned.requireUnbanned(shown.deviceID, in: transaction) }
-        try standing.session.requireOpen(as: shown)
-        if standing.mayUserBeHeld, let hold = try RefuseBanned.ruling(on: standing.user.id, in: transaction) {
+        guard let certificate = found.certificate else { throw Self.unknownCertificate }
+        try certificate.requireValid(at: transaction.now)
+        if found.wasDeviceHeld { try RefuseBanned.requireUnbanned(shown.deviceID, in: transaction) }
+        try found.session.requireOpen(as: shown)
+        if found.mayUserBeHeld, let hold = try RefuseBanned.ruling(on: found.user.id, in: transaction) {
             throw RefuseBanned.refusal(ofUser: hold)
         }
-        user = standing.user
-        session = standing.session
+        user = found.user
+        session = found.session
     }
 
     fileprivate static let unknownCertificate = Refusal(

@@ -86,10 +86,10 @@ extension Database {
     /// A statement that does not fit the store: a mistake of this build, or the tables are not there any more, because the
     /// store was moved away under this process.
     fileprivate func cause(ofFailedStatement reason: String) async -> any Error {
-        guard let standing = try? await standing(), case .moved = standing else {
+        guard let availability = try? await availability(), case .moved = availability else {
             return StoreError.statement(reason: reason)
         }
-        return Refusal.storeMoved("\(StoreError.standing(standing))")
+        return Refusal.storeMoved("\(StoreError.notUsable(availability))")
     }
 }
 

@@ -18,7 +18,7 @@ package struct RateRepository {
     package func count(_ key: String, limit: RateLimit) throws {
         let now = transaction.now
         let arrival = try transaction.first("SELECT arrival FROM rates WHERE key = $1", [.text(key)])?.time(0)
-        switch limit.judge(arrival: arrival, now: now) {
+        switch limit.evaluate(arrival: arrival, now: now) {
         case .refused(let retryAfter):
             throw Refusal(
                 .rateLimited, "Too many requests: try again in \(retryAfter) s.", retryAfter: retryAfter)
@@ -61,7 +61,7 @@ package struct RateRepository {
     /// - Throws: ``Refusal`` `rate_limited`.
     package func requireRoom(_ key: String, limit: RateLimit) throws {
         let arrival = try transaction.first("SELECT arrival FROM rates WHERE key = $1", [.text(key)])?.time(0)
-        if case .refused(let retryAfter) = limit.judge(arrival: arrival, now: transaction.now) {
+        if case .refused(let retryAfter) = limit.evaluate(arrival: arrival, now: transaction.now) {
             throw Refusal(
                 .rateLimited, "Too many requests: try again in \(retryAfter) s.", retryAfter: retryAfter)
         }

@@ -13,7 +13,7 @@ package struct HolderRepository {
     }
 
     /// What stands in the store at one moment.
-    package struct Standing: Sendable {
+    package struct Holder: Sendable {
         /// The session, ended or not.
         package let session: Session
         package let user: User
@@ -28,7 +28,7 @@ package struct HolderRepository {
     /// Reads it; `nil` where the session is forgotten.
     ///
     /// - Parameter shown: the session as it was let in.
-    package func standing(of shown: Session) throws -> Standing? {
+    package func holder(of shown: Session) throws -> Holder? {
         let row = try transaction.first(
             Self.question,
             [.id(shown.id), .bytes(shown.deviceID.bytes), .bytes(shown.thumbprint.bytes)])
@@ -36,7 +36,7 @@ package struct HolderRepository {
         let session = 2
         let user = session + SessionRepository.columnNames.count
         let certificate = user + UserRepository.columnNames.count
-        return Standing(
+        return Holder(
             session: try SessionRepository.session(row, from: session),
             user: try UserRepository.user(row, from: user, now: transaction.now),
             certificate: try row.textOrNull(certificate) == nil

@@ -13,7 +13,7 @@ package struct SignInRepository {
     }
 
     /// What stands in the store at one moment.
-    package struct Standing: Sendable {
+    package struct Context: Sendable {
         /// Whether the provider's key and the provider itself count.
         package let mayKeyOpenSessions: Bool
         /// The connection's certificate, revoked or not; `nil` where it was never issued here.
@@ -52,7 +52,7 @@ package struct SignInRepository {
     /// Reads it.
     ///
     /// - Parameter mostSessions: where counting the open sessions ends.
-    package func standing(of subject: Subject, mostSessions: Int) throws -> Standing {
+    package func context(of subject: Subject, mostSessions: Int) throws -> Context {
         let row = try transaction.first(
             Self.question,
             [
@@ -62,7 +62,7 @@ package struct SignInRepository {
             ])
         guard let row else { throw DamagedRow(column: 0) }
         let (certificate, user) = (4, 4 + CertificateRepository.columnNames.count)
-        return Standing(
+        return Context(
             mayKeyOpenSessions: try row.integer(0) > 0,
             certificate: try row.textOrNull(certificate) == nil
                 ? nil : try CertificateRepository.certificate(row, from: certificate),

@@ -11,7 +11,7 @@ struct TokenRule: Sendable {
         let provider: Provider?
         let key: RegisteredKey?
 
-        /// Judges all rules, and hands back the provider and the key that they left standing.
+        /// Applies all rules, and hands back the provider and the key that passed.
         func requireTrust(refusing code: Refusal.Code) throws(Refusal) -> (Provider, RegisteredKey) {
             for rule in TokenRule.all {
                 if let defect = rule.defect(self) { throw defect.refusal(code) }

@@ -29,18 +29,18 @@ extension Server {
 
     /// Follows the store's changes.
     ///
-    /// - Throws: `StoreError.standing` where the store was moved, which ends this node: it has nothing to serve from, and
+    /// - Throws: `StoreError.notUsable` where the store was moved, which ends this node: it has nothing to serve from, and
     ///   what it remembers would be wrong if the store came back into use.
     func storeLoop() async throws {
         do {
             try await watch.run {
                 logger.error("the change counter cannot be read", metadata: ["cause": .string(ErrorWords.of($0))])
             }
-        } catch StoreError.standing(.moved(let place)) {
+        } catch StoreError.notUsable(.moved(let place)) {
             logger.critical(
                 "the store was moved: this node ends; start it with the store's new place", metadata: ["to": "\(place)"]
             )
-            throw StoreError.standing(.moved(to: place))
+            throw StoreError.notUsable(.moved(to: place))
         }
     }
 

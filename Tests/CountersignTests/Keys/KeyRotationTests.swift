@@ -94,8 +94,8 @@ struct KeyRotationTests {
             let started = try KeyFiles.personal(in: bench.directory)
             let rotation = RotateWrappingKey(
                 store: bench.admin.store, keys: started, environment: Environment(), actor: "admin test")
-            let standing = try await rotation.standing()
-            #expect(standing.version == 2 && !standing.isInForce && standing.remaining == 7)
+            let progress = try await rotation.progress()
+            #expect(progress.version == 2 && !progress.isInForce && progress.remaining == 7)
             try await rotation.putInForce()
             try await bench.expectAllOpen("after it was put in force")
             _ = try await bench.admin.store.write {

@@ -14,13 +14,13 @@ struct ConnectionCensusTests {
     @Test("of one address: the one that is idle for longest gives way to a new one")
     func address() {
         var census = census()
-        let standings: [Int: Census.Standing] = [1: .busy, 2: .idle(since: 7), 3: .idle(since: 5)]
+        let activities: [Int: Census.Activity] = [1: .busy, 2: .idle(since: 7), 3: .idle(since: 5)]
         for id in 1...3 {
             #expect(
-                census.insert(id, from: "a", now: 9, standing: { standings[$0] ?? .busy }) == .taken(inPlaceOf: nil))
+                census.insert(id, from: "a", now: 9, activity: { activities[$0] ?? .busy }) == .taken(inPlaceOf: nil))
         }
-        #expect(census.insert(4, from: "a", now: 9, standing: { standings[$0] ?? .busy }) == .taken(inPlaceOf: 3))
-        #expect(census.insert(5, from: "b", now: 9, standing: { standings[$0] ?? .busy }) == .taken(inPlaceOf: nil))
+        #expect(census.insert(4, from: "a", now: 9, activity: { activities[$0] ?? .busy }) == .taken(inPlaceOf: 3))
+        #expect(census.insert(5, from: "b", now: 9, activity: { activities[$0] ?? .busy }) == .taken(inPlaceOf: nil))
     }
 
     @Test("that give way count no more while they close")
@@ -69,33 +69,33 @@ struct ConnectionCensusTests {
     func room() {
         var census = census(perAddress: 1000)
         let now = 100 * Self.second
-        var standings: [Int: Census.Standing] = [:]
+        var activities: [Int: Census.Activity] = [:]
         for id in 0..<200 {
-            standings[id] = .idle(since: UInt64(id) * 1000 + 50 * Self.second)
-            _ = census.insert(id, from: "a", now: now) { standings[$0] ?? .busy }
+            activities[id] = .idle(since: UInt64(id) * 1000 + 50 * Self.second)
+            _ = census.insert(id, from: "a", now: now) { activities[$0] ?? .busy }
         }
-        standings[7] = .handshaking(since: now - 3 * Self.second)
-        standings[8] = .handshaking(since: now - Self.second)
-        standings[0] = .busy
+        activities[7] = .handshaking(since: now - 3 * Self.second)
+        activities[8] = .handshaking(since: now - Self.second)
+        activities[0] = .busy
         var order: [Int] = []
         for _ in 0..<199 {
-            guard let id = census.makeRoom(now: now, standing: { standings[$0] ?? .busy }) else { break }
+            guard let id = census.makeRoom(now: now, activity: { activities[$0] ?? .busy }) else { break }
             order.append(id)
             census.remove(id)
         }
         #expect(order == [7] + (1..<200).filter { $0 != 7 && $0 != 8 })
-        #expect(census.makeRoom(now: now) { standings[$0] ?? .busy } == nil)
+        #expect(census.makeRoom(now: now) { activities[$0] ?? .busy } == nil)
     }
 
     @Test("who went to work since it was chosen stays")
     func changed() {
         var census = census()
-        var standings: [Int: Census.Standing] = [1: .idle(since: 1), 2: .idle(since: 2)]
-        for id in 1...2 { _ = census.insert(id, from: "\(id)", now: 9) { standings[$0] ?? .busy } }
-        #expect(census.makeRoom(now: 9) { standings[$0] ?? .busy } == 1)
+        var activities: [Int: Census.Activity] = [1: .idle(since: 1), 2: .idle(since: 2)]
+        for id in 1...2 { _ = census.insert(id, from: "\(id)", now: 9) { activities[$0] ?? .busy } }
+        #expect(census.makeRoom(now: 9) { activities[$0] ?? .busy } == 1)
         census.remove(1)
-        standings[2] = .busy
-        #expect(census.makeRoom(now: 9) { standings[$0] ?? .busy } == nil)
+        activities[2] = .busy
+        #expect(census.makeRoom(now: 9) { activities[$0] ?? .busy } == nil)
     }
 
     @Test("are as many as the file descriptors allow, and a start with next to none is refused")

@@ -28,10 +28,10 @@ struct NodeAgreementTests {
     }
 
     /// The verdict on a node that came three seconds ago.
-    private static func judge(
+    private static func evaluate(
         _ own: NodeFingerprints, _ nodes: [ClusterMember], allowsOtherPolicies: Bool = false, inForce: Int = 1
     ) -> NodeAgreement {
-        NodeAgreement.judge(
+        NodeAgreement.evaluate(
             own, beside: nodes, allowsOtherPolicies: allowsOtherPolicies, versionInForce: inForce, arrival: now - 3,
             now: now)
     }
@@ -42,15 +42,15 @@ struct NodeAgreementTests {
 
     @Test("A node with the same keys and policies comes in, also as the first one")
     func agreed() {
-        #expect(Self.judge(Self.fingerprints(), []) == .agreed)
-        #expect(Self.judge(Self.fingerprints(), [Self.node(Self.fingerprints())]) == .agreed)
+        #expect(Self.evaluate(Self.fingerprints(), []) == .agreed)
+        #expect(Self.evaluate(Self.fingerprints(), [Self.node(Self.fingerprints())]) == .agreed)
     }
 
     @Test("Any other key, and another realm, keeps a node out", arguments: NodeFingerprints.Item.allCases)
     func otherKey(item: NodeFingerprints.Item) {
         let own = Self.fingerprints([item: [1: "another", 2: "another's next"]])
-        #expect(Self.differences(Self.judge(own, [Self.node(Self.fingerprints())])) == [.shared(item)])
-        let whatever = Self.judge(own, [Self.node(Self.fingerprints())], allowsOtherPolicies: true)
+        #expect(Self.differences(Self.evaluate(own, [Self.node(Self.fingerprints())])) == [.shared(item)])
+        let whatever = Self.evaluate(own, [Self.node(Self.fingerprints())], allowsOtherPolicies: true)
         #expect(Self.differences(whatever) == [.shared(item)])
     }
 
@@ -59,13 +59,13 @@ struct NodeAgreementTests {
     func versions() {
         for item in [NodeFingerprints.Item.wrappingKeys, .phoneCodeKeys] {
             let (old, new) = (Self.fingerprints(), Self.fingerprints([item: [1: "\(item) 1", 2: "\(item) 2"]]))
-            #expect(Self.judge(new, [Self.node(old)]) == .agreed)
-            #expect(Self.judge(old, [Self.node(new)]) == .agreed)
+            #expect(Self.evaluate(new, [Self.node(old)]) == .agreed)
+            #expect(Self.evaluate(old, [Self.node(new)]) == .agreed)
             let pruned = Self.fingerprints([item: [2: "\(item) 2", 3: "\(item) 3"]])
-            #expect(Self.judge(pruned, [Self.node(new)]) == .agreed)
-            #expect(Self.differences(Self.judge(pruned, [Self.node(old)])) == [.shared(item)])
+            #expect(Self.evaluate(pruned, [Self.node(new)]) == .agreed)
+            #expect(Self.differences(Self.evaluate(pruned, [Self.node(old)])) == [.shared(item)])
             let clash = Self.fingerprints([item: [1: "\(item) 1", 2: "drawn elsewhere"]])
-            #expect(Self.differences(Self.judge(clash, [Self.node(new)])) == [.shared(item)])
+            #expect(Self.differences(Self.evaluate(clash, [Self.node(new)])) == [.shared(item)])
         }
     }
 
@@ -74,50 +74,50 @@ struct NodeAgreementTests {
         let (old, new) = (
             Self.fingerprints(), Self.fingerprints([.blindIndexKeys: [1: "blindIndexKeys 1", 2: "second"]])
         )
-        #expect(Self.differences(Self.judge(new, [Self.node(old)])) == [.shared(.blindIndexKeys)])
-        #expect(Self.differences(Self.judge(old, [Self.node(new)])) == [.shared(.blindIndexKeys)])
-        #expect(Self.judge(Self.fingerprints([.blindIndexKeys: [2: "second"]]), [Self.node(new)]) == .agreed)
+        #expect(Self.differences(Self.evaluate(new, [Self.node(old)])) == [.shared(.blindIndexKeys)])
+        #expect(Self.differences(Self.evaluate(old, [Self.node(new)])) == [.shared(.blindIndexKeys)])
+        #expect(Self.evaluate(Self.fingerprints([.blindIndexKeys: [2: "second"]]), [Self.node(new)]) == .agreed)
     }
 
     @Test("While the server's key is rotated the next key of some is the present one of others")
     func serverKeys() {
         let rotated = Self.fingerprints([.serverKeys: [1: "next", 2: "after it"]])
-        #expect(Self.judge(rotated, [Self.node(Self.fingerprints())]) == .agreed)
+        #expect(Self.evaluate(rotated, [Self.node(Self.fingerprints())]) == .agreed)
         let twice = Self.fingerprints([.serverKeys: [1: "after it", 2: "last"]])
-        #expect(Self.differences(Self.judge(twice, [Self.node(Self.fingerprints())])) == [.shared(.serverKeys)])
+        #expect(Self.differences(Self.evaluate(twice, [Self.node(Self.fingerprints())])) == [.shared(.serverKeys)])
     }
 
     @Test("Other policies keep a node out, by the name of the file, unless it is told to take them")
     func policies() {
         let own = Self.fingerprints(policies: ["phones.yaml": "changed"])
         let nodes = [Self.node(Self.fingerprints())]
-        #expect(Self.differences(Self.judge(own, nodes)) == [.policy("phones.yaml")])
-        #expect(Self.judge(own, nodes, allowsOtherPolicies: true) == .agreed)
+        #expect(Self.differences(Self.evaluate(own, nodes)) == [.policy("phones.yaml")])
+        #expect(Self.evaluate(own, nodes, allowsOtherPolicies: true) == .agreed)
         #expect(Self.node(own).differingPolicies(among: nodes) == ["phones.yaml"])
         // A file that the other's version of the program does not know.
         let newer = Self.fingerprints(policies: ["new.yaml": "n"])
-        #expect(Self.judge(newer, nodes) == .agreed)
+        #expect(Self.evaluate(newer, nodes) == .agreed)
     }
 
     @Test("A node that was not seen since is waited for, and after fifteen seconds does not count")
     func dead() {
         let own = Self.fingerprints([.nonceKey: [1: "another"]])
         for age in [3.0, 5, 14.9] {
-            guard case .undecided = Self.judge(own, [Self.node(Self.fingerprints(), seen: age)]) else {
+            guard case .undecided = Self.evaluate(own, [Self.node(Self.fingerprints(), seen: age)]) else {
                 Issue.record("a node last seen \(age) s ago, before this one came, is decided upon")
                 continue
             }
         }
-        #expect(Self.judge(own, [Self.node(Self.fingerprints(), seen: 15)]) == .agreed)
+        #expect(Self.evaluate(own, [Self.node(Self.fingerprints(), seen: 15)]) == .agreed)
         let two = [Self.node(Self.fingerprints(), seen: 10), Self.node(Self.fingerprints(), seen: 2)]
-        #expect(Self.differences(Self.judge(own, two)) == [.shared(.nonceKey)])
+        #expect(Self.differences(Self.evaluate(own, two)) == [.shared(.nonceKey)])
     }
 
     @Test("A node whose newest wrapping key is older than the one in force does not come in, alone or not")
     func behind() {
-        #expect(Self.judge(Self.fingerprints(), [], inForce: 2) == .behind(versionInForce: 2))
+        #expect(Self.evaluate(Self.fingerprints(), [], inForce: 2) == .behind(versionInForce: 2))
         let new = Self.fingerprints([.wrappingKeys: [2: "second"]])
-        #expect(Self.judge(new, [], inForce: 2) == .agreed)
+        #expect(Self.evaluate(new, [], inForce: 2) == .agreed)
         #expect(Self.fingerprints().isBehind(new))
         #expect(!new.isBehind(Self.fingerprints()))
     }

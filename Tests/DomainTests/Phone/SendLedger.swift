@@ -99,7 +99,7 @@ struct SendLedger {
     mutating func ask(_ requester: Requester, number: PhoneNumber, now: Date) -> Answer {
         let limit = RateLimit(count: policy.sendsPerHourPerAddress, per: 3600)
         let place = "\(requester.address) \(requester.age)"
-        guard case .admitted(let arrival) = limit.judge(arrival: addresses[place], now: now) else { return .refused }
+        guard case .admitted(let arrival) = limit.evaluate(arrival: addresses[place], now: now) else { return .refused }
         let target = target(requester, number)
         let counts = counts(target, requester, number, now: now)
         let rule = SendGuard(policy: policy, limitsRates: true)

@@ -11,14 +11,14 @@ struct RateLimitTests {
         let limit = RateLimit(count: 30, per: 3600)
         var arrival: Date?
         for _ in 0..<30 {
-            guard case .admitted(let next) = limit.judge(arrival: arrival, now: start) else {
+            guard case .admitted(let next) = limit.evaluate(arrival: arrival, now: start) else {
                 Issue.record("refused within the burst")
                 return
             }
             arrival = next
         }
-        #expect(limit.judge(arrival: arrival, now: start) == .refused(retryAfter: 120))
-        guard case .admitted = limit.judge(arrival: arrival, now: start.addingTimeInterval(120)) else {
+        #expect(limit.evaluate(arrival: arrival, now: start) == .refused(retryAfter: 120))
+        guard case .admitted = limit.evaluate(arrival: arrival, now: start.addingTimeInterval(120)) else {
             Issue.record("refused after the wait that it named")
             return
         }
@@ -30,7 +30,7 @@ struct RateLimitTests {
         var arrival: Date?
         var admitted = 0
         for tick in 0..<1000 {
-            if case .admitted(let next) = limit.judge(
+            if case .admitted(let next) = limit.evaluate(
                 arrival: arrival, now: start.addingTimeInterval(Double(tick) / 10))
             {
                 arrival = next

@@ -19,22 +19,22 @@ struct SessionClockTests {
 
     @Test("An hour without use challenges it, to the second")
     func idle() {
-        #expect(session().standing(now: start.addingTimeInterval(3599), policy: policy) == .authenticated)
-        #expect(session().standing(now: start.addingTimeInterval(3600), policy: policy) == .challenged)
+        #expect(session().effectiveState(at: start.addingTimeInterval(3599), policy: policy) == .authenticated)
+        #expect(session().effectiveState(at: start.addingTimeInterval(3600), policy: policy) == .challenged)
     }
 
     @Test("A challenged session that nobody renews expires after a day")
     func unrenewed() {
         let challenged = session(challengedAt: start.addingTimeInterval(100))
-        #expect(challenged.standing(now: start.addingTimeInterval(86_499), policy: policy) == .challenged)
-        #expect(challenged.standing(now: start.addingTimeInterval(86_500), policy: policy) == .expired)
+        #expect(challenged.effectiveState(at: start.addingTimeInterval(86_499), policy: policy) == .challenged)
+        #expect(challenged.effectiveState(at: start.addingTimeInterval(86_500), policy: policy) == .expired)
     }
 
     @Test("Use keeps it alive for a day and no longer")
     func absolute() {
         let used = session(lastUsedAt: start.addingTimeInterval(86_300))
-        #expect(used.standing(now: start.addingTimeInterval(86_399), policy: policy) == .authenticated)
-        #expect(used.standing(now: start.addingTimeInterval(86_400), policy: policy) == .expired)
+        #expect(used.effectiveState(at: start.addingTimeInterval(86_399), policy: policy) == .authenticated)
+        #expect(used.effectiveState(at: start.addingTimeInterval(86_400), policy: policy) == .expired)
     }
 
     @Test("What may not act says why")

@@ -77,7 +77,7 @@ struct BanBench {
     @discardableResult
     func show(
         _ person: PhoneBench.Person, change: (inout CardSpecimen) -> Void = { _ in }
-    ) async throws -> JudgedCard {
+    ) async throws -> EvaluatedCard {
         var specimen = try #require(CardSpecimen("VA"))
         change(&specimen)
         return try await cards(.aamva(Data(specimen.bytes).base64EncodedString()), for: person.session)

@@ -41,7 +41,7 @@ struct RotatedBanTests {
                 environment: Environment(now: { [clock = fixture.clock] in clock.now }),
                 actor: "admin test")
             try await rotation.putInForce()
-            #expect(try await rotation.standing().remaining == 2)
+            #expect(try await rotation.progress().remaining == 2)
             // The notes of bans among them, one at a time.
             #expect(try await rotation.rewrap(batch: 1) == (2, 0))
             #expect(try await rotation.takeLeave(of: [1, 2]) == [1])

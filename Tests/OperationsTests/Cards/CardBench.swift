@@ -60,7 +60,7 @@ struct CardBench {
     }
 
     @discardableResult
-    func show(_ specimen: CardSpecimen, _ person: PhoneBench.Person) async throws -> JudgedCard {
+    func show(_ specimen: CardSpecimen, _ person: PhoneBench.Person) async throws -> EvaluatedCard {
         try await submit(.aamva(Data(specimen.bytes).base64EncodedString()), for: person.session)
     }
 

@@ -45,7 +45,7 @@ struct ReplacedCardTests {
         }
     }
 
-    private static func failed(_ judged: JudgedCard) -> [CardCheck.Name] {
+    private static func failed(_ judged: EvaluatedCard) -> [CardCheck.Name] {
         judged.checks.filter { $0.result == .failed }.map(\.name)
     }
 

@@ -60,17 +60,17 @@ struct UpkeepTests {
                 store: fixture.store, keys: fixture.personalKeys, environment: Environment(now: { fixture.clock.now }),
                 actor: "admin test")
             #expect(try await users.challenge("test/alice", reason: "ticket:5") == 2)
-            let standing = try await fixture.store.read { transaction in
+            let states = try await fixture.store.read { transaction in
                 try [alice, bob].map { try SessionRepository(transaction).find($0.session.id)?.state }
             }
-            #expect(standing == [.challenged, .authenticated])
+            #expect(states == [.challenged, .authenticated])
             let entry = ["session_challenged", "admin test", "ticket:5", "user \(alice.session.userID)"]
             #expect(try await events(fixture.store).contains(entry))
             await #expect(throws: Refusal(.notFound, "")) { try await users.challenge("test/nobody", reason: nil) }
         }
     }
 
-    @Test("The counts of sessions are those of their standing, whatever the clock says")
+    @Test("The counts of sessions are those of their effective states, whatever the clock says")
     func status() async throws {
         try await ServiceFixture.run { fixture in
             let connection = try await fixture.connectNewDevice()
@@ -98,10 +98,10 @@ struct UpkeepTests {
                 fixture.clock.advance(Double(number) * 1800)
                 let now = fixture.clock.now
                 let summary = try await ReportStatus(store: fixture.store, policy: policy)()
-                let standings = try await fixture.store.read { try SessionRepository($0).listOpen(limit: 100) }
-                    .map { $0.standing(now: now, policy: policy) }
-                #expect(summary.sessions.authenticated == standings.count { $0 == .authenticated })
-                #expect(summary.sessions.challenged == standings.count { $0 == .challenged })
+                let states = try await fixture.store.read { try SessionRepository($0).listOpen(limit: 100) }
+                    .map { $0.effectiveState(at: now, policy: policy) }
+                #expect(summary.sessions.authenticated == states.count { $0 == .authenticated })
+                #expect(summary.sessions.challenged == states.count { $0 == .challenged })
                 #expect(summary.users[.none] == number + 1)
                 #expect(summary.certificates.valid + summary.certificates.expired == 1)
             }

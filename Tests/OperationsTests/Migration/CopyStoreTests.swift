@@ -104,7 +104,7 @@ struct CopyStoreTests {
             #expect(first.tables.first { $0.table == "seats" }?.target.rows == 1200)
             #expect(Set(first.tables.map(\.table)).isSuperset(of: ["sessions", "audit_entries", "schema_migrations"]))
             // Not in use before it is finished, and the source still is.
-            await #expect(throws: StoreError.standing(.unfinished(copyOf: "sqlite:/old"))) {
+            await #expect(throws: StoreError.notUsable(.unfinished(copyOf: "sqlite:/old"))) {
                 try await target.migrate(Self.migrations)
             }
             try await source.migrate(Self.migrations)
@@ -141,7 +141,7 @@ struct CopyStoreTests {
         for way in Self.ways.prefix(2) {
             try await Self.withStores(way) { source, target in
                 _ = try await Self.copier(source, target)(isFinal: true)
-                let moved = StoreError.standing(.moved(to: "postgresql://new/x"))
+                let moved = StoreError.notUsable(.moved(to: "postgresql://new/x"))
                 let error = await #expect(throws: moved) { try await source.migrate(Self.migrations) }
                 #expect(error.map { "\($0)" }?.contains("postgresql://new/x") == true)
                 // Not even one who had it open before.

@@ -26,7 +26,7 @@ struct ServedCopyTests {
                     _ = try await CopyStoreTests.copier(source, target)(isFinal: true)
                 }
                 #expect(refusal?.detail.contains("web-1") == true)
-                #expect(try await source.standing() == .usable)
+                #expect(try await source.availability() == .usable)
                 #expect(try await CopyStoreTests.copier(source, target)(isFinal: true, cutsNodes: true).isFinished)
                 await #expect(throws: Refusal(.unavailable, "", reason: "store_moved")) { try await node.beat() }
                 let policy = CurrentPolicy(Policy())
@@ -35,7 +35,7 @@ struct ServedCopyTests {
                     providers: ProviderCache(store: source), policy: policy,
                     environment: Environment(now: CopyStoreTests.clock),
                     onDeviceChange: { _ in })
-                await #expect(throws: StoreError.standing(.moved(to: "postgresql://new/x"))) {
+                await #expect(throws: StoreError.notUsable(.moved(to: "postgresql://new/x"))) {
                     try await watch.run { _ in }
                 }
             }

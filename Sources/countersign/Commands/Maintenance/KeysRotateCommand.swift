@@ -90,7 +90,7 @@ struct WrappingKeyRotation {
         let rotation = RotateWrappingKey(
             store: admin.store, keys: keys, environment: admin.environment, actor: admin.actor)
         var report = Report(version: keys.currentWrappingVersion)
-        if !prune, try await rotation.standing().isFinished {
+        if !prune, try await rotation.progress().isFinished {
             try file.add(admin.environment.randomBytes(32))
             try keys.reload()
             report.version = keys.currentWrappingVersion
@@ -98,7 +98,7 @@ struct WrappingKeyRotation {
         }
         if !stage {
             try await rotation.putInForce()
-            let progress = Progress(total: try await rotation.standing().remaining)
+            let progress = Progress(total: try await rotation.progress().remaining)
             (report.rewrapped, report.unreadable) = try await rotation.rewrap { progress.tell($0) }
         }
         if prune {

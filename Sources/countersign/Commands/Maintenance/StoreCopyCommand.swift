@@ -150,7 +150,7 @@ struct StoreReopenCommand: AsyncParsableCommand {
         let store = try settings.store.openPresent()
         var copy: (any Database)?
         do {
-            guard case .moved(let place) = try await store.standing() else {
+            guard case .moved(let place) = try await store.availability() else {
                 throw CommandFailure("This store was not moved: it is in use.")
             }
             guard lost != (replaced != nil) else {

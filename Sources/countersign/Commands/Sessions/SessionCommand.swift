@@ -26,7 +26,7 @@ struct SessionCommand: AsyncParsableCommand {
                         + sessions.map {
                             [
                                 $0.id.description, $0.userID.description, $0.deviceID.description,
-                                $0.createdAt.rfc3339, $0.lastUsedAt.rfc3339, SessionCommand.standing($0, clocks),
+                                $0.createdAt.rfc3339, $0.lastUsedAt.rfc3339, SessionCommand.effectiveState($0, clocks),
                             ]
                         })
             }
@@ -94,8 +94,8 @@ struct SessionCommand: AsyncParsableCommand {
         (try? await clocks(shared)) ?? SessionPolicy()
     }
 
-    static func standing(_ session: Session, _ clocks: SessionPolicy) -> String {
-        session.standing(now: Date(), policy: clocks).rawValue
+    static func effectiveState(_ session: Session, _ clocks: SessionPolicy) -> String {
+        session.effectiveState(at: Date(), policy: clocks).rawValue
     }
 
     static func show(_ session: Session, _ clocks: SessionPolicy, json: Bool) {
@@ -104,7 +104,7 @@ struct SessionCommand: AsyncParsableCommand {
             ["session", session.id.description], ["user", session.userID.description],
             ["device", session.deviceID.description], ["app", session.applicationID.description],
             ["created", session.createdAt.rfc3339], ["renewed", session.renewedAt.rfc3339],
-            ["last used", session.lastUsedAt.rfc3339], ["state", standing(session, clocks)],
+            ["last used", session.lastUsedAt.rfc3339], ["state", effectiveState(session, clocks)],
         ])
     }
 
@@ -114,7 +114,7 @@ struct SessionCommand: AsyncParsableCommand {
             "device_id": .string(session.deviceID.description), "app_id": .string(session.applicationID.description),
             "provider_id": .string(session.providerID.description),
             "created_at": .string(session.createdAt.rfc3339), "renewed_at": .string(session.renewedAt.rfc3339),
-            "last_used_at": .string(session.lastUsedAt.rfc3339), "state": .string(standing(session, clocks)),
+            "last_used_at": .string(session.lastUsedAt.rfc3339), "state": .string(effectiveState(session, clocks)),
         ])
     }
 }

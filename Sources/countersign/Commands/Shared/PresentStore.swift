@@ -22,7 +22,7 @@ extension StoreURL {
 extension Database {
     /// Returns if the store is there and has this build's schema.
     ///
-    /// - Throws: ``CommandFailure`` that names the command which mends it, `StoreError.standing` for a store that was moved,
+    /// - Throws: ``CommandFailure`` that names the command which mends it, `StoreError.notUsable` for a store that was moved,
     ///   `StoreError.migration` for one of a newer build.
     func requirePresent(at url: StoreURL) async throws {
         try await requireUsable()

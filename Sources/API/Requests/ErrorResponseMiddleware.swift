@@ -9,7 +9,7 @@ import Operations
 /// The outermost middleware of every listener: errors become answers, each request one log line and two measurements.
 ///
 /// The log holds the route's template and never the path, the query, a header or a body.
-struct Boundary<Context: ListenerContext>: RouterMiddleware {
+struct ErrorResponseMiddleware<Context: ListenerContext>: RouterMiddleware {
     let face: ListenerFace
     let policy: CurrentPolicy
     /// A nonce for a refused caller, where the listener gives any.
