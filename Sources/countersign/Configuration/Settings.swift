@@ -1,6 +1,6 @@
-import Configuration
 import Database
 import Foundation
+import Yams
 
 /// Where things are and how the service listens: from flags, then the environment, then ``file``, then the defaults.
 /// Every text is parsed here.
@@ -73,57 +73,36 @@ struct Settings: Sendable, Equatable {
     static func resolve(
         shared: SharedOptions, serve: ServeOptions? = nil,
         environment: [String: String] = ProcessInfo.processInfo.environment, file: String = Settings.file()
-    ) async throws -> Settings {
-        let given = shared.given.merging(serve?.given ?? [:]) { first, _ in first }
-        let flags = InMemoryProvider(
-            name: "flags",
-            values: given.reduce(into: [:]) { values, option in
-                guard let text = option.value else { return }
-                values[AbsoluteConfigKey([option.key.rawValue])] = ConfigValue(.string(text), isSecret: false)
-            })
-        let variables = EnvironmentVariablesProvider(environmentVariables: environment).prefixKeys(with: "countersign")
-        let reader = ConfigReader(providers: [flags, variables, try await document(file)])
+    ) throws(CommandFailure) -> Settings {
+        let flags = shared.given.merging(serve?.given ?? [:]) { first, _ in first }
+        let written = try read(file)
         var texts: [Key: String] = [:]
         for key in Key.allCases {
-            do {
-                texts[key] = try await reader.fetchString(forKey: ConfigKey([key.rawValue]))
-            } catch {
-                throw CommandFailure("\(key.rawValue) in \(file) must be one plain value.", exitCode: .usage)
-            }
+            texts[key] = (flags[key] ?? nil) ?? environment[key.variable] ?? written[key]
         }
         let settings = try Settings(texts)
         if serve != nil { try settings.requireServable() }
         return settings
     }
 
-    private static func document(_ file: String) async throws -> FileProvider<YAMLSnapshot> {
-        let location = InMemoryProvider(
-            name: "location",
-            values: [
-                AbsoluteConfigKey(["filePath"]): ConfigValue(.string(file), isSecret: false),
-                AbsoluteConfigKey(["allowMissing"]): ConfigValue(.bool(true), isSecret: false),
-            ])
-        do {
-            try refuseUnknownKeys(in: file)
-            return try await FileProvider<YAMLSnapshot>(config: ConfigReader(provider: location))
-        } catch let failure as CommandFailure {
-            throw failure
-        } catch {
-            throw CommandFailure("\(file) is not a YAML mapping that can be read.", exitCode: .usage)
-        }
-    }
-
-    /// A misspelt key would leave a default in force that the operator believes changed.
-    private static func refuseUnknownKeys(in file: String) throws {
-        guard FileManager.default.fileExists(atPath: file) else { return }
+    /// What a file sets. A misspelt key is refused: it would leave a default in force that the operator believes changed.
+    private static func read(_ file: String) throws(CommandFailure) -> [Key: String] {
+        guard FileManager.default.fileExists(atPath: file) else { return [:] }
         let (entries, defects) = PolicyDocument.read(path: file)
-        let unknown = entries.first { Key(rawValue: $0.key) == nil }
         if let defect = defects.first { throw CommandFailure(defect.description + ".", exitCode: .usage) }
-        if let unknown {
-            let names = Key.allCases.map(\.rawValue).joined(separator: ", ")
-            throw CommandFailure(
-                "\(file):\(unknown.line): \(unknown.key): one of \(names) is expected.", exitCode: .usage)
+        var texts: [Key: String] = [:]
+        for entry in entries {
+            guard let key = Key(rawValue: entry.key) else {
+                let names = Key.allCases.map(\.rawValue).joined(separator: ", ")
+                throw CommandFailure(
+                    "\(file):\(entry.line): \(entry.key): one of \(names) is expected.", exitCode: .usage)
+            }
+            guard let text = entry.value.scalar?.string else {
+                throw CommandFailure("\(key.rawValue) in \(file) must be one plain value.", exitCode: .usage)
+            }
+            texts[key] = text
         }
+        return texts
     }
 
     init(_ texts: [Key: String]) throws(CommandFailure) {

@@ -23,7 +23,7 @@ struct TourCommand: AsyncParsableCommand {
     var texts: String?
     @Option(help: "The authority's certificate, by default ca.pem in the directory of the keys.") var ca: String?
     func run() async throws {
-        let settings = try await Settings.resolve(shared: shared)
+        let settings = try Settings.resolve(shared: shared)
         var tour = Tour(
             publicURL: publicURL, clientURL: clientURL, provider: provider, authority: ca ?? "\(settings.keys)/ca.pem",
             texts: texts ?? settings.texts,

@@ -12,20 +12,20 @@ import Testing
 struct SettingsTests {
     private static func resolve(
         _ arguments: [String] = [], environment: [String: String] = [:], file: String? = nil
-    ) async throws -> Settings {
+    ) throws -> Settings {
         let directory = try TemporaryDirectory()
         let path = directory.path + "/countersign.yaml"
         if let file { try Data(file.utf8).write(to: URL(filePath: path)) }
-        return try await Settings.resolve(
+        return try Settings.resolve(
             shared: try SharedOptions.parse([]), serve: try ServeOptions.parse(arguments), environment: environment,
             file: path)
     }
 
     private static func status(
         _ arguments: [String] = [], environment: [String: String] = [:], file: String? = nil
-    ) async throws -> CommandFailure.Status? {
+    ) throws -> CommandFailure.Status? {
         do {
-            _ = try await resolve(arguments, environment: environment, file: file)
+            _ = try resolve(arguments, environment: environment, file: file)
             return nil
         } catch let failure as CommandFailure {
             return failure.exitCode
@@ -33,10 +33,10 @@ struct SettingsTests {
     }
 
     @Test("A flag goes before the environment, that before the file, that before the default")
-    func order() async throws {
+    func order() throws {
         let file = "realm: file\nbase-url: https://file.example/\nops: 127.0.0.1:3\n"
         let environment = ["COUNTERSIGN_REALM": "variable", "COUNTERSIGN_BASE_URL": "https://variable.example"]
-        let settings = try await Self.resolve(["--realm", "flag"], environment: environment, file: file)
+        let settings = try Self.resolve(["--realm", "flag"], environment: environment, file: file)
         #expect(settings.realm == "flag")
         #expect(settings.baseURL == "https://variable.example")
         #expect(settings.opsAddress == ListenAddress("127.0.0.1:3"))
@@ -44,66 +44,66 @@ struct SettingsTests {
         #expect(settings.store == .sqlite(path: "countersign.db"))
         #expect(settings.texts == "texts.jsonl")
         #expect(settings.limits)
-        #expect(try await Self.resolve(file: file).baseURL == "https://file.example")
-        let elsewhere = try await Self.resolve(environment: ["COUNTERSIGN_STORE": "sqlite:/var/c/c.db"])
+        #expect(try Self.resolve(file: file).baseURL == "https://file.example")
+        let elsewhere = try Self.resolve(environment: ["COUNTERSIGN_STORE": "sqlite:/var/c/c.db"])
         #expect(elsewhere.texts == "/var/c/texts.jsonl")
     }
 
     @Test("Limits go off, and ops listens, on loopback only")
-    func loopback() async throws {
-        #expect(try await Self.resolve(["--limits", "off"]).limits == false)
-        #expect(try await Self.status(["--limits", "off", "--public", "0.0.0.0:8440"]) == .refused)
-        #expect(try await Self.status(["--ops", "[::]:8442"]) == .refused)
+    func loopback() throws {
+        #expect(try Self.resolve(["--limits", "off"]).limits == false)
+        #expect(try Self.status(["--limits", "off", "--public", "0.0.0.0:8440"]) == .refused)
+        #expect(try Self.status(["--ops", "[::]:8442"]) == .refused)
         let named = ["--realm", "a.example", "--base-url", "https://a.example", "--client-url", "https://b.example"]
-        #expect(try await Self.status(named + ["--ops", "[::]:8442", "--ops-tls"]) == nil)
+        #expect(try Self.status(named + ["--ops", "[::]:8442", "--ops-tls"]) == nil)
         #expect(
-            try await Self.status(named + ["--ops", "[::]:8442"], environment: ["COUNTERSIGN_OPS_TLS": "on"]) == nil)
-        #expect(try await Self.status(["--ops", "[::]:8442"], file: "ops-tls: off\n") == .refused)
-        #expect(try await Self.status(environment: ["COUNTERSIGN_OPS_TLS": "yes"]) == .usage)
-        #expect(try await Self.resolve(["--loopback-urls"]).allowsLoopbackURLs)
-        #expect(try await !Self.resolve().allowsLoopbackURLs)
-        #expect(try await Self.status(["--loopback-urls", "--public", "0.0.0.0:8440"]) == .refused)
+            try Self.status(named + ["--ops", "[::]:8442"], environment: ["COUNTERSIGN_OPS_TLS": "on"]) == nil)
+        #expect(try Self.status(["--ops", "[::]:8442"], file: "ops-tls: off\n") == .refused)
+        #expect(try Self.status(environment: ["COUNTERSIGN_OPS_TLS": "yes"]) == .usage)
+        #expect(try Self.resolve(["--loopback-urls"]).allowsLoopbackURLs)
+        #expect(try !Self.resolve().allowsLoopbackURLs)
+        #expect(try Self.status(["--loopback-urls", "--public", "0.0.0.0:8440"]) == .refused)
         #expect(
-            try await Self.status(["--client", "[::]:8441"], environment: ["COUNTERSIGN_LOOPBACK_URLS": "on"])
+            try Self.status(["--client", "[::]:8441"], environment: ["COUNTERSIGN_LOOPBACK_URLS": "on"])
                 == .refused)
         // An admin command serves nobody: it is not kept from its work by what a start would refuse.
         let directory = try TemporaryDirectory()
         let file = directory.path + "/countersign.yaml"
         try Data("public: 0.0.0.0:8440\nops: 0.0.0.0:8442\nlimits: off\n".utf8).write(to: URL(filePath: file))
-        _ = try await Settings.resolve(shared: try SharedOptions.parse([]), environment: [:], file: file)
+        _ = try Settings.resolve(shared: try SharedOptions.parse([]), environment: [:], file: file)
     }
 
     @Test("Off loopback a start needs realm and both URLs, and the sentence names those that are missing")
-    func seenFromOutside() async throws {
+    func seenFromOutside() throws {
         let named = [
             "--realm": "auth.example", "--base-url": "https://auth.example",
             "--client-url": "https://auth.example:8441/",
         ]
         for listener in ["--public", "--client"] {
-            #expect(try await Self.status([listener, "[::]:8440"] + named.flatMap { [$0, $1] }) == nil)
+            #expect(try Self.status([listener, "[::]:8440"] + named.flatMap { [$0, $1] }) == nil)
             for missing in named.keys {
-                let failure = await #expect(throws: CommandFailure.self) {
+                let failure = #expect(throws: CommandFailure.self) {
                     let rest = named.filter { $0.key != missing }.flatMap { [$0, $1] }
-                    _ = try await Self.resolve([listener, "0.0.0.0:8440"] + rest)
+                    _ = try Self.resolve([listener, "0.0.0.0:8440"] + rest)
                 }
                 let sentence = failure?.sentence ?? ""
                 #expect(failure?.exitCode == .refused && sentence.contains("0.0.0.0:8440"))
                 #expect(named.keys.filter { sentence.contains($0 + ",") } == [missing], "\(sentence)")
             }
         }
-        let settings = try await Self.resolve(
+        let settings = try Self.resolve(
             ["--client-url", "https://flag.example:8441/"],
             environment: ["COUNTERSIGN_CLIENT_URL": "https://a.example"],
             file: "client-url: https://file.example\n")
         #expect(settings.clientURL == "https://flag.example:8441")
-        #expect(try await Self.resolve(file: "client-url: https://file.example\n").clientURL == "https://file.example")
+        #expect(try Self.resolve(file: "client-url: https://file.example\n").clientURL == "https://file.example")
         #expect(
-            try await Self.status(["--base-url", "https://a.example", "--client-url", "https://a.example/"]) == .refused
+            try Self.status(["--base-url", "https://a.example", "--client-url", "https://a.example/"]) == .refused
         )
     }
 
     @Test("The file that make run wrote is read where there is no countersign.yaml")
-    func writtenFile() async throws {
+    func writtenFile() throws {
         let directory = try TemporaryDirectory()
         let place = directory.path + "/"
         #expect(Settings.file(in: place) == place + "countersign.yaml")
@@ -116,11 +116,11 @@ struct SettingsTests {
             .replacing("$store", with: "sqlite:.run/countersign.db").replacing("$state", with: ".run")
         try Data(file.utf8).write(to: URL(filePath: place + ".run/countersign.yaml"))
         #expect(Settings.file(in: place) == place + ".run/countersign.yaml")
-        let settings = try await Settings.resolve(
+        let settings = try Settings.resolve(
             shared: try SharedOptions.parse([]), environment: [:], file: Settings.file(in: place))
         #expect(settings.store == .sqlite(path: ".run/countersign.db") && settings.texts == ".run/texts.jsonl")
         // Another store brings along what lies beside it.
-        let other = try await Settings.resolve(
+        let other = try Settings.resolve(
             shared: try SharedOptions.parse(["--store", "sqlite:/elsewhere/c.db"]), environment: [:],
             file: Settings.file(in: place))
         #expect(other.texts == "/elsewhere/texts.jsonl")
@@ -129,18 +129,18 @@ struct SettingsTests {
     }
 
     @Test("A value that cannot be read is a usage error")
-    func unreadable() async throws {
+    func unreadable() throws {
         for (option, value) in [
             ("--public", "8440"), ("--client", "host.example:1"), ("--limits", "no"), ("--realm", "a b"),
             ("--base-url", "ftp://host.example"), ("--texts", ""), ("--base-url", "http://host.example"),
             ("--client-url", "https://a:b@host.example"), ("--client-url", "https://host.example/\"x"),
         ] {
-            #expect(try await Self.status([option, value]) == .usage, "\(option)")
+            #expect(try Self.status([option, value]) == .usage, "\(option)")
         }
-        #expect(try await Self.status(environment: ["COUNTERSIGN_STORE": "mysql:x"]) == .usage)
-        #expect(try await Self.status(file: "relam: x\n") == .usage)
-        #expect(try await Self.status(file: "realm: [a, b]\n") == .usage)
-        #expect(try await Self.status(file: "- realm\n") == .usage)
+        #expect(try Self.status(environment: ["COUNTERSIGN_STORE": "mysql:x"]) == .usage)
+        #expect(try Self.status(file: "relam: x\n") == .usage)
+        #expect(try Self.status(file: "realm: [a, b]\n") == .usage)
+        #expect(try Self.status(file: "- realm\n") == .usage)
     }
 
     @Test("Listening addresses are IP addresses with a port")

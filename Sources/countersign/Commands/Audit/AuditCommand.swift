@@ -52,7 +52,7 @@ struct AuditCommand: AsyncParsableCommand {
         var checkpoint: String?
 
         func run() async throws {
-            let settings = try await Settings.resolve(shared: shared)
+            let settings = try Settings.resolve(shared: shared)
             let keys = try KeyFiles.auditKeys(in: settings.keys)
             let witness = try checkpoint.map { token throws(CommandFailure) in
                 do throws(AuditCheckpoint.Fault) {
@@ -77,7 +77,7 @@ struct AuditCommand: AsyncParsableCommand {
         @OptionGroup var shared: SharedOptions
 
         func run() async throws {
-            let settings = try await Settings.resolve(shared: shared)
+            let settings = try Settings.resolve(shared: shared)
             let keys = try KeyFiles.auditKeys(in: settings.keys).sorted { $0.key < $1.key }.map {
                 WebKey.json($0.value)
             }

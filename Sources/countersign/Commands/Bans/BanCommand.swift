@@ -33,7 +33,7 @@ struct BanCommand: AsyncParsableCommand {
 
         func run() async throws {
             let order = try order()
-            let policy = await BanCommand.policyOrDefaults(shared)
+            let policy = BanCommand.policyOrDefaults(shared)
             let (ban, impact) = try await Admin.run(shared) { admin -> (Ban?, BanImpact) in
                 let bans = try admin.banning(policy)
                 guard !dryRun else { return (nil, try await bans.preview(order)) }
@@ -108,9 +108,9 @@ struct BanCommand: AsyncParsableCommand {
     }
 
     /// The policy on disk. A wrong one must not keep an admin from banning: then the defaults hold, and that is said.
-    static func policyOrDefaults(_ shared: SharedOptions) async -> BanPolicy {
+    static func policyOrDefaults(_ shared: SharedOptions) -> BanPolicy {
         do {
-            let settings = try await Settings.resolve(shared: shared)
+            let settings = try Settings.resolve(shared: shared)
             return try PolicyFiles.load(directory: settings.policies, required: settings.policiesNamed).bans
         } catch {
             Output.note("The policies cannot be read; the defaults of bans.yaml are taken.")

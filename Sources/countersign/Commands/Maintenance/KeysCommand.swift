@@ -26,7 +26,7 @@ struct KeysCommand: AsyncParsableCommand {
         var hosts: [String] = []
 
         mutating func run() async throws {
-            let settings = try await Settings.resolve(shared: options)
+            let settings = try Settings.resolve(shared: options)
             var creation = KeyCreation(
                 directory: settings.keys, hosts: hosts.isEmpty ? Self.defaultHosts : hosts, now: Date(),
                 randomBytes: Self.randomBytes)

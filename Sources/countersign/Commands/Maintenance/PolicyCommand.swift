@@ -15,7 +15,7 @@ struct PolicyCommand: AsyncParsableCommand {
         @OptionGroup var options: SharedOptions
 
         mutating func run() async throws {
-            let settings = try await Settings.resolve(shared: options)
+            let settings = try Settings.resolve(shared: options)
             let reading = PolicyFiles.read(directory: settings.policies, required: settings.policiesNamed)
             let faults = reading.defects.map(\.description)
             if options.json {

@@ -23,7 +23,7 @@ struct ServeCommand: AsyncParsableCommand {
 
     func run() async throws {
         CrashReport.leaveOutMemory()
-        let settings = try await Settings.resolve(shared: shared, serve: serve)
+        let settings = try Settings.resolve(shared: shared, serve: serve)
         let policy = try PolicyFiles.load(directory: settings.policies, required: settings.policiesNamed)
         let keys = try KeyFiles.load(directory: settings.keys, now: Date())
         let log = LogWriter(.standardError)

@@ -14,8 +14,8 @@ struct StatusCommand: AsyncParsableCommand {
     @OptionGroup var shared: SharedOptions
 
     func run() async throws {
-        let settings = try await Settings.resolve(shared: shared)
-        let clocks = try await SessionCommand.clocks(shared)
+        let settings = try Settings.resolve(shared: shared)
+        let clocks = try SessionCommand.clocks(shared)
         let (summary, version) = try await Admin.run(shared) { admin in
             (
                 try await ReportStatus(store: admin.store, policy: clocks)(),

@@ -22,7 +22,7 @@ struct StoreCommand: AsyncParsableCommand {
         @Argument(help: "The file, which must not be there yet.") var file: String
 
         func run() async throws {
-            let settings = try await Settings.resolve(shared: shared)
+            let settings = try Settings.resolve(shared: shared)
             let present = try StoreCommand.upkeep(settings)
             guard !FileManager.default.fileExists(atPath: file) else {
                 throw CommandFailure("\(file) is there already; a backup never replaces a file.")
@@ -51,7 +51,7 @@ struct StoreCommand: AsyncParsableCommand {
         @OptionGroup var shared: SharedOptions
 
         func run() async throws {
-            let settings = try await Settings.resolve(shared: shared)
+            let settings = try Settings.resolve(shared: shared)
             let keys = try KeyFiles.auditKeys(in: settings.keys)
             let present = try StoreCommand.upkeep(settings)
             let file = try Progress("examining the file").during { try present.inspect() }
@@ -97,7 +97,7 @@ struct StoreCommand: AsyncParsableCommand {
         @OptionGroup var shared: SharedOptions
 
         func run() async throws {
-            let settings = try await Settings.resolve(shared: shared)
+            let settings = try Settings.resolve(shared: shared)
             let store = try settings.store.open(clock: { Date() })
             let before = try await store.currentMigration()
             try await store.migrate(Schema.migrations)

@@ -26,7 +26,7 @@ struct StoreRestoreCommand: AsyncParsableCommand {
     @Option(help: "Why: a code or a ticket's number, kept in the audit log.") var reason: String?
 
     func run() async throws {
-        let settings = try await Settings.resolve(shared: shared)
+        let settings = try Settings.resolve(shared: shared)
         let reason = try reason.map { text throws(CommandFailure) in try auditReason(text) }
         let keys = try KeyFiles.personal(in: settings.keys)
         guard !inPlace else {

@@ -16,7 +16,7 @@ struct SessionCommand: AsyncParsableCommand {
         @Option(help: "How many.") var limit = 50
 
         func run() async throws {
-            let clocks = try await SessionCommand.clocks(shared)
+            let clocks = try SessionCommand.clocks(shared)
             let sessions = try await Admin.run(shared) { try await $0.sessions.list(limit: limit) }
             if shared.json {
                 Output.json(.array(sessions.map { SessionCommand.json($0, clocks) }))
@@ -40,7 +40,7 @@ struct SessionCommand: AsyncParsableCommand {
 
         func run() async throws {
             let id: SessionID = try identifier(session, "session")
-            let clocks = try await SessionCommand.clocks(shared)
+            let clocks = try SessionCommand.clocks(shared)
             SessionCommand.show(
                 try await Admin.run(shared) { try await $0.sessions.show(id) }, clocks, json: shared.json)
         }
@@ -60,7 +60,7 @@ struct SessionCommand: AsyncParsableCommand {
                 try await admin.sessions.challenge(id, reason: reason)
                 return try await admin.sessions.show(id)
             }
-            SessionCommand.show(changed, await SessionCommand.clocksOrDefaults(shared), json: shared.json)
+            SessionCommand.show(changed, SessionCommand.clocksOrDefaults(shared), json: shared.json)
         }
     }
 
@@ -77,21 +77,21 @@ struct SessionCommand: AsyncParsableCommand {
                 try await admin.sessions.end(id, reason: reason)
                 return try await admin.sessions.show(id)
             }
-            SessionCommand.show(changed, await SessionCommand.clocksOrDefaults(shared), json: shared.json)
+            SessionCommand.show(changed, SessionCommand.clocksOrDefaults(shared), json: shared.json)
         }
     }
 
     /// The clocks of the policies on disk, which are the running service's once it has read them.
     ///
     /// - Throws: ``CommandFailure`` where a policy is wrong: a state judged by other clocks would mislead.
-    static func clocks(_ shared: SharedOptions) async throws -> SessionPolicy {
-        let settings = try await Settings.resolve(shared: shared)
+    static func clocks(_ shared: SharedOptions) throws -> SessionPolicy {
+        let settings = try Settings.resolve(shared: shared)
         return try PolicyFiles.load(directory: settings.policies, required: settings.policiesNamed).sessions
     }
 
     /// The same for showing what was changed: a wrong policy must not keep an admin from ending a session.
-    static func clocksOrDefaults(_ shared: SharedOptions) async -> SessionPolicy {
-        (try? await clocks(shared)) ?? SessionPolicy()
+    static func clocksOrDefaults(_ shared: SharedOptions) -> SessionPolicy {
+        (try? clocks(shared)) ?? SessionPolicy()
     }
 
     static func effectiveState(_ session: Session, _ clocks: SessionPolicy) -> String {

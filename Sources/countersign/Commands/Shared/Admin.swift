@@ -21,7 +21,7 @@ struct Admin: Sendable {
     static func run<Result>(
         _ options: SharedOptions, mayCreate: Bool = false, _ body: (Admin) async throws -> Result
     ) async throws -> Result {
-        let settings = try await Settings.resolve(shared: options)
+        let settings = try Settings.resolve(shared: options)
         let store = try mayCreate ? settings.store.open(clock: { Date() }) : settings.store.openPresent()
         var admin = Admin(store: store, actor: "admin \(NSUserName())", keysDirectory: settings.keys)
         do {

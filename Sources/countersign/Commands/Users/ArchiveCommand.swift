@@ -29,7 +29,7 @@ extension UserCommand {
                 throw CommandFailure("--recipient may be given 20 times at most.", exitCode: .usage)
             }
             let recipients = try recipient.map { text throws(CommandFailure) in try AgeRecipient(text) }
-            let settings = try await Settings.resolve(shared: shared)
+            let settings = try Settings.resolve(shared: shared)
             let policy = try PolicyFiles.load(directory: settings.policies, required: settings.policiesNamed)
             let done = try await Admin.run(shared) { admin in
                 let archive = try admin.archive()
