@@ -54,7 +54,7 @@ let package = Package(
         .systemLibrary(name: "CPostgreSQL", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
         .systemLibrary(name: "CJWT", pkgConfig: "libjwt", providers: [.apt(["libjwt-dev"])]),
 
-        .target(name: "Encoding", dependencies: [crypto], swiftSettings: strictSettings),
+        .target(name: "Encoding", dependencies: [crypto, cryptoExtras, asn1], swiftSettings: strictSettings),
         .target(name: "PhoneNumbers", swiftSettings: strictSettings),
         .target(name: "Domain", dependencies: ["Encoding", "PhoneNumbers", crypto], swiftSettings: strictSettings),
         .target(

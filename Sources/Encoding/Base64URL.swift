@@ -40,7 +40,7 @@ package enum Base64URL {
         text.withContiguousStorageIfAvailable(decodeContiguous) ?? Array(text).withUnsafeBufferPointer(decodeContiguous)
     }
 
-    /// One loop over memory, since a generic one is not specialized for callers in other rooms.
+    /// One loop over memory, since a generic one is not specialized for callers in other targets.
     private static func decodeContiguous(_ text: UnsafeBufferPointer<UInt8>) -> [UInt8]? {
         let (groups, rest) = text.count.quotientAndRemainder(dividingBy: 4)
         guard rest != 1 else { return nil }

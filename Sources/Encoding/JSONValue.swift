@@ -1,4 +1,4 @@
-/// A JSON value (RFC 8259) as the strict reader gives it. JSONBodyDecoder keep their order; duplicates never get this far.
+/// A JSON value (RFC 8259) as the strict reader gives it. Members keep their order; duplicates never get this far.
 package enum JSONValue: Sendable, Equatable {
     case null
     case bool(Bool)

@@ -1,5 +1,6 @@
 import Authority
 import Domain
+import Encoding
 import Fixtures
 import Foundation
 import SwiftASN1

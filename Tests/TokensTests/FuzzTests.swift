@@ -67,7 +67,7 @@ struct FuzzTests {
                 : try signer.sign(headerText: draft.header, payloadText: mutation.bend(draft.payload))
             do throws(Refusal) {
                 let csr = try LayerCSR(text)
-                #expect(csr.subjectPublicKeyInfo == (try? signer.verificationKey.subjectPublicKeyInfo))
+                #expect(csr.publicKey.subjectPublicKeyInfo == (try? signer.verificationKey.subjectPublicKeyInfo))
             } catch {
                 #expect(error.code == .invalidCSR)
             }

@@ -28,7 +28,7 @@ struct LayerCSRTests {
             })
         #expect(csr.wishedDeviceID == wish)
         #expect(csr.userAgent == "App/1 (iOS 9)")
-        #expect(csr.subjectPublicKeyInfo == (try signer.verificationKey.subjectPublicKeyInfo))
+        #expect(csr.publicKey.subjectPublicKeyInfo == (try signer.verificationKey.subjectPublicKeyInfo))
     }
 
     @Test("The key may stand in either base64 alphabet; wish and user agent may be missing")
@@ -39,7 +39,7 @@ struct LayerCSRTests {
             $0[claim: "prn"] = nil
             $0[claim: "uat"] = nil
         }
-        #expect(csr.subjectPublicKeyInfo == key)
+        #expect(csr.publicKey.subjectPublicKeyInfo == key)
         #expect(csr.wishedDeviceID == nil)
         #expect(csr.userAgent == nil)
         #expect(try request { $0[claim: "prn"] = .integer(5) }.wishedDeviceID == nil)

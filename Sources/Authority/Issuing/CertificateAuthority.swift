@@ -1,5 +1,6 @@
 import Crypto
 import Domain
+import Encoding
 import Foundation
 import SwiftASN1
 import X509

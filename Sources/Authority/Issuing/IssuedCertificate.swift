@@ -1,4 +1,5 @@
 import Crypto
+import Encoding
 import Foundation
 import SwiftASN1
 import X509

@@ -1,4 +1,5 @@
 import Domain
+import Encoding
 import Foundation
 import SwiftASN1
 import X509
@@ -12,27 +13,12 @@ package struct CertificationRequest: Sendable {
     /// The subject's common name, where it is a UUID.
     package let wishedDeviceID: DeviceID?
 
-    /// A request in PEM may have this many bytes; one with an RSA key of 4096 bits has about 1,700.
-    package static let maximumLength = 16 * 1024
-
     /// Reads a request in PEM (RFC 7468 §7) and verifies its signature with the key that it carries.
     ///
     /// - Throws: `invalid_csr` with reason `malformed`, `bad_proof`, `weak_key` or `unsupported_key`.
     package static func parse(pkcs10 pem: String) throws(Refusal) -> CertificationRequest {
-        guard pem.utf8.count <= maximumLength else {
-            throw Refusal.csr("malformed", "A certification request has at most \(maximumLength) bytes.")
-        }
-        guard !PEM.holdsPrivateKey(pem) else {
-            throw Refusal.csr(
-                "malformed",
-                "The text holds a private key. It has now left your hands and must be regarded as leaked: make a new pair, "
-                    + "and send the certification request only.")
-        }
-        guard let bytes = PEM.decode(pem, labels: ["CERTIFICATE REQUEST", "NEW CERTIFICATE REQUEST"]) else {
-            throw Refusal.csr(
-                "malformed", "The request is not one PEM document CERTIFICATE REQUEST (RFC 7468), and nothing else.")
-        }
         let parts: Parts
+        let bytes = try document(in: pem)
         do {
             parts = try Parts(derEncoded: bytes)
         } catch {
@@ -50,6 +36,28 @@ package struct CertificationRequest: Sendable {
             throw Refusal.csr("bad_proof", "The request's signature was not made with the key that it carries.")
         }
         return CertificationRequest(publicKey: publicKey, wishedDeviceID: deviceID(in: parts.subject))
+    }
+
+    private static func document(in text: String) throws(Refusal) -> [UInt8] {
+        do throws(PEM.Defect) {
+            let document = try PEM(text)
+            guard ["CERTIFICATE REQUEST", "NEW CERTIFICATE REQUEST"].contains(document.label) else { throw .notOne }
+            return document.bytes
+        } catch {
+            switch error {
+            case .tooLong:
+                throw Refusal.csr("malformed", "A certification request has at most \(PEM.maximumLength) bytes.")
+            case .privateKey:
+                throw Refusal.csr(
+                    "malformed",
+                    "The text holds a private key. It has now left your hands and must be regarded as leaked: make a new "
+                        + "pair, and send the certification request only.")
+            case .absent, .notOne:
+                throw Refusal.csr(
+                    "malformed",
+                    "The request is not one PEM document CERTIFICATE REQUEST (RFC 7468), and nothing else.")
+            }
+        }
     }
 
     /// The proof's algorithms, RFC 5758 §3.2 and RFC 4055 §5. SHA-1 proves nothing any more.

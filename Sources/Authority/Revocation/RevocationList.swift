@@ -1,3 +1,4 @@
+import Encoding
 import Foundation
 import SwiftASN1
 import X509

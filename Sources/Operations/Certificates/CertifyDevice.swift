@@ -254,7 +254,7 @@ struct RequestedCertificate: Sendable {
             (key, wishedDeviceID, userAgent) = (request.publicKey, request.wishedDeviceID, nil)
         } else {
             let request = try LayerCSR(csr)
-            key = try DevicePublicKey(subjectPublicKeyInfo: request.subjectPublicKeyInfo)
+            key = try DevicePublicKey(request.publicKey)
             wishedDeviceID = request.wishedDeviceID.flatMap { DeviceID($0[...]) }
             userAgent = request.userAgent
         }

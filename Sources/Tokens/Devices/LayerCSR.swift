@@ -6,18 +6,18 @@ import Encoding
 /// It contributes a public key, the proof that its sender holds the private one, a wished device id and a user agent.
 /// Everything else in it is ignored.
 package struct LayerCSR: Sendable, Equatable {
-    /// What made the request (`uat`), at most 512 bytes; `nil` where it does not say.
+    /// What made the request (`uat`), at most 512 bytes; `nil` if it does not say.
     package let userAgent: String?
-    /// The device id that the client would like (`prn`), not judged: where it is no UUID, or taken, another is given.
+    /// The device id that the client would like (`prn`), not checked: if it is no UUID, or taken, another is given.
     package let wishedDeviceID: String?
-    /// The key to certify, DER, in its one canonical form.
-    package let subjectPublicKeyInfo: [UInt8]
+    /// The key to certify.
+    package let publicKey: PublicKey
 
     private static let contentType = "layer-csr;v=1"
 
-    /// Reads and judges a request.
+    /// Reads and verifies a request.
     ///
-    /// - Throws: ``Refusal`` `invalid_csr` with reason `malformed`, `weak_key`, `unsupported_key`, or `bad_proof` where
+    /// - Throws: ``Refusal`` `invalid_csr` with reason `malformed`, `weak_key`, `unsupported_key`, or `bad_proof` if
     ///   the signature is not the carried key's.
     package init(_ compact: String) throws(Refusal) {
         let token = try UnverifiedToken(compact, refusing: .invalidCSR)
@@ -30,7 +30,7 @@ package struct LayerCSR: Sendable, Equatable {
         userAgent = claims.optionalText("uat", bytes: 0...512, for: .prose)
         if let defect = claims.defects.first { throw defect.refusal(.invalidCSR) }
         wishedDeviceID = token.payload["prn"]?.text
-        subjectPublicKeyInfo = key.subjectPublicKeyInfo
+        publicKey = key.publicKey
     }
 
     /// Reads the carried key, with the algorithm that the header names for it.
@@ -51,8 +51,8 @@ package struct LayerCSR: Sendable, Equatable {
         guard let encoded = token.payload["pky"]?.text, let bytes = Base64URL.decodeEitherAlphabet(encoded.utf8) else {
             throw malformed("The claim pky is not the base64 of a SubjectPublicKeyInfo.")
         }
-        do throws(KeyDefect) {
-            return try VerificationKey(PublicKeyMaterial(subjectPublicKeyInfo: bytes), algorithm: algorithm)
+        do throws(PublicKeyDefect) {
+            return try VerificationKey(PublicKey(subjectPublicKeyInfo: bytes), algorithm: algorithm)
         } catch {
             throw error.refusal(.invalidCSR)
         }

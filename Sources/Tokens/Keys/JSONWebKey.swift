@@ -4,14 +4,14 @@ import Encoding
 extension VerificationKey {
     /// Takes a public JWK (RFC 7517 §4; RSA, P-256, P-384: RFC 7518 §6; Ed25519: RFC 8037 §2).
     ///
-    /// - Parameter algorithm: where it is `nil`, the key's own `alg` counts, then the usual one of its type.
+    /// - Parameter algorithm: if it is `nil`, the key's own `alg` is taken, then the usual one of its type.
     /// - Throws: ``Refusal`` `invalid_provider_key` with reason `private_key` where a private part is in it, otherwise
     ///   `malformed`, `weak_key` or `unsupported_key`.
     package init(jwk: JSONValue, algorithm: SignatureAlgorithm? = nil) throws(Refusal) {
-        do throws(KeyDefect) {
-            let material = try JSONWebKey.material(of: jwk)
+        do throws(PublicKeyDefect) {
+            let numbers = try JSONWebKey.numbers(of: jwk)
             let named = try JSONWebKey.algorithm(of: jwk)
-            try self.init(material, algorithm: algorithm ?? named)
+            try self.init(PublicKey(numbers), algorithm: algorithm ?? named)
         } catch {
             throw error.refusal(.invalidProviderKey)
         }
@@ -23,15 +23,15 @@ enum JSONWebKey {
     /// The members that only private and symmetric keys have (RFC 7518 §6.2.2, §6.3.2, §6.4.1).
     private static let privateMembers = ["d", "p", "q", "dp", "dq", "qi", "oth", "k"]
 
-    static func material(of jwk: JSONValue) throws(KeyDefect) -> PublicKeyMaterial {
-        guard case .object = jwk else { throw KeyDefect(.malformed, "The JWK is not a JSON object.") }
-        guard privateMembers.allSatisfy({ jwk[$0] == nil }) else { throw PEMPublicKey.leaked }
+    static func numbers(of jwk: JSONValue) throws(PublicKeyDefect) -> PublicKey.Numbers {
+        guard case .object = jwk else { throw PublicKeyDefect(.malformed, "The JWK is not a JSON object.") }
+        guard privateMembers.allSatisfy({ jwk[$0] == nil }) else { throw PublicKeyDefect.leaked }
         guard jwk["keys"] == nil else {
-            throw KeyDefect(.malformed, "This is a set of keys (JWKS): send one key of it.")
+            throw PublicKeyDefect(.malformed, "This is a set of keys (JWKS): send one key of it.")
         }
-        guard let type = jwk["kty"]?.text else { throw KeyDefect(.malformed, "The JWK has no kty.") }
+        guard let type = jwk["kty"]?.text else { throw PublicKeyDefect(.malformed, "The JWK has no kty.") }
         guard jwk["use"].map({ $0.text == "sig" }) ?? true else {
-            throw KeyDefect(.unsupportedKey, "The JWK's use is not sig.")
+            throw PublicKeyDefect(.unsupportedKey, "The JWK's use is not sig.")
         }
         if let operations = jwk["key_ops"] { try require(operations) }
         switch (type, jwk["crv"]?.text) {
@@ -46,52 +46,55 @@ enum JSONWebKey {
             return .p384(point: [4] + x + (try octets("y", of: jwk, count: 48)))
         case ("OKP", "Ed25519"): return .ed25519(try octets("x", of: jwk, count: 32))
         default:
-            throw KeyDefect(.unsupportedKey, "The JWK is of no supported type: RSA, P-256, P-384 and Ed25519 are.")
+            throw PublicKeyDefect(
+                .unsupportedKey, "The JWK is of no supported type: RSA, P-256, P-384 and Ed25519 are.")
         }
     }
 
     /// `key_ops` (RFC 7517 §4.3) must let signatures be verified, and nothing that has no part in signing: a key that also
     /// encrypts or wraps is another kind of key.
-    private static func require(_ operations: JSONValue) throws(KeyDefect) {
+    private static func require(_ operations: JSONValue) throws(PublicKeyDefect) {
         guard case .array(let values) = operations, !values.isEmpty else {
-            throw KeyDefect(.malformed, "The JWK's key_ops is no array of strings.")
+            throw PublicKeyDefect(.malformed, "The JWK's key_ops is no array of strings.")
         }
         let names = values.compactMap(\.text)
         guard names.count == values.count, Set(names).count == names.count else {
-            throw KeyDefect(.malformed, "The JWK's key_ops is no array of different strings.")
+            throw PublicKeyDefect(.malformed, "The JWK's key_ops is no array of different strings.")
         }
         guard names.contains("verify"), names.allSatisfy(["sign", "verify"].contains) else {
-            throw KeyDefect(.unsupportedKey, "The JWK's key_ops is not for signatures: it is [\"verify\"].")
+            throw PublicKeyDefect(.unsupportedKey, "The JWK's key_ops is not for signatures: it is [\"verify\"].")
         }
     }
 
-    static func algorithm(of jwk: JSONValue) throws(KeyDefect) -> SignatureAlgorithm? {
+    static func algorithm(of jwk: JSONValue) throws(PublicKeyDefect) -> SignatureAlgorithm? {
         guard let member = jwk["alg"] else { return nil }
         guard let algorithm = member.text.flatMap(SignatureAlgorithm.init) else {
             let names = SignatureAlgorithm.allCases.map(\.rawValue).joined(separator: ", ")
-            throw KeyDefect(.unsupportedKey, "The JWK's alg is none of \(names).")
+            throw PublicKeyDefect(.unsupportedKey, "The JWK's alg is none of \(names).")
         }
         return algorithm
     }
 
     /// A Base64urlUInt (RFC 7518 §2): big-endian, no leading zeros.
-    private static func integer(_ name: String, of jwk: JSONValue) throws(KeyDefect) -> [UInt8] {
+    private static func integer(_ name: String, of jwk: JSONValue) throws(PublicKeyDefect) -> [UInt8] {
         let digits = try decode(name, of: jwk)
         guard digits.first.map({ $0 != 0 }) ?? false else {
-            throw KeyDefect(.malformed, "The JWK's \(name) is empty or begins with a zero.")
+            throw PublicKeyDefect(.malformed, "The JWK's \(name) is empty or begins with a zero.")
         }
         return digits
     }
 
-    private static func octets(_ name: String, of jwk: JSONValue, count: Int) throws(KeyDefect) -> [UInt8] {
+    private static func octets(_ name: String, of jwk: JSONValue, count: Int) throws(PublicKeyDefect) -> [UInt8] {
         let bytes = try decode(name, of: jwk)
-        guard bytes.count == count else { throw KeyDefect(.malformed, "The JWK's \(name) has not \(count) bytes.") }
+        guard bytes.count == count else {
+            throw PublicKeyDefect(.malformed, "The JWK's \(name) has not \(count) bytes.")
+        }
         return bytes
     }
 
-    private static func decode(_ name: String, of jwk: JSONValue) throws(KeyDefect) -> [UInt8] {
+    private static func decode(_ name: String, of jwk: JSONValue) throws(PublicKeyDefect) -> [UInt8] {
         guard let text = jwk[name]?.text, text.utf8.count <= 4096, let bytes = Base64URL.decode(text) else {
-            throw KeyDefect(.malformed, "The JWK has no \(name), or it is not canonical base64url.")
+            throw PublicKeyDefect(.malformed, "The JWK has no \(name), or it is not canonical base64url.")
         }
         return bytes
     }

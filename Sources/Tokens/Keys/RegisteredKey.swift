@@ -7,7 +7,7 @@ package struct RegisteredKey: Sendable {
     package let providerID: ProviderID
     /// The key and its algorithm.
     package let verificationKey: VerificationKey
-    /// Whether it counts no more, retired or revoked: its tokens are refused by that name.
+    /// Whether it is retired or revoked: its tokens are refused by that name.
     package let retired: Bool
 
     package init(id: ProviderKeyID, providerID: ProviderID, verificationKey: VerificationKey, retired: Bool) {

@@ -1,24 +1,21 @@
 import Crypto
 import CryptoExtras
 import Domain
+import Encoding
 import Foundation
 
-/// A public key that was read, judged and made ready once, together with the one algorithm that it is used with.
+/// A public key that was checked and made ready once, together with the one algorithm that it is used with.
 package struct VerificationKey: Sendable {
     /// The algorithm whose signatures the key verifies. It comes from the registration, never from a token.
     package let algorithm: SignatureAlgorithm
-    /// The DER SubjectPublicKeyInfo (RFC 5280 §4.1.2.7), in its one canonical form.
-    package let subjectPublicKeyInfo: [UInt8]
-    /// SHA-256 of ``subjectPublicKeyInfo``, 32 bytes.
-    package let thumbprint: [UInt8]
-    private let prepared: Prepared
+    package let publicKey: PublicKey
 
-    private enum Prepared: Sendable {
-        case rsa(_RSA.Signing.PublicKey, _RSA.Signing.Padding)
-        case p256(P256.Signing.PublicKey)
-        case p384(P384.Signing.PublicKey)
-        case ed25519(Curve25519.Signing.PublicKey)
-    }
+    /// The DER SubjectPublicKeyInfo (RFC 5280 §4.1.2.7), in its one canonical form.
+    package var subjectPublicKeyInfo: [UInt8] { publicKey.subjectPublicKeyInfo }
+    /// SHA-256 of ``subjectPublicKeyInfo``, 32 bytes.
+    package var thumbprint: [UInt8] { publicKey.thumbprint }
+    /// The key as PEM (RFC 7468 §13).
+    package var pem: String { publicKey.pem }
 
     /// Takes a DER SubjectPublicKeyInfo.
     ///
@@ -26,43 +23,57 @@ package struct VerificationKey: Sendable {
     ///   ES384, EdDSA).
     /// - Throws: ``Refusal`` `invalid_provider_key` with reason `malformed`, `weak_key` or `unsupported_key`.
     package init(subjectPublicKeyInfo bytes: [UInt8], algorithm: SignatureAlgorithm? = nil) throws(Refusal) {
-        do throws(KeyDefect) {
-            try self.init(PublicKeyMaterial(subjectPublicKeyInfo: bytes), algorithm: algorithm)
+        do throws(PublicKeyDefect) {
+            try self.init(PublicKey(subjectPublicKeyInfo: bytes), algorithm: algorithm)
         } catch {
             throw error.refusal(.invalidProviderKey)
         }
     }
 
-    /// Makes a key ready: judges its strength, fits the algorithm, hands the numbers to the library.
-    init(_ material: PublicKeyMaterial, algorithm: SignatureAlgorithm?) throws(KeyDefect) {
-        let fitting = material.algorithms
+    /// Takes a PEM text (RFC 7468) with one `PUBLIC KEY` (§13) or the older `RSA PUBLIC KEY` (RFC 8017 §A.1.1).
+    ///
+    /// - Throws: ``Refusal`` `invalid_provider_key` with reason `private_key` if a private key was pasted, otherwise
+    ///   `malformed`, `weak_key` or `unsupported_key`.
+    package init(pem: String, algorithm: SignatureAlgorithm? = nil) throws(Refusal) {
+        do throws(PublicKeyDefect) {
+            try self.init(PublicKey(pem: pem), algorithm: algorithm)
+        } catch {
+            throw error.refusal(.invalidProviderKey)
+        }
+    }
+
+    /// Takes the text forms in which developers keep public keys: PEM, or a JWK if the text is a JSON object.
+    ///
+    /// - Throws: ``Refusal`` `invalid_provider_key` as the initializers for each form.
+    package init(text: String, algorithm: SignatureAlgorithm? = nil) throws(Refusal) {
+        // JSON's white space (RFC 8259 §2) may stand before it.
+        guard text.utf8.first(where: { ![0x20, 0x09, 0x0A, 0x0D].contains($0) }) == UInt8(ascii: "{") else {
+            try self.init(pem: text, algorithm: algorithm)
+            return
+        }
+        guard text.utf8.count <= PEM.maximumLength, let jwk = try? StrictJSON.parse(text.utf8) else {
+            throw Refusal(.invalidProviderKey, "The key looks like a JWK and is not JSON.", reason: "malformed")
+        }
+        try self.init(jwk: jwk, algorithm: algorithm)
+    }
+
+    /// Joins a key and the algorithm that it is to be used with.
+    init(_ publicKey: PublicKey, algorithm: SignatureAlgorithm?) throws(PublicKeyDefect) {
+        let fitting = publicKey.algorithms
         guard let chosen = fitting.first(where: { algorithm == nil || $0 == algorithm }) else {
             let names = fitting.map(\.rawValue).joined(separator: " or ")
-            throw KeyDefect(
+            throw PublicKeyDefect(
                 .unsupportedKey, "The key can be used with \(names), not with the algorithm that was named.")
         }
-        try material.requireStrength()
-        do {
-            switch material {
-            case .rsa(let modulus, let exponent):
-                let padding: _RSA.Signing.Padding = chosen == .ps256 ? .PSS : .insecurePKCS1v1_5
-                prepared = .rsa(try _RSA.Signing.PublicKey(n: modulus, e: exponent), padding)
-            case .p256(let point): prepared = .p256(try P256.Signing.PublicKey(x963Representation: point))
-            case .p384(let point): prepared = .p384(try P384.Signing.PublicKey(x963Representation: point))
-            case .ed25519(let key): prepared = .ed25519(try Curve25519.Signing.PublicKey(rawRepresentation: key))
-            }
-        } catch {
-            throw KeyDefect(.malformed, "The numbers in the key are not those of a public key.")
-        }
         self.algorithm = chosen
-        subjectPublicKeyInfo = material.subjectPublicKeyInfo
-        thumbprint = Array(SHA256.hash(data: subjectPublicKeyInfo))
+        self.publicKey = publicKey
     }
 
     /// Whether a signature in the form of RFC 7518 §3 (ECDSA: R ‖ S in 64 or 96 bytes) is this key's over a message.
     package func isValid(signature: some DataProtocol, over message: some DataProtocol) -> Bool {
-        switch prepared {
-        case .rsa(let key, let padding):
+        switch publicKey.key {
+        case .rsa(let key):
+            let padding: _RSA.Signing.Padding = algorithm == .ps256 ? .PSS : .insecurePKCS1v1_5
             let signature = _RSA.Signing.RSASignature(rawRepresentation: signature)
             return key.isValidSignature(signature, for: Self.digest(SHA256(), message), padding: padding)
         case .p256(let key):
@@ -90,6 +101,25 @@ package struct VerificationKey: Sendable {
 extension VerificationKey: Equatable {
     /// The same key for the same algorithm.
     package static func == (left: VerificationKey, right: VerificationKey) -> Bool {
-        left.algorithm == right.algorithm && left.subjectPublicKeyInfo == right.subjectPublicKeyInfo
+        left.algorithm == right.algorithm && left.publicKey == right.publicKey
+    }
+}
+
+extension PublicKey {
+    /// The algorithms that the key can be used with, the usual one first.
+    var algorithms: [SignatureAlgorithm] {
+        switch key {
+        case .rsa: [.rs256, .ps256]
+        case .p256: [.es256]
+        case .p384: [.es384]
+        case .ed25519: [.edDSA]
+        }
+    }
+}
+
+extension PublicKeyDefect {
+    /// What the caller is told, under the code of what the key was shown for.
+    func refusal(_ code: Refusal.Code) -> Refusal {
+        Refusal(code, detail, reason: reason.rawValue)
     }
 }

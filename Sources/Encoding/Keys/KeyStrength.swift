@@ -1,11 +1,9 @@
-import Domain
-
 /// Which public keys are too weak to be relied on.
 ///
 /// RSA: NIST SP 800-57 part 1 §5.6.1 (2048 bits at least), the exponent that everyone uses, CVE-2017-15361. More than
 /// 4096 bits only cost time. Ed25519: a point of small order verifies signatures that nobody made.
-extension PublicKeyMaterial {
-    func requireStrength() throws(KeyDefect) {
+extension PublicKey.Numbers {
+    func requireStrength() throws(PublicKeyDefect) {
         switch self {
         case .rsa(let modulus, let exponent):
             try Self.require(exponent: exponent)
@@ -15,37 +13,40 @@ extension PublicKeyMaterial {
         }
     }
 
-    private static func require(exponent: [UInt8]) throws(KeyDefect) {
+    private static func require(exponent: [UInt8]) throws(PublicKeyDefect) {
         guard exponent != [1] else {
-            throw KeyDefect(
+            throw PublicKeyDefect(
                 .weakKey,
                 "The key's public exponent is 1, so that anyone can sign for it: make a key with exponent 65537.")
         }
         guard exponent == [1, 0, 1] else {
-            throw KeyDefect(.weakKey, "The key's public exponent is not 65537.")
+            throw PublicKeyDefect(.weakKey, "The key's public exponent is not 65537.")
         }
     }
 
-    private static func require(modulus: [UInt8]) throws(KeyDefect) {
+    private static func require(modulus: [UInt8]) throws(PublicKeyDefect) {
         let bits = modulus.count * 8 - (modulus.first?.leadingZeroBitCount ?? 0)
-        guard (2048...4096).contains(bits) else {
-            throw KeyDefect(.weakKey, "The RSA key has \(bits) bits: 2048 to 4096 are accepted.")
+        guard bits >= 2048 else {
+            throw PublicKeyDefect(.weakKey, "The RSA key has \(bits) bits: 2048 to 4096 are accepted.")
+        }
+        guard bits <= 4096 else {
+            throw PublicKeyDefect(.unsupportedKey, "The RSA key has \(bits) bits: 2048 to 4096 are accepted.")
         }
         guard let last = modulus.last, last & 1 == 1 else {
-            throw KeyDefect(.weakKey, "The RSA key's modulus is even.")
+            throw PublicKeyDefect(.weakKey, "The RSA key's modulus is even.")
         }
         guard !ROCA.isFingerprinted(modulus: modulus) else {
-            throw KeyDefect(
+            throw PublicKeyDefect(
                 .weakKey,
                 "The RSA key was made by a chip whose keys can be factored (ROCA, CVE-2017-15361): make another.")
         }
     }
 
-    private static func require(point: [UInt8]) throws(KeyDefect) {
+    private static func require(point: [UInt8]) throws(PublicKeyDefect) {
         var withoutSign = point
-        withoutSign[31] &= 0x7F
+        if let last = withoutSign.indices.last { withoutSign[last] &= 0x7F }
         guard !smallOrderPoints.contains(withoutSign) else {
-            throw KeyDefect(
+            throw PublicKeyDefect(
                 .weakKey, "The Ed25519 key is a point of small order: it verifies signatures that nobody made.")
         }
     }

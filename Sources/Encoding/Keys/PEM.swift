@@ -1,0 +1,73 @@
+import Foundation
+import SwiftASN1
+
+/// The one document of a text in the textual encoding of RFC 7468.
+///
+/// Text before and after it is explanatory (§2) and ignored; lines may have any length, because writers differ and §3 lets
+/// a reader be lax there. A second document of whatever label is refused: two readers could take two different ones for
+/// the one that is meant.
+package struct PEM: Sendable, Equatable {
+    /// `CERTIFICATE REQUEST` and the like.
+    package let label: String
+    /// The bytes inside, at least one.
+    package let bytes: [UInt8]
+
+    /// Why a text is no such document.
+    package enum Defect: Error, Sendable {
+        /// Longer than ``PEM/maximumLength``.
+        case tooLong
+        /// A private key was pasted, in any of its forms.
+        case privateKey
+        /// No line begins a document.
+        case absent
+        /// Several documents, a part of one, or bad base64.
+        case notOne
+    }
+
+    /// Longer texts are not read, bytes. A certification request with an RSA key of 4096 bits has about 1,700.
+    package static let maximumLength = 16_384
+
+    /// Reads a text. The base64 may be in either alphabet (RFC 4648 §4 and §5), with or without padding.
+    package init(_ text: String) throws(Defect) {
+        guard text.utf8.count <= Self.maximumLength else { throw .tooLong }
+        // Looked for in the text and not in the document: a private key may have lost its line breaks on the way.
+        guard !text.contains("PRIVATE KEY-----") else { throw .privateKey }
+        let begins = text.ranges(of: "-----BEGIN ")
+        guard let begin = begins.first else { throw .absent }
+        let rest = text[begin.upperBound...]
+        guard begins.count == 1, text.ranges(of: "-----END ").count == 1, let dashes = rest.firstRange(of: "-----"),
+            let end = rest.firstRange(of: "-----END \(rest[..<dashes.lowerBound])-----"),
+            dashes.upperBound <= end.lowerBound
+        else { throw .notOne }
+        let base64 = rest[dashes.upperBound..<end.lowerBound].utf8.filter { !Self.isSpace($0) }
+        guard let bytes = Base64URL.decodeEitherAlphabet(base64), !bytes.isEmpty else { throw .notOne }
+        label = String(rest[..<dashes.lowerBound])
+        self.bytes = bytes
+    }
+
+    /// Writes a document; it ends with a line feed, so that documents can be joined.
+    package static func encode(_ bytes: [UInt8], label: String) -> String {
+        PEMDocument(type: label, derBytes: bytes).pemString + "\n"
+    }
+
+    private static func isSpace(_ byte: UInt8) -> Bool {
+        byte == 0x20 || byte == 0x09 || byte == 0x0A || byte == 0x0D
+    }
+}
+
+extension Base64URL {
+    /// Decodes base64 in the standard or the URL alphabet (RFC 4648 §4 and §5), with or without padding.
+    package static func decodeEitherAlphabet(_ text: some Collection<UInt8>) -> [UInt8]? {
+        var characters = text.map { character in
+            switch character {
+            case UInt8(ascii: "+"): UInt8(ascii: "-")
+            case UInt8(ascii: "/"): UInt8(ascii: "_")
+            default: character
+            }
+        }
+        if characters.count % 4 == 0 {
+            for _ in 0..<2 where characters.last == UInt8(ascii: "=") { characters.removeLast() }
+        }
+        return decode(characters)
+    }
+}

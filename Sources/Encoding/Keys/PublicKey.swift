@@ -1,0 +1,95 @@
+import Crypto
+import CryptoExtras
+import SwiftASN1
+
+/// A public key of a device or a provider, checked when it is made: RSA, P-256, P-384 or Ed25519, strong enough to rely
+/// on, and a point of its curve.
+///
+/// Every form in which a key may be shown comes through here, and only one encoding of each key is accepted: two texts of
+/// one key would have two thumbprints, and a used or revoked key could come back under the other.
+package struct PublicKey: Sendable {
+    /// The numbers of a key, not checked yet.
+    package enum Numbers: Sendable, Equatable {
+        /// Big-endian, without leading zeros (RFC 8017 §3.1).
+        case rsa(modulus: [UInt8], exponent: [UInt8])
+        /// An uncompressed point, 65 bytes (SEC 1 §2.3.3).
+        case p256(point: [UInt8])
+        /// An uncompressed point, 97 bytes.
+        case p384(point: [UInt8])
+        /// The 32 bytes of RFC 8032 §5.1.5.
+        case ed25519([UInt8])
+    }
+
+    /// The key as the library takes it.
+    package enum Key: Sendable {
+        case rsa(_RSA.Signing.PublicKey)
+        case p256(P256.Signing.PublicKey)
+        case p384(P384.Signing.PublicKey)
+        case ed25519(Curve25519.Signing.PublicKey)
+    }
+
+    package let key: Key
+    /// The DER SubjectPublicKeyInfo (RFC 5280 §4.1.2.7), in its one canonical form.
+    package let subjectPublicKeyInfo: [UInt8]
+    /// SHA-256 of ``subjectPublicKeyInfo``, 32 bytes: the name under which a key is remembered.
+    package let thumbprint: [UInt8]
+
+    /// Checks the strength of a key, and that its numbers are those of a key.
+    package init(_ numbers: Numbers) throws(PublicKeyDefect) {
+        try numbers.requireStrength()
+        do {
+            key =
+                switch numbers {
+                case .rsa(let modulus, let exponent): .rsa(try _RSA.Signing.PublicKey(n: modulus, e: exponent))
+                case .p256(let point): .p256(try P256.Signing.PublicKey(x963Representation: point))
+                case .p384(let point): .p384(try P384.Signing.PublicKey(x963Representation: point))
+                case .ed25519(let point): .ed25519(try Curve25519.Signing.PublicKey(rawRepresentation: point))
+                }
+            subjectPublicKeyInfo = try numbers.subjectPublicKeyInfo()
+        } catch {
+            throw PublicKeyDefect(.malformed, "The numbers in the key are not those of a public key.")
+        }
+        thumbprint = Array(SHA256.hash(data: subjectPublicKeyInfo))
+    }
+
+    /// Reads a DER SubjectPublicKeyInfo.
+    package init(subjectPublicKeyInfo bytes: [UInt8]) throws(PublicKeyDefect) {
+        try self.init(Numbers(subjectPublicKeyInfo: bytes))
+        guard subjectPublicKeyInfo == bytes else { throw Numbers.malformed }
+    }
+
+    /// Reads a PEM text (RFC 7468) with one `PUBLIC KEY` (§13) or the older `RSA PUBLIC KEY` (RFC 8017 §A.1.1).
+    package init(pem text: String) throws(PublicKeyDefect) {
+        let document: PEM
+        do throws(PEM.Defect) {
+            document = try PEM(text)
+        } catch {
+            throw PublicKeyDefect(error, in: text)
+        }
+        switch document.label {
+        case "PUBLIC KEY": try self.init(subjectPublicKeyInfo: document.bytes)
+        case "RSA PUBLIC KEY": try self.init(Numbers(pkcs1: document.bytes))
+        case let label where label.contains("CERTIFICATE"):
+            throw PublicKeyDefect(
+                .malformed,
+                "This is a certificate or a request for one, not a public key: take the key out of it with"
+                    + " openssl x509 (or req) -noout -pubkey.")
+        default:
+            throw PublicKeyDefect(.malformed, "The PEM block is neither a PUBLIC KEY nor an RSA PUBLIC KEY.")
+        }
+    }
+
+    /// The key as PEM (RFC 7468 §13). What is kept of a key is this and not the text that it came in: that may say
+    /// anything around the key.
+    package var pem: String { PEM.encode(subjectPublicKeyInfo, label: "PUBLIC KEY") }
+}
+
+extension PublicKey: Hashable {
+    /// The same key: it has one encoding.
+    package static func == (left: PublicKey, right: PublicKey) -> Bool {
+        left.subjectPublicKeyInfo == right.subjectPublicKeyInfo
+    }
+
+    /// A thumbprint is uniform, and hash enough.
+    package func hash(into hasher: inout Hasher) { hasher.combine(thumbprint) }
+}

@@ -1,0 +1,37 @@
+/// What is wrong with a public key that someone shows.
+package struct PublicKeyDefect: Error, Equatable {
+    /// The contract's words for it.
+    package enum Reason: String, Sendable {
+        case malformed
+        case privateKey = "private_key"
+        case weakKey = "weak_key"
+        case unsupportedKey = "unsupported_key"
+    }
+
+    package let reason: Reason
+    /// One sentence for the developer who showed the key; nothing of the key is in it.
+    package let detail: String
+
+    package init(_ reason: Reason, _ detail: String) {
+        self.reason = reason
+        self.detail = detail
+    }
+
+    /// The answer to a private key that left its owner's hands.
+    package static let leaked = PublicKeyDefect(
+        .privateKey,
+        "This is a private key. It has now left your hands and must be regarded as leaked: make a new pair, and send the"
+            + " public key only.")
+
+    init(_ defect: PEM.Defect, in text: String) {
+        switch defect {
+        case .privateKey: self = .leaked
+        case .tooLong:
+            self.init(.malformed, "The key text is longer than \(PEM.maximumLength) bytes.")
+        case .absent:
+            let hint = text.hasPrefix("ssh-") || text.hasPrefix("ecdsa-") ? " OpenSSH's form is another one." : ""
+            self.init(.malformed, "The text holds no PEM block that begins with -----BEGIN PUBLIC KEY-----.\(hint)")
+        case .notOne: self.init(.malformed, "The text is not one whole PEM block (RFC 7468).")
+        }
+    }
+}
