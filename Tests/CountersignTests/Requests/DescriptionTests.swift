@@ -44,7 +44,7 @@ struct DescriptionTests {
     }
 
     /// `METHOD /path` of every route that the sources add to a router, with parameters as the description writes them.
-    private static func routes() throws -> Set<String> {
+    static func routes() throws -> Set<String> {
         var found: Set<String> = []
         for file in try SourceFile.all(below: "Sources/API") where file.name.hasSuffix("Routes.swift") {
             var prefixes = ["router": ""]
