@@ -1,4 +1,4 @@
-"""Verifies an exported audit log, from the description in Operating.md alone: every digest, and every checkpoint's
+"""Verifies an exported audit log, from the description in Administration.md alone: every digest, and every checkpoint's
 signature by a key that is not taken from the export. Prints what it found as JSON; exit code 1 where something is wrong."""
 
 import argparse

@@ -10,11 +10,11 @@ import Testing
 struct LeakedKeyTests {
     /// The commands of the runbook, as it stands in the documents.
     private func runbook() throws -> [String] {
-        let file = RunningService.root.appending(path: "Sources/countersign/countersign.docc/Operating.md")
+        let file = RunningService.root.appending(path: "Sources/countersign/countersign.docc/Runbooks.md")
         let text = try String(contentsOf: file, encoding: .utf8)
-        let start = try #require(text.range(of: "- **A provider's key leaked**"))
+        let start = try #require(text.range(of: "\n## A provider's key leaked\n"))
         let section = text[start.upperBound...].prefix(
-            upTo: text[start.upperBound...].range(of: "\n- **")?.lowerBound ?? text.endIndex)
+            upTo: text[start.upperBound...].range(of: "\n## ")?.lowerBound ?? text.endIndex)
         return section.matches(of: /`countersign ([^`]+)`/).map { match in
             String(match.1).replacing("NAME", with: "test").replacing("new.pem", with: "{directory}/new.pem")
                 .replacing("KEY-ID", with: "{leaked}")
