@@ -55,7 +55,7 @@ let package = Package(
         .systemLibrary(name: "CJWT", pkgConfig: "libjwt", providers: [.apt(["libjwt-dev"])]),
 
         .target(name: "Encoding", dependencies: [crypto, cryptoExtras, asn1], swiftSettings: strictSettings),
-        .target(name: "PhoneNumbers", swiftSettings: strictSettings),
+        .target(name: "PhoneNumbers", exclude: ["NOTICE.md"], swiftSettings: strictSettings),
         .target(name: "Domain", dependencies: ["Encoding", "PhoneNumbers", crypto], swiftSettings: strictSettings),
         .target(
             name: "Tokens", dependencies: ["Encoding", "PhoneNumbers", "Domain", crypto, cryptoExtras],
@@ -137,7 +137,7 @@ let package = Package(
                 cryptoExtras, hummingbird,
                 logging, nioSSL, .product(name: "HummingbirdTLS", package: "hummingbird"),
             ] + nio,
-            path: "Tests/Benchmarks", exclude: ["handshakes.py"], swiftSettings: strictSettings),
+            path: "Tests/Benchmarks", exclude: ["handshakes.py", "RESULTS.md"], swiftSettings: strictSettings),
         .testTarget(name: "EncodingTests", dependencies: ["Encoding", "Domain"], swiftSettings: strictSettings),
         .testTarget(
             name: "PhoneNumbersTests", dependencies: ["PhoneNumbers", "Fixtures"], swiftSettings: strictSettings),
