@@ -2,7 +2,8 @@
 # make test  installs what the tests need and runs everything
 # make bench builds for release and measures; it writes Tests/Benchmarks/RESULTS.md
 # make fuzz  reads ten million mutated cards, and sends 200,000 odd requests; FUZZ_ROUNDS and FUZZ_SEED are yours
-.PHONY: run test bench fuzz build format lint
+# make docs  builds the documentation; a broken link or any other warning fails it
+.PHONY: run test bench fuzz build format lint docs
 SHELL := /bin/bash
 VENV := $(CURDIR)/.venv
 BUILD_PACKAGES := pkg-config libssl-dev libjwt-dev libsqlite3-dev libpq-dev
@@ -66,3 +67,11 @@ format:
 
 lint:
 	swift format lint --strict --recursive --parallel Package.swift Sources Tests
+
+DOCC ?= $(shell dirname "$$(command -v swift)")/docc
+docs:
+	@for catalog in Sources/*/*.docc; do \
+		out=$$(mktemp -d); echo "$$catalog"; \
+		$(DOCC) convert $$catalog --warnings-as-errors --output-path $$out; status=$$?; \
+		rm -rf $$out; [ $$status = 0 ] || exit $$status; \
+	done
