@@ -60,9 +60,9 @@ struct Benchmarks {
         return """
             # What it costs
 
-            Written by `make bench` on \(date): a release build, SQLite with `synchronous=FULL`, TLS 1.3, 64 keep-alive
-            mutual-TLS connections from a load program on the same machine with \(ProcessInfo.processInfo.activeProcessorCount)
-            processors, rate limits off, one log line for each request. *CPU* is the service's own processor time for one
+            Written by `make bench` on \(date): a release build, SQLite with `synchronous=FULL`, TLS 1.3, rate limits off, one log
+            line for each request. A load program on the same machine with \(ProcessInfo.processInfo.activeProcessorCount)
+            processors held 64 keep-alive mutual-TLS connections. *CPU* is the service's own processor time for one
             request, from the kernel's count; throughput is shared with the load program. The machine is shared: trust
             the ratios of one run.
 

@@ -1,0 +1,39 @@
+import Testing
+
+@Suite("Documents are in plain English")
+struct PlainEnglishTests {
+    @Test("No sentence has more than 35 words")
+    func lengths() throws {
+        let documents = try MarkdownDocument.all()
+        #expect(documents.count >= 12)
+        for document in documents {
+            for (line, sentence) in document.sentences() {
+                let words = sentence.split(separator: " ").count { $0.contains { $0.isLetter || $0.isNumber } }
+                #expect(words <= 35, "\(document.path):\(line) has \(words) words: \(sentence)")
+            }
+        }
+    }
+
+    /// Words that only this project used, or used in a sense of its own. The field has plain ones for all of them.
+    static let privateWords = [
+        "house", "rooms", "walls", "surroundings", "foresee", "foreseen", "asker", "accepter", "shut out", "shuts out",
+        "in passing", "is nobody's", "says that it lives", "belongs into", "put away", "told", "tells",
+        "an unforeseen fault",
+    ]
+
+    @Test("No document uses a word of the project's own if the field has one")
+    func words() throws {
+        for document in try MarkdownDocument.all() {
+            // Names of the sources, between backticks, are theirs.
+            let text = document.text.replacing(/`[^`\n]*`/, with: "").lowercased().replacing("\n", with: " ")
+            for word in Self.privateWords {
+                let found = text.ranges(of: word).contains { range in
+                    let before = text[..<range.lowerBound].last?.isLetter ?? false
+                    let after = text[range.upperBound...].first?.isLetter ?? false
+                    return !before && !after
+                }
+                #expect(!found, "\(document.path) says \(word)")
+            }
+        }
+    }
+}
