@@ -1,0 +1,170 @@
+----------------------------- MODULE ChangeLog -----------------------------
+(* One node reads the append-only change log of a PostgreSQL server.
+
+   A row carries the number (xid) of the transaction that appended it. Numbers are given out in order, transactions
+   end in any order, so the reader asks again from the lowest number that was still open in its snapshot. A server that
+   crashes gives out again the numbers of which nothing was written down; a standby that takes over lacks the last
+   commits; a restored backup counts from the beginning. *)
+EXTENDS Naturals, Sequences, FiniteSets
+
+CONSTANTS
+    Most,                       \* transactions in a behaviour
+    PageSize,                   \* rows that one statement of the reader returns
+    LossCheck,                  \* how a reader notices a take-over: "timeline", "tag" (of the last row), or "none"
+    GuardHorizon,               \* the position never passes the lowest number that is still open
+    GuardPositionBelowLastRow,  \* nor does it pass the number behind the last row that was seen
+    GuardSkipSeen,              \* a row that was seen is not applied again
+    GuardPageToEnd,             \* the position moves only when a page was the last
+    GuardPurgeBelowPosition,    \* rows are purged only below the reader's position
+    GuardIncarnation,           \* the reader notices a restore
+    GuardRestoreEmptiesLog      \* a restored store begins with an empty log
+
+VARIABLES
+    begun,      \* how many transactions have begun; it names them, as a row's random tag does
+    server,     \* what gives out numbers: next number, timeline, incarnation, faults that are still to come
+    open,       \* transactions that hold a number: [xid, tag]; tag 0 is a stranger's, which appends nothing
+    commits,    \* rows in the order in which this server committed them
+    base,       \* rows of before this server, in the backup that it came from
+    purged,     \* rows that were removed from the log
+    backup,     \* what a backup holds
+    reader      \* the node
+
+vars == <<begun, server, open, commits, base, purged, backup, reader>>
+
+Min(S) == CHOOSE x \in S : \A y \in S : x <= y
+Max(S) == CHOOSE x \in S : \A y \in S : x >= y
+Range(s) == {s[i] : i \in 1..Len(s)}
+Numbers(rows) == {r.xid : r \in rows}
+
+(* Every change that the store's tables reflect, and the rows that its log still has. *)
+History == base \cup Range(commits)
+Log == (Range(commits) \cup (IF GuardRestoreEmptiesLog THEN {} ELSE base)) \ purged
+Horizon == Min(Numbers(open) \cup {server.next})
+
+(* The number that follows the last one of which the server has anything in writing. *)
+NextNumber(s) == Max(Numbers(Range(s)) \cup {0}) + 1
+
+NewPosition(highest) ==
+    LET bound == IF GuardPositionBelowLastRow THEN highest + 1 ELSE server.next
+        horizon == IF GuardHorizon THEN Horizon ELSE server.next
+    IN Min({bound, horizon})
+
+(* A reader that begins has nothing in memory: whatever it loads later is at least as new as this. *)
+Beginning ==
+    LET highest == Max(Numbers(Log) \cup {0})
+        position == NewPosition(highest)
+    IN [position |-> position, highest |-> highest, seen |-> {r \in Log : r.xid >= position},
+        last |-> {r \in Log : r.xid = highest}, timeline |-> server.timeline, incarnation |-> server.incarnation,
+        covered |-> History, asOf |-> History, complete |-> TRUE, repeated |-> FALSE]
+
+Init ==
+    /\ begun = 0
+    /\ server = [next |-> 1, timeline |-> 1, incarnation |-> 1, crash |-> 1, failover |-> 1, restore |-> 1]
+    /\ open = {} /\ commits = <<>> /\ base = {} /\ purged = {} /\ backup = {}
+    /\ reader = [position |-> 1, highest |-> 0, seen |-> {}, last |-> {}, timeline |-> 1, incarnation |-> 1,
+                 covered |-> {}, asOf |-> {}, complete |-> TRUE, repeated |-> FALSE]
+
+-----------------------------------------------------------------------------
+(* Transactions *)
+
+Begin(stranger) ==
+    /\ begun < Most
+    /\ begun' = begun + 1
+    /\ open' = open \cup {[xid |-> server.next, tag |-> IF stranger THEN 0 ELSE begun + 1]}
+    /\ server' = [server EXCEPT !.next = @ + 1]
+    /\ UNCHANGED <<commits, base, purged, backup, reader>>
+
+Commit(row) ==
+    /\ row.tag # 0
+    /\ open' = open \ {row}
+    /\ commits' = Append(commits, row)
+    /\ UNCHANGED <<begun, server, base, purged, backup, reader>>
+
+(* Also how a stranger's transaction ends: what it commits is not in the log. *)
+Abort(row) ==
+    /\ open' = open \ {row}
+    /\ UNCHANGED <<begun, server, commits, base, purged, backup, reader>>
+
+Purge(row) ==
+    /\ GuardPurgeBelowPosition => row.xid < reader.position
+    /\ purged' = purged \cup {row}
+    /\ UNCHANGED <<begun, server, open, commits, base, backup, reader>>
+
+-----------------------------------------------------------------------------
+(* Faults of the server *)
+
+(* It starts again by itself. Commits are flushed before anybody sees them, numbers are not. *)
+Crash ==
+    /\ server.crash > 0
+    /\ open' = {}
+    /\ server' = [server EXCEPT !.next = NextNumber(commits), !.crash = @ - 1]
+    /\ UNCHANGED <<begun, commits, base, purged, backup, reader>>
+
+(* A standby takes over. It may lack commits that were seen: somebody ended their wait for the standby. *)
+Failover(kept) ==
+    /\ server.failover > 0
+    /\ open' = {}
+    /\ commits' = SubSeq(commits, 1, kept)
+    /\ server' = [server EXCEPT !.next = NextNumber(commits'), !.timeline = @ + 1, !.failover = @ - 1]
+    /\ UNCHANGED <<begun, base, purged, backup, reader>>
+
+BackUp ==
+    /\ backup = {} /\ server.restore > 0
+    /\ backup' = History
+    /\ UNCHANGED <<begun, server, open, commits, base, purged, reader>>
+
+(* The backup is filled into a new server, which counts from the beginning, on a timeline that may have the same name. *)
+Restore ==
+    /\ server.restore > 0
+    /\ open' = {} /\ commits' = <<>> /\ base' = backup
+    /\ server' = [server EXCEPT !.next = 1, !.incarnation = @ + 1, !.restore = @ - 1, !.failover = 0]
+    /\ UNCHANGED <<begun, purged, backup, reader>>
+
+-----------------------------------------------------------------------------
+(* The reader: one statement, one snapshot *)
+
+IsKnownServer ==
+    /\ GuardIncarnation => reader.incarnation = server.incarnation
+    /\ LossCheck = "timeline" => reader.timeline = server.timeline
+    /\ LossCheck = "tag" => reader.last \ purged \subseteq Log
+
+Forget == reader' = [Beginning EXCEPT !.repeated = reader.repeated]
+
+Read ==
+    LET rows == {r \in Log : r.xid >= reader.position}
+        new == IF GuardSkipSeen THEN {r \in rows : r.xid \notin Numbers(reader.seen)} ELSE rows
+        page == {r \in new : Cardinality({s \in new : s.xid < r.xid}) < PageSize}
+        isLast == page = new
+        highest == Max(Numbers(page) \cup {reader.highest})
+        position == IF isLast \/ ~GuardPageToEnd THEN NewPosition(highest) ELSE reader.position
+    IN reader' = [reader EXCEPT
+        !.position = position, !.highest = highest,
+        !.seen = {r \in @ \cup page : r.xid >= position},
+        !.last = IF page = {} THEN @ ELSE {r \in page : r.xid = Max(Numbers(page))},
+        !.covered = @ \cup page, !.asOf = History, !.complete = isLast,
+        !.repeated = @ \/ page \cap reader.covered # {}]
+
+Poll ==
+    /\ IF IsKnownServer THEN Read ELSE Forget
+    /\ UNCHANGED <<begun, server, open, commits, base, purged, backup>>
+
+Next ==
+    \/ \E stranger \in BOOLEAN : Begin(stranger)
+    \/ \E row \in open : Commit(row) \/ Abort(row)
+    \/ \E row \in Log : Purge(row)
+    \/ Crash
+    \/ \E kept \in 0..Len(commits) : Failover(kept)
+    \/ BackUp \/ Restore
+    \/ Poll
+
+Spec == Init /\ [][Next]_vars
+
+-----------------------------------------------------------------------------
+(* A reader that has come to the end of a snapshot knows of every change that it holds. *)
+NothingMissed == reader.complete => reader.asOf \subseteq reader.covered
+
+(* It has nothing in memory of changes that the store has lost. *)
+NothingLostIsKept == reader.covered \subseteq reader.asOf
+
+AppliedOnce == ~reader.repeated
+=============================================================================
