@@ -11,12 +11,15 @@ import tempfile
 import time
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "Model"))
+
 import fault_cases
 import fault_machines  # pylint: disable=unused-import
 from checks import expect
 from fault_load import Load
 from history import History
 from installation import Installation
+import trace  # the model's, not the standard library's
 
 SESSIONS = "SELECT external_id, id, state FROM sessions"
 VERIFICATIONS = "SELECT id, checks, verified_at IS NOT NULL AS is_verified FROM phone_verifications"
@@ -61,7 +64,11 @@ class Trial:
         # Failed requests keep their connections in cycles, and a node waits for the end of each.
         gc.collect()
         self.installation.stop()
-        found = self.history.violations(rows(SESSIONS), rows(VERIFICATIONS), len(rows(BANS)))
+        sessions = rows(SESSIONS)
+        found = self.history.violations(sessions, rows(VERIFICATIONS), len(rows(BANS)))
+        refused, (parts, users) = trace.refused(self.history.events, sessions)
+        self.say(f"the model was shown {parts} different parts of {users} users' histories")
+        found += refused
         for sentence in found[:20]:
             print("broken:", sentence)
         expect(not found, f"{len(found)} promises were broken")

@@ -11,6 +11,7 @@ import json
 import sys
 import time
 
+import planted
 import tlc
 
 AT_ONCE = 2  # runs side by side
@@ -108,10 +109,10 @@ def jobs(only):
             yield "guard", name, expected, module, {**changes, constant: value}, 5
 
 
-def undeclared():
+def undeclared(only):
     """Guards of the modules that no run takes out."""
     listed = {(module, constant) for module, constant, *_ in GUARDS}
-    for module in sorted({module for _, module, *_ in MODELS}):
+    for module in sorted({module for _, module, *_ in MODELS if only in (None, module)}):
         for line in tlc.configuration(module).splitlines():
             constant = line.strip().split(" ")[0]
             if constant.startswith("Guard") and (module, constant) not in listed:
@@ -120,6 +121,8 @@ def undeclared():
 
 def line(found):
     """As much of a row as a reader wants."""
+    if found["kind"] == "history":
+        return f"history: {found['name']:65} {'judged rightly' if found['ok'] else found['error']}"
     what = found["violated"] or "holds"
     length = f"{found['trace']:3} steps" if found["trace"] else " " * 9
     note = "" if found["ok"] else f"  <-- expected {found['expected'] or 'no violation'} {found['error'] or ''}"
@@ -131,12 +134,14 @@ def main():
     """Runs all and says what was found."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--json", action="store_true", help="one document in place of a table")
-    parser.add_argument("--only", choices=sorted({module for _, module, *_ in MODELS}))
+    parser.add_argument("--only", choices=sorted({module for _, module, *_ in MODELS} | {"History"}))
     chosen = parser.parse_args()
     began = time.monotonic()
     with concurrent.futures.ThreadPoolExecutor(AT_ONCE) as pool:
         rows = list(pool.map(lambda job: checked(*job), jobs(chosen.only)))
-    rows += undeclared()
+    rows += undeclared(chosen.only)
+    if chosen.only in (None, "History"):
+        rows += [row("history", name, None, None, error) for name, error in planted.judge()]
     wrong = [found for found in rows if not found["ok"]]
     seconds = time.monotonic() - began
     if chosen.json:
