@@ -32,13 +32,16 @@ $(VENV)/.made: Tests/Interop/requirements.txt
 # The live suites start many processes and judge by seconds: they come when nothing else runs beside them.
 HEAVY := StoreFaultTests|CutNodeTests|NodesTests|MoveTests
 CROWD := CrowdTests
+# It takes both cores for a minute, in which nothing should be judged by seconds.
+MODEL := ModelTests
 TEST = $(2) COUNTERSIGN_VENV=$(VENV)/bin COUNTERSIGN_PYTHON=$(VENV)/bin/python swift test --skip-build $(1)
 
 test: $(VENV)/.made
 	@$(call install,$(BUILD_PACKAGES) $(TEST_PACKAGES))
 	swift build --build-tests
 	$(call TEST,--skip CountersignTests)
-	$(call TEST,--filter CountersignTests --skip '$(HEAVY)|$(CROWD)')
+	$(call TEST,--filter CountersignTests --skip '$(HEAVY)|$(CROWD)|$(MODEL)')
+	$(call TEST,--filter '$(MODEL)')
 	$(call TEST,--filter '$(HEAVY)')
 	$(call TEST,--filter '$(CROWD)')
 	$(call TEST,--filter 'RepositoriesTests|OperationsTests',COUNTERSIGN_TEST_STORE=postgresql)
