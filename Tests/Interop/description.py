@@ -17,31 +17,70 @@ from phones import begin, check, new_number, wait_for_texts, wrong
 
 
 class Description:
-    """The service's own description of itself."""
+    """The service's own description of itself, as published and as it is tested."""
 
     def __init__(self, document):
-        self.document = document
+        self.document, self.closed = document, closed(document)
+
+    def validate(self, schema, value):
+        """Holds a value against a schema, which allows no member that it does not name."""
+        jsonschema.Draft202012Validator({**schema, "components": self.closed["components"]}).validate(value)
 
     def judge(self, path, answer):
         """Holds an answer against the schema of its path, method and status."""
-        operation = self.document["paths"][path][answer.request.method.lower()]
+        operation = self.closed["paths"][path][answer.request.method.lower()]
         described = operation["responses"][str(answer.status_code)]
         media_type = answer.headers["Content-Type"].split(";")[0]
-        schema = {**described["content"][media_type]["schema"], "components": self.document["components"]}
-        jsonschema.Draft202012Validator(schema).validate(answer.json())
+        self.validate(described["content"][media_type]["schema"], answer.json())
         return answer.json()
 
+    def operations(self):
+        """Method, path and operation of every call."""
+        return [(method, path, operation) for path, methods in self.closed["paths"].items()
+                for method, operation in methods.items() if method in ("get", "post", "put", "patch", "delete")]
 
-def open_objects(schema, place):
-    """Where a schema of an answer leaves an object's members open."""
+
+def closed(schema):
+    """The same with every object closed whose members are named: a test wants to see each new one described."""
+    if isinstance(schema, list):
+        return [closed(part) for part in schema]
+    if not isinstance(schema, dict):
+        return schema
+    parts = {name: closed(part) for name, part in schema.items()}
+    if parts.get("type") == "object" and "properties" in parts:
+        parts.setdefault("additionalProperties", False)
+    return parts
+
+
+def closed_objects(schema, place):
+    """Where a schema of an answer is closed for members that a later version adds."""
     if isinstance(schema, dict):
-        if schema.get("type") == "object" and schema.get("additionalProperties") is not False:
+        if schema.get("additionalProperties") is False:
             yield place
         for name, part in schema.items():
-            yield from open_objects(part, f"{place}.{name}")
+            yield from closed_objects(part, f"{place}.{name}")
     elif isinstance(schema, list):
         for part in schema:
-            yield from open_objects(part, place)
+            yield from closed_objects(part, place)
+
+
+def complete(description):
+    """Every call has one tag of the list, a summary and a description, and examples that fit their schemas."""
+    tags = {tag["name"] for tag in description.document["tags"]}
+    used, examples = set(), 0
+    for method, path, operation in description.operations():
+        call = f"{method} {path}"
+        equal(len(operation["tags"]), 1, f"the number of tags of {call}")
+        used.update(operation["tags"])
+        expect(operation["summary"] and operation["description"], f"{call} is not described")
+        contents = [operation.get("requestBody", {}).get("content", {})]
+        contents += [answer.get("content", {}) for status, answer in operation["responses"].items() if status < "400"]
+        for media_type, content in (pair for content in contents for pair in content.items()):
+            if media_type == "application/json" and path != "/openapi.json":
+                description.validate(content["schema"], content["example"])
+                examples += 1
+    equal(used, tags, "the tags in use")
+    expect(examples > 40, f"only {examples} examples")
 
 
 def metric(chosen, name):
@@ -67,6 +106,7 @@ def main():
         judge = description.judge
         for path in ("/", "/.well-known/countersign", "/.well-known/jwks.json", "/openapi.json"):
             judge(path, get(path))
+        complete(description)
         judge("/provider", get("/provider"))  # a refusal
     for path in ("/livez", "/readyz"):
         judge(path, requests.get(chosen.ops + path, timeout=TIMEOUT))
@@ -128,15 +168,15 @@ def main():
     judge("/provider/users/{external_id}", provider.user("alice"))
     judge("/provider/token-check", provider.check_token(provider.identity_token("alice", device.nonce())))
 
-    left_open = {found for path, methods in description.document["paths"].items() for method, operation in methods.items()
-                 if method in ("get", "post", "put", "patch", "delete")
-                 for status, answer in operation["responses"].items()
-                 for content in answer.get("content", {}).values()
-                 for found in open_objects(content["schema"], f"{method} {path} {status}")}
-    left_open = sorted(found for found in left_open if "/openapi.json" not in found)
-    expect(not left_open, f"open objects in answers: {left_open}")
+    fixed = [found for path, methods in description.document["paths"].items() for method, operation in methods.items()
+             if method in ("get", "post", "put", "patch", "delete")
+             for status, answer in operation["responses"].items()
+             for content in answer.get("content", {}).values()
+             for found in closed_objects(content["schema"], f"{method} {path} {status}")]
+    fixed += closed_objects(description.document["components"], "components")
+    expect(not fixed, f"answers that no later version may add to: {fixed}")
 
-    (place / "openapi.json").write_text(json.dumps(description.document))
+    (place / "openapi.json").write_text(json.dumps(description.closed))
     for source, name in zip(device.files, ("certificate.pem", "key.pem")):
         shutil.copy(source, place / name)
     (place / "session.json").write_text(json.dumps({

@@ -1,4 +1,5 @@
 import Domain
+import Encoding
 import Fixtures
 import Foundation
 import Testing
@@ -38,6 +39,20 @@ struct ProtocolDocumentTests {
         let described = MarkdownDocument.rows(codes.section("Codes")).compactMap { MarkdownDocument.words($0[0]).first }
         #expect(Set(described) == sent)
         #expect(described.count == sent.count, "one line for each")
+    }
+
+    @Test("have the codes of the OpenAPI document")
+    func openAPI() throws {
+        let file = RunningService.root.appending(path: "Sources/API/openapi.json")
+        let problem = try StrictJSON.parse(try Data(contentsOf: file))["components"]?["schemas"]?["Problem"]
+        guard case .array(let codes)? = problem?["properties"]?["code"]?["enum"] else {
+            Issue.record("Problem has no list of codes")
+            return
+        }
+        let described = MarkdownDocument.rows(self.codes.section("Codes")).compactMap {
+            MarkdownDocument.words($0[0]).first
+        }
+        #expect(Set(codes.compactMap(\.text)) == Set(described))
     }
 
     @Test("give every code of a refusal the status that the service sends")
