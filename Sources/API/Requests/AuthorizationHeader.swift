@@ -17,7 +17,7 @@ package enum AuthorizationHeader: Sendable, Equatable {
 
     /// Reads the field.
     ///
-    /// - Throws: ``Refusal`` `malformed_request` for an unknown or repeated parameter, an open quote, or two kinds of
+    /// - Throws: `Refusal` `malformed_request` for an unknown or repeated parameter, an open quote, or two kinds of
     ///   token at once.
     package init(_ field: String?) throws(Refusal) {
         guard let field else {

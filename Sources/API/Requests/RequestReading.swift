@@ -9,7 +9,7 @@ import NIOCore
 struct JSONBodyDecoder {
     private var rest: [JSONMember]
 
-    /// - Throws: ``Refusal`` `malformed_request` where the body is no JSON object, with the path of the defect.
+    /// - Throws: `Refusal` `malformed_request` where the body is no JSON object, with the path of the defect.
     init(_ bytes: [UInt8]) throws(Refusal) {
         let value: JSONValue
         do throws(JSONDefect) {
@@ -75,7 +75,7 @@ extension Request {
     /// A client that waits to be asked for its body (`Expect: 100-continue`, RFC 9110 §10.1.1) is asked when the body
     /// is first read, and not where the request is refused before.
     ///
-    /// - Throws: ``Refusal`` `payload_too_large`; ``HTTPDefect``, ``ClientGone`` where the body does not come whole.
+    /// - Throws: `Refusal` `payload_too_large`; ``HTTPDefect``, ``ClientGone`` where the body does not come whole.
     func bounded(to maximum: Int, on channel: any Channel) async throws -> Request {
         if let length = headers[.contentLength], Int(length) ?? .max > maximum { throw Self.tooLarge(maximum) }
         var request = self

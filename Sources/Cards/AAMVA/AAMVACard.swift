@@ -21,7 +21,7 @@ package struct AAMVACard: Sendable, Equatable, Confidential {
 
     /// Reads a barcode's text.
     ///
-    /// - Throws: ``Refusal`` `malformed_request` where it is no AAMVA text at all: too long, without a header, without
+    /// - Throws: `Refusal` `malformed_request` where it is no AAMVA text at all: too long, without a header, without
     ///   a data element.
     package static func read(_ text: String) throws(Refusal) -> AAMVACard {
         try read(Array(text.utf8))

@@ -26,7 +26,7 @@ struct AAMVAElements {
 
     /// Scans a text behind its header.
     ///
-    /// - Throws: ``Refusal`` `malformed_request` for more than ``maximumCount`` elements.
+    /// - Throws: `Refusal` `malformed_request` for more than ``maximumCount`` elements.
     init(_ bytes: [UInt8], header: AAMVAHeader, noting conformance: inout AAMVAConformance) throws(Refusal) {
         self.bytes = bytes
         noise = ScannerNoise(bytes)

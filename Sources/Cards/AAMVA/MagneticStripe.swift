@@ -22,7 +22,7 @@ package struct MagneticStripe: Sendable, Equatable, Confidential {
     /// Reads the tracks.
     ///
     /// - Parameter today: the day by which the two digits of the expiry's year are resolved.
-    /// - Throws: ``Refusal`` `malformed_request` where the first two tracks are not both there.
+    /// - Throws: `Refusal` `malformed_request` where the first two tracks are not both there.
     package static func read(_ bytes: [UInt8], today: CalendarDate) throws(Refusal) -> MagneticStripe {
         guard bytes.count <= AAMVACard.maximumLength else {
             throw Refusal(.malformedRequest, "aamva is longer than \(AAMVACard.maximumLength) bytes.")

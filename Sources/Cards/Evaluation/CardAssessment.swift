@@ -4,9 +4,9 @@ import Foundation
 /// What all checks say of one card, and what follows.
 ///
 /// A barcode or a zone proves nothing about its issuer: a card that passes is one that does not contradict itself, and no
-/// more is said of it than ``Assurance/barcode``.
+/// more is said of it than `Assurance/barcode`.
 package struct CardAssessment: Sendable, Equatable {
-    /// Every check, in the order of ``CardCheck/Name``.
+    /// Every check, in the order of `CardCheck/Name`.
     package let checks: [CardCheck]
     package let verdict: Verdict
 

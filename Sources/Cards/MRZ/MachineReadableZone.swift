@@ -34,7 +34,7 @@ package struct MachineReadableZone: Sendable, Equatable, Confidential {
     ///
     /// - Parameter today: the day by which two-digit years are resolved: a birth lies in the past, an expiry at most 50
     ///   years before and 49 after.
-    /// - Throws: ``Refusal`` `malformed_request` for what is no zone: another length, a foreign character, a document
+    /// - Throws: `Refusal` `malformed_request` for what is no zone: another length, a foreign character, a document
     ///   code that stands for no identity document. Wrong check digits and dates are no reason to throw.
     package static func read(_ text: String, today: CalendarDate) throws(Refusal) -> MachineReadableZone {
         guard text.utf8.count <= maximumLength else {

@@ -10,7 +10,7 @@ package enum ScannedCard: Sendable, Equatable, Confidential {
 
     /// Reads a PDF417 barcode's bytes, whichever of its forms they have.
     ///
-    /// - Throws: ``Refusal`` `malformed_request`.
+    /// - Throws: `Refusal` `malformed_request`.
     package static func read(barcode bytes: [UInt8], today: CalendarDate) throws(Refusal) -> ScannedCard {
         MagneticStripe.begins(bytes)
             ? .stripe(try MagneticStripe.read(bytes, today: today)) : .aamva(try AAMVACard.read(bytes))

@@ -8,7 +8,7 @@ import NIOSSL
 
 /// One question to a carrier's service, and its answer within limits of time and size.
 struct BoundedHTTPClient: Sendable {
-    /// Made with ``AsyncHTTPClient/HTTPClient/Configuration/delivery(_:)``.
+    /// Made with `AsyncHTTPClient/HTTPClient/Configuration/delivery(_:)`.
     let http: HTTPClient
     /// From the connection to the last byte of the answer, seconds.
     let timeout: TimeInterval

@@ -21,7 +21,7 @@ package struct IssuerCheck: Sendable {
     ///
     /// - Parameters:
     ///   - secret: reads a file of `Keys/` by its name.
-    ///   - http: a client made with ``AsyncHTTPClient/HTTPClient/Configuration/delivery(_:)``, which outlives the hook.
+    ///   - http: a client made with `AsyncHTTPClient/HTTPClient/Configuration/delivery(_:)`, which outlives the hook.
     ///   - now: the time of signatures.
     /// - Throws: ``DeliveryError``, or what `secret` throws.
     package init?(
@@ -38,7 +38,7 @@ package struct IssuerCheck: Sendable {
         self.now = now
     }
 
-    /// Asks. Whatever is no answer, or leaves out what is needed, is ``IssuerConfirmation/unanswered``.
+    /// Asks. Whatever is no answer, or leaves out what is needed, is `IssuerConfirmation/unanswered`.
     package func callAsFunction(_ facts: CardFacts) async -> IssuerConfirmation {
         let time = now()
         let body = Array(Self.question(facts, at: time).jsonText.utf8)

@@ -11,7 +11,7 @@ import Foundation
 ///   - environment: the process's variables, for Amazon's credentials where no file is named.
 ///   - texts: the path that the `file` sender appends to.
 ///   - isLoopbackOnly: whether nothing but this machine reaches any listener; the `file` sender wants it so.
-///   - http: a client made with ``AsyncHTTPClient/HTTPClient/Configuration/delivery(_:)``, which outlives the senders.
+///   - http: a client made with `AsyncHTTPClient/HTTPClient/Configuration/delivery(_:)`, which outlives the senders.
 ///   - now: the time of signatures and of lines.
 /// - Throws: ``DeliveryError``, or what `secret` throws.
 package func senders(

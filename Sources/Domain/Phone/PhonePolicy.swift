@@ -28,7 +28,7 @@ package struct PhonePolicy: Sendable, Equatable {
     package var numbersPerUserPeriod: TimeInterval = 30 * 86_400
     /// Countries whose numbers get texts, ISO 3166-1 alpha-2.
     package var countries = ["US", "CA"]
-    /// Kinds of number that get none, in the words of ``PhoneNumberType``.
+    /// Kinds of number that get none, in the words of `PhoneNumberType`.
     package var refusedTypes = ["premium_rate", "toll_free", "voip"]
     /// Texts in an hour to one prefix: the 10,000 numbers that share all but the last four digits.
     package var sendsPerHourPerPrefix = 100

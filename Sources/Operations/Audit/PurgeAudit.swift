@@ -43,7 +43,7 @@ package struct PurgeAudit: Sendable {
     /// One round.
     ///
     /// - Returns: where the log begins now, if that is elsewhere than before.
-    /// - Throws: ``AuditDefect`` where what is old does not hold: then nothing of it goes, for it is what shows that.
+    /// - Throws: `AuditDefect` where what is old does not hold: then nothing of it goes, for it is what shows that.
     @discardableResult
     package func callAsFunction() async throws -> AuditAnchor? {
         let anchored = try await anchor()

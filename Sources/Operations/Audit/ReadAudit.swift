@@ -40,7 +40,7 @@ package struct ReadAudit: Sendable {
         }
     }
 
-    /// A number that moves whenever something was committed; as cheap as ``Database/Database/changeStamp()``.
+    /// A number that moves whenever something was committed; as cheap as `Database/Database/changeStamp()`.
     package func changeStamp() throws -> Int64 {
         try store.changeStamp()
     }

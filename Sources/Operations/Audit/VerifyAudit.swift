@@ -42,7 +42,7 @@ package struct VerifyAudit: Sendable {
     /// - Parameters:
     ///   - witness: a checkpoint that was kept elsewhere and must be part of this log.
     ///   - progress: told after each page how many entries hold, of how many.
-    /// - Throws: ``Refusal`` `unavailable`; what is wrong with the log is in the report.
+    /// - Throws: `Refusal` `unavailable`; what is wrong with the log is in the report.
     package func callAsFunction(
         witness: AuditCheckpoint? = nil, progress: (Int64, Int64) -> Void = { _, _ in }
     ) async throws -> Report {
@@ -86,7 +86,7 @@ package struct VerifyAudit: Sendable {
 
     /// What a filed anchor says, if the service signed it for the place where it is filed.
     ///
-    /// - Throws: ``AuditDefect``.
+    /// - Throws: `AuditDefect`.
     static func anchor(
         _ filed: (sequence: Int64, token: String), keys: [String: P256.Signing.PublicKey]
     ) throws(AuditDefect) -> AuditAnchor {

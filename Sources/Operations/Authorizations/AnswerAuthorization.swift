@@ -27,7 +27,7 @@ package struct AnswerAuthorization: Sendable {
 
     /// The asked person agrees: both may message each other from now on. Both must be verified at this moment.
     ///
-    /// - Throws: ``Refusal`` `not_found` for what this user was not asked, `not_verified` for either side, `conflict`
+    /// - Throws: `Refusal` `not_found` for what this user was not asked, `not_verified` for either side, `conflict`
     ///   with the state that forbids it, `gone` after its time, `unavailable`.
     package func approve(_ text: String, for session: Session) async throws -> AuthorizationView {
         try await move(text, session) { $0 == .incoming ? .approve : nil }
@@ -35,14 +35,14 @@ package struct AnswerAuthorization: Sendable {
 
     /// The asked person declines.
     ///
-    /// - Throws: ``Refusal`` `not_found`, `conflict`, `gone`, `unavailable`.
+    /// - Throws: `Refusal` `not_found`, `conflict`, `gone`, `unavailable`.
     package func reject(_ text: String, for session: Session) async throws -> AuthorizationView {
         try await move(text, session) { $0 == .incoming ? .reject : nil }
     }
 
     /// The requester takes a request back, or either side a permission.
     ///
-    /// - Throws: ``Refusal`` `not_found`, `conflict`, `gone`, `unavailable`.
+    /// - Throws: `Refusal` `not_found`, `conflict`, `gone`, `unavailable`.
     package func cancel(_ text: String, for session: Session) async throws -> AuthorizationView {
         try await move(text, session) { $0 == .incoming ? .cancelByRecipient : .cancelByRequester }
     }

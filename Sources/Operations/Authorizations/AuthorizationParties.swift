@@ -31,7 +31,7 @@ struct AuthorizationParties {
 
     /// Refuses a caller who may not take part.
     ///
-    /// - Throws: ``Refusal`` `user_banned`, or `not_verified` with the level that is needed.
+    /// - Throws: `Refusal` `user_banned`, or `not_verified` with the level that is needed.
     func requireCaller(_ user: UserID) throws {
         if let hold = try ban(of: user) { throw RefuseBanned.messagingRefusal(hold) }
         guard try isVerified(user) else {
@@ -43,7 +43,7 @@ struct AuthorizationParties {
 
     /// Refuses what needs the other side to be verified too.
     ///
-    /// - Throws: ``Refusal`` `not_verified` with the level that is needed.
+    /// - Throws: `Refusal` `not_verified` with the level that is needed.
     func requirePartner(_ user: UserID?) throws {
         guard try mayTakePart(user) else { throw partnerIsNotVerified }
     }

@@ -16,7 +16,7 @@ package struct BlockUser: Sendable {
     ///
     /// Somebody who does not exist is blocked like anybody else.
     ///
-    /// - Throws: ``Refusal`` `malformed_request` for oneself, `not_found` for what is no user id or another provider's
+    /// - Throws: `Refusal` `malformed_request` for oneself, `not_found` for what is no user id or another provider's
     ///   user, `unavailable`.
     package func callAsFunction(_ text: String, for session: Session) async throws {
         try await store.act(for: session) { transaction, _ in
@@ -40,7 +40,7 @@ package struct BlockUser: Sendable {
 
     /// Takes a block back; what ended by it stays ended.
     ///
-    /// - Throws: ``Refusal`` `not_found` for what is no user id or another provider's user, `unavailable`.
+    /// - Throws: `Refusal` `not_found` for what is no user id or another provider's user, `unavailable`.
     package func end(_ text: String, for session: Session) async throws {
         try await store.act(for: session) { transaction, _ in
             guard let other = try find(text, session, in: transaction) else { return }

@@ -29,7 +29,7 @@ package struct ReadAuthorizations: Sendable {
 
         /// Reads a filter; what is `nil` filters nothing.
         ///
-        /// - Throws: ``Refusal`` `malformed_request`.
+        /// - Throws: `Refusal` `malformed_request`.
         package init(box: String?, state: String?, cursor: String?) throws(Refusal) {
             boxes = try Self.word(box, "box").map { [$0] } ?? AuthorizationBox.allCases
             self.state = try Self.word(state, "state")
@@ -77,7 +77,7 @@ package struct ReadAuthorizations: Sendable {
 
     /// Lists.
     ///
-    /// - Throws: ``Refusal`` `not_verified`, `unavailable`.
+    /// - Throws: `Refusal` `not_verified`, `unavailable`.
     package func callAsFunction(_ filter: Filter, for session: Session) async throws -> Page {
         try await store.snapshot { transaction in
             let parties = AuthorizationParties(policy, in: transaction)
@@ -102,7 +102,7 @@ package struct ReadAuthorizations: Sendable {
 
     /// Shows one. Where a side is to be shown the other, both must be verified at this moment.
     ///
-    /// - Throws: ``Refusal`` `not_found`, `not_verified` for either side, `unavailable`.
+    /// - Throws: `Refusal` `not_found`, `not_verified` for either side, `unavailable`.
     package func show(_ text: String, to session: Session) async throws -> AuthorizationView {
         try await store.snapshot { transaction in
             let parties = AuthorizationParties(policy, in: transaction)

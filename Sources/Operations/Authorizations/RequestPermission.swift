@@ -40,7 +40,7 @@ package struct RequestPermission: Sendable {
 
         /// Reads a request.
         ///
-        /// - Throws: ``Refusal`` `malformed_request`.
+        /// - Throws: `Refusal` `malformed_request`.
         package init(id: String, to: String, eventID: String?) throws(Refusal) {
             guard let id = AuthorizationID(id[...]) else { throw Refusal(.malformedRequest, "$.id is not a UUID.") }
             self.id = id
@@ -54,7 +54,7 @@ package struct RequestPermission: Sendable {
 
     /// Asks. The same request again is answered like the first time and does nothing.
     ///
-    /// - Throws: ``Refusal`` `not_verified` for either side, `not_found` where the id is another user's or the person
+    /// - Throws: `Refusal` `not_verified` for either side, `not_found` where the id is another user's or the person
     ///   another provider's, `conflict` where the id stands for another request or the two have an open one, or the
     ///   other one declined lately, `rate_limited`, `malformed_request`, `unavailable`.
     package func callAsFunction(_ request: Request, for session: Session) async throws -> AuthorizationID {

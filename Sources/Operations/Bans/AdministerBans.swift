@@ -47,7 +47,7 @@ package struct AdministerBans: Sendable {
 
     /// A ban. Its notes may speak of people: the look is written into the audit log.
     ///
-    /// - Throws: ``Refusal`` `not_found`.
+    /// - Throws: `Refusal` `not_found`.
     package func show(_ id: BanID) async throws -> Opened {
         let auditID = environment.newUUID()
         return try await store.transaction { transaction in

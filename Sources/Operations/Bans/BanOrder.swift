@@ -13,7 +13,7 @@ package enum BanTarget: Sendable {
 
     /// Reads `JURISDICTION:NUMBER`, such as `VA:T64235789`.
     ///
-    /// - Throws: ``Refusal`` `malformed_request`. It holds nothing of the number.
+    /// - Throws: `Refusal` `malformed_request`. It holds nothing of the number.
     package static func document(reading text: String) throws(Refusal) -> BanTarget {
         guard let name = DocumentName(text) else {
             throw Refusal(
@@ -50,7 +50,7 @@ package struct BanOrder: Sendable {
 
     /// Joins the parts.
     ///
-    /// - Throws: ``Refusal`` `malformed_request` for devices of something that is no user, or a note that is too long or holds
+    /// - Throws: `Refusal` `malformed_request` for devices of something that is no user, or a note that is too long or holds
     ///   hidden characters.
     package init(
         target: BanTarget, scope: Ban.Scope, reason: Ban.Reason, note: String?, endsAt: Date?, withDevices: Bool

@@ -26,7 +26,7 @@ struct BanPlanner: Sendable {
 
     /// Works it out.
     ///
-    /// - Throws: ``Refusal`` `not_found`; `conflict` where the target is banned as much for as long.
+    /// - Throws: `Refusal` `not_found`; `conflict` where the target is banned as much for as long.
     func callAsFunction(_ order: BanOrder, as ban: Ban, in transaction: any Transaction) throws -> Plan {
         let blind = BanSubjectIndex(keys: keys)
         var plan = Plan()
@@ -103,7 +103,7 @@ struct BanPlanner: Sendable {
         }
     }
 
-    /// - Throws: ``Refusal`` `conflict`.
+    /// - Throws: `Refusal` `conflict`.
     private func requireNew(_ ban: Ban, _ plan: Plan, in transaction: any Transaction) throws {
         let named = plan.holds.filter { $0.part == .named }.map(\.subject)
         let present = try BanRepository(transaction).holds(on: named).first {

@@ -37,7 +37,7 @@ package struct BanSubject: Sendable {
     /// Bans.
     ///
     /// - Parameter limit: how many users it may hit, as was agreed after ``preview(_:)``; `nil` for any number.
-    /// - Throws: ``Refusal`` `not_found`; `conflict` where the subject is banned as much for as long already, or more
+    /// - Throws: `Refusal` `not_found`; `conflict` where the subject is banned as much for as long already, or more
     ///   users are hit than `limit`.
     package func callAsFunction(
         _ order: BanOrder, upTo limit: Int?

@@ -75,7 +75,7 @@ struct BanSubjectIndex: Sendable {
     /// A ban may have been made by a process that knew a newer key: then the keys are read again first. Where a ban in
     /// force cannot be looked for all the same, nothing is proved: it could be the one.
     ///
-    /// - Throws: ``Refusal`` `unavailable` while a version of the index key is missing that a ban in force needs.
+    /// - Throws: `Refusal` `unavailable` while a version of the index key is missing that a ban in force needs.
     func ruling(
         on subjects: () -> [Versioned], _ kind: BanSubjectKind, scope: Ban.Scope = .all, in transaction: any Transaction
     ) throws -> BanEntry? {

@@ -22,7 +22,7 @@ package struct LiftBan: Sendable {
     /// Lifts one ban.
     ///
     /// - Parameter note: why; kept sealed.
-    /// - Throws: ``Refusal`` `not_found`, `conflict` where it is over already, or `malformed_request` for the note.
+    /// - Throws: `Refusal` `not_found`, `conflict` where it is over already, or `malformed_request` for the note.
     package func callAsFunction(_ id: BanID, note: String) async throws -> Ban {
         try Ban.requirePlain(note: note)
         let auditID = environment.newUUID()
@@ -36,7 +36,7 @@ package struct LiftBan: Sendable {
 
     /// Lifts every ban in force that names a subject.
     ///
-    /// - Throws: ``Refusal`` `not_found` where there is none, with the ban that holds the subject nevertheless.
+    /// - Throws: `Refusal` `not_found` where there is none, with the ban that holds the subject nevertheless.
     package func callAsFunction(_ target: BanTarget, note: String) async throws -> [Ban] {
         try Ban.requirePlain(note: note)
         return try await store.transaction { transaction in

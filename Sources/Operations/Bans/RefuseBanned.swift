@@ -26,7 +26,7 @@ package struct RefuseBanned: Sendable {
 
     /// What was admitted.
     ///
-    /// - Throws: ``Refusal`` `user_banned`.
+    /// - Throws: `Refusal` `user_banned`.
     func requireAdmitted<Value>(
         _ admission: Admission<Value>, on connection: ClientConnection
     ) throws(Refusal) -> Value {
@@ -62,7 +62,7 @@ package struct RefuseBanned: Sendable {
 
     /// The user whose data an export token opens on a connection.
     ///
-    /// - Throws: ``Refusal`` `session_required` or `session_expired`.
+    /// - Throws: `Refusal` `session_required` or `session_expired`.
     package func holder(
         of exportToken: String, on connection: ClientConnection, now: Date
     ) throws(Refusal) -> UserID {
@@ -71,7 +71,7 @@ package struct RefuseBanned: Sendable {
 
     /// Refuses a device that is banned.
     ///
-    /// - Throws: ``Refusal`` `certificate_revoked`.
+    /// - Throws: `Refusal` `certificate_revoked`.
     static func requireUnbanned(_ device: DeviceID, in transaction: any Transaction) throws {
         let holds = try BanRepository(transaction).holds(on: [.device(device)])
         if let hold = BanEntry.ruling(holds, on: .all, at: transaction.now) { throw refusal(of: hold) }

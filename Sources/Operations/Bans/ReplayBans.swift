@@ -19,7 +19,7 @@ struct ReplayBans: Sendable {
 
     /// Reads all bans of the replaced store.
     ///
-    /// - Throws: ``SealingFailure`` for a note that cannot be opened.
+    /// - Throws: `SealingFailure` for a note that cannot be opened.
     init(of transaction: any Transaction, keys: PersonalKeys) throws {
         self.keys = keys
         let (records, upkeep, users) = (

@@ -11,7 +11,7 @@ package enum CardInput: Sendable, Confidential {
 
     /// Reads it.
     ///
-    /// - Throws: ``Refusal`` `malformed_request`, with what keeps it from being read.
+    /// - Throws: `Refusal` `malformed_request`, with what keeps it from being read.
     func read(today: CalendarDate) throws(Refusal) -> ScannedCard {
         switch self {
         case .aamva(let text):

@@ -75,7 +75,7 @@ package struct ReviewCards: Sendable {
 
     /// Opens a card.
     ///
-    /// - Throws: ``Refusal`` `not_found`.
+    /// - Throws: `Refusal` `not_found`.
     package func show(_ id: IdentityCardID) async throws -> Opened {
         let auditID = environment.newUUID()
         return try await store.transaction { transaction in
@@ -127,7 +127,7 @@ package struct ReviewCards: Sendable {
     /// The card counts. Where it is another person's than the card by which the user was verified before, everything that
     /// the former person was permitted, or asked for, ends with it.
     ///
-    /// - Throws: ``Refusal`` `not_found`, or `conflict` where it was decided before, its document is banned, or the number
+    /// - Throws: `Refusal` `not_found`, or `conflict` where it was decided before, its document is banned, or the number
     ///   is another user's now.
     package func approve(_ id: IdentityCardID, reason: String) async throws {
         try await decide(id, .verified, reason, .identityVerified) { entry, transaction in
@@ -161,7 +161,7 @@ package struct ReviewCards: Sendable {
 
     /// The card does not count; the user may show another one.
     ///
-    /// - Throws: ``Refusal`` `not_found`, or `conflict` where it was decided before.
+    /// - Throws: `Refusal` `not_found`, or `conflict` where it was decided before.
     package func reject(_ id: IdentityCardID, reason: String) async throws {
         try await decide(id, .rejected, reason, .cardRejected) { _, _ in nil }
     }

@@ -43,7 +43,7 @@ package struct SubmitCard: Sendable {
 
     /// Judges. A text that cannot be read is no attempt; what is read is counted before it is judged.
     ///
-    /// - Throws: ``Refusal`` `malformed_request`, `conflict` before a phone number is proven, `rate_limited`,
+    /// - Throws: `Refusal` `malformed_request`, `conflict` before a phone number is proven, `rate_limited`,
     ///   `card_rejected` with the checks, `user_banned` for a banned document, `unavailable`.
     package func callAsFunction(_ input: CardInput, for session: Session) async throws -> EvaluatedCard {
         let policy = policy[\.cards]
@@ -67,7 +67,7 @@ package struct SubmitCard: Sendable {
 
     /// What a user may see of an own card later.
     ///
-    /// - Throws: ``Refusal`` `not_found`.
+    /// - Throws: `Refusal` `not_found`.
     package func show(_ text: String, to session: Session) async throws -> EvaluatedCard {
         let today = CalendarDate(utcDayOf: environment.now())
         return try await store.snapshot { transaction in

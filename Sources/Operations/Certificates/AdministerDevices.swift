@@ -26,7 +26,7 @@ package struct AdministerDevices: Sendable {
     /// another key.
     ///
     /// - Returns: the serial numbers, and how many sessions ended.
-    /// - Throws: ``Refusal`` `not_found`, or `conflict` where it has no certificate that counts.
+    /// - Throws: `Refusal` `not_found`, or `conflict` where it has no certificate that counts.
     package func revoke(
         _ id: DeviceID, reason: RevocationReason
     ) async throws -> (serials: [String], sessionsEnded: Int) {

@@ -81,7 +81,7 @@ package struct CertifyDevice: Sendable {
 
     /// Certifies.
     ///
-    /// - Throws: ``Refusal`` `invalid_csr` with its reasons, `malformed_request`, `rate_limited`, `unavailable`.
+    /// - Throws: `Refusal` `invalid_csr` with its reasons, `malformed_request`, `rate_limited`, `unavailable`.
     package func callAsFunction(_ request: Request) async throws -> CertifiedDevice {
         // Provider keys are judged from memory, and the certificate's dates are this machine's.
         try watch.requireFresh()
@@ -132,7 +132,7 @@ package struct CertifyDevice: Sendable {
 
     /// Counts an attempt of an address and of the networks around it.
     ///
-    /// - Throws: ``Refusal`` `rate_limited`.
+    /// - Throws: `Refusal` `rate_limited`.
     private func count(_ address: String, _ rules: CertificationPolicy, in transaction: any Transaction) throws {
         var limits = [(address, rules.perHourPerAddress)]
         if let wider = LimitedNetwork.wider(than: address) {

@@ -74,7 +74,7 @@ package final class PublishRevocationList: Sendable {
 
     /// The list; without a question to the store where nothing was revoked since the last one.
     ///
-    /// - Throws: ``Refusal`` `unavailable` where there is none that is young enough.
+    /// - Throws: `Refusal` `unavailable` where there is none that is young enough.
     package func document() async throws -> RevocationListDocument {
         let now = environment.now()
         var failure: any Error = Refusal(

@@ -28,7 +28,7 @@ package struct RenewCertificate: Sendable {
     /// Renews.
     ///
     /// - Parameter csr: carries a new key; `nil` keeps the present one.
-    /// - Throws: ``Refusal`` `conflict` before two thirds of the life, `invalid_csr`, `rate_limited`, `unavailable`.
+    /// - Throws: `Refusal` `conflict` before two thirds of the life, `invalid_csr`, `rate_limited`, `unavailable`.
     package func callAsFunction(csr: String?, on connection: ClientConnection) async throws -> CertifiedDevice {
         guard let present = connection.certificate?.certificate else {
             throw Refusal(.certificateRevoked, "Connect again.")

@@ -33,7 +33,7 @@ package struct RevokeCertificate: Sendable {
     /// from one of them are revoked with it, also if it was superseded long ago: whoever holds the key of a superseded
     /// certificate may be who had the present one made.
     ///
-    /// - Throws: ``Refusal`` `not_found`, or `conflict` where it is revoked already.
+    /// - Throws: `Refusal` `not_found`, or `conflict` where it is revoked already.
     @discardableResult
     package func revoke(serial: String, reason: RevocationReason, actor: String) async throws -> DeviceCertificate {
         let auditID = environment.newUUID()

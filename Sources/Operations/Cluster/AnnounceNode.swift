@@ -39,13 +39,13 @@ package struct AnnounceNode: Sendable {
 
     /// Judges the node and, where it may serve, writes it down: one transaction, so that of two that come at once and do
     /// not agree one is refused. Where it does not agree with a node that may be dead it waits until that one is seen, or
-    /// does not count any more: for ``ClusterMember/patience`` at most.
+    /// does not count any more: for `ClusterMember/patience` at most.
     ///
     /// - Parameters:
     ///   - allowsOtherPolicies: whether policies may differ.
     ///   - onWait: told once whom it waits for.
-    /// - Returns: ``NodeAgreement/agreed``, or why it may not serve.
-    /// - Throws: ``Refusal`` `unavailable`.
+    /// - Returns: `NodeAgreement/agreed`, or why it may not serve.
+    /// - Throws: `Refusal` `unavailable`.
     package func join(
         allowsOtherPolicies: Bool, onWait: @Sendable (NodeDisagreement) -> Void = { _ in }
     ) async throws -> NodeAgreement {
@@ -78,7 +78,7 @@ package struct AnnounceNode: Sendable {
     /// lives, with what it has now.
     ///
     /// - Returns: with whom it does not agree, on policies too.
-    /// - Throws: ``Refusal`` `unavailable`.
+    /// - Throws: `Refusal` `unavailable`.
     @discardableResult
     package func beat() async throws -> [NodeDisagreement] {
         let (others, inForce, now) = try await store.snapshot { transaction in

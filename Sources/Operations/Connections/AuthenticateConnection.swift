@@ -23,7 +23,7 @@ package struct AuthenticateConnection: Sendable {
 
     /// The hot path of every request on the client listener.
     ///
-    /// - Throws: ``Refusal`` `certificate_revoked` or `unavailable`.
+    /// - Throws: `Refusal` `certificate_revoked` or `unavailable`.
     package func callAsFunction(_ connection: ClientConnection) async throws {
         try watch.requireFresh()
         let now = environment.now()

@@ -59,7 +59,7 @@ package enum RateLimiting: String, Sendable {
 }
 
 extension Database {
-    /// Writes like ``Database/write(_:)``, saying in the contract's words that the store is away.
+    /// Writes like `Database/write(_:)`, saying in the contract's words that the store is away.
     func transaction<T: Sendable>(_ body: @Sendable @escaping (any Transaction) throws -> T) async throws -> T {
         do {
             return try await write(body)
@@ -72,7 +72,7 @@ extension Database {
         }
     }
 
-    /// Reads like ``Database/read(_:)``, saying in the contract's words that the store is away.
+    /// Reads like `Database/read(_:)`, saying in the contract's words that the store is away.
     func snapshot<T: Sendable>(_ body: @Sendable @escaping (any Transaction) throws -> T) async throws -> T {
         do {
             return try await read(body)

@@ -40,7 +40,7 @@ package struct ReportStatus: Sendable {
 
     /// Counts everything.
     ///
-    /// - Throws: ``Refusal`` `unavailable`.
+    /// - Throws: `Refusal` `unavailable`.
     package func callAsFunction() async throws -> Summary {
         try await store.snapshot { transaction in
             let records = StatusRepository(transaction)

@@ -23,7 +23,7 @@ package struct AdministerOutbox: Sendable {
 
     /// Gives a dead letter its tries anew. The service takes it at its next round, within 30 seconds.
     ///
-    /// - Throws: ``Refusal`` `not_found`, `conflict` where it is not dead or past its time.
+    /// - Throws: `Refusal` `not_found`, `conflict` where it is not dead or past its time.
     package func retry(_ id: OutboxMessageID) async throws -> OutboxMessage {
         try await change(id, .outboxMessageRetried) { message, records, now in
             guard message.state == .dead else {
@@ -40,7 +40,7 @@ package struct AdministerOutbox: Sendable {
 
     /// Takes a message out that waits or is dead.
     ///
-    /// - Throws: ``Refusal`` `not_found`, `conflict` where it was sent or ended otherwise.
+    /// - Throws: `Refusal` `not_found`, `conflict` where it was sent or ended otherwise.
     package func drop(_ id: OutboxMessageID) async throws -> OutboxMessage {
         try await change(id, .outboxMessageDropped) { message, records, _ in
             guard message.state == .waiting || message.state == .dead else {

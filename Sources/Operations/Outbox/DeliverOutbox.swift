@@ -76,7 +76,7 @@ package struct DeliverOutbox: Sendable {
     /// Sends everything that is due.
     ///
     /// - Returns: when the next message is due; `nil` where none waits.
-    /// - Throws: ``Refusal`` `unavailable` where the store is away; what was leased is sent when it is back.
+    /// - Throws: `Refusal` `unavailable` where the store is away; what was leased is sent when it is back.
     package func callAsFunction() async throws -> Date? {
         let failure = try await withThrowingTaskGroup(of: (any Error)?.self) { group -> (any Error)? in
             for prepared in try await take(Places.all) {

@@ -24,7 +24,7 @@ package struct AdministerTexts: Sendable {
     /// Lets all texts out again. What had been counted is forgotten: it takes as many failures again to thin it out.
     ///
     /// - Parameter name: as the list has it.
-    /// - Throws: ``Refusal`` `not_found` where nothing of that name is thinned out.
+    /// - Throws: `Refusal` `not_found` where nothing of that name is thinned out.
     package func lift(_ name: String, reason: AuditReason? = nil) async throws {
         let auditID = environment.newUUID()
         try await store.transaction { transaction in

@@ -37,7 +37,7 @@ package struct CheckPhoneVerification: Sendable {
     /// Checks. The attempt is counted before the code is compared, and stays counted whatever comes of it: both are one
     /// transaction, which commits before anybody is told.
     ///
-    /// - Throws: ``Refusal`` `unavailable`. A wrong code is an outcome; ``Outcome/requireRight()`` refuses it.
+    /// - Throws: `Refusal` `unavailable`. A wrong code is an outcome; ``Outcome/requireRight()`` refuses it.
     package func callAsFunction(_ text: String, code: String, for session: Session) async throws -> Outcome {
         let policy = policy[\.phones]
         let id = PhoneVerificationID(text[...]) ?? environment.newIdentifier()
@@ -122,7 +122,7 @@ extension CheckPhoneVerification.Outcome {
     /// Refuses whatever is not right, in one and the same way, and after a right code a banned number. Why that is
     /// banned is nobody's business who may have got the number since.
     ///
-    /// - Throws: ``Refusal`` `verification_failed` or `user_banned`.
+    /// - Throws: `Refusal` `verification_failed` or `user_banned`.
     package func requireRight() throws(Refusal) {
         guard verdict == .right else {
             throw Refusal(.verificationFailed, "The code is not the right one, or the verification is over.")

@@ -46,7 +46,7 @@ struct PhoneTexts: Sendable {
 
     /// Decides about a text and, where it may go out, writes it into the outbox.
     ///
-    /// - Throws: ``Refusal`` `rate_limited` for what the requester's own address or account asks too often; then nothing
+    /// - Throws: `Refusal` `rate_limited` for what the requester's own address or account asks too often; then nothing
     ///   of the transaction may stay.
     func ask(
         _ request: Request, dataKey: DataKey, names: Names, in transaction: any Transaction

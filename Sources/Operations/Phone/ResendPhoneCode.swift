@@ -31,7 +31,7 @@ package struct ResendPhoneCode: Sendable {
     /// Sends it again.
     ///
     /// - Parameter address: the limit's key for the sender's address.
-    /// - Throws: ``Refusal`` `not_found` for what is not this user's on this device, `rate_limited` where it is too
+    /// - Throws: `Refusal` `not_found` for what is not this user's on this device, `rate_limited` where it is too
     ///   early or too often, `conflict` with the state where it is over, `unavailable`.
     package func callAsFunction(
         _ text: String, for session: Session, address: String

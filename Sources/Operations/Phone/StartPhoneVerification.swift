@@ -83,7 +83,7 @@ package struct StartPhoneVerification: Sendable {
 
     /// Starts, or finds the proof of the same number that is still open on this device.
     ///
-    /// - Throws: ``Refusal`` `malformed_request`, `invalid_presence_proof`, `rate_limited` for what the user's own
+    /// - Throws: `Refusal` `malformed_request`, `invalid_presence_proof`, `rate_limited` for what the user's own
     ///   address or account asks too often, `unavailable`.
     package func callAsFunction(
         _ request: Request, for session: Session, on connection: ClientConnection

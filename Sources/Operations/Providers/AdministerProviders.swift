@@ -26,7 +26,7 @@ package struct AdministerProviders: Sendable {
 
     /// Registers a provider with its first key and first app.
     ///
-    /// - Throws: ``Refusal`` `conflict` for a slug or key that is taken, `malformed_request` for a name without a slug.
+    /// - Throws: `Refusal` `conflict` for a slug or key that is taken, `malformed_request` for a name without a slug.
     package func add(
         name: String, slug: Slug?, account: String?, avatarHosts: [String], key: VerificationKey
     ) async throws -> Registration {

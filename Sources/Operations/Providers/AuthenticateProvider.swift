@@ -16,7 +16,7 @@ package struct ProvenProvider: Sendable {
     /// Looks at the key and the provider again, in the transaction that acts: between the proof and now either may have
     /// ended, and a node's memory may not know it yet.
     ///
-    /// - Throws: ``Refusal`` `provider_token_invalid`.
+    /// - Throws: `Refusal` `provider_token_invalid`.
     func requireActive(in transaction: any Transaction) throws {
         try Self.requireActive(keyID, of: id, in: transaction)
     }
@@ -54,7 +54,7 @@ package struct AuthenticateProvider: Sendable {
 
     /// Reads a provider token (`Authorization: Bearer …`).
     ///
-    /// - Throws: ``Refusal`` `provider_token_required` or `provider_token_invalid`.
+    /// - Throws: `Refusal` `provider_token_required` or `provider_token_invalid`.
     package func callAsFunction(_ bearer: String?) async throws -> ProvenProvider {
         let (token, known) = try await read(bearer)
         let verified = try verifier.verify(

@@ -19,7 +19,7 @@ package struct ManageProviderKeys: Sendable {
 
     /// Adds a key in an admin's name.
     ///
-    /// - Throws: ``Refusal`` `conflict` where the key is known already.
+    /// - Throws: `Refusal` `conflict` where the key is known already.
     package func add(_ key: VerificationKey, to provider: ProviderID, actor: String) async throws -> ProviderKeyID {
         try await add(key, to: provider, by: nil, actor: actor)
     }
@@ -49,7 +49,7 @@ package struct ManageProviderKeys: Sendable {
 
     /// Adds a key over HTTP, key text and proof as they came: the key remembers the one that signed for it.
     ///
-    /// - Throws: ``Refusal`` `invalid_provider_key`, `conflict` where the key is known already, `provider_token_invalid`
+    /// - Throws: `Refusal` `invalid_provider_key`, `conflict` where the key is known already, `provider_token_invalid`
     ///   where the key that signed, or the provider, ended meanwhile.
     package func add(
         keyText: String, algorithm: String?, proof: String, by caller: ProvenProvider, realm: String

@@ -21,7 +21,7 @@ package struct ManageWebhook: Sendable {
 
     /// The receiver's URL.
     ///
-    /// - Throws: ``Refusal`` `not_found`.
+    /// - Throws: `Refusal` `not_found`.
     package func callAsFunction(_ provider: ProviderID) async throws -> String {
         guard let url = try await store.snapshot({ try ProviderWebhookRepository($0).find(provider) }) else {
             throw Refusal(.notFound, "The provider has set no webhook.")
@@ -31,7 +31,7 @@ package struct ManageWebhook: Sendable {
 
     /// Sets it, in its one spelling, which is the answer.
     ///
-    /// - Throws: ``Refusal`` `malformed_request` for what is no ``PublicURL``, or whose host has a private address now;
+    /// - Throws: `Refusal` `malformed_request` for what is no `PublicURL`, or whose host has a private address now;
     ///   `provider_token_invalid` where the key that signed, or the provider, ended meanwhile.
     package func set(_ text: String, by caller: ProvenProvider) async throws -> String {
         guard let url = PublicURL(text, allowingLoopback: allowsLoopback) else {
@@ -55,7 +55,7 @@ package struct ManageWebhook: Sendable {
 
     /// Takes it away.
     ///
-    /// - Throws: ``Refusal`` `provider_token_invalid` where the key that signed, or the provider, ended meanwhile.
+    /// - Throws: `Refusal` `provider_token_invalid` where the key that signed, or the provider, ended meanwhile.
     package func remove(by caller: ProvenProvider) async throws {
         let auditID = environment.newUUID()
         try await store.transaction { transaction in

@@ -30,7 +30,7 @@ package struct ReceiveProviderEvent: Sendable {
     /// Reads a Security Event Token and ends the sessions that it names, once; a repeated one is acknowledged alike. Of
     /// a subject that is unknown, or another provider's, nothing is said.
     ///
-    /// - Throws: ``Refusal`` `provider_token_invalid`, `unavailable`.
+    /// - Throws: `Refusal` `provider_token_invalid`, `unavailable`.
     package func callAsFunction(_ compact: String) async throws {
         try watch.requireFresh()
         let token = try UnverifiedToken(compact, refusing: .providerTokenInvalid)

@@ -67,7 +67,7 @@ package struct ServeProvider: Sendable {
 
     /// One of the provider's users.
     ///
-    /// - Throws: ``Refusal`` `not_found`.
+    /// - Throws: `Refusal` `not_found`.
     package func user(_ externalID: String, of provider: ProviderID) async throws -> User {
         guard (1...256).contains(externalID.utf8.count), !externalID.utf8.contains(0),
             let user = try await store.snapshot({
@@ -89,7 +89,7 @@ package struct ServeProvider: Sendable {
     /// One of the provider's users, as far as providers may know them. What a card proved is told while the level holds
     /// that the card gave.
     ///
-    /// - Throws: ``Refusal`` `not_found`.
+    /// - Throws: `Refusal` `not_found`.
     package func known(_ externalID: String, of provider: ProviderID) async throws -> Known {
         let user = try await user(externalID, of: provider)
         let today = CalendarDate(utcDayOf: environment.now())

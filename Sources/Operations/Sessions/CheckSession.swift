@@ -20,7 +20,7 @@ package struct CheckSession: Sendable {
 
     /// Lets an application's action pass.
     ///
-    /// - Throws: ``Refusal`` with the session codes of the contract.
+    /// - Throws: `Refusal` with the session codes of the contract.
     package func callAsFunction(_ shown: String, on connection: ClientConnection) async throws -> Session {
         let (session, live) = try await bound(shown, on: connection)
         let policy = policy[\.sessions]

@@ -32,7 +32,7 @@ package struct EndSession: Sendable {
 
     /// Ends another session of the same user.
     ///
-    /// - Throws: ``Refusal`` `not_found` for what is not the user's own, too.
+    /// - Throws: `Refusal` `not_found` for what is not the user's own, too.
     package func other(_ id: String, by session: Session) async throws {
         guard let id = SessionID(id[...]) else { throw Self.unknown }
         let other = try await SessionStore(store).act(for: session) { transaction, holder in

@@ -65,7 +65,7 @@ package struct OpenSession: Sendable {
     /// Opens a session on a judged connection.
     ///
     /// - Parameter applicationID: may be `nil` where the provider has one app.
-    /// - Throws: ``Refusal`` `invalid_identity_token`, `malformed_request`, `rate_limited`, `certificate_revoked`,
+    /// - Throws: `Refusal` `invalid_identity_token`, `malformed_request`, `rate_limited`, `certificate_revoked`,
     ///   `user_banned`, `unavailable`.
     package func callAsFunction(
         identityToken: String, applicationID: String?, on connection: ClientConnection
@@ -192,7 +192,7 @@ extension Database {
     /// Decides a sign-in, whose nonce is spent with the commit. Where a row was there already, it was the nonce's, or
     /// another sign-in of the same new user was faster: then that user is there when it is decided again.
     ///
-    /// - Throws: ``Refusal``, `invalid_identity_token` with reason `nonce_used` for a spent nonce.
+    /// - Throws: `Refusal`, `invalid_identity_token` with reason `nonce_used` for a spent nonce.
     func signIn<T: Sendable>(
         spending nonce: Nonce, _ body: @Sendable @escaping (any Transaction) throws -> T
     ) async throws -> T {

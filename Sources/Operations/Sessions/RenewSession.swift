@@ -30,7 +30,7 @@ package struct RenewSession: Sendable {
 
     /// Renews.
     ///
-    /// - Throws: ``Refusal`` `conflict` where the session is not challenged or the token is another user's; the session
+    /// - Throws: `Refusal` `conflict` where the session is not challenged or the token is another user's; the session
     ///   codes; `invalid_identity_token`; `user_banned`.
     package func callAsFunction(
         sessionToken: String, identityToken: String, on connection: ClientConnection

@@ -26,7 +26,7 @@ package struct ResumeSession: Sendable {
     /// Resumes.
     ///
     /// - Parameter userID: what the device remembers the user's id to be.
-    /// - Throws: ``Refusal`` with the session codes; `session_destroyed` too where the user is another.
+    /// - Throws: `Refusal` with the session codes; `session_destroyed` too where the user is another.
     package func callAsFunction(
         userID: String, sessionToken: String, on connection: ClientConnection
     ) async throws -> OpenedSession {

@@ -18,7 +18,7 @@ struct SessionStore: Sendable {
     /// Writes for the holder of a session that was let in before. Between that and this the session may have been ended,
     /// challenged or renewed, the user banned, the certificate revoked: then nothing is written.
     ///
-    /// - Throws: ``Refusal`` with the session codes, `certificate_revoked` or `user_banned`; what the body throws.
+    /// - Throws: `Refusal` with the session codes, `certificate_revoked` or `user_banned`; what the body throws.
     @discardableResult
     func act<T: Sendable>(
         for shown: Session, _ body: @Sendable @escaping (any Transaction, SessionHolder) throws -> T
@@ -28,7 +28,7 @@ struct SessionStore: Sendable {
 
     /// Writes for a device that shows a user's export token, since no session is left to act in.
     ///
-    /// - Throws: ``Refusal`` `certificate_revoked`; what the body throws.
+    /// - Throws: `Refusal` `certificate_revoked`; what the body throws.
     @discardableResult
     func act<T: Sendable>(
         on connection: ClientConnection, _ body: @Sendable @escaping (any Transaction) throws -> T

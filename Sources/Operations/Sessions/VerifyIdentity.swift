@@ -35,7 +35,7 @@ package struct VerifyIdentity: Sendable {
 
     /// Verifies signature, claims and nonce, in this order: what a forger wrote is never judged.
     ///
-    /// - Throws: ``Refusal`` `invalid_identity_token` with the contract's reasons.
+    /// - Throws: `Refusal` `invalid_identity_token` with the contract's reasons.
     package func callAsFunction(_ compact: String, on connection: ClientConnection) async throws -> VerifiedIdentity {
         let unverified = try UnverifiedToken(compact)
         let known = try await providers.find(unverified.issuer)

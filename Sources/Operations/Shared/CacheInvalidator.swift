@@ -58,7 +58,7 @@ package final class CacheInvalidator: Sendable {
 
     /// Reads the changes since the last time.
     ///
-    /// - Throws: ``Refusal`` `unavailable`, or what the store says.
+    /// - Throws: `Refusal` `unavailable`, or what the store says.
     package func poll() async throws {
         let started = clock.now
         let stamp = try store.changeStamp()
@@ -135,7 +135,7 @@ package final class CacheInvalidator: Sendable {
 
     /// Refuses to decide from memories that are too old, or by a clock that is not the store's.
     ///
-    /// - Throws: ``Refusal`` `unavailable`.
+    /// - Throws: `Refusal` `unavailable`.
     package func requireFresh() throws(Refusal) {
         guard isFresh else {
             throw Refusal(

@@ -36,7 +36,7 @@ package struct AdministerUsers: Sendable {
 
     /// Finds a user by id, or by `<provider slug>/<external id>`.
     ///
-    /// - Throws: ``Refusal`` `not_found`.
+    /// - Throws: `Refusal` `not_found`.
     package func find(_ name: String) async throws -> Line {
         try await store.snapshot { try Self.line(name, in: $0) }
     }
@@ -44,7 +44,7 @@ package struct AdministerUsers: Sendable {
     /// Everything that is held on a user.
     ///
     /// - Parameter reason: why the admin looks; kept in the audit log.
-    /// - Throws: ``Refusal`` `not_found`.
+    /// - Throws: `Refusal` `not_found`.
     package func export(_ name: String, reason: AuditReason) async throws -> PersonalExport {
         let auditID = environment.newUUID()
         return try await store.transaction { transaction in
@@ -57,7 +57,7 @@ package struct AdministerUsers: Sendable {
 
     /// Erases a user; the id of the audit entry.
     ///
-    /// - Throws: ``Refusal`` `not_found`.
+    /// - Throws: `Refusal` `not_found`.
     package func erase(_ name: String, reason: AuditReason) async throws -> UUID {
         let receipt = environment.newUUID()
         try await store.transaction { transaction in
@@ -70,7 +70,7 @@ package struct AdministerUsers: Sendable {
 
     /// Challenges every session of a user: they must prove who they are again. How many there were.
     ///
-    /// - Throws: ``Refusal`` `not_found`.
+    /// - Throws: `Refusal` `not_found`.
     package func challenge(_ name: String, reason: AuditReason?) async throws -> Int {
         let auditID = environment.newUUID()
         return try await store.transaction { transaction in
@@ -85,7 +85,7 @@ package struct AdministerUsers: Sendable {
 
     /// The user whom an admin names.
     ///
-    /// - Throws: ``Refusal`` `not_found`.
+    /// - Throws: `Refusal` `not_found`.
     static func line(_ name: String, in transaction: any Transaction) throws -> Line {
         let users = UserRepository(transaction)
         var found: User?

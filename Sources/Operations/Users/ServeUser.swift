@@ -38,7 +38,7 @@ package struct ServeUser: Sendable {
 
     /// The user whom an export token opens to a banned user's device.
     ///
-    /// - Throws: ``Refusal`` `session_required` or `session_expired`.
+    /// - Throws: `Refusal` `session_required` or `session_expired`.
     package func holder(of exportToken: String, on connection: ClientConnection) throws(Refusal) -> UserID {
         try bans.holder(of: exportToken, on: connection, now: environment.now())
     }
@@ -58,7 +58,7 @@ package struct ServeUser: Sendable {
 
     /// Sets where pushes go.
     ///
-    /// - Throws: ``Refusal`` `malformed_request` for an endpoint of no app that policy names, `conflict` before a phone
+    /// - Throws: `Refusal` `malformed_request` for an endpoint of no app that policy names, `conflict` before a phone
     ///   number is proven.
     package func setPushEndpoint(_ arn: String?, for session: Session) async throws {
         let applications = policy[\.phones].pushApplications
@@ -78,7 +78,7 @@ package struct ServeUser: Sendable {
 
     /// Everything that is held on the user.
     ///
-    /// - Throws: ``Refusal`` `session_challenged` where the session is older than ten minutes.
+    /// - Throws: `Refusal` `session_challenged` where the session is older than ten minutes.
     package func export(for session: Session) async throws -> PersonalExport {
         try requireFresh(session)
         let auditID = environment.newUUID()
@@ -89,7 +89,7 @@ package struct ServeUser: Sendable {
 
     /// Everything that is held on a user whose export token was shown on a connection.
     ///
-    /// - Throws: ``Refusal`` `certificate_revoked`.
+    /// - Throws: `Refusal` `certificate_revoked`.
     package func export(of user: UserID, on connection: ClientConnection) async throws -> PersonalExport {
         let auditID = environment.newUUID()
         return try await store.act(on: connection) { try export(of: user, auditID, in: $0) }
@@ -105,7 +105,7 @@ package struct ServeUser: Sendable {
 
     /// Erases the user: the answer's receipt is the audit entry's id.
     ///
-    /// - Throws: ``Refusal`` `session_challenged` where the session is older than ten minutes.
+    /// - Throws: `Refusal` `session_challenged` where the session is older than ten minutes.
     package func erase(for session: Session) async throws -> UUID {
         try requireFresh(session)
         let receipt = environment.newUUID()
@@ -118,7 +118,7 @@ package struct ServeUser: Sendable {
 
     /// Erases a user whose export token was shown on a connection.
     ///
-    /// - Throws: ``Refusal`` `certificate_revoked`.
+    /// - Throws: `Refusal` `certificate_revoked`.
     package func erase(_ user: UserID, on connection: ClientConnection) async throws -> UUID {
         let receipt = environment.newUUID()
         try await store.act(on: connection) { try erase(user, receipt, in: $0) }

@@ -22,7 +22,7 @@ package struct IdentityCardRepository {
         /// The provider that vouches for the user.
         package let providerID: ProviderID
         package var status: CardStatus
-        /// ``CardFacts``, sealed.
+        /// `CardFacts`, sealed.
         package let sealedFacts: [UInt8]
         /// What the device sent, sealed; `nil` once it was decided or a day is over.
         package let sealedInput: [UInt8]?

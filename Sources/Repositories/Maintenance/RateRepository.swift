@@ -14,7 +14,7 @@ package struct RateRepository {
     /// Counts an attempt in this transaction and judges it. The attempt stays counted when the caller's work fails only
     /// if this transaction commits, so callers count in one of its own.
     ///
-    /// - Throws: ``Refusal`` `rate_limited`.
+    /// - Throws: `Refusal` `rate_limited`.
     package func count(_ key: String, limit: RateLimit) throws {
         let now = transaction.now
         let arrival = try transaction.first("SELECT arrival FROM rates WHERE key = $1", [.text(key)])?.time(0)
@@ -34,7 +34,7 @@ package struct RateRepository {
     /// Counts an attempt of a network address as ``count(_:limit:)`` does. What is stored is the act and a keyed digest of
     /// the address: nobody reads from the store who came from where. With a new version of the index key limits begin anew.
     ///
-    /// - Throws: ``Refusal`` `rate_limited`.
+    /// - Throws: `Refusal` `rate_limited`.
     package func count(_ act: String, from address: String, keys: PersonalKeys, limit: RateLimit) throws {
         let digest = keys.blindIndex(address, .networkAddress).bytes.prefix(16)
         try count("\(act) \(Base64URL.encode(Array(digest)))", limit: limit)
@@ -43,7 +43,7 @@ package struct RateRepository {
     /// Counts an attempt as ``count(_:limit:)`` does, exactly: never more than the limit's count in any period of its
     /// length. Each of so many places is taken for a whole period.
     ///
-    /// - Throws: ``Refusal`` `rate_limited`.
+    /// - Throws: `Refusal` `rate_limited`.
     package func countExactly(_ key: String, limit: RateLimit) throws {
         var soonest: Refusal?
         for place in 0..<limit.count {
@@ -58,7 +58,7 @@ package struct RateRepository {
 
     /// Refuses where ``count(_:limit:)`` would, and counts nothing: before work that is for nothing otherwise.
     ///
-    /// - Throws: ``Refusal`` `rate_limited`.
+    /// - Throws: `Refusal` `rate_limited`.
     package func requireRoom(_ key: String, limit: RateLimit) throws {
         let arrival = try transaction.first("SELECT arrival FROM rates WHERE key = $1", [.text(key)])?.time(0)
         if case .refused(let retryAfter) = limit.evaluate(arrival: arrival, now: transaction.now) {

@@ -11,7 +11,7 @@ package struct StatusRepository {
         self.transaction = transaction
     }
 
-    /// The sessions that may act, and those that must be renewed first: ``Session/effectiveState(at:policy:)`` as a count.
+    /// The sessions that may act, and those that must be renewed first: `Session/effectiveState(at:policy:)` as a count.
     package func sessions(policy: SessionPolicy) throws -> (authenticated: Int, challenged: Int) {
         let now = transaction.now.milliseconds
         func ago(_ seconds: TimeInterval) -> Value { .integer(now - Int64((seconds * 1000).rounded())) }

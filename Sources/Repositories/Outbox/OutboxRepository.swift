@@ -45,7 +45,7 @@ package struct OutboxRepository {
     /// Leases the messages that are due longest, of each kind as many as asked, and counts a try for each. The ones past
     /// their time end before that.
     ///
-    /// Of the events for one provider no more are under way at once than ``ReceiverBreaker`` allows, on all nodes together:
+    /// Of the events for one provider no more are under way at once than `ReceiverBreaker` allows, on all nodes together:
     /// a receiver that hangs takes its own places alone.
     package func lease(
         _ lease: String, _ slots: [OutboxKind: Int], for seconds: TimeInterval

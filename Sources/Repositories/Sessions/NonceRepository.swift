@@ -16,7 +16,7 @@ package struct NonceRepository {
     /// A nonce's own expiry is part of it (its code covers both), and leads the key: nonces that are spent at about
     /// the same time lie together, which makes spending cheap and forgetting too.
     ///
-    /// - Throws: ``Refusal`` `invalid_identity_token` with reason `nonce_expired` or `nonce_used`.
+    /// - Throws: `Refusal` `invalid_identity_token` with reason `nonce_expired` or `nonce_used`.
     package func spend(_ nonce: Nonce) throws {
         try requireUnexpired(nonce)
         let spent = try transaction.execute(
@@ -28,7 +28,7 @@ package struct NonceRepository {
     /// looking first would have every two sign-ins of the same moment disturb each other, since they look at the same
     /// end of the table.
     ///
-    /// - Throws: ``Refusal`` `invalid_identity_token` with reason `nonce_expired`.
+    /// - Throws: `Refusal` `invalid_identity_token` with reason `nonce_expired`.
     package func enqueueSpend(_ nonce: Nonce) throws {
         try requireUnexpired(nonce)
         try transaction.enqueue(Self.insertion, Self.values(of: nonce))

@@ -71,7 +71,7 @@ package struct UserRepository {
 
     /// Sets how far a user is verified, and tells the provider where that is something new.
     ///
-    /// - Parameter until: when what is above ``Assurance/phone`` lapses, since the card ends that it rests on.
+    /// - Parameter until: when what is above `Assurance/phone` lapses, since the card ends that it rests on.
     package func setAssurance(_ assurance: Assurance, until: Date?, of id: UserID) throws {
         let before = try find(id)
         try transaction.execute(

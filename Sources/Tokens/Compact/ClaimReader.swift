@@ -38,7 +38,7 @@ struct ClaimReader {
         return optionalText(name, bytes: bytes) ?? ""
     }
 
-    /// A string that may be there. What nobody sees (``PlainText``) is refused in all of them: they end up in headers,
+    /// A string that may be there. What nobody sees (`PlainText`) is refused in all of them: they end up in headers,
     /// terminals, other people's screens and a store that takes no U+0000.
     mutating func optionalText(
         _ name: String, bytes: ClosedRange<Int>, for use: PlainText.Use = .identifier

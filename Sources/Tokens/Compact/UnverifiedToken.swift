@@ -26,7 +26,7 @@ package struct UnverifiedToken: Sendable {
     /// Reads the compact form.
     ///
     /// - Parameter code: what the refusal is called where the token is not an identity token.
-    /// - Throws: ``Refusal`` with reason `malformed` or `unsupported_header`.
+    /// - Throws: `Refusal` with reason `malformed` or `unsupported_header`.
     package init(_ compact: String, refusing code: Refusal.Code = .invalidIdentityToken) throws(Refusal) {
         do throws(TokenDefect) {
             try self.init(reading: compact)

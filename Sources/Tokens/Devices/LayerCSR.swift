@@ -17,7 +17,7 @@ package struct LayerCSR: Sendable, Equatable {
 
     /// Reads and verifies a request.
     ///
-    /// - Throws: ``Refusal`` `invalid_csr` with reason `malformed`, `weak_key`, `unsupported_key`, or `bad_proof` if
+    /// - Throws: `Refusal` `invalid_csr` with reason `malformed`, `weak_key`, `unsupported_key`, or `bad_proof` if
     ///   the signature is not the carried key's.
     package init(_ compact: String) throws(Refusal) {
         let token = try UnverifiedToken(compact, refusing: .invalidCSR)

@@ -18,7 +18,7 @@ package struct PresenceProof: Sendable, Equatable {
     /// Judges a proof for a number.
     ///
     /// - Parameter key: the device's presence key; where it registered none, nothing is a proof.
-    /// - Throws: ``Refusal`` `invalid_presence_proof` with the reasons of identity tokens that apply to it.
+    /// - Throws: `Refusal` `invalid_presence_proof` with the reasons of identity tokens that apply to it.
     package init(
         _ compact: String, for number: PhoneNumber, key: VerificationKey?, clockSkew: TimeInterval = 60, now: Date
     ) throws(Refusal) {

@@ -19,7 +19,7 @@ package struct RegisteredKey: Sendable {
 
     /// Makes a stored key ready.
     ///
-    /// - Throws: ``Refusal`` `invalid_provider_key` for a record whose key or algorithm would not be registered today.
+    /// - Throws: `Refusal` `invalid_provider_key` for a record whose key or algorithm would not be registered today.
     package init(_ record: ProviderKeyRecord) throws(Refusal) {
         guard let algorithm = SignatureAlgorithm(rawValue: record.algorithm) else {
             throw Refusal(

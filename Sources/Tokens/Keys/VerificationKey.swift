@@ -21,7 +21,7 @@ package struct VerificationKey: Sendable {
     ///
     /// - Parameter algorithm: what the key is to be used with; `nil` for the usual one of its type (RS256, ES256,
     ///   ES384, EdDSA).
-    /// - Throws: ``Refusal`` `invalid_provider_key` with reason `malformed`, `weak_key` or `unsupported_key`.
+    /// - Throws: `Refusal` `invalid_provider_key` with reason `malformed`, `weak_key` or `unsupported_key`.
     package init(subjectPublicKeyInfo bytes: [UInt8], algorithm: SignatureAlgorithm? = nil) throws(Refusal) {
         do throws(PublicKeyDefect) {
             try self.init(PublicKey(subjectPublicKeyInfo: bytes), algorithm: algorithm)
@@ -32,7 +32,7 @@ package struct VerificationKey: Sendable {
 
     /// Takes a PEM text (RFC 7468) with one `PUBLIC KEY` (§13) or the older `RSA PUBLIC KEY` (RFC 8017 §A.1.1).
     ///
-    /// - Throws: ``Refusal`` `invalid_provider_key` with reason `private_key` if a private key was pasted, otherwise
+    /// - Throws: `Refusal` `invalid_provider_key` with reason `private_key` if a private key was pasted, otherwise
     ///   `malformed`, `weak_key` or `unsupported_key`.
     package init(pem: String, algorithm: SignatureAlgorithm? = nil) throws(Refusal) {
         do throws(PublicKeyDefect) {
@@ -44,7 +44,7 @@ package struct VerificationKey: Sendable {
 
     /// Takes the text forms in which developers keep public keys: PEM, or a JWK if the text is a JSON object.
     ///
-    /// - Throws: ``Refusal`` `invalid_provider_key` as the initializers for each form.
+    /// - Throws: `Refusal` `invalid_provider_key` as the initializers for each form.
     package init(text: String, algorithm: SignatureAlgorithm? = nil) throws(Refusal) {
         // JSON's white space (RFC 8259 §2) may stand before it.
         guard text.utf8.first(where: { ![0x20, 0x09, 0x0A, 0x0D].contains($0) }) == UInt8(ascii: "{") else {

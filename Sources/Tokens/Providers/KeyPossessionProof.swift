@@ -16,7 +16,7 @@ package struct KeyPossessionProof: Sendable {
     /// - Parameters:
     ///   - key: the new key; the proof's `alg` must be its algorithm.
     ///   - provider: who asks, known by a provider token that was verified before.
-    /// - Throws: ``Refusal`` `invalid_provider_key` with reason `bad_proof`.
+    /// - Throws: `Refusal` `invalid_provider_key` with reason `bad_proof`.
     package init(
         _ compact: String, of key: VerificationKey, by provider: ProviderID, realm: String,
         clockSkew: TimeInterval = 60,

@@ -57,7 +57,7 @@ package struct ProviderTokenVerifier: Sendable {
 
     /// Judges a bearer token.
     ///
-    /// - Throws: ``Refusal`` `provider_token_invalid`, its sentence saying what is wrong.
+    /// - Throws: `Refusal` `provider_token_invalid`, its sentence saying what is wrong.
     package func verify(
         _ token: UnverifiedToken, provider: Provider?, key: RegisteredKey?, now: Date
     ) throws(Refusal) -> ProviderToken {
@@ -70,7 +70,7 @@ package struct ProviderTokenVerifier: Sendable {
     /// method and target URI (RFC 9449 §4.2), and `body_sha256`, the base64url SHA-256 of its body (of no bytes where it
     /// has none).
     ///
-    /// - Throws: ``Refusal`` `provider_token_invalid`, its sentence saying what is wrong.
+    /// - Throws: `Refusal` `provider_token_invalid`, its sentence saying what is wrong.
     package func verifyFresh(
         _ token: UnverifiedToken, request: ProvenRequest, provider: Provider?, key: RegisteredKey?, now: Date
     ) throws(Refusal) -> FreshProviderToken {
@@ -96,7 +96,7 @@ package struct ProviderTokenVerifier: Sendable {
 
     /// Judges an enrolment token: `exp − iat` at most ten minutes, and `jti`.
     ///
-    /// - Throws: ``Refusal`` `invalid_csr` with reason `gate`, its sentence saying what is wrong.
+    /// - Throws: `Refusal` `invalid_csr` with reason `gate`, its sentence saying what is wrong.
     package func verifyEnrolment(
         _ token: UnverifiedToken, provider: Provider?, key: RegisteredKey?, now: Date
     ) throws(Refusal) -> EnrolmentToken {

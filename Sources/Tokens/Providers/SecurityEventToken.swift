@@ -102,7 +102,7 @@ extension ProviderTokenVerifier {
     /// Judges an event token: `typ` `secevent+jwt`, `kid`, `iss`, `aud`, `iat` within an hour, `jti`, `sub_id` (or the
     /// event's own `subject`, as earlier drafts had it) and CAEP's session-revoked among `events`.
     ///
-    /// - Throws: ``Refusal`` `provider_token_invalid`, its sentence saying what is wrong.
+    /// - Throws: `Refusal` `provider_token_invalid`, its sentence saying what is wrong.
     package func verifyEvent(
         _ token: UnverifiedToken, provider: Provider?, key: RegisteredKey?, now: Date
     ) throws(Refusal) -> ProviderEventToken {

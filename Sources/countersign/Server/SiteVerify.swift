@@ -37,7 +37,7 @@ struct SiteVerify: Sendable {
         }
     }
 
-    /// - Throws: ``Refusal`` `unavailable` where the endpoint cannot be asked: nobody is certified unasked.
+    /// - Throws: `Refusal` `unavailable` where the endpoint cannot be asked: nobody is certified unasked.
     func accepts(_ response: String) async throws -> Bool {
         let rules = policy[\.certification]
         do {
