@@ -187,3 +187,7 @@ def revocation_list(world):
     expect(not revocations.get_revoked_certificate_by_serial_number(live), "a live serial is listed")
     pem = fetch(world, "/certificates/revocations", Accept="application/x-pem-file")
     x509.load_pem_x509_crl(pem.content)
+    again = fetch(world, "/certificates/revocations", **{"If-None-Match": answer.headers["ETag"]})
+    expect(again.status_code in (200, 304) and (again.status_code == 304) == (not again.content), f"{again.status_code}")
+    other = fetch(world, "/certificates/revocations", **{"If-None-Match": pem.headers["ETag"]})
+    equal(other.status_code, 200, "DER for one who has PEM")

@@ -49,15 +49,18 @@ package struct CertificateRoutes: Sendable {
                 body: ResponseBody(shared: chain))
         }
         router.get("certificates/revocations") { request, _ in
-            let list = lists.buffers(of: try await publish.document())
+            let document = try await publish.document()
             let wantsPEM = request.headers[.accept]?.contains("application/x-pem-file") ?? false
+            // A long list is megabytes: who has it already is told so.
+            let tag = EntityTag("\(document.number)-\(wantsPEM ? "pem" : "der")")
+            var headers: HTTPFields = [
+                .cacheControl: "max-age=300", .eTag: tag.description, .vary: "Accept",
+            ]
+            guard !tag.isKnown(to: request.headers) else { return Response(status: .notModified, headers: headers) }
+            headers[.contentType] = wantsPEM ? "application/x-pem-file" : "application/pkix-crl"
+            let list = lists.buffers(of: document)
             return Response(
-                status: .ok,
-                headers: [
-                    .contentType: wantsPEM ? "application/x-pem-file" : "application/pkix-crl",
-                    .cacheControl: "max-age=300",
-                ],
-                body: ResponseBody(shared: wantsPEM ? list.pem : list.der))
+                status: .ok, headers: headers, body: ResponseBody(shared: wantsPEM ? list.pem : list.der))
         }
     }
 
