@@ -48,7 +48,7 @@ test: $(VENV)/.made
 	$(call TEST,--filter RepositoriesTests,COUNTERSIGN_TEST_STORE=memory)
 
 bench:
-	@$(call install,$(BUILD_PACKAGES) postgresql)
+	@$(call install,$(BUILD_PACKAGES) postgresql nginx-light nodejs)
 	swift build -c release --product countersign
 	swift build -c release --product Benchmarks
 	"$$(swift build -c release --show-bin-path)/Benchmarks"

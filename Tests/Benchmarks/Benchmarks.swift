@@ -8,7 +8,7 @@ import NIOPosix
 
 /// `make bench`: drives the built service with a load on this machine and writes what it cost beside the machine's own
 /// limits in the same run. `bare KEYS` runs the bare HTTP stack instead, `fuzz COUNT` mutated cards, `growth` only
-/// what grows with stored sessions and nodes; `--quick` takes a tenth of the counts.
+/// what grows with stored sessions and nodes, `only NAME…` some parts; `--quick` takes a tenth of the counts.
 @main
 struct Benchmarks {
     static func main() async throws {
@@ -26,19 +26,12 @@ struct Benchmarks {
         if arguments.first == "growth" {
             return try await Growth(quick: quick, group: group, report: report).run()
         }
-        let service = try await RunningService()
-        let bare = try await Bare(service, quick: quick, group: group)
-        let limits = try await Limits.measure(bare, report)
-        try await SignIn(service: service, bare: bare, limits: limits, quick: quick, group: group, report: report).run()
-        await bare.stop()
-        try await Verification(service: service, quick: quick, group: group, report: report).run()
-        try await Handshakes(service: service, quick: quick, group: group, report: report).run()
-        try await Bans(service: service, quick: quick, group: group, report: report).run()
-        try await Revocations(service: service, quick: quick, group: group, report: report).run()
-        try await Hoards(service: service, report: report).run()
-        try await Memory(service: service, quick: quick, group: group, report: report).run()
-        _ = service.stop()
-        try await HangingReceiver(quick: quick, group: group, report: report).run()
+        let parts = Parts(quick: quick, group: group, report: report)
+        if arguments.first == "only" {
+            try await parts.run(only: Set(arguments.dropFirst().filter { !$0.hasPrefix("--") }))
+            return try await group.shutdownGracefully()
+        }
+        try await parts.run(only: nil)
         // What was measured is kept, whatever becomes of the rest.
         if !quick { try save(report) }
         do {
@@ -67,6 +60,41 @@ struct Benchmarks {
             the ratios of one run.
 
             """
+    }
+}
+
+/// The parts that share one running service, by name.
+struct Parts {
+    let quick: Bool
+    let group: MultiThreadedEventLoopGroup
+    let report: Report
+
+    /// Runs all parts, or those that are named.
+    func run(only names: Set<String>?) async throws {
+        func wants(_ name: String) -> Bool { names?.contains(name) ?? true }
+        let service = try await RunningService()
+        if wants("signin") {
+            let bare = try await Bare(service, quick: quick, group: group)
+            let limits = try await Limits.measure(bare, report)
+            try await SignIn(
+                service: service, bare: bare, limits: limits, quick: quick, group: group, report: report
+            ).run()
+            await bare.stop()
+        }
+        if wants("verification") {
+            try await Verification(service: service, quick: quick, group: group, report: report).run()
+        }
+        if wants("handshakes") {
+            try await Handshakes(service: service, quick: quick, group: group, report: report).run()
+        }
+        if wants("bans") { try await Bans(service: service, quick: quick, group: group, report: report).run() }
+        if wants("revocations") {
+            try await Revocations(service: service, quick: quick, group: group, report: report).run()
+        }
+        if wants("hoards") { try await Hoards(service: service, report: report).run() }
+        if wants("memory") { try await Memory(service: service, quick: quick, group: group, report: report).run() }
+        _ = service.stop()
+        if wants("webhook") { try await HangingReceiver(quick: quick, group: group, report: report).run() }
     }
 }
 

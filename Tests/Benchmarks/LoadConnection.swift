@@ -7,6 +7,8 @@ import NIOSSL
 struct Answer: Sendable {
     let status: Int
     let body: ByteBuffer
+    /// `ETag`, with its quotes.
+    let entityTag: String?
     /// From the first byte sent to the last received.
     let nanoseconds: Int64
 }
@@ -92,9 +94,9 @@ final class LoadConnection: ChannelInboundHandler, Sendable {
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         var bytes = unwrapInboundIn(data)
         work.value.received.writeBuffer(&bytes)
-        guard let (status, body) = Self.takeAnswer(&work.value.received) else { return }
+        guard let (status, body, tag) = Self.takeAnswer(&work.value.received) else { return }
         let elapsed = (NIODeadline.now() - work.value.sentAt).nanoseconds
-        work.value.answers.append(Answer(status: status, body: body, nanoseconds: elapsed))
+        work.value.answers.append(Answer(status: status, body: body, entityTag: tag, nanoseconds: elapsed))
         if work.value.next < work.value.requests.count {
             sendNext()
         } else {
@@ -118,7 +120,7 @@ final class LoadConnection: ChannelInboundHandler, Sendable {
     }
 
     /// Takes one whole answer out of what has arrived.
-    private static func takeAnswer(_ buffer: inout ByteBuffer) -> (Int, ByteBuffer)? {
+    private static func takeAnswer(_ buffer: inout ByteBuffer) -> (Int, ByteBuffer, String?)? {
         let view = buffer.readableBytesView
         guard let end = view.firstRange(of: "\r\n\r\n".utf8) else { return nil }
         let head = String(decoding: view[..<end.lowerBound], as: UTF8.self).lowercased()
@@ -126,11 +128,13 @@ final class LoadConnection: ChannelInboundHandler, Sendable {
         let length =
             head.split(separator: "\r\n").first { $0.hasPrefix("content-length:") }
             .flatMap { Int($0.dropFirst(15).trimmingPrefix(" ")) } ?? 0
+        let tag = head.split(separator: "\r\n").first { $0.hasPrefix("etag:") }
+            .map { String($0.dropFirst(5).trimmingPrefix(" ")) }
         guard buffer.readableBytes >= headLength + length else { return nil }
         buffer.moveReaderIndex(forwardBy: headLength)
         let body = buffer.readSlice(length: length) ?? ByteBuffer()
         if buffer.readableBytes == 0 { buffer.clear() }
-        return (Int(head.dropFirst(9).prefix(3)) ?? 0, body)
+        return (Int(head.dropFirst(9).prefix(3)) ?? 0, body, tag)
     }
 }
 

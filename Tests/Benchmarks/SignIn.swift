@@ -56,8 +56,24 @@ struct SignIn {
         load = try await Load.run(fleet, processes: [process], requests: checks, expecting: 200)
         try await row("GET /sessions/current", load, 0, "≤ 1.3")
         await fleet.close()
+        let peers = Peers(service: service, devices: devices, quick: quick, group: group)
+        let peersChecks = try await peers.checks(tokens)
         try await introspect(tokens, provider, process)
         try await certify(process)
+        compare(peersChecks)
+    }
+
+    private func compare(_ checks: [Peers.Check]) {
+        report.section(
+            "A checked session beside other servers: 32 connections, mutual TLS 1.3, one log line a request",
+            ["server", "CPU µs", "÷ nginx", "per second", "p50 ms", "p99 ms"])
+        guard let nginx = checks.first else { return }
+        for check in checks {
+            report.row(
+                check.name, check.load.microseconds.places(1),
+                (check.load.microseconds / nginx.load.microseconds).places(2), check.load.perSecond.places(0),
+                check.load.p50.places(2), check.load.p99.places(2))
+        }
     }
 
     private func introspect(
