@@ -10,9 +10,11 @@ EXTENDS Naturals, Sequences, FiniteSets
 CONSTANTS
     Most,                       \* transactions in a behaviour
     PageSize,                   \* rows that one statement of the reader returns
+    Reading,                    \* from where on a reader asks: "horizon", or "snapshot"
     LossCheck,                  \* how a reader notices a take-over: "timeline", "tag" (of the last row), or "none"
     GuardHorizon,               \* the position never passes the lowest number that is still open
     GuardPositionBelowLastRow,  \* nor does it pass the number behind the last row that was seen
+    GuardOpenRemembered,        \* with "snapshot": what was open in the last snapshot is asked for again
     GuardSkipSeen,              \* a row that was seen is not applied again
     GuardPageToEnd,             \* the position moves only when a page was the last
     GuardPurgeBelowPosition,    \* rows are purged only below the reader's position
@@ -49,20 +51,23 @@ NewPosition(highest) ==
         horizon == IF GuardHorizon THEN Horizon ELSE server.next
     IN Min({bound, horizon})
 
+OpenNow == IF GuardOpenRemembered /\ Reading = "snapshot" THEN Numbers(open) ELSE {}
+
 (* A reader that begins has nothing in memory: whatever it loads later is at least as new as this. *)
 Beginning ==
     LET highest == Max(Numbers(Log) \cup {0})
         position == NewPosition(highest)
     IN [position |-> position, highest |-> highest, seen |-> {r \in Log : r.xid >= position},
-        last |-> {r \in Log : r.xid = highest}, timeline |-> server.timeline, incarnation |-> server.incarnation,
+        last |-> {r \in Log : r.xid = highest}, wasOpen |-> OpenNow,
+        timeline |-> server.timeline, incarnation |-> server.incarnation,
         covered |-> History, asOf |-> History, complete |-> TRUE, repeated |-> FALSE]
 
 Init ==
     /\ begun = 0
     /\ server = [next |-> 1, timeline |-> 1, incarnation |-> 1, crash |-> 1, failover |-> 1, restore |-> 1]
     /\ open = {} /\ commits = <<>> /\ base = {} /\ purged = {} /\ backup = {}
-    /\ reader = [position |-> 1, highest |-> 0, seen |-> {}, last |-> {}, timeline |-> 1, incarnation |-> 1,
-                 covered |-> {}, asOf |-> {}, complete |-> TRUE, repeated |-> FALSE]
+    /\ reader = [position |-> 1, highest |-> 0, seen |-> {}, last |-> {}, wasOpen |-> {},
+                 timeline |-> 1, incarnation |-> 1, covered |-> {}, asOf |-> {}, complete |-> TRUE, repeated |-> FALSE]
 
 -----------------------------------------------------------------------------
 (* Transactions *)
@@ -113,7 +118,7 @@ BackUp ==
     /\ backup' = History
     /\ UNCHANGED <<begun, server, open, commits, base, purged, reader>>
 
-(* The backup is filled into a new server, which counts from the beginning, on a timeline that may have the same name. *)
+(* The backup is filled into a new server, which counts from the beginning, on a timeline of perhaps the same name. *)
 Restore ==
     /\ server.restore > 0
     /\ open' = {} /\ commits' = <<>> /\ base' = backup
@@ -130,16 +135,25 @@ IsKnownServer ==
 
 Forget == reader' = [Beginning EXCEPT !.repeated = reader.repeated]
 
+(* By "horizon" everything behind the lowest number that was open: all of it again, for as long as a stranger's
+   transaction lasts. By "snapshot" what was open, and what is behind the last row: no row twice, whoever is open. *)
+IsAskedFor(row) ==
+    IF Reading = "horizon" THEN row.xid >= reader.position
+    ELSE row.xid \in reader.wasOpen \/ row.xid > reader.highest
+
 Read ==
-    LET rows == {r \in Log : r.xid >= reader.position}
+    LET rows == {r \in Log : IsAskedFor(r)}
         new == IF GuardSkipSeen THEN {r \in rows : r.xid \notin Numbers(reader.seen)} ELSE rows
         page == {r \in new : Cardinality({s \in new : s.xid < r.xid}) < PageSize}
         isLast == page = new
-        highest == Max(Numbers(page) \cup {reader.highest})
-        position == IF isLast \/ ~GuardPageToEnd THEN NewPosition(highest) ELSE reader.position
+        highest == Max(Numbers(page \cup reader.seen) \cup {reader.highest})
+        isMoved == isLast \/ ~GuardPageToEnd
+        position == IF isMoved THEN NewPosition(highest) ELSE reader.position
     IN reader' = [reader EXCEPT
-        !.position = position, !.highest = highest,
-        !.seen = {r \in @ \cup page : r.xid >= position},
+        !.position = position, !.highest = IF isMoved THEN highest ELSE @,
+        !.seen = IF Reading = "horizon" THEN {r \in @ \cup page : r.xid >= position}
+                 ELSE IF isMoved THEN {} ELSE @ \cup page,
+        !.wasOpen = IF isMoved THEN OpenNow ELSE @,
         !.last = IF page = {} THEN @ ELSE {r \in page : r.xid = Max(Numbers(page))},
         !.covered = @ \cup page, !.asOf = History, !.complete = isLast,
         !.repeated = @ \/ page \cap reader.covered # {}]

@@ -17,6 +17,7 @@ import tlc
 AT_ONCE = 2  # runs side by side
 PATIENCE = 10  # times the seconds that a run is expected to take
 
+SNAPSHOT = {"Reading": '"snapshot"'}
 PAIR = {"Sessions": "{1, 2}", "Renewals": "{}"}
 RESTORED = {"Renewals": "{1}", "Restores": "1"}
 THREE = {"Nodes": "{a, b, c}", "Bound": "1", "Latest": "2", "Splits": "0", "Beats": "1",
@@ -27,6 +28,7 @@ CLOCKS = {"Splits": "0", "Beats": "1", "Wrong": "2", "SessionEnd": "3"}
 # What must hold: name, module, changed constants, seconds that it takes on a slow and busy core.
 MODELS = [
     ("change log", "ChangeLog", {}, 6),
+    ("change log, by snapshots", "ChangeLog", SNAPSHOT, 8),
     ("sessions, two renewals", "Session", {}, 5),
     ("sessions, two sign-ins", "Session", PAIR, 4),
     ("sessions and a restore", "Session", RESTORED, 7),
@@ -40,6 +42,7 @@ MODELS = [
 GUARDS = [
     ("ChangeLog", "GuardHorizon", "FALSE", "NothingMissed", {}),
     ("ChangeLog", "GuardPositionBelowLastRow", "FALSE", "NothingMissed", {}),
+    ("ChangeLog", "GuardOpenRemembered", "FALSE", "NothingMissed", SNAPSHOT),
     ("ChangeLog", "GuardSkipSeen", "FALSE", "AppliedOnce", {}),
     ("ChangeLog", "GuardPageToEnd", "FALSE", "NothingMissed", {}),
     ("ChangeLog", "GuardPurgeBelowPosition", "FALSE", "NothingMissed", {}),

@@ -40,8 +40,10 @@ def does(event):
 
 
 def part(events, states):
-    """One user's part: requests, and points in the order of time. At the same moment begins come first: the model is not
-    stricter than clocks are."""
+    """One user's part: requests, and points in the order of time.
+
+    At the same moment begins come first: the model is not stricter than clocks are.
+    """
     requests, points = [], []
     for event in events:
         what = does(event)
@@ -61,8 +63,10 @@ def part(events, states):
 
 
 def parts(events, rows):
-    """The parts of all users, and for each the users that it stands for. Those who were asked for more than one nonce are
-    left out: the model has one."""
+    """The parts of all users, and for each the users that it stands for.
+
+    Users with more than one nonce are left out: the model has one.
+    """
     by_user, states, nonces = {}, {}, {}
     for event in sorted(events, key=lambda event: event.begin):
         by_user.setdefault(event.subject, []).append(event)
@@ -116,7 +120,8 @@ def main():
     parser.add_argument("file")
     with open(parser.parse_args().file, encoding="utf8") as file:
         recorded = json.load(file)
-    sentences, (count, users) = refused([SimpleNamespace(**event) for event in recorded["events"]], recorded["sessions"])
+    events = [SimpleNamespace(**event) for event in recorded["events"]]
+    sentences, (count, users) = refused(events, recorded["sessions"])
     for sentence in sentences:
         print(sentence)
     print(f"{count - len(sentences)} of {count} parts, of {users} users, are accepted")
