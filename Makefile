@@ -2,7 +2,7 @@
 # make test  installs what the tests need and runs everything
 # make bench builds for release and measures; it writes Tests/Benchmarks/RESULTS.md
 # make fuzz  reads ten million mutated cards, and sends 200,000 odd requests; FUZZ_ROUNDS and FUZZ_SEED are yours
-# make docs  builds the documentation; a broken link or any other warning fails it
+# make docs  builds the pages and the doc comments of every target; a broken link or any other warning fails it
 .PHONY: run test bench fuzz build format lint docs
 SHELL := /bin/bash
 VENV := $(CURDIR)/.venv
@@ -71,10 +71,7 @@ format:
 lint:
 	swift format lint --strict --recursive --parallel Package.swift Sources Tests
 
-DOCC ?= $(shell dirname "$$(command -v swift)")/docc
 docs:
-	@for catalog in Sources/*/*.docc; do \
-		out=$$(mktemp -d); echo "$$catalog"; \
-		$(DOCC) convert $$catalog --warnings-as-errors --output-path $$out; status=$$?; \
-		rm -rf $$out; [ $$status = 0 ] || exit $$status; \
-	done
+	@$(call install,$(BUILD_PACKAGES))
+	swift build
+	bash .ci/docs

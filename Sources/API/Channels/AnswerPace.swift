@@ -43,7 +43,7 @@ final class UnsentBytes {
 /// a connection that owes too much.
 ///
 /// Without it a peer with a window of zero holds each answer until it goes (RFC 9113 §10.5). Progress alone is no measure,
-/// since one byte a minute is progress: the time of an answer is ``answerTimeout`` and a second for each 4 KiB that left.
+/// since one byte a minute is progress: the time of an answer is `answerTimeout` and a second for each 4 KiB that left.
 final class AnswerPaceHandler: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPRequestPart
     typealias InboundOut = HTTPRequestPart
