@@ -19,6 +19,8 @@ CONSTANTS
     GuardHeldAtRenew,        \* a renewal is refused while one of its gates is held
     GuardRenewCompareToken,  \* a renewal replaces the token that it was shown, no other
     GuardRenewLiveOnly,      \* an ended session is not renewed
+    GuardLiftLooksAtOthers,  \* lifting a ban leaves the hold if another ban is in force
+    GuardLiftSerializable,   \* and fails if the gate has changed since it looked
     GuardSweepByGeneration,  \* what is ended afterwards are rows with old generations, not a user's rows
     GuardRestoreEndsAll,     \* a restore ends every session of the backup
     GuardRestoreReplays      \* a restore takes over the holds of the store that it replaces
@@ -28,11 +30,12 @@ VARIABLES
     rows,      \* session -> its row
     signIns,   \* sign-in -> what its statement has read
     renewals,  \* renewal -> what it was shown, and what its statement has read
+    bans,      \* how many bans on the user are in force, and what a lifting that is under way has read
     acts,      \* how many acts are still to come
     backup,    \* gates and rows as a backup has them
     truth      \* what nobody may forget: sessions that were ended or cut off, holds in force, tokens exchanged
 
-vars == <<gates, rows, signIns, renewals, acts, backup, truth>>
+vars == <<gates, rows, signIns, renewals, bans, acts, backup, truth>>
 
 Keys == {"key1", "key2"}
 Gates == {"user"} \cup Keys
@@ -52,6 +55,7 @@ Init ==
     /\ rows = [s \in Sessions |-> NoRow]
     /\ signIns = [s \in Sessions |-> Idle]
     /\ renewals = [r \in Renewals |-> Idle]
+    /\ bans = [inForce |-> 0, lifting |-> Idle]
     /\ acts = [cuts |-> Cuts, lifts |-> Lifts, restores |-> Restores]
     /\ backup = [isTaken |-> FALSE]
     /\ truth = [cut |-> {}, ended |-> {}, admittedWhileHeld |-> {}, renewedWhileHeld |-> {}, held |-> {},
@@ -65,7 +69,7 @@ SignInReads(s, key) ==
     /\ GuardHeldAtSignIn => ~IsHeld(key)
     /\ signIns' = [signIns EXCEPT ![s] = [phase |-> "read", key |-> key, generations |-> Generations(key)]]
     /\ truth' = [truth EXCEPT !.admittedWhileHeld = IF {"user", key} \cap truth.held = {} THEN @ ELSE @ \cup {s}]
-    /\ UNCHANGED <<gates, rows, renewals, acts, backup>>
+    /\ UNCHANGED <<bans, gates, rows, renewals, acts, backup>>
 
 SignInCommits(s) ==
     /\ signIns[s].phase = "read"
@@ -74,7 +78,7 @@ SignInCommits(s) ==
             state |-> "live", key |-> key, token |-> <<s, 0>>,
             generations |-> IF GuardOneStatement THEN signIns[s].generations ELSE Generations(key)]]
     /\ signIns' = [signIns EXCEPT ![s] = [phase |-> "done"]]
-    /\ UNCHANGED <<gates, renewals, acts, backup, truth>>
+    /\ UNCHANGED <<bans, gates, renewals, acts, backup, truth>>
 
 -----------------------------------------------------------------------------
 (* Renewal: the session is looked up and the new identity token verified; later comes the statement *)
@@ -83,7 +87,7 @@ RenewalIsShown(r, s, key) ==
     /\ renewals[r] = Idle
     /\ rows[s].state = "challenged"
     /\ renewals' = [renewals EXCEPT ![r] = [phase |-> "shown", session |-> s, key |-> key, old |-> rows[s].token]]
-    /\ UNCHANGED <<gates, rows, signIns, acts, backup, truth>>
+    /\ UNCHANGED <<bans, gates, rows, signIns, acts, backup, truth>>
 
 RenewalReads(r) ==
     LET renewal == renewals[r]
@@ -96,7 +100,7 @@ RenewalReads(r) ==
               phase |-> "read", session |-> @.session, key |-> @.key, old |-> @.old,
               generations |-> Generations(renewal.key), wasHeld |-> {"user", renewal.key} \cap truth.held # {},
               cut |-> {cut[2] : cut \in {cut \in truth.cut : cut[1] = renewal.session}}]]
-       /\ UNCHANGED <<gates, rows, signIns, acts, backup, truth>>
+       /\ UNCHANGED <<bans, gates, rows, signIns, acts, backup, truth>>
 
 (* The row is locked and looked at again, the gates are not. A key that was revoked since the snapshot has no part in a
    session that another key renews: it is as if the renewal had come first. *)
@@ -114,7 +118,7 @@ RenewalCommits(r) ==
               !.cut = {cut \in @ : cut[1] # s \/ cut[2] = "user"} \cup {<<s, g>> : g \in renewal.cut},
               !.renewedWhileHeld = IF renewal.wasHeld THEN @ \cup {s} ELSE @]
        /\ renewals' = [renewals EXCEPT ![r] = [phase |-> "done"]]
-       /\ UNCHANGED <<gates, signIns, acts, backup>>
+       /\ UNCHANGED <<bans, gates, signIns, acts, backup>>
 
 -----------------------------------------------------------------------------
 (* What ends sessions *)
@@ -122,13 +126,13 @@ RenewalCommits(r) ==
 Challenge(s) ==
     /\ MayAct(s)
     /\ rows' = [rows EXCEPT ![s].state = "challenged"]
-    /\ UNCHANGED <<gates, signIns, renewals, acts, backup, truth>>
+    /\ UNCHANGED <<bans, gates, signIns, renewals, acts, backup, truth>>
 
 End(s) ==
     /\ rows[s].state \in {"live", "challenged"}
     /\ rows' = [rows EXCEPT ![s].state = "over"]
     /\ truth' = [truth EXCEPT !.ended = @ \cup {s}]
-    /\ UNCHANGED <<gates, signIns, renewals, acts, backup>>
+    /\ UNCHANGED <<bans, gates, signIns, renewals, acts, backup>>
 
 (* Sessions that a gate's change must end: those that are there, and those that are being opened. *)
 Behind(g) == {<<s, g>> : s \in
@@ -153,6 +157,7 @@ Cut(g, holds) ==
            !.cut = @ \cup Behind(g),
            !.held = IF holds THEN @ \cup {g} ELSE @]
     /\ renewals' = Reached(g)
+    /\ bans' = IF holds /\ g = "user" THEN [bans EXCEPT !.inForce = @ + 1] ELSE bans
     /\ UNCHANGED <<rows, signIns, backup>>
 
 (* A key that is revoked without the end of its sessions, or retired: it opens and renews nothing any more. *)
@@ -161,14 +166,26 @@ Retire(key) ==
     /\ acts' = [acts EXCEPT !.cuts = @ - 1]
     /\ gates' = [gates EXCEPT ![key].isHeld = TRUE]
     /\ truth' = [truth EXCEPT !.held = @ \cup {key}]
-    /\ UNCHANGED <<rows, signIns, renewals, backup>>
+    /\ UNCHANGED <<bans, rows, signIns, renewals, backup>>
 
-Lift ==
-    /\ acts.lifts > 0 /\ gates["user"].isHeld
+(* A lifting looks for other bans, and writes later. *)
+LiftReads ==
+    /\ acts.lifts > 0 /\ bans.inForce > 0 /\ bans.lifting = Idle
     /\ acts' = [acts EXCEPT !.lifts = @ - 1]
-    /\ gates' = [gates EXCEPT !["user"] = [generation |-> @.generation + 1, isHeld |-> FALSE]]
-    /\ truth' = [truth EXCEPT !.held = @ \ {"user"}, !.cut = @ \cup Behind("user")]
-    /\ UNCHANGED <<rows, signIns, renewals, backup>>
+    /\ bans' = [bans EXCEPT !.lifting = [
+           phase |-> "read", generation |-> gates["user"].generation,
+           isHeld |-> GuardLiftLooksAtOthers /\ bans.inForce > 1]]
+    /\ UNCHANGED <<gates, rows, signIns, renewals, backup, truth>>
+
+(* The generation rises here, too: no property needs it. *)
+LiftCommits ==
+    /\ bans.lifting.phase = "read"
+    /\ GuardLiftSerializable => bans.lifting.generation = gates["user"].generation
+    /\ bans' = [inForce |-> bans.inForce - 1, lifting |-> Idle]
+    /\ gates' = [gates EXCEPT !["user"] = [generation |-> @.generation + 1, isHeld |-> bans.lifting.isHeld]]
+    /\ truth' = [truth EXCEPT
+           !.held = IF bans.inForce = 1 THEN @ \ {"user"} ELSE @, !.cut = @ \cup Behind("user")]
+    /\ UNCHANGED <<rows, signIns, renewals, acts, backup>>
 
 (* One row of a batch. *)
 Sweep(s) ==
@@ -176,15 +193,15 @@ Sweep(s) ==
     /\ IF GuardSweepByGeneration THEN ~Current(rows[s]) ELSE acts.cuts < Cuts
     /\ rows' = [rows EXCEPT ![s].state = "over"]
     /\ truth' = [truth EXCEPT !.sweptAlive = IF s \in CutOff THEN @ ELSE @ \cup {s}]
-    /\ UNCHANGED <<gates, signIns, renewals, acts, backup>>
+    /\ UNCHANGED <<bans, gates, signIns, renewals, acts, backup>>
 
 -----------------------------------------------------------------------------
 (* Restore of a backup; requests that were under way fail with the server *)
 
 BackUp ==
     /\ ~backup.isTaken /\ acts.restores > 0
-    /\ backup' = [isTaken |-> TRUE, gates |-> gates, rows |-> rows]
-    /\ UNCHANGED <<gates, rows, signIns, renewals, acts, truth>>
+    /\ backup' = [isTaken |-> TRUE, gates |-> gates, rows |-> rows, bans |-> bans.inForce]
+    /\ UNCHANGED <<bans, gates, rows, signIns, renewals, acts, truth>>
 
 Restore ==
     /\ backup.isTaken /\ acts.restores > 0
@@ -194,6 +211,7 @@ Restore ==
            THEN [backup.rows[s] EXCEPT !.state = "over"] ELSE backup.rows[s]]
     /\ gates' = [g \in Gates |->
            IF GuardRestoreReplays THEN [backup.gates[g] EXCEPT !.isHeld = gates[g].isHeld] ELSE backup.gates[g]]
+    /\ bans' = [inForce |-> IF GuardRestoreReplays THEN bans.inForce ELSE backup.bans, lifting |-> Idle]
     /\ signIns' = [s \in Sessions |-> IF signIns[s].phase = "read" THEN [phase |-> "done"] ELSE signIns[s]]
     /\ renewals' = [r \in Renewals |-> IF renewals[r] = Idle THEN Idle ELSE [phase |-> "done"]]
     /\ UNCHANGED <<backup, truth>>
@@ -205,7 +223,7 @@ Next ==
     \/ \E r \in Renewals : RenewalReads(r) \/ RenewalCommits(r)
     \/ \E g \in Gates, holds \in BOOLEAN : Cut(g, holds)
     \/ \E key \in Keys : Retire(key)
-    \/ Lift \/ BackUp \/ Restore
+    \/ LiftReads \/ LiftCommits \/ BackUp \/ Restore
 
 Spec == Init /\ [][Next]_vars
 

@@ -58,6 +58,8 @@ GUARDS = [
     ("Session", "GuardHeldAtRenew", "FALSE", "HeldRenewsNothing", {}),
     ("Session", "GuardRenewCompareToken", "FALSE", "RenewedOnce", {}),
     ("Session", "GuardRenewLiveOnly", "FALSE", "EndStays", {}),
+    ("Session", "GuardLiftLooksAtOthers", "FALSE", "HeldOpensNothing", {}),
+    ("Session", "GuardLiftSerializable", "FALSE", "HeldOpensNothing", {}),
     ("Session", "GuardSweepByGeneration", "FALSE", "SweepEndsOnlyCut", {}),
     ("Session", "GuardRestoreEndsAll", "FALSE", "EndStays", RESTORED),
     ("Session", "GuardRestoreReplays", "FALSE", "HeldOpensNothing", RESTORED),
