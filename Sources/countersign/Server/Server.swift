@@ -275,6 +275,7 @@ struct Server: Sendable {
                 "ops": .string(settings.opsAddress.host(port: ports.port(.ops))),
                 "limits": .string(settings.limits ? "on" : "off"),
             ]))
+        ReadinessNotification.send()
     }
 
     private func runHousekeeping() async {
