@@ -1,0 +1,15 @@
+import Fixtures
+import Foundation
+import Testing
+
+/// What installs, balances and watches the service. `make package-test` installs the release's package for real.
+@Suite("The package", .serialized)
+struct PackageTests {
+    @Test("has alerts that fire when they should, and a dashboard whose every query names a metric of the service")
+    func monitoring() async throws {
+        let service = try await RunningService()
+        let arguments = service.clientArguments + ["--root", RunningService.root.path]
+        let printed = try await expectScript("package_monitoring.py", arguments, seconds: 120)
+        #expect(printed.contains("alerts"))
+    }
+}

@@ -1,0 +1,111 @@
+"""Compares the alert rules and the dashboard with the metrics that the service has, and lets promtool try each alert.
+
+A metric that no event has counted yet is on no page, so that names and labels are read from the sources; what a running
+service shows must be among them, or the reading is wrong.
+"""
+
+import json
+import re
+import subprocess
+import tempfile
+from pathlib import Path
+
+import requests
+import yaml
+
+import options
+from checks import equal, expect
+from client import TIMEOUT
+
+OF_PROMETHEUS = {"instance", "job", "le"}
+
+
+def known(sources):
+    """The metrics of the sources, each with its labels."""
+    text = "\n".join(path.read_text() for path in sorted(sources.rglob("*.swift")))
+    metrics = {}
+    pattern = r'(Counter|Timer)\(\s*label: "(\w+)"(?:,\s*dimensions: \[((?:\("\w+",.*?\)(?:,\s*)?)+)\])?'
+    for kind, name, dimensions in re.findall(pattern, text, re.DOTALL):
+        labels = set(re.findall(r'\("(\w+)",', dimensions))
+        for end in ["_total"] if kind == "Counter" else ["_bucket", "_sum", "_count"]:
+            metrics[f"countersign_{name}{end}"] = labels
+    for name in re.findall(r'count\("(connections_\w+)"', text):
+        metrics[f"countersign_{name}_total"] = {"listener", "reason"}
+    for name in re.findall(r'addGauge\("(\w+)"', text):
+        metrics[f"countersign_{name}"] = set()
+    return metrics, text
+
+
+def shown(page):
+    """The metrics of a page, each with its labels."""
+    metrics = {}
+    for name, labels in re.findall(r"^(countersign_\w+)(?:\{(.*)\})? ", page, re.MULTILINE):
+        metrics.setdefault(name, set()).update(re.findall(r'(\w+)="', labels))
+    return metrics
+
+
+def judge(query, metrics, text):
+    """Fails if a query names a metric, a label or a label's value that the service does not have."""
+    names = re.findall(r"countersign_\w+", query)
+    expect(names or query.startswith("up{"), f"no metric in {query}")
+    labels = set()
+    for name in names:
+        expect(name in metrics, f"{name} is no metric: {query}")
+        labels |= metrics[name]
+    for selector in re.findall(r"countersign_\w+\{(.*?)\}", query):
+        for label, operator, value in re.findall(r'(\w+)(=~|!=|=)"(.*?)"', selector):
+            expect(label in labels | OF_PROMETHEUS, f"{label} is no label: {query}")
+            if operator != "=~":
+                case = re.sub("_(.)", lambda found: found[1].upper(), value)
+                expect(f'"{value}"' in text or f"case {case}" in text, f"{label} is never {value}: {query}")
+    for group in re.findall(r"\bby \((.*?)\)", query):
+        for label in group.split(", "):
+            expect(label in labels | OF_PROMETHEUS, f"{label} is no label: {query}")
+
+
+def promtool(*arguments):
+    """Fails unless promtool is content."""
+    done = subprocess.run(["promtool", *map(str, arguments)], capture_output=True, text=True, timeout=60, check=False)
+    equal(done.returncode, 0, f"promtool {arguments[:2]} says {done.stdout}{done.stderr}; its exit code")
+
+
+def main():
+    parser = options.parser(__doc__)
+    parser.add_argument("--root", required=True, type=Path)
+    chosen = parser.parse_args()
+    folder = chosen.root / "Sources/Packaging/monitoring"
+    metrics, text = known(chosen.root / "Sources")
+    expect(len(metrics) > 20, f"only {len(metrics)} metrics were found in the sources")
+
+    requests.get(chosen.ops + "/readyz", timeout=TIMEOUT)
+    page = shown(requests.get(chosen.ops + "/metrics", timeout=TIMEOUT).text)
+    expect(len(page) > 5, f"the page shows {sorted(page)}")
+    for name, labels in page.items():
+        expect(name in metrics, f"{name} was not found in the sources")
+        expect(labels <= metrics[name] | OF_PROMETHEUS, f"{name} has labels {sorted(labels)}")
+
+    alerts = [rule for group in yaml.safe_load((folder / "alerts.yml").read_text())["groups"] for rule in group["rules"]]
+    dashboard = json.loads((folder / "dashboard.json").read_text())
+    queries = [target["expr"] for panel in dashboard["panels"] for target in panel["targets"]]
+    for query in [alert["expr"] for alert in alerts] + queries:
+        judge(query, metrics, text)
+    shown_metrics = set(re.findall(r"countersign_\w+", "\n".join(queries)))
+    for name in metrics:
+        expect(name in shown_metrics or name.endswith(("_sum", "_count")), f"no panel shows {name}")
+
+    promtool("check", "rules", folder / "alerts.yml")
+    promtool("test", "rules", folder / "alerts_test.yml")
+    tests = yaml.safe_load((folder / "alerts_test.yml").read_text())["tests"]
+    fired = {case["alertname"] for test in tests for case in test["alert_rule_test"] if case.get("exp_alerts")}
+    equal(fired, {alert["alert"] for alert in alerts}, "the alerts that a test fires")
+    with tempfile.NamedTemporaryFile("w", suffix=".yml") as file:
+        rules = [{"record": f"panel:{number}", "expr": query.replace("$__rate_interval", "5m")}
+                 for number, query in enumerate(queries)]
+        yaml.safe_dump({"groups": [{"name": "dashboard", "rules": rules}]}, file)
+        file.flush()
+        promtool("check", "rules", file.name)
+    print(f"{len(alerts)} alerts and {len(queries)} queries of {len(metrics)} metrics")
+
+
+if __name__ == "__main__":
+    main()
