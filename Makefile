@@ -8,7 +8,8 @@ SHELL := /bin/bash
 VENV := $(CURDIR)/.venv
 BUILD_PACKAGES := pkg-config libssl-dev libjwt-dev libsqlite3-dev libpq-dev
 TEST_PACKAGES := postgresql faketime softhsm2 opensc libengine-pkcs11-openssl age python3-venv openssl \
-    curl nodejs golang-go openjdk-17-jdk-headless prometheus
+    curl nodejs golang-go openjdk-17-jdk-headless \
+    prometheus haproxy nginx-light libnginx-mod-stream
 ROOT := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 
 # Installs the packages of a list that are not there; asks no network where nothing is missing. Of servers among them none

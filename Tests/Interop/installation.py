@@ -84,6 +84,8 @@ class Installation:
 class Node:
     """One `countersign serve`."""
 
+    limits = "off"
+
     def __init__(self, installation, name, store, environment):
         self.installation, self.name, self.store, self.environment = installation, name, store, environment
         self.log = installation.directory / f"{name}.log"
@@ -95,7 +97,7 @@ class Node:
         """Starts it and waits until it listens; a second start listens where the first did."""
         command = [
             "setpriv", "--pdeathsig", "KILL", "--", self.installation.countersign, "serve",
-            *self.installation.places(self.store), "--limits", "off",
+            *self.installation.places(self.store), "--limits", self.limits,
             "--public", self.ports[0], "--client", self.ports[1], "--ops", self.ports[2]]
         environment = {**os.environ, "COUNTERSIGN_TEXTS": self.installation.texts, **self.environment}
         with open(self.log, "ab") as log:

@@ -5,6 +5,17 @@ import Testing
 /// What installs, balances and watches the service. `make package-test` installs the release's package for real.
 @Suite("The package", .serialized)
 struct PackageTests {
+    /// The repository and the built binary.
+    private static func places() throws -> [String] {
+        ["--root", RunningService.root.path, "--countersign", try RunningService.product("countersign")]
+    }
+
+    @Test("has examples for haproxy, nginx and Prometheus that run as they stand but for the addresses")
+    func examples() async throws {
+        let printed = try await expectScript("package_proxies.py", try Self.places(), seconds: 120)
+        #expect(printed.contains("nginx: "))
+    }
+
     @Test("has alerts that fire when they should, and a dashboard whose every query names a metric of the service")
     func monitoring() async throws {
         let service = try await RunningService()
