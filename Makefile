@@ -3,13 +3,14 @@
 # make bench builds for release and measures; it writes Tests/Benchmarks/RESULTS.md
 # make fuzz  reads ten million mutated cards, and sends 200,000 odd requests; FUZZ_ROUNDS and FUZZ_SEED are yours
 # make docs  builds the pages and the doc comments of every target; a broken link or any other warning fails it
-.PHONY: run test bench fuzz build format lint docs
+# make package      builds the Debian package of the release in .build/package
+.PHONY: run test bench fuzz build format lint docs package
 SHELL := /bin/bash
 VENV := $(CURDIR)/.venv
 BUILD_PACKAGES := pkg-config libssl-dev libjwt-dev libsqlite3-dev libpq-dev
 TEST_PACKAGES := postgresql faketime softhsm2 opensc libengine-pkcs11-openssl age python3-venv openssl \
     curl nodejs golang-go openjdk-17-jdk-headless \
-    prometheus haproxy nginx-light libnginx-mod-stream
+    dpkg-dev systemd man-db zsh fish haproxy nginx-light libnginx-mod-stream prometheus
 ROOT := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 
 # Installs the packages of a list that are not there; asks no network where nothing is missing. Of servers among them none
@@ -57,6 +58,14 @@ bench:
 	swift build -c release --product countersign
 	swift build -c release --product Benchmarks
 	"$$(swift build -c release --show-bin-path)/Benchmarks"
+
+# Swift's runtime is linked in: Debian has no package of it to depend on.
+package:
+	@$(call install,$(BUILD_PACKAGES) dpkg-dev binutils python3)
+	swift build -c release --static-swift-stdlib --product countersign
+	@mkdir -p .build/package
+	@binary="$$(swift build -c release --show-bin-path)/countersign" && \
+		bash Sources/Packaging/package.sh "$$binary" "$$("$$binary" --version)" .build/package
 
 FUZZ_ROUNDS ?= 100
 FUZZ_SEED ?= $(shell date +%s)

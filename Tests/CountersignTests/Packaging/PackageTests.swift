@@ -10,6 +10,12 @@ struct PackageTests {
         ["--root", RunningService.root.path, "--countersign", try RunningService.product("countersign")]
     }
 
+    @Test("holds what it should, with modes, dependencies, a unit, a manual and completions that their readers accept")
+    func contents() async throws {
+        let printed = try await expectScript("package.py", try Self.places(), seconds: 180)
+        #expect(printed.contains("libssl3"))
+    }
+
     @Test("has examples for haproxy, nginx and Prometheus that run as they stand but for the addresses")
     func examples() async throws {
         let printed = try await expectScript("package_proxies.py", try Self.places(), seconds: 120)
