@@ -12,6 +12,7 @@ CONSTANTS
     Bound,                       \* for how long a view is fresh
     Latest,                      \* the end of time
     Splits,                      \* how often a standby takes over, 0 or 1
+    Restarts,                    \* whether nodes crash and start again
     Beats,                       \* how many heartbeats a node sends at most
     Wrong,                       \* by how much a clock may be wrong
     Skew,                        \* by how much it may be wrong at a node that answers
@@ -93,6 +94,7 @@ Reconnect(n) ==
 
 (* A crash, and a start without memory. *)
 Restart(n) ==
+    /\ Restarts
     /\ Set(n, [nodes[n] EXCEPT
            !.isRemembered = FALSE, !.epoch = 0, !.load = [phase |-> "none"], !.poll = [phase |-> "none"],
            !.beat = [phase |-> "none"], !.freshAt = 0, !.hasApplied = FALSE, !.log = Current, !.rows = Current])

@@ -90,7 +90,9 @@ Abort(row) ==
     /\ open' = open \ {row}
     /\ UNCHANGED <<begun, server, commits, base, purged, backup, reader>>
 
+(* A reader that goes by the last row's tag needs that row. *)
 Purge(row) ==
+    /\ LossCheck = "tag" => row \notin reader.last
     /\ GuardPurgeBelowPosition => row.xid < reader.position
     /\ purged' = purged \cup {row}
     /\ UNCHANGED <<begun, server, open, commits, base, backup, reader>>
@@ -131,7 +133,7 @@ Restore ==
 IsKnownServer ==
     /\ GuardIncarnation => reader.incarnation = server.incarnation
     /\ LossCheck = "timeline" => reader.timeline = server.timeline
-    /\ LossCheck = "tag" => reader.last \ purged \subseteq Log
+    /\ LossCheck = "tag" => reader.last \subseteq Log
 
 Forget == reader' = [Beginning EXCEPT !.repeated = reader.repeated]
 
