@@ -91,7 +91,7 @@ package struct ProviderRoutes: Sendable {
     @Sendable private func introspect(_ request: Request, _ context: PublicContext) async throws -> Response {
         let caller = try await authenticate(request.bearer)
         let token = try await request.formField("token", upTo: policy[\.requests].maximumBody)
-        guard let found = try await serve.introspect(token, for: caller.id) else {
+        guard let found = try await serve.introspect(token, for: caller) else {
             return .json(["active": .bool(false)])
         }
         let session = found.session
@@ -109,7 +109,7 @@ package struct ProviderRoutes: Sendable {
         var members = try await request.members(upTo: policy[\.requests].maximumBody)
         let token = try members.string("identity_token")
         try members.rejectUnknown()
-        let result = try await serve.check(token, of: caller.known)
+        let result = try await serve.check(token, for: caller)
         let defects = result.defects.map {
             JSONValue.object(["reason": .string($0.reason), "detail": .string($0.detail)])
         }

@@ -39,11 +39,19 @@ package struct ServeProvider: Sendable {
 
     /// Looks at a session token; `nil` for anything that is not the provider's own Authenticated session. Not an
     /// activity: the idle clock goes on.
-    package func introspect(_ token: String, for provider: ProviderID) async throws -> Introspection? {
-        guard let session = try await own(token, of: provider) else { return nil }
+    ///
+    /// - Throws: ``Refusal`` `provider_token_invalid` if the caller's key was revoked since it proved itself.
+    package func introspect(_ token: String, for caller: ProvenProvider) async throws -> Introspection? {
+        let session = try await own(token, of: caller.id)
+        // The caller may have held back its body for as long as a request may take.
+        let user = try await store.snapshot { transaction in
+            try caller.requireActive(in: transaction)
+            return try session.flatMap { try UserRepository(transaction).find($0.userID) }
+        }
         let policy = policy[\.sessions]
-        guard session.effectiveState(at: environment.now(), policy: policy) == .authenticated else { return nil }
-        let user = try await store.snapshot { try UserRepository($0).find(session.userID) }
+        guard let session, session.effectiveState(at: environment.now(), policy: policy) == .authenticated else {
+            return nil
+        }
         return Introspection(
             session: session, expiresAt: session.expiry(policy: policy), assurance: user?.assurance ?? .none)
     }
@@ -124,7 +132,11 @@ package struct ServeProvider: Sendable {
 
     /// Every defect of an identity token at once; creates and spends nothing. Of another provider's token it says
     /// `unknown_issuer` only.
-    package func check(_ identityToken: String, of known: CachedProvider) async throws -> TokenCheckResult {
+    ///
+    /// - Throws: ``Refusal`` `provider_token_invalid` if the caller's key was revoked since it proved itself.
+    package func check(_ identityToken: String, for caller: ProvenProvider) async throws -> TokenCheckResult {
+        try await store.snapshot { try caller.requireActive(in: $0) }
+        let known = caller.known
         let verifier = IdentityTokenVerifier(realm: realm, policy: policy[\.identityTokens])
         let now = environment.now()
         let check = verifier.check(identityToken, provider: known.provider, keys: Array(known.keys.values), now: now)

@@ -118,7 +118,7 @@ struct RenewalTests {
             let session = try await fixture.check(token, on: connection)
             #expect(session.id == opened.session.id)
             #expect(session.thumbprint == renewed.thumbprint)
-            let seen = try await fixture.serve.introspect(token, for: fixture.registration.provider.id)
+            let seen = try await fixture.serve.introspect(token, for: fixture.backend())
             #expect(seen?.session.thumbprint == renewed.thumbprint)
         }
     }

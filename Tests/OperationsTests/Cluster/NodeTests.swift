@@ -222,7 +222,7 @@ struct NodeTests {
             fixture.clock.advance(3000)
             try await fixture.store.write { try SessionRepository($0).recordUse(id, at: $0.now) }
             fixture.clock.advance(3000)
-            #expect(try await fixture.serve.introspect(token, for: fixture.registration.provider.id) != nil)
+            #expect(try await fixture.serve.introspect(token, for: fixture.backend()) != nil)
             _ = try await fixture.check(token, on: connection)
             fixture.clock.advance(3600)
             await #expect(throws: Refusal(.sessionChallenged, "")) { try await fixture.check(token, on: connection) }

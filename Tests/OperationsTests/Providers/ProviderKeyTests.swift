@@ -91,7 +91,8 @@ struct ProviderKeyTests {
     func heldBack(how: String) async throws {
         try await ServiceFixture.run { fixture in
             let backend = try await first(fixture).add()
-            let session = try await backend.opened("alice").session
+            let opened = try await backend.opened("alice")
+            let session = opened.session
             _ = try await fixture.webhook.set("https://receiver.invalid/", by: try await backend.proven)
             let proven = try await backend.proven
             let event = try backend.logout("alice")
@@ -123,6 +124,11 @@ struct ProviderKeyTests {
             await #expect(throws: ended) { try await fixture.webhook.remove(by: proven) }
             await #expect(throws: ended) { try await fixture.serve.endSessions(of: "alice", at: proven) }
             await #expect(throws: ended) { try await fixture.receive(event) }
+            // It learns nothing either, not even that a token is nobody's.
+            for token in [try #require(opened.token).text.reveal(), "x"] {
+                await #expect(throws: ended) { _ = try await fixture.serve.introspect(token, for: proven) }
+                await #expect(throws: ended) { _ = try await fixture.serve.check(token, for: proven) }
+            }
             #expect(try await keys(fixture) == before)
             #expect(try await fixture.webhook(proven.id) == "https://receiver.invalid/")
             let state = try await fixture.store.read { try SessionRepository($0).find(session.id)?.state }
