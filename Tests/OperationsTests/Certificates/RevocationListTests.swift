@@ -58,6 +58,49 @@ struct RevocationListTests {
         }
     }
 
+    @Test("is waited for by all who ask after a revocation while one is made: the next is made once, nobody is refused")
+    func theNext() async throws {
+        try await ServiceFixture.run { fixture in
+            try await Self.revoke(10, in: fixture.store)
+            let store = CountingStore(fixture.store)
+            let publish = try Self.publisher(fixture, store)
+            store.holdsWrites = true
+            let first = Task { try await publish.document() }
+            // It is signed, and waits to be put in force: what is revoked from here on is not in it.
+            try await Self.until { store.counts.writes == 1 }
+            try await Self.revoke(1, in: fixture.store, seed: 5000)
+            publish.suspect()
+            let asking = Arrivals()
+            let others = (0..<200).map { _ in
+                Task {
+                    asking.add()
+                    return try await publish.document()
+                }
+            }
+            try await Self.until { asking.count == 200 }
+            store.holdsWrites = false
+            let list = try await first.value
+            #expect((list.number, list.entries) == (1, 10))
+            for other in others {
+                let list = try await other.value
+                #expect((list.number, list.entries) == (2, 11))
+            }
+            #expect(store.counts.writes == 2)
+        }
+    }
+
+    private final class Arrivals: Sendable {
+        private let number = Mutex(0)
+        var count: Int { number.withLock { $0 } }
+        func add() { number.withLock { $0 += 1 } }
+    }
+
+    private static func until(_ holds: () -> Bool) async throws {
+        let deadline = ContinuousClock.now + .seconds(10)
+        while !holds(), ContinuousClock.now < deadline { try await Task.sleep(for: .milliseconds(5)) }
+        try #require(holds())
+    }
+
     @Test("is read and signed before the transaction that puts it in force: a writer's body reads no certificate")
     func outsideTheWriter() async throws {
         try await ServiceFixture.run { fixture in
@@ -138,6 +181,7 @@ final class CountingStore: Database {
         var counts = Counts()
         var written: [String] = []
         var isHeld = false
+        var holdsWrites = false
         var isAway = false
     }
 
@@ -152,6 +196,10 @@ final class CountingStore: Database {
     var isHeld: Bool {
         get { state.withLock { $0.isHeld } }
         set { state.withLock { $0.isHeld = newValue } }
+    }
+    var holdsWrites: Bool {
+        get { state.withLock { $0.holdsWrites } }
+        set { state.withLock { $0.holdsWrites = newValue } }
     }
     var isAway: Bool {
         get { state.withLock { $0.isAway } }
@@ -168,6 +216,8 @@ final class CountingStore: Database {
 
     func write<T: Sendable>(_ body: @Sendable @escaping (any Transaction) throws -> T) async throws -> T {
         state.withLock { $0.counts.writes += 1 }
+        let deadline = ContinuousClock.now + .seconds(10)
+        while holdsWrites, ContinuousClock.now < deadline { try await Task.sleep(for: .milliseconds(5)) }
         if isAway { throw StoreError.unavailable(reason: "away") }
         return try await store.write { [self] transaction in
             try body(Recording(transaction: transaction) { sql in self.state.withLock { $0.written.append(sql) } })
