@@ -1,7 +1,18 @@
 #!/usr/bin/env bash
 # Starts the service and the sample provider, walks the tour once, and stays up until it is stopped (`make run`).
+# It builds nothing. It acts in the directory where it is called: Keys, Policies, and .run for what it writes.
+# Its exit code is 0 if it was stopped by SIGINT or SIGTERM, else that of what failed: a start, the tour, a process.
+#
+#   COUNTERSIGN_PUBLIC, COUNTERSIGN_CLIENT, COUNTERSIGN_OPS
+#                            the listeners' addresses, as for `countersign serve`: 127.0.0.1:8440, :8441 and :8442
+#   SAMPLE_PROVIDER_PORT     the sample provider's port on 127.0.0.1: 8450
+#   COUNTERSIGN_BIN          where countersign and sample-provider are: where `swift build` puts them
 set -euo pipefail
-bin=$(swift build --show-bin-path)
+public=${COUNTERSIGN_PUBLIC:-127.0.0.1:8440}
+client=${COUNTERSIGN_CLIENT:-127.0.0.1:8441}
+ops=${COUNTERSIGN_OPS:-127.0.0.1:8442}
+provider=127.0.0.1:${SAMPLE_PROVIDER_PORT:-8450}
+bin=${COUNTERSIGN_BIN:-$(swift build --show-bin-path)}
 state=.run
 mkdir -p "$state"
 chmod 700 "$state"
@@ -40,19 +51,21 @@ ready() { # waits until a process wrote its ready line, or ended
     return 1
 }
 
-"$bin/countersign" serve "${places[@]}" --texts "$state/texts.jsonl" >"$state/serve.out" 2>"$state/serve.log" &
+"$bin/countersign" serve "${places[@]}" --public "$public" --client "$client" --ops "$ops" \
+    --texts "$state/texts.jsonl" >"$state/serve.out" 2>"$state/serve.log" &
 pids+=($!)
 ready "${pids[0]}" "$state/serve.out" "$state/serve.log"
-"$bin/sample-provider" --port 8450 --service https://127.0.0.1:8440 --ca Keys/ca.pem --key "$state/provider.key" \
+"$bin/sample-provider" --port "${provider##*:}" --service "https://$public" --ca Keys/ca.pem --key "$state/provider.key" \
     --registration "$state/provider.json" --users "$state/users.json" >"$state/provider.out" 2>"$state/provider.log" &
 pids+=($!)
 ready "${pids[1]}" "$state/provider.out" "$state/provider.log"
 
-"$bin/countersign" tour "${places[@]}" --texts "$state/texts.jsonl"
+"$bin/countersign" tour "${places[@]}" --public "https://$public" --client "https://$client" \
+    --provider "http://$provider" --texts "$state/texts.jsonl"
 cat <<EOF
 
-The service is up: public https://127.0.0.1:8440, client https://127.0.0.1:8441, ops http://127.0.0.1:8442,
-the sample provider http://127.0.0.1:8450. Logs are in $state. Commands find its store from this directory:
+The service is up: public https://$public, client https://$client, ops http://$ops,
+the sample provider http://$provider. Logs are in $state. Commands find its store from this directory:
 $(realpath --relative-to=. "$bin")/countersign status. Stop it with Ctrl-C.
 EOF
 wait -n "${pids[@]}"

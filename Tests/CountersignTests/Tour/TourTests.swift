@@ -30,6 +30,13 @@ struct TourTests {
             ], seconds: 240)
     }
 
+    @Test("is one script: it starts, walks the tour, stays up, stops when it is told to, and starts again")
+    func script() async throws {
+        let binaries = URL(filePath: try RunningService.product("countersign")).deletingLastPathComponent().path
+        try await expectScript(
+            "run.py", ["--root", RunningService.root.path, "--binaries", binaries], seconds: 180)
+    }
+
     @Test("texts to numbers that belong to nobody, and that the service takes")
     func numbers() throws {
         #expect(Set(TourPlace.areaCodes).count == TourPlace.areaCodes.count && TourPlace.areaCodes.count > 200)

@@ -1,0 +1,130 @@
+"""Runs `.run.sh` in a directory of its own, on free ports: twice to the end of its tour, then stopped; and once with a tour
+that fails. Whatever becomes of it, no process is left."""
+
+import argparse
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+import urllib.request
+from pathlib import Path
+
+from checks import equal, expect
+from client import TIMEOUT, https
+
+
+def free_ports(count):
+    """Ports that nobody has at the moment."""
+    sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
+    ports = [one.getsockname()[1] for one in sockets]
+    for one in sockets:
+        one.close()
+    return ports
+
+
+def processes(directory):
+    """What runs in the directory: command lines by process id."""
+    found = {}
+    for process in Path("/proc").iterdir():
+        try:
+            if process.name.isdigit() and Path(os.readlink(process / "cwd")) == directory:
+                words = (process / "cmdline").read_bytes().split(b"\0")
+                if b"Z" != (process / "stat").read_bytes().rpartition(b")")[2].split()[0]:
+                    found[int(process.name)] = b" ".join(words).decode()
+        except OSError:
+            pass
+    return found
+
+
+class Run:
+    """`.run.sh`, started."""
+
+    def __init__(self, root, directory, binaries, ports):
+        self.directory, self.ports = directory, ports
+        self.output = directory / "output"
+        variables = dict(zip(("COUNTERSIGN_PUBLIC", "COUNTERSIGN_CLIENT", "COUNTERSIGN_OPS"),
+                             (f"127.0.0.1:{port}" for port in ports)))
+        with self.output.open("w") as output:
+            self.process = subprocess.Popen(
+                ["bash", root / ".run.sh"], cwd=directory, stdout=output, stderr=subprocess.STDOUT,
+                env=os.environ | variables | {"SAMPLE_PROVIDER_PORT": str(ports[3]), "COUNTERSIGN_BIN": binaries})
+
+    def text(self):
+        return self.output.read_text()
+
+    def wait_for(self, words):
+        """Waits for a text in the output."""
+        for _ in range(1200):
+            if words in self.text():
+                return
+            expect(self.process.poll() is None, f"it ended by {self.process.poll()}: {self.text()}")
+            time.sleep(0.05)
+        raise AssertionError(f"no {words!r} in {self.text()}")
+
+    def close(self):
+        """Ends what a failed test left."""
+        if self.process.poll() is None:
+            self.process.terminate()
+            self.process.wait(timeout=30)
+
+
+def walk(run, number):
+    """A start, the whole tour, and a stop."""
+    run.wait_for("The service is up")
+    public, _, ops, provider = run.ports
+    text = run.text()
+    for words in ("assurance: barcode", "Both may talk", "state: BANNED", "The token is worth nothing now",
+                  f"https://127.0.0.1:{public},", f"http://127.0.0.1:{provider}."):
+        expect(words in text, f"{words!r} is not in {text}")
+    # It stays up after the tour.
+    time.sleep(1)
+    equal(urllib.request.urlopen(f"http://127.0.0.1:{ops}/readyz", timeout=5).status, 200, "readyz")
+    with https(str(run.directory / "Keys" / "ca.pem")) as session:
+        equal(session.get(f"https://127.0.0.1:{public}/", timeout=TIMEOUT).status_code, 200, "discovery")
+    with socket.create_connection(("127.0.0.1", provider), timeout=5):
+        pass
+    running = " ".join(processes(run.directory).values())
+    expect("countersign serve" in running and "sample-provider" in running, f"running: {running}")
+    run.process.send_signal(signal.SIGTERM)
+    equal(run.process.wait(timeout=60), 0, f"the exit code of run {number}")
+    equal(processes(run.directory), {}, "what is left running")
+    print(f"run {number}: {len(text.splitlines())} lines")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--root", type=Path, required=True)
+    parser.add_argument("--binaries", required=True)
+    chosen = parser.parse_args()
+    # Who starts this may have signals blocked, which a shell cannot undo.
+    signal.pthread_sigmask(signal.SIG_SETMASK, ())
+    directory = Path(tempfile.mkdtemp(prefix="countersign-run-")).resolve()
+    runs = []
+    try:
+        shutil.copytree(chosen.root / "Policies", directory / "Policies")
+        for number in (1, 2):
+            runs.append(Run(chosen.root, directory, chosen.binaries, free_ports(4)))
+            walk(runs[-1], number)
+        # The same programs, but the tour fails.
+        failing = directory / "bin"
+        failing.mkdir()
+        (failing / "sample-provider").symlink_to(Path(chosen.binaries, "sample-provider"))
+        (failing / "countersign").write_text(
+            f'#!/bin/sh\n[ "$1" = tour ] && exit 7\nexec "{chosen.binaries}/countersign" "$@"\n')
+        (failing / "countersign").chmod(0o755)
+        runs.append(Run(chosen.root, directory, str(failing), free_ports(4)))
+        equal(runs[-1].process.wait(timeout=60), 7, "the exit code after a tour that fails")
+        expect("The service is up" not in runs[-1].text(), runs[-1].text())
+        equal(processes(directory), {}, "what a failed tour leaves running")
+        print("a tour that fails: exit code 7")
+    finally:
+        for run in runs:
+            run.close()
+        shutil.rmtree(directory)
+
+
+if __name__ == "__main__":
+    main()
