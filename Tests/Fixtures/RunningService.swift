@@ -108,6 +108,12 @@ package final class RunningService {
     /// A file of the service.
     package func path(_ name: String) -> URL { directory.appending(path: name) }
 
+    /// The log's lines so far that hold a text.
+    package func logLines(_ text: String) throws -> [String] {
+        try String(contentsOf: path("log"), encoding: .utf8).split(separator: "\n").map(String.init)
+            .filter { $0.contains(text) }
+    }
+
     /// What the Python clients need to reach it, as its provider.
     package var clientArguments: [String] {
         [

@@ -1,4 +1,7 @@
-"""Handshakes that fail: what the client is told, and what is counted. A certificate lives 10 seconds here."""
+"""Handshakes that fail: what the client is told, what is counted, and of which a line is in the log.
+
+A certificate lives 10 seconds here, and a handshake may take 3.
+"""
 
 import json
 import socket
@@ -7,6 +10,7 @@ import subprocess
 import time
 import urllib.parse
 import urllib.request
+from pathlib import Path
 
 import options
 from checks import accepted, equal, expect
@@ -79,9 +83,40 @@ def versions(chosen, device):
     expect(not s_client("-client_sigalgs", "RSA+SHA1", "-cipher", "DEFAULT:@SECLEVEL=0"), "SHA-1 is accepted")
 
 
+def abandoned(url):
+    """Connections that say nothing, go at once, or end in the middle of a record."""
+    silent = socket.create_connection(address(url), timeout=20)
+    for first in (b"", b"", b"\x16\x03\x01\x02\x00\x01", b"\x16\x03\x01", b""):
+        with socket.create_connection(address(url), timeout=10) as connection:
+            connection.sendall(first)
+    equal(silent.recv(1), b"", "what who says nothing is told")
+    silent.close()
+
+
+def logged(chosen):
+    """The lines of failed handshakes, by listener and kind."""
+    lines = {}
+    for line in Path(chosen.log).read_text().splitlines():
+        if '"a handshake failed"' in line:
+            line = json.loads(line)
+            lines.setdefault((line["listener"], line["kind"]), []).append(line)
+    return lines
+
+
 def main():
-    chosen = options.parser(__doc__).parse_args()
+    parser = options.parser(__doc__)
+    parser.add_argument("--log", required=True)
+    parser.add_argument("--expired", default="expired", help="the alert for a certificate beyond its life")
+    chosen = parser.parse_args()
+    began = time.monotonic()
     plain(chosen)
+    for url in (chosen.public, chosen.client):
+        abandoned(url)
+        for version in (ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3):
+            # It trusts nobody, and says so by an alert.
+            distrustful = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+            distrustful.minimum_version = distrustful.maximum_version = version
+            expect("CERTIFICATE_VERIFY_FAILED" in refused(url, distrustful), "who trusts nobody connects")
     device = Device(chosen.public, chosen.client, chosen.ca, "RSA")
     accepted(device.certify(), 201)
     certified = time.monotonic()
@@ -101,7 +136,8 @@ def main():
         tls = context(chosen.ca, device.files)
         tls.minimum_version = tls.maximum_version = version
         said = refused(chosen.client, tls)
-        expect("CERTIFICATE_EXPIRED" in said.upper() or "certificate expired" in said, f"{version.name}: {said}")
+        words = f"certificate {chosen.expired}"
+        expect(words.replace(" ", "_").upper() in said.upper() or words in said, f"{version.name}: {said}")
     stranger = subprocess.run(
         ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-subj", "/CN=x",
          "-keyout", device.files[1] + ".x", "-out", device.files[0] + ".x"], capture_output=True, timeout=20)
@@ -110,10 +146,18 @@ def main():
     expect(said != "answered", "a stranger's certificate is accepted")
     found = counted(chosen)
     print(json.dumps({f"{listener} {kind}": count for (listener, kind), count in sorted(found.items())}))
-    for key, least in ((("public", "plain_http"), 3), (("client", "plain_http"), 3), (("client", "no_certificate"), 1),
-                       (("client", "certificate_expired"), 2), (("client", "certificate_refused"), 1),
-                       (("public", "not_tls"), 1), (("public", "nothing_in_common"), 1)):
-        expect(found.get(key, 0) >= least, f"{key} was counted {found.get(key)} times")
+    least = {("client", "no_certificate"): 1, ("client", "certificate_expired"): 2,
+             ("client", "certificate_refused"): 1, ("public", "not_tls"): 1, ("public", "nothing_in_common"): 1}
+    for listener in ("public", "client"):
+        least |= {(listener, "plain_http"): 3, (listener, "timeout"): 1, (listener, "closed"): 5,
+                  (listener, "refused_by_client"): 2}
+    lines = logged(chosen)
+    for key, count in least.items():
+        expect(found.get(key, 0) >= count, f"{key} was counted {found.get(key)} times")
+        # One line in ten seconds for each kind, which says how many there were no lines for.
+        expect(1 <= len(lines.get(key, [])) <= 1 + (time.monotonic() - began) // 10, f"{key}: {lines.get(key)}")
+        omitted = sum(int(line.get("omitted", 0)) for line in lines[key])
+        expect(len(lines[key]) + omitted <= found[key], f"{key}: {lines[key]} of {found[key]}")
 
 
 if __name__ == "__main__":

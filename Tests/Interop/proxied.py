@@ -16,6 +16,7 @@ import urllib.parse
 import options
 from checks import equal, expect
 from client import Device
+from handshakes import counted
 
 SIGNATURE = b"\r\n\r\n\0\r\nQUIT\n"
 
@@ -111,6 +112,10 @@ def main():
     for thread in threads:
         thread.join()
     expect(all(seconds < 4 for seconds in slow), f"a header that stops is waited for {slow}")
+    # Of the eight above the last has a header, before something that is no TLS.
+    found = counted(chosen)
+    for kind, count in (("no_proxy_header", 7), ("not_tls", 1), ("timeout", 3)):
+        equal(found.get(("public", kind)), count, f"the number of handshakes that failed by {kind}")
 
     # From elsewhere no header is accepted, and none is needed.
     expect(proxy.refused(header("203.0.113.99"), origin="127.0.0.2") < 4, "not refused at once")

@@ -57,7 +57,8 @@ final class HandshakeFailures: Sendable {
             return .certificateRefused
         }
         if says("HTTP_REQUEST", "HTTPS_PROXY_REQUEST") { return .plainHTTP }
-        if says("_ALERT_") { return .refusedByClient }
+        // OpenSSL's clients send their alert in the clear where TLS 1.3 has keys already: it cannot be decrypted.
+        if says("_ALERT_", "DECRYPTION_FAILED_OR_BAD_RECORD_MAC") { return .refusedByClient }
         // The last two: none of the client's suites or curves fits the server's key.
         if says("UNSUPPORTED_PROTOCOL", "NO_SHARED", "NO_COMMON", "UNKNOWN_CERTIFICATE_TYPE", "WRONG_CURVE") {
             return .nothingInCommon

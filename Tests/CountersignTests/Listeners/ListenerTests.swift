@@ -13,6 +13,8 @@ struct ListenerTests {
                 "certification.yaml": "per_hour_per_address: 2\n",
             ], arguments: ["--limits", "on"])
         try await expectScript("proxied.py", service.clientArguments)
+        let lines = try service.logLines("a handshake failed").filter { $0.contains("\"kind\":\"no_proxy_header\"") }
+        #expect(lines.count == 1, "seven in a row have one line: \(lines)")
     }
 
     @Test("answer what is no request by a problem document, and HEAD and OPTIONS everywhere, and fail for no client")
@@ -81,6 +83,30 @@ struct ListenerTests {
             plain.clientArguments + ["--outside", plain.publicURL, "--client-outside", plain.clientURL])
     }
 
+    @Test("warn of each host, as it is seen from outside, that the server's certificate is not for")
+    func otherHosts() async throws {
+        let urls = ["https://auth.example", "https://devices.auth.example:8441"]
+        /// What the log says of a service whose certificate is for some hosts.
+        func warned(of hosts: [String]?, _ arguments: [String]) async throws -> [String] {
+            let service = try await RunningService(arguments: arguments) { directory in
+                guard let hosts else { return }
+                let made = try await Command.run(
+                    try RunningService.product("countersign"),
+                    ["keys", "init", "--keys", directory.appending(path: "Keys").path]
+                        + hosts.flatMap { ["--host", $0] })
+                #expect(made.status == 0, "\(made.errors)")
+            }
+            return try service.logLines("the server's certificate is not for the host of a listener").map { line in
+                urls.filter { line.contains("\"url\":\"\($0)\"") }.joined(separator: " ")
+            }
+        }
+        let both = ["--base-url", urls[0], "--client-url", urls[1]]
+        #expect(try await warned(of: nil, both) == urls)
+        #expect(try await warned(of: ["auth.example", "localhost"], both) == [urls[1]])
+        #expect(try await warned(of: ["auth.example", "*.auth.example"], both) == [])
+        #expect(try await warned(of: nil, []) == [])
+    }
+
     @Test("say which of them cannot have its address, and why")
     func taken() async throws {
         let first = try await RunningService()
@@ -121,12 +147,42 @@ struct ListenerTests {
         #expect(log.contains("the listener is full") && log.contains("a connection was refused"))
     }
 
+    /// What a service under test has in common where handshakes fail.
+    private static let failing = [
+        "certification.yaml": "validity: 10s\n", "requests.yaml": "handshake_timeout: 3s\n",
+    ]
+
     @Test("say in an alert or in the clear why a handshake fails, and count and log it")
     func handshakes() async throws {
-        let service = try await RunningService(policies: ["certification.yaml": "validity: 10s\n"])
-        try await expectScript("handshakes.py", service.clientArguments)
-        #expect(try String(contentsOf: service.path("log"), encoding: .utf8).contains("a handshake failed"))
+        let service = try await RunningService(policies: Self.failing)
+        try await expectScript("handshakes.py", service.clientArguments + ["--log", service.path("log").path])
     }
+
+    @Test("call an expired certificate unknown where their authority is not a root, and serve all others")
+    func intermediate() async throws {
+        // The TLS library judges by roots alone; the callback in its place cannot choose an alert.
+        let service = try await RunningService(policies: Self.failing) { directory in
+            let keys = directory.appending(path: "Keys")
+            let made = try await Command.run("bash", ["-c", Self.intermediateAuthority, "bash", keys.path])
+            #expect(made.status == 0, "\(made.errors)")
+        }
+        try await expectScript(
+            "handshakes.py", service.clientArguments + ["--log", service.path("log").path, "--expired", "unknown"])
+    }
+
+    /// Puts an authority into a directory that a root beside it signed; the root's key is not kept.
+    private static let intermediateAuthority = """
+        set -e; umask 077; mkdir -p "$1"; cd "$(mktemp -d)"
+        ec() { openssl genpkey -quiet -algorithm EC -pkeyopt ec_paramgen_curve:P-256 -out "$1"; }
+        ec root.key; ec "$1/ca.key"
+        openssl req -x509 -new -key root.key -subj "/CN=Root" -days 30 -out root.pem \
+            -addext keyUsage=critical,keyCertSign,cRLSign
+        openssl req -new -key "$1/ca.key" -subj "/CN=Intermediate" -out ca.csr
+        printf '%s\n' basicConstraints=critical,CA:true keyUsage=critical,keyCertSign,cRLSign \
+            subjectKeyIdentifier=hash authorityKeyIdentifier=keyid >extensions
+        openssl x509 -req -in ca.csr -CA root.pem -CAkey root.key -set_serial 5 -days 20 -extfile extensions -out ca.pem
+        cat ca.pem root.pem >"$1/ca.pem"; chmod 644 "$1/ca.pem"; rm -r "$PWD"
+        """
 
     @Test("speak TLS 1.3 alone to devices where the policy says so")
     func tls13() async throws {
