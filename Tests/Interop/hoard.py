@@ -1,7 +1,7 @@
 """Asks for much and takes nothing: HTTP/2 connections whose windows are zero, each with as many requests as it may have.
 
 Prints what the service holds in memory meanwhile, how long a client beside it waits, and when the connections end. With
-`--limit` and `--end` these are judged. Python's own library alone, so that the benchmark can run it anywhere.
+`--limit`, `--growth` and `--end` these are judged. Python's own library alone, so that the benchmark can run it anywhere.
 """
 
 import argparse
@@ -78,6 +78,7 @@ def main():
     parser.add_argument("--streams", type=int, default=100)
     parser.add_argument("--hold", type=float, default=5, help="seconds before it is looked whether they end")
     parser.add_argument("--limit", type=float, help="the most memory that the service may hold, MiB")
+    parser.add_argument("--growth", type=float, help="the most that it may hold beyond what it held before, MiB")
     parser.add_argument("--end", type=float, help="seconds within which the connections must end")
     chosen = parser.parse_args()
     before = resident(chosen.pid)
@@ -111,6 +112,7 @@ def main():
     assert not honest.errors, honest.errors[:5]
     assert len(honest.waits) > 20, "the client beside them was hardly answered"
     assert chosen.limit is None or peak < chosen.limit, f"{peak:.1f} MiB"
+    assert chosen.growth is None or peak - before < chosen.growth, f"{peak:.1f} MiB after {before:.1f} MiB"
     assert not left, f"{left} connections that take nothing are still open"
 
 
