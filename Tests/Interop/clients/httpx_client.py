@@ -1,7 +1,9 @@
 """httpx over HTTP/1.1 and HTTP/2, many requests at once from one thread.
 
-Its client for threads does not reserve a stream's number before it sends: two threads may take the same one, and a server
-must end such a connection (RFC 9113 §5.1.1).
+Its client for threads breaks HTTP/2 by itself. httpcore 1.0.9 neither reserves a stream's number nor holds a lock from the
+number to the bytes: with 20 threads the HEADERS of stream 9 left after those of 13 (of 5 after 7, of 43 after 45), as seen
+in what it writes to its socket. A server must end such a connection (RFC 9113 §5.1.1). In 34 of 34 recorded connections
+that ended by GOAWAY with PROTOCOL_ERROR such a number came before it; in 13 others h2 refused to send at all.
 """
 
 import asyncio
