@@ -123,6 +123,8 @@ def main():
     finally:
         for run in runs:
             run.close()
+        for pid in processes(directory):
+            os.kill(pid, signal.SIGKILL)
         shutil.rmtree(directory)
 
 
