@@ -152,6 +152,6 @@ struct ProtocolDocumentTests {
             "protocol_recipes.py",
             service.clientArguments + [
                 "--policies", service.path("Policies").path, "--pid", String(service.processIdentifier), "--documents",
-            ] + documents, seconds: 120)
+            ] + documents, seconds: 240)
     }
 }
