@@ -4,13 +4,15 @@
 # make fuzz  reads ten million mutated cards, and sends 200,000 odd requests; FUZZ_ROUNDS and FUZZ_SEED are yours
 # make docs  builds the pages and the doc comments of every target; a broken link or any other warning fails it
 # make package      builds the Debian package of the release in .build/package
-.PHONY: run test bench fuzz build format lint docs package
+# make package-test installs it in a fresh system, signs a user in, upgrades, removes; makes an OCI image; needs root
+.PHONY: run test bench fuzz build format lint docs package package-test
 SHELL := /bin/bash
 VENV := $(CURDIR)/.venv
 BUILD_PACKAGES := pkg-config libssl-dev libjwt-dev libsqlite3-dev libpq-dev
 TEST_PACKAGES := postgresql faketime softhsm2 opensc libengine-pkcs11-openssl age python3-venv openssl \
     curl nodejs golang-go openjdk-17-jdk-headless \
     dpkg-dev systemd man-db zsh fish haproxy nginx-light libnginx-mod-stream prometheus
+PACKAGE_TEST_PACKAGES := debootstrap systemd-container umoci runc lintian
 ROOT := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 
 # Installs the packages of a list that are not there; asks no network where nothing is missing. Of servers among them none
@@ -60,12 +62,20 @@ bench:
 	"$$(swift build -c release --show-bin-path)/Benchmarks"
 
 # Swift's runtime is linked in: Debian has no package of it to depend on.
+PACKAGED = binary="$$(swift build -c release --show-bin-path)/countersign" && version="$$("$$binary" --version)"
 package:
 	@$(call install,$(BUILD_PACKAGES) dpkg-dev binutils python3)
 	swift build -c release --static-swift-stdlib --product countersign
 	@mkdir -p .build/package
-	@binary="$$(swift build -c release --show-bin-path)/countersign" && \
-		bash Sources/Packaging/package.sh "$$binary" "$$("$$binary" --version)" .build/package
+	@$(PACKAGED) && bash Sources/Packaging/package.sh "$$binary" "$$version" .build/package
+
+package-test: package $(VENV)/.made
+	@$(call install,$(TEST_PACKAGES) $(PACKAGE_TEST_PACKAGES))
+	@$(PACKAGED) && package=".build/package/countersign_$${version}_$$(dpkg --print-architecture).deb" && \
+		lintian --fail-on error,warning "$$package" && \
+		$(VENV)/bin/python Tests/Interop/package.py --root . --countersign "$$binary" --package "$$package" && \
+		$(ROOT) $(VENV)/bin/python Tests/Interop/package_installed.py --root . --package "$$package" \
+			--image .build/package/image
 
 FUZZ_ROUNDS ?= 100
 FUZZ_SEED ?= $(shell date +%s)

@@ -84,7 +84,8 @@ def main():
         expect(name in metrics, f"{name} was not found in the sources")
         expect(labels <= metrics[name] | OF_PROMETHEUS, f"{name} has labels {sorted(labels)}")
 
-    alerts = [rule for group in yaml.safe_load((folder / "alerts.yml").read_text())["groups"] for rule in group["rules"]]
+    groups = yaml.safe_load((folder / "alerts.yml").read_text())["groups"]
+    alerts = [rule for group in groups for rule in group["rules"]]
     dashboard = json.loads((folder / "dashboard.json").read_text())
     queries = [target["expr"] for panel in dashboard["panels"] for target in panel["targets"]]
     for query in [alert["expr"] for alert in alerts] + queries:
