@@ -15,6 +15,11 @@ package enum JSONValue: Sendable, Equatable {
         return members.first { $0.name == name }?.value
     }
 
+    /// An object from names and values in order; a `nil` value leaves its member out.
+    package static func object(_ members: KeyValuePairs<String, JSONValue?>) -> JSONValue {
+        .object(members.compactMap { name, value in value.map { JSONMember(name: name, value: $0) } })
+    }
+
     /// The text of a string value.
     package var text: String? {
         if case .string(let text) = self { text } else { nil }

@@ -1,3 +1,4 @@
+import Encoding
 import Testing
 
 @testable import API
@@ -25,15 +26,21 @@ struct ProxyHeaderTests {
         return header.source
     }
 
+    private static func client(_ address: String) throws -> ProxyHeader.Source {
+        .address(try #require(IPAddress(address)), port: 0xC001)
+    }
+
     @Test("names the client of a TCP connection, and what follows belongs to the client")
     func addresses() throws {
         let four = Self.header(0x11, Self.ipv4)
         #expect(
             try ProxyHeader.read(four + [0x16, 0x03])
-                == .complete(ProxyHeader(source: .address([203, 0, 113, 5], port: 0xC001)), length: four.count))
+                == .complete(
+                    ProxyHeader(source: Self.client("203.0.113.5")),
+                    length: four.count))
         #expect(
             try Self.source(Self.header(0x21, Self.ipv6))
-                == .address(Array(Self.ipv6[..<16]), port: 0xC001))
+                == Self.client("2001:db8::7"))
     }
 
     @Test("skips what follows the addresses")
@@ -42,10 +49,12 @@ struct ProxyHeaderTests {
         let bytes = Self.header(0x11, Self.ipv4 + extensions)
         #expect(
             try ProxyHeader.read(bytes)
-                == .complete(ProxyHeader(source: .address([203, 0, 113, 5], port: 0xC001)), length: bytes.count))
+                == .complete(
+                    ProxyHeader(source: Self.client("203.0.113.5")),
+                    length: bytes.count))
         let longest = Self.header(0x11, Self.ipv4 + [UInt8](repeating: 0, count: 536 - 16 - 12))
         #expect(longest.count == ProxyHeader.maximumLength)
-        #expect(try Self.source(longest) == .address([203, 0, 113, 5], port: 0xC001))
+        #expect(try Self.source(longest) == Self.client("203.0.113.5"))
     }
 
     @Test("of the proxy's own connection, or of no TCP, leaves the socket's address in force")

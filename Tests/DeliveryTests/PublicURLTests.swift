@@ -1,4 +1,5 @@
 import Domain
+import Encoding
 import Fixtures
 import Foundation
 import Synchronization

@@ -1,4 +1,5 @@
 import Domain
+import Encoding
 import Foundation
 import Testing
 

@@ -76,7 +76,7 @@ final class HandshakeHandler: ChannelInboundHandler, RemovableChannelHandler {
             closeUnlessHandled(context.channel)
         case let proxied as ProxiedAddress:
             proxiedAddress = proxied.address
-            guard accepted.locate(context.channel, at: PeerAddress.limitKey(proxied.address)) else {
+            guard accepted.locate(context.channel, at: IPAddress.limitKey(IPAddress(proxied.address))) else {
                 return refuse(context)
             }
         case is GiveWay where !isAnswered: return refuse(context)

@@ -1,11 +1,13 @@
+import Encoding
+
 /// A PROXY protocol header of version 2, by which a proxy in front says whose connection it passes on
 /// (haproxy's proxy-protocol.txt §2.2).
 struct ProxyHeader: Equatable, Sendable {
     enum Source: Equatable, Sendable {
         /// The proxy's own, such as a health check, or one whose address it does not tell: the socket's address counts.
         case connection
-        /// A client's: 4 or 16 bytes in network order, and the port.
-        case address([UInt8], port: UInt16)
+        /// A client's address and port.
+        case address(IPAddress, port: UInt16)
     }
 
     /// Why bytes are no such header.
@@ -66,12 +68,15 @@ struct ProxyHeader: Equatable, Sendable {
 
     /// Only a TCP connection has a client's address to count by; of the others §2.2 wants the socket's.
     private static func source(family: UInt8, _ addresses: [UInt8]) -> Source {
-        switch family {
-        case 0x11:
-            .address(Array(addresses[..<4]), port: UInt16(addresses[8]) << 8 | UInt16(addresses[9]))
-        case 0x21:
-            .address(Array(addresses[..<16]), port: UInt16(addresses[32]) << 8 | UInt16(addresses[33]))
-        default: .connection
-        }
+        let length =
+            switch family {
+            case 0x11: 4
+            case 0x21: 16
+            default: 0
+            }
+        // The two addresses, and behind them the two ports.
+        guard let address = IPAddress(bytes: addresses.prefix(length)) else { return .connection }
+        let port = addresses.dropFirst(2 * length).prefix(2).reduce(0) { $0 << 8 | UInt16($1) }
+        return .address(address, port: port)
     }
 }

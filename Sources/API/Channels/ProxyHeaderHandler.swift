@@ -1,3 +1,4 @@
+import Encoding
 import NIOCore
 
 /// The address that a proxy of ours says its client has.
@@ -40,8 +41,8 @@ final class ProxyHeaderHandler: ChannelInboundHandler, RemovableChannelHandler {
     }
 
     private func announce(_ header: ProxyHeader, _ context: ChannelHandlerContext) {
-        if case .address(let bytes, let port) = header.source,
-            let address = try? SocketAddress(packedIPAddress: ByteBuffer(bytes: bytes), port: Int(port))
+        if case .address(let address, let port) = header.source,
+            let address = try? SocketAddress(packedIPAddress: ByteBuffer(bytes: address.bytes), port: Int(port))
         {
             context.fireUserInboundEventTriggered(ProxiedAddress(address: address))
         }

@@ -1,4 +1,5 @@
 import Domain
+import Encoding
 import Foundation
 import HummingbirdCore
 import Logging
@@ -79,13 +80,10 @@ struct TLSListenerChannel: ServerChildChannel {
     func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Value> {
         open.insert(channel)
         let peer = channel.eventLoop.makePromise(of: Peer.self)
-        let address = channel.remoteAddress
-        let isProxied =
-            address?.ipAddress.map { address in
-                limits.proxiedNetworks.contains { $0.contains(address) }
-            } ?? false
+        let address = IPAddress(channel.remoteAddress)
+        let isProxied = address.map { address in limits.proxiedNetworks.contains { $0.contains(address) } } ?? false
         // The address of a proxy is not the client's.
-        guard let activity = accepted.insert(channel, from: isProxied ? nil : PeerAddress.limitKey(address)) else {
+        guard let activity = accepted.insert(channel, from: isProxied ? nil : IPAddress.limitKey(address)) else {
             channel.close(promise: nil)
             peer.fail(ChannelError.eof)
             return channel.eventLoop.makeSucceededFuture(

@@ -1,4 +1,5 @@
 import Domain
+import Encoding
 import Foundation
 import Hummingbird
 import NIOCore
@@ -20,7 +21,8 @@ package struct PublicContext: ListenerContext {
     package init(source: ApplicationRequestContextSource) {
         coreContext = .init(source: source)
         channel = source.channel
-        addressKey = PeerAddress.limitKey(CurrentConnection.peerAddress ?? source.channel.remoteAddress)
+        addressKey = IPAddress.limitKey(
+            IPAddress(CurrentConnection.peerAddress ?? source.channel.remoteAddress))
     }
 }
 
@@ -41,7 +43,8 @@ package struct ClientContext: ListenerContext {
         coreContext = .init(source: source)
         channel = source.channel
         current = CurrentConnection.value
-        addressKey = PeerAddress.limitKey(CurrentConnection.peerAddress ?? source.channel.remoteAddress)
+        addressKey = IPAddress.limitKey(
+            IPAddress(CurrentConnection.peerAddress ?? source.channel.remoteAddress))
     }
 
     /// The connection, or a refusal.

@@ -5,11 +5,6 @@ import Hummingbird
 import NIOCore
 
 extension JSONValue {
-    /// An object from names and values; a `nil` value leaves its member out.
-    static func object(_ members: KeyValuePairs<String, JSONValue?>) -> JSONValue {
-        .object(members.compactMap { name, value in value.map { JSONMember(name: name, value: $0) } })
-    }
-
     static func id<Kind>(_ identifier: Identifier<Kind>) -> JSONValue { .string(identifier.description) }
 
     var buffer: ByteBuffer {

@@ -1,4 +1,4 @@
-import Foundation
+import Encoding
 import SwiftASN1
 import X509
 
@@ -11,20 +11,13 @@ struct ServerName {
     ///
     /// - Throws: ``AuthorityError/invalidName(_:)``.
     init(_ host: String) throws(AuthorityError) {
-        if let address = Self.address(host, family: AF_INET, length: 4)
-            ?? Self.address(host, family: AF_INET6, length: 16)
-        {
-            generalName = .ipAddress(ASN1OctetString(contentBytes: address[...]))
+        if let address = IPAddress(host) {
+            generalName = .ipAddress(ASN1OctetString(contentBytes: address.bytes[...]))
         } else if Self.isDNSName(host) {
             generalName = .dnsName(host.lowercased())
         } else {
             throw .invalidName(host)
         }
-    }
-
-    private static func address(_ host: String, family: Int32, length: Int) -> [UInt8]? {
-        var bytes = [UInt8](repeating: 0, count: length)
-        return !host.utf8.contains(0) && inet_pton(family, host, &bytes) == 1 ? bytes : nil
     }
 
     /// RFC 1123 §2.1 with the wildcard of RFC 9525 §6.3: labels of letters, digits and inner hyphens, not all numeric.

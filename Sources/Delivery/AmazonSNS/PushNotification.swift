@@ -26,19 +26,16 @@ package struct PushNotification: Sendable, Equatable {
     package var payload: String? {
         let members = data.map { JSONMember(name: $0.name, value: .string($0.value)) }
         guard Set(members.map(\.name) + ["aps"]).count == members.count + 1 else { return nil }
-        let words = Self.object([("title", .string(title)), ("body", .string(body))])
-        let apple = JSONValue.object([JSONMember(name: "aps", value: Self.object([("alert", words)]))] + members)
-        let firebase = Self.object([
-            (
-                "fcmV1Message",
-                Self.object([("message", Self.object([("notification", words), ("data", .object(members))]))])
-            )
+        let words = JSONValue.object(["title": .string(title), "body": .string(body)])
+        let apple = JSONValue.object([JSONMember(name: "aps", value: .object(["alert": words]))] + members)
+        let firebase = JSONValue.object([
+            "fcmV1Message": .object(["message": .object(["notification": words, "data": .object(members)])])
         ])
         let parts = [apple.jsonText, firebase.jsonText]
         guard parts.allSatisfy({ $0.utf8.count <= Self.maximumSize }) else { return nil }
-        return Self.object([
-            ("default", .string(body)), ("APNS", .string(parts[0])), ("APNS_SANDBOX", .string(parts[0])),
-            ("GCM", .string(parts[1])),
+        return JSONValue.object([
+            "default": .string(body), "APNS": .string(parts[0]), "APNS_SANDBOX": .string(parts[0]),
+            "GCM": .string(parts[1]),
         ]).jsonText
     }
 
@@ -49,10 +46,6 @@ package struct PushNotification: Sendable, Equatable {
         }
         return members.contains { $0.name == "default" }
             && members.allSatisfy { ($0.value.text?.utf8.count).map { $0 <= maximumSize } ?? false }
-    }
-
-    private static func object(_ members: [(String, JSONValue)]) -> JSONValue {
-        .object(members.map { JSONMember(name: $0.0, value: $0.1) })
     }
 
     /// Equal in all parts, the data in order.

@@ -1,4 +1,5 @@
 import Domain
+import Encoding
 import Foundation
 import PhoneNumbers
 
@@ -9,7 +10,7 @@ package struct SimpleNotificationService: Sender {
     private let signature: SignatureVersion4
     private let attributes: [(name: String, value: String)]
     private let credentials: @Sendable () throws -> AmazonCredentials
-    private let exchange: BoundedHTTPClient
+    private let http: BoundedHTTPClient
     private let now: @Sendable () -> Date
 
     /// Sends through one region.
@@ -20,7 +21,7 @@ package struct SimpleNotificationService: Sender {
     ///   - credentials: asked before each attempt, since temporary ones are replaced while the service runs.
     init(
         endpoint: ServiceURL, region: String, senderID: String, originationNumber: String,
-        credentials: @escaping @Sendable () throws -> AmazonCredentials, exchange: BoundedHTTPClient,
+        credentials: @escaping @Sendable () throws -> AmazonCredentials, http: BoundedHTTPClient,
         now: @escaping @Sendable () -> Date
     ) {
         self.endpoint = endpoint
@@ -31,7 +32,7 @@ package struct SimpleNotificationService: Sender {
             ("AWS.MM.SMS.OriginationNumber", originationNumber),
         ].filter { !$0.1.isEmpty }
         self.credentials = credentials
-        self.exchange = exchange
+        self.http = http
         self.now = now
     }
 
@@ -52,7 +53,7 @@ package struct SimpleNotificationService: Sender {
             signing: .init(
                 method: "POST", path: endpoint.path, query: endpoint.query, headers: headers, body: body),
             with: credentials, at: now())
-        return Self.outcome(of: await exchange.post(body, to: endpoint.web, headers: headers + signed), to: message)
+        return Self.outcome(of: await http.post(body, to: endpoint.web, headers: headers + signed), to: message)
     }
 
     private func fields(of message: Message) -> [(name: String, value: String)]? {

@@ -22,8 +22,7 @@ package struct TextFile: Sender {
             case .push(let endpoint, let payload): (endpoint, payload)
             }
         let line = JSONValue.object([
-            JSONMember(name: "to", value: .string(to)), JSONMember(name: "text", value: .string(text)),
-            JSONMember(name: "sent_at", value: .string(now().rfc3339)),
+            "to": .string(to), "text": .string(text), "sent_at": .string(now().rfc3339),
         ])
         return append(line.jsonText + "\n")
     }

@@ -1,5 +1,6 @@
 import AsyncHTTPClient
 import Domain
+import Encoding
 import Foundation
 import NIOCore
 import NIOHTTP1

@@ -11,7 +11,7 @@ import Foundation
 package struct IssuerCheck: Sendable {
     private let url: ServiceURL
     private let keys: [WebhookKey]
-    private let exchange: BoundedHTTPClient
+    private let http: BoundedHTTPClient
     private let now: @Sendable () -> Date
 
     /// What has to match before a card counts as confirmed; what else is answered may only contradict.
@@ -34,7 +34,7 @@ package struct IssuerCheck: Sendable {
         }
         self.url = url
         keys = try WebhookKey.list(try secret(policy.issuerCheckSecretFile), file: policy.issuerCheckSecretFile)
-        exchange = BoundedHTTPClient(http: http, timeout: policy.issuerCheckTimeout)
+        self.http = BoundedHTTPClient(http: http, timeout: policy.issuerCheckTimeout)
         self.now = now
     }
 
@@ -44,7 +44,7 @@ package struct IssuerCheck: Sendable {
         let body = Array(Self.question(facts, at: time).jsonText.utf8)
         let headers =
             [(name: "Content-Type", value: "application/json")] + keys.headers(id: UUID(), at: time, body: body)
-        guard case .answered(200, let answer?) = await exchange.post(body, to: url.web, headers: headers),
+        guard case .answered(200, let answer?) = await http.post(body, to: url.web, headers: headers),
             let matches = (try? StrictJSON.parse(answer))?["matches"]
         else { return .unanswered }
         return Self.verdict(matches)
@@ -68,20 +68,13 @@ package struct IssuerCheck: Sendable {
     private static let names = Set(needed + ["postal_address", "postal_code", "jurisdiction"])
 
     private static func question(_ facts: CardFacts, at time: Date) -> JSONValue {
-        let data: [(String, String?)] = [
-            ("document_number", facts.documentNumber), ("full_name", facts.fullName),
-            ("date_of_birth", facts.dateOfBirth.text), ("expires_on", facts.expiresOn.text),
-            ("jurisdiction", facts.jurisdiction), ("country", facts.country),
-            ("postal_address", facts.address?.line), ("postal_code", facts.address?.postalCode),
-        ]
-        return .object([
-            JSONMember(name: "type", value: .string("card.check")),
-            JSONMember(name: "timestamp", value: .string(time.rfc3339)),
-            JSONMember(
-                name: "data",
-                value: .object(
-                    data.compactMap { name, text in text.map { JSONMember(name: name, value: .string($0)) } })
-            ),
+        func text(_ text: String?) -> JSONValue? { text.map { .string($0) } }
+        let data = JSONValue.object([
+            "document_number": text(facts.documentNumber), "full_name": text(facts.fullName),
+            "date_of_birth": text(facts.dateOfBirth.text), "expires_on": text(facts.expiresOn.text),
+            "jurisdiction": text(facts.jurisdiction), "country": text(facts.country),
+            "postal_address": text(facts.address?.line), "postal_code": text(facts.address?.postalCode),
         ])
+        return .object(["type": .string("card.check"), "timestamp": .string(time.rfc3339), "data": data])
     }
 }

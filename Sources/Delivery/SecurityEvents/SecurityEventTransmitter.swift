@@ -1,18 +1,19 @@
 import AsyncHTTPClient
 import Domain
+import Encoding
 import Foundation
 import NIOCore
 
 /// Hands Security Event Tokens to providers' receivers (push delivery, RFC 8935).
 ///
 /// The receiver's URL comes from outside, so the service is not asked to speak to itself or its neighbours: every address
-/// of the host must be a public one, the connection goes to the address that was judged, whatever the name says later,
+/// of the host must be a public one, the connection goes to the address that was checked, whatever the name says later,
 /// and before anything is asked the other end is looked at again.
 package struct SecurityEventTransmitter: Sendable {
     private let configuration: HTTPClient.Configuration
     private let timeout: TimeInterval
     private let allowsLoopback: Bool
-    private let permits: @Sendable (NetworkAddress) -> Bool
+    private let permits: @Sendable (IPAddress) -> Bool
 
     /// Sends by these rules.
     ///
@@ -26,7 +27,7 @@ package struct SecurityEventTransmitter: Sendable {
     /// - Parameter permits: which addresses are spoken to; asked of each before the connection, and of the peer after it.
     init(
         _ delivery: DeliveryPolicy, _ webhooks: WebhookPolicy, allowingLoopback: Bool,
-        permits: @escaping @Sendable (NetworkAddress) -> Bool
+        permits: @escaping @Sendable (IPAddress) -> Bool
     ) {
         var configuration = HTTPClient.Configuration.delivery(delivery)
         configuration.requirePeer(permits)
@@ -71,15 +72,15 @@ struct ForeignPeer: Error {}
 
 extension HTTPClient.Configuration {
     /// Looks at the other end of each connection before a request goes over it.
-    mutating func requirePeer(_ permits: @escaping @Sendable (NetworkAddress) -> Bool) {
-        let judge: @Sendable (any Channel) -> EventLoopFuture<Void> = { channel in
-            if let peer = NetworkAddress(channel.remoteAddress), permits(peer) {
+    mutating func requirePeer(_ permits: @escaping @Sendable (IPAddress) -> Bool) {
+        let verify: @Sendable (any Channel) -> EventLoopFuture<Void> = { channel in
+            if let peer = channel.remoteAddress?.ipAddress.flatMap({ IPAddress($0) }), permits(peer) {
                 return channel.eventLoop.makeSucceededVoidFuture()
             }
             channel.close(promise: nil)
             return channel.eventLoop.makeFailedFuture(ForeignPeer())
         }
-        http1_1ConnectionDebugInitializer = judge
-        http2ConnectionDebugInitializer = judge
+        http1_1ConnectionDebugInitializer = verify
+        http2ConnectionDebugInitializer = verify
     }
 }

@@ -1,5 +1,6 @@
 import AsyncHTTPClient
 import Domain
+import Encoding
 import Foundation
 
 /// The senders that the policy names, in its order, ready to send.
@@ -24,7 +25,7 @@ package func senders(
     }
     let assembly = Assembly(
         policy: policy, secret: secret, environment: environment,
-        exchange: BoundedHTTPClient(http: http, timeout: policy.attemptTimeout), now: now)
+        http: BoundedHTTPClient(http: http, timeout: policy.attemptTimeout), now: now)
     return Failover(
         try policy.senders.map { kind -> any Sender in
             switch kind {
@@ -43,7 +44,7 @@ private struct Assembly {
     let policy: DeliveryPolicy
     let secret: @Sendable (String) throws -> String
     let environment: [String: String]
-    let exchange: BoundedHTTPClient
+    let http: BoundedHTTPClient
     let now: @Sendable () -> Date
 
     func simpleNotificationService() throws -> SimpleNotificationService {
@@ -64,7 +65,7 @@ private struct Assembly {
         _ = try credentials()
         return SimpleNotificationService(
             endpoint: endpoint, region: region, senderID: policy.snsSenderID,
-            originationNumber: policy.snsOriginationNumber, credentials: credentials, exchange: exchange, now: now)
+            originationNumber: policy.snsOriginationNumber, credentials: credentials, http: http, now: now)
     }
 
     func twilioMessages() throws -> TwilioMessages {
@@ -80,7 +81,7 @@ private struct Assembly {
             endpoint: try url("twilio_endpoint", policy.twilioEndpoint),
             credentials: .init(account: policy.twilioAccount, apiKey: policy.twilioAPIKey, secret: Secret(token)),
             origin: service.isEmpty ? ("From", policy.twilioFrom) : ("MessagingServiceSid", service),
-            exchange: exchange)
+            http: http)
         guard let sender else { throw DeliveryError.policy("twilio_endpoint", expected: "a URL without a query") }
         return sender
     }
@@ -88,7 +89,7 @@ private struct Assembly {
     func webhook() throws -> WebhookSender {
         let file = policy.webhookSecretFile
         let keys = try WebhookKey.list(try secret(file), file: file)
-        return WebhookSender(url: try url("webhook_url", policy.webhookURL), keys: keys, exchange: exchange, now: now)
+        return WebhookSender(url: try url("webhook_url", policy.webhookURL), keys: keys, http: http, now: now)
     }
 
     private func url(_ key: String, _ text: String) throws(DeliveryError) -> ServiceURL {

@@ -9,7 +9,7 @@ package struct TwilioMessages: Sender {
     private let url: ServiceURL
     private let authorization: Secret<String>
     private let origin: (name: String, value: String)
-    private let exchange: BoundedHTTPClient
+    private let http: BoundedHTTPClient
 
     /// Who asks: an account, and what it proves itself with.
     struct Credentials: Sendable {
@@ -28,7 +28,7 @@ package struct TwilioMessages: Sender {
     /// - Returns: `nil` where the endpoint has a query.
     init?(
         endpoint: ServiceURL, credentials: Credentials, origin: (name: String, value: String),
-        exchange: BoundedHTTPClient
+        http: BoundedHTTPClient
     ) {
         let path = "/2010-04-01/Accounts/\(PercentEncoding.encode(credentials.account))/Messages.json"
         guard let url = endpoint.appending(path) else { return nil }
@@ -37,7 +37,7 @@ package struct TwilioMessages: Sender {
         let user = credentials.apiKey.isEmpty ? credentials.account : credentials.apiKey
         authorization = Secret("Basic " + Data("\(user):\(credentials.secret.reveal())".utf8).base64EncodedString())
         self.origin = origin
-        self.exchange = exchange
+        self.http = http
     }
 
     package func carries(_ message: Message) -> Bool {
@@ -54,7 +54,7 @@ package struct TwilioMessages: Sender {
             (name: "Authorization", value: authorization.reveal()), (name: "Accept", value: "application/json"),
             (name: "Content-Type", value: "application/x-www-form-urlencoded"),
         ]
-        return Self.outcome(of: await exchange.post(form, to: url.web, headers: headers))
+        return Self.outcome(of: await http.post(form, to: url.web, headers: headers))
     }
 
     /// What an answer means: Twilio's code decides (Twilio, "Error and Warning Dictionary"), since its prose names the

@@ -13,16 +13,16 @@ package struct WebhookSender: Sender {
     package let name = "webhook"
     private let url: ServiceURL
     private let keys: [WebhookKey]
-    private let exchange: BoundedHTTPClient
+    private let http: BoundedHTTPClient
     private let now: @Sendable () -> Date
 
     /// Sends to one receiver.
     ///
     /// - Parameter keys: one, or while the receiver changes over to a new one, both.
-    init(url: ServiceURL, keys: [WebhookKey], exchange: BoundedHTTPClient, now: @escaping @Sendable () -> Date) {
+    init(url: ServiceURL, keys: [WebhookKey], http: BoundedHTTPClient, now: @escaping @Sendable () -> Date) {
         self.url = url
         self.keys = keys
-        self.exchange = exchange
+        self.http = http
         self.now = now
     }
 
@@ -31,23 +31,18 @@ package struct WebhookSender: Sender {
         let body = Array(Self.event(message, at: time).jsonText.utf8)
         let headers =
             [(name: "Content-Type", value: "application/json")] + keys.headers(id: id, at: time, body: body)
-        return Self.outcome(of: await exchange.post(body, to: url.web, headers: headers), id: WebhookKey.name(of: id))
+        return Self.outcome(of: await http.post(body, to: url.web, headers: headers), id: WebhookKey.name(of: id))
     }
 
     private static func event(_ message: Message, at time: Date) -> JSONValue {
-        func event(_ type: String, _ data: [(String, String)]) -> JSONValue {
-            let data = data.map { JSONMember(name: $0.0, value: .string($0.1)) }
-            return .object([
-                JSONMember(name: "type", value: .string(type)),
-                JSONMember(name: "timestamp", value: .string(time.rfc3339)),
-                JSONMember(name: "data", value: .object(data)),
-            ])
-        }
-        return switch message {
-        case .text(let number, let body): event("message.text", [("to", number.e164), ("text", body)])
-        case .push(let endpoint, let payload):
-            event("message.push", [("endpoint", endpoint), ("payload", payload)])
-        }
+        let (type, data): (String, JSONValue) =
+            switch message {
+            case .text(let number, let body):
+                ("message.text", .object(["to": .string(number.e164), "text": .string(body)]))
+            case .push(let endpoint, let payload):
+                ("message.push", .object(["endpoint": .string(endpoint), "payload": .string(payload)]))
+            }
+        return .object(["type": .string(type), "timestamp": .string(time.rfc3339), "data": data])
     }
 
     /// What an answer means: 400 and 422 are said of the message, everything else of the receiver.

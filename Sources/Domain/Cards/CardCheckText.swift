@@ -27,9 +27,8 @@ extension CardCheck {
         .array(
             checks.map { check in
                 .object([
-                    JSONMember(name: "name", value: .string(check.name.rawValue)),
-                    JSONMember(name: "result", value: .string(check.result.rawValue)),
-                    JSONMember(name: "detail", value: .string(check.detail)),
+                    "name": .string(check.name.rawValue), "result": .string(check.result.rawValue),
+                    "detail": .string(check.detail),
                 ])
             })
     }

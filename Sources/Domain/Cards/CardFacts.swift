@@ -73,21 +73,18 @@ package struct CardFacts: Sendable, Equatable, Confidential {
 
     /// The form in which they are sealed.
     package var jsonText: String {
-        let members: [(String, String?)] = [
-            ("source", source.rawValue), ("kind", kind.rawValue), ("full_name", fullName),
-            ("family_name", name?.family), ("given_name", name?.given), ("middle_name", name?.middle),
-            ("name_suffix", name?.suffix),
-            ("date_of_birth", dateOfBirth.text), ("street", address?.street), ("city", address?.city),
-            ("address_jurisdiction", address?.jurisdiction), ("postal_code", address?.postalCode),
-            ("address_country", address?.country), ("document_number", documentNumber), ("last_four", lastFour),
-            ("jurisdiction", jurisdiction), ("country", country), ("expires_on", expiresOn.text),
-        ]
-        var present = members.compactMap { name, text in text.map { JSONMember(name: name, value: .string($0)) } }
-        if !documentIndexes.isEmpty {
-            present.append(
-                JSONMember(name: "document_indexes", value: .array(documentIndexes.map { .string($0.text) })))
-        }
-        return JSONValue.object(present).jsonText
+        func text(_ text: String?) -> JSONValue? { text.map { .string($0) } }
+        let indexes = JSONValue.array(documentIndexes.map { .string($0.text) })
+        return JSONValue.object([
+            "source": text(source.rawValue), "kind": text(kind.rawValue), "full_name": text(fullName),
+            "family_name": text(name?.family), "given_name": text(name?.given), "middle_name": text(name?.middle),
+            "name_suffix": text(name?.suffix), "date_of_birth": text(dateOfBirth.text),
+            "street": text(address?.street), "city": text(address?.city),
+            "address_jurisdiction": text(address?.jurisdiction), "postal_code": text(address?.postalCode),
+            "address_country": text(address?.country), "document_number": text(documentNumber),
+            "last_four": text(lastFour), "jurisdiction": text(jurisdiction), "country": text(country),
+            "expires_on": text(expiresOn.text), "document_indexes": documentIndexes.isEmpty ? nil : indexes,
+        ]).jsonText
     }
 
     /// Reads ``jsonText``; `nil` for anything else.

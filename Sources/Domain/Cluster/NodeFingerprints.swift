@@ -139,9 +139,7 @@ extension NodeFingerprints {
         let policies = policies.sorted { $0.key < $1.key }.map {
             JSONMember(name: $0.key, value: .string($0.value.base64URL))
         }
-        return .object([
-            JSONMember(name: "keys", value: .object(keys)), JSONMember(name: "policies", value: .object(policies)),
-        ])
+        return .object(["keys": .object(keys), "policies": .object(policies)])
     }
 
     /// Reads that form; what this version of the program does not know is left out.

@@ -42,16 +42,14 @@ package enum ProviderEvent: Sendable, Equatable {
 
     /// The form in which it waits to be sent. It holds no personal datum: ids and levels.
     package var jsonText: String {
-        var members = [JSONMember(name: "event", value: .string(name))]
-        switch self {
+        let event = JSONValue.string(name)
+        return switch self {
         case .sessionRevoked(let session):
-            members.append(JSONMember(name: "session", value: .string(session.description)))
+            JSONValue.object(["event": event, "session": .string(session.description)]).jsonText
         case .assuranceLevelChanged(let from, let to):
-            members.append(JSONMember(name: "from", value: .string(from.rawValue)))
-            members.append(JSONMember(name: "to", value: .string(to.rawValue)))
-        case .accountDisabled, .accountEnabled, .accountPurged: break
+            JSONValue.object(["event": event, "from": .string(from.rawValue), "to": .string(to.rawValue)]).jsonText
+        case .accountDisabled, .accountEnabled, .accountPurged: JSONValue.object(["event": event]).jsonText
         }
-        return JSONValue.object(members).jsonText
     }
 
     /// Reads ``jsonText``; `nil` for anything else.

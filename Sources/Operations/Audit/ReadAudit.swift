@@ -62,9 +62,9 @@ package struct ReadAudit: Sendable {
             )
         }
         try write(
-            Self.text([.members(["format": .string("countersign-audit"), "version": .integer(1), "keys": keys])]))
+            Self.text([.object(["format": .string("countersign-audit"), "version": .integer(1), "keys": keys])]))
         let first = anchor?.sequence ?? 0
-        if let anchor { try write(Self.text([.members(["anchor": .string(anchor.token)])])) }
+        if let anchor { try write(Self.text([.object(["anchor": .string(anchor.token)])])) }
         var position = first
         while position < last {
             let after = position
@@ -80,7 +80,7 @@ package struct ReadAudit: Sendable {
                 // A damaged entry leaves a gap, which whoever verifies finds.
                 if let link { values.append(Self.json(link.entry, place: (sequence, link.digest))) }
                 while let next = waiting.first, next.sequence <= sequence {
-                    values.append(.members(["checkpoint": .string(next.token)]))
+                    values.append(.object(["checkpoint": .string(next.token)]))
                     waiting.removeFirst()
                 }
             }
@@ -93,7 +93,7 @@ package struct ReadAudit: Sendable {
     /// An entry as it is given out.
     package static func json(_ entry: AuditEntry, place: (sequence: Int64, digest: Digest256)?) -> JSONValue {
         func text(_ text: String?) -> JSONValue { text.map { .string($0) } ?? .null }
-        return .members([
+        return .object([
             "sequence": place.map { .integer($0.sequence) } ?? .null, "id": .string(entry.id),
             "at": .string(entry.at.rfc3339), "at_ms": .integer(entry.milliseconds), "event": .string(entry.event),
             "subject": .string(entry.subject), "actor": .string(entry.actor), "detail": text(entry.detail),
@@ -112,12 +112,6 @@ package struct ReadAudit: Sendable {
             bytes.append(UInt8(ascii: "\n"))
         }
         return bytes
-    }
-}
-
-extension JSONValue {
-    static func members(_ pairs: KeyValuePairs<String, JSONValue>) -> JSONValue {
-        .object(pairs.map { JSONMember(name: $0.key, value: $0.value) })
     }
 }
 

@@ -1,6 +1,7 @@
 import Database
 import Delivery
 import Domain
+import Encoding
 import Foundation
 import Repositories
 

@@ -183,14 +183,11 @@ package struct PersonalExport: Sendable, Confidential {
 
     /// The form in which it is given out.
     package var json: JSONValue {
-        func text(_ text: String?) -> JSONValue { text.map { .string($0) } ?? .null }
-        func members(_ pairs: KeyValuePairs<String, JSONValue>) -> JSONValue {
-            .object(pairs.map { JSONMember(name: $0.key, value: $0.value) })
-        }
-        return members([
-            "user_id": .string(user.id.description), "address": .string(address),
-            "provider_id": .string(user.providerID.description), "created_at": .string(user.createdAt.rfc3339),
-            "assurance": .string(user.assurance.rawValue), "display_name": text(displayName),
+        let text = Self.text
+        return .object([
+            "user_id": text(user.id.description), "address": text(address),
+            "provider_id": text(user.providerID.description), "created_at": text(user.createdAt.rfc3339),
+            "assurance": text(user.assurance.rawValue), "display_name": text(displayName),
             "avatar_url": text(avatarURL), "phone_number": text(proved?.phoneNumber),
             "push_endpoint": text(proved?.pushEndpoint), "full_name": text(proved?.fullName),
             "date_of_birth": text(proved?.dateOfBirth?.text), "postal_address": text(proved?.postalAddress),
@@ -198,41 +195,42 @@ package struct PersonalExport: Sendable, Confidential {
             "phone_verified_at": text(proved?.phoneVerifiedAt.rfc3339),
             "identity_verified_at": text(proved?.identityVerifiedAt?.rfc3339),
             "suspended": text(proved?.suspended?.rawValue),
-            "cards": .array(
-                cards.map { card in
-                    members([
-                        "id": .string(card.entry.id.description), "status": .string(card.entry.status.rawValue),
-                        "submitted_at": .string(card.entry.submittedAt.rfc3339),
-                        "checks": .array(
-                            CardCheck.list(jsonText: card.entry.checks).map {
-                                members(["name": .string($0.name.rawValue), "result": .string($0.result.rawValue)])
-                            }),
-                        "full_name": text(card.facts?.fullName),
-                        "date_of_birth": text(card.facts?.dateOfBirth.text),
-                        "address": text(card.facts?.address?.line),
-                        "document_number": text(card.facts?.documentNumber),
-                        "expires_on": text(card.facts?.expiresOn.text),
-                    ])
-                }),
-            "sessions": .array(
-                sessions.map { session in
-                    members([
-                        "id": .string(session.id.description), "device_id": .string(session.deviceID.description),
-                        "app_id": .string(session.applicationID.description),
-                        "created_at": .string(session.createdAt.rfc3339),
-                        "last_used_at": .string(session.lastUsedAt.rfc3339),
-                    ])
-                }),
-            "authorizations": .array(
-                authorizations.map { authorization, box, words in
-                    members([
-                        "id": .string(authorization.id.description), "box": .string(box.rawValue),
-                        "state": .string(authorization.state.rawValue), "to": text(words?.to),
-                        "event_id": text(words?.eventID), "grant": text(authorization.grant),
-                        "created_at": .string(authorization.createdAt.rfc3339),
-                    ])
-                }),
+            "cards": .array(cards.map { Self.json($0) }), "sessions": .array(sessions.map { Self.json($0) }),
+            "authorizations": .array(authorizations.map { Self.json($0.0, $0.1, to: $0.2?.to, event: $0.2?.eventID) }),
             "blocked": .array(blocked.map { .string($0.description) }),
+        ])
+    }
+
+    private static func text(_ text: String?) -> JSONValue { text.map { .string($0) } ?? .null }
+
+    private static func json(_ card: (entry: IdentityCardRepository.Entry, facts: CardFacts?)) -> JSONValue {
+        let checks = CardCheck.list(jsonText: card.entry.checks).map { check in
+            JSONValue.object(["name": text(check.name.rawValue), "result": text(check.result.rawValue)])
+        }
+        return .object([
+            "id": text(card.entry.id.description), "status": text(card.entry.status.rawValue),
+            "submitted_at": text(card.entry.submittedAt.rfc3339), "checks": .array(checks),
+            "full_name": text(card.facts?.fullName), "date_of_birth": text(card.facts?.dateOfBirth.text),
+            "address": text(card.facts?.address?.line), "document_number": text(card.facts?.documentNumber),
+            "expires_on": text(card.facts?.expiresOn.text),
+        ])
+    }
+
+    private static func json(_ session: Session) -> JSONValue {
+        .object([
+            "id": text(session.id.description), "device_id": text(session.deviceID.description),
+            "app_id": text(session.applicationID.description), "created_at": text(session.createdAt.rfc3339),
+            "last_used_at": text(session.lastUsedAt.rfc3339),
+        ])
+    }
+
+    private static func json(
+        _ authorization: Authorization, _ box: AuthorizationBox, to recipient: String?, event: String?
+    ) -> JSONValue {
+        .object([
+            "id": text(authorization.id.description), "box": text(box.rawValue),
+            "state": text(authorization.state.rawValue), "to": text(recipient), "event_id": text(event),
+            "grant": text(authorization.grant), "created_at": text(authorization.createdAt.rfc3339),
         ])
     }
 }

@@ -36,8 +36,8 @@ package struct SecurityEventToken: Sendable {
     ///
     /// - Parameter keyID: the `kid` under which the service publishes the key.
     package func signed(with key: P256.Signing.PrivateKey, keyID: String, now: Date) throws -> String {
-        let header = Self.object(["alg": .string("ES256"), "kid": .string(keyID), "typ": .string("secevent+jwt")])
-        let payload = Self.object([
+        let header = JSONValue.object(["alg": .string("ES256"), "kid": .string(keyID), "typ": .string("secevent+jwt")])
+        let payload = JSONValue.object([
             "iss": .string(realm), "aud": .string(provider.description), "jti": .string(identifier),
             "iat": .integer(Int64(now.timeIntervalSince1970)), "toe": .integer(Int64(happenedAt.timeIntervalSince1970)),
             "sub_id": subject, "events": .object([JSONMember(name: event.type, value: details)]),
@@ -49,30 +49,26 @@ package struct SecurityEventToken: Sendable {
     }
 
     private var subject: JSONValue {
-        let user = Self.object([
+        let user = JSONValue.object([
             "format": .string("iss_sub"), "iss": .string(provider.description), "sub": .string(externalID),
         ])
         guard case .sessionRevoked(let session) = event else { return user }
-        return Self.object([
+        return JSONValue.object([
             "format": .string("complex"), "user": user,
-            "session": Self.object(["format": .string("opaque"), "id": .string(session.description)]),
+            "session": JSONValue.object(["format": .string("opaque"), "id": .string(session.description)]),
         ])
     }
 
     private var details: JSONValue {
         let moment = JSONValue.integer(Int64(happenedAt.timeIntervalSince1970))
         guard case .assuranceLevelChanged(let from, let to) = event else {
-            return Self.object(["event_timestamp": moment])
+            return JSONValue.object(["event_timestamp": moment])
         }
-        return Self.object([
+        return JSONValue.object([
             "namespace": .string("countersign"), "previous_level": .string(from.rawValue),
             "current_level": .string(to.rawValue), "change_direction": .string(to > from ? "increase" : "decrease"),
             "event_timestamp": moment,
         ])
-    }
-
-    private static func object(_ members: KeyValuePairs<String, JSONValue>) -> JSONValue {
-        .object(members.map { JSONMember(name: $0.key, value: $0.value) })
     }
 }
 

@@ -1,5 +1,6 @@
 import Delivery
 import Domain
+import Encoding
 import Foundation
 
 /// One file of policies: its name and the values that may stand in it.

@@ -1,4 +1,5 @@
 import Database
+import Encoding
 import Foundation
 import Yams
 
@@ -190,10 +191,7 @@ struct Settings: Sendable, Equatable {
         guard let given = texts[key] else { return nil }
         let text = given.hasSuffix("/") ? String(given.dropLast()) : given
         // Both listeners speak TLS, whatever stands before them.
-        guard text.utf8.count <= 1024, text.utf8.allSatisfy({ (0x21...0x7E).contains($0) }),
-            !text.contains(where: { #"<>"{}|\^`"#.contains($0) }), let url = URL(string: text),
-            url.scheme == "https", let host = url.host, !host.isEmpty, url.query == nil, url.fragment == nil,
-            url.user == nil
+        guard let url = WebAddress(text), url.isSecure, url.query.isEmpty, !text.contains("?")
         else { throw unreadable(key, "a URL such as https://auth.example without account, query and fragment") }
         return text
     }

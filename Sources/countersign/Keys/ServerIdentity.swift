@@ -24,16 +24,13 @@ struct ServerIdentity: Sendable {
     /// Whether the certificate is for a host; a wildcard stands for one whole label at the left (RFC 9525 §6.3).
     func covers(_ host: String) -> Bool {
         let host = host.lowercased()
-        var address = [UInt8](repeating: 0, count: 16)
-        let family = host.contains(":") ? AF_INET6 : AF_INET
-        let isAddress = !host.utf8.contains(0) && inet_pton(family, host, &address) == 1
+        let address = IPAddress(host)
         return names.contains { name in
             switch name {
-            case .dnsName(let name) where !isAddress:
+            case .dnsName(let name) where address == nil:
                 guard name.hasPrefix("*."), let dot = host.firstIndex(of: ".") else { return name.lowercased() == host }
                 return host[dot...] == name.lowercased().dropFirst()
-            case .ipAddress(let octets) where isAddress:
-                return octets.bytes.elementsEqual(address.prefix(family == AF_INET ? 4 : 16))
+            case .ipAddress(let octets): return address.map { octets.bytes.elementsEqual($0.bytes) } ?? false
             default: return false
             }
         }

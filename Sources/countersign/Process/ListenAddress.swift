@@ -1,4 +1,4 @@
-import Foundation
+import Encoding
 
 /// Where a listener listens: an IP address and a port, as in `127.0.0.1:8440` or `[::1]:0`.
 struct ListenAddress: Sendable, Equatable, CustomStringConvertible {
@@ -20,9 +20,9 @@ struct ListenAddress: Sendable, Equatable, CustomStringConvertible {
         if host == "localhost" { host = "127.0.0.1" }
         if host.hasPrefix("["), host.hasSuffix("]") {
             host = String(host.dropFirst().dropLast())
-            guard Self.bytes(host, family: AF_INET6, count: 16) != nil else { return nil }
+            guard IPAddress(ipv6: host) != nil else { return nil }
         } else {
-            guard Self.bytes(host, family: AF_INET, count: 4) != nil else { return nil }
+            guard IPAddress(ipv4: host) != nil else { return nil }
         }
         self.host = host
         self.port = port
@@ -30,18 +30,9 @@ struct ListenAddress: Sendable, Equatable, CustomStringConvertible {
 
     /// Whether only this machine reaches it: 127.0.0.0/8 (RFC 1122 §3.2.1.3), `::1`, or the former mapped into IPv6.
     var isLoopback: Bool {
-        if let bytes = Self.bytes(host, family: AF_INET, count: 4) { return bytes[0] == 127 }
-        guard let bytes = Self.bytes(host, family: AF_INET6, count: 16) else { return false }
-        let loopback = [UInt8](repeating: 0, count: 15) + [1]
-        let mapped = [UInt8](repeating: 0, count: 10) + [255, 255, 127]
-        return bytes == loopback || bytes.starts(with: mapped)
+        IPAddress(host)?.unmapped.isLoopback ?? false
     }
 
     /// The form that ``init(_:)`` reads.
     var description: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
-
-    private static func bytes(_ host: String, family: Int32, count: Int) -> [UInt8]? {
-        var bytes = [UInt8](repeating: 0, count: count)
-        return !host.utf8.contains(0) && inet_pton(family, host, &bytes) == 1 ? bytes : nil
-    }
 }

@@ -12,7 +12,8 @@ extension Server {
         do {
             issuer = try IssuerCheck(
                 policy[\.cards],
-                secret: { try KeyFile(path: "\(settings.keys)/\($0)", isPrivate: true).read() }, http: carriers,
+                secret: { try KeyFile(path: "\(settings.keys)/\($0)", isPrivate: true).read() },
+                http: deliveryHTTPClient,
                 now: environment.now)
         } catch let error as DeliveryError {
             throw CommandFailure(error.description)

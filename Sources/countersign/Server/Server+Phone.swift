@@ -35,7 +35,7 @@ extension Server {
                     try KeyFile(path: "\(settings.keys)/\(file)", isPrivate: true).read()
                 },
                 environment: ProcessInfo.processInfo.environment, texts: settings.texts,
-                isLoopbackOnly: settings.isLoopbackOnly, http: carriers, now: environment.now)
+                isLoopbackOnly: settings.isLoopbackOnly, http: deliveryHTTPClient, now: environment.now)
             _ = try VerificationText(rules, realm: settings.realm, digits: policy[\.phones].digits)
         } catch let error as DeliveryError {
             throw CommandFailure(error.description)

@@ -3,6 +3,7 @@ import AsyncHTTPClient
 import Authority
 import Crypto
 import Database
+import Delivery
 import Domain
 import Encoding
 import Foundation
@@ -23,9 +24,8 @@ struct Server: Sendable {
     let exportKey: ExportKey
     let store: any Database
     let registry: PrometheusRegistry
-    let http: HTTPClient
     /// How texts and pushes leave.
-    let carriers: HTTPClient
+    let deliveryHTTPClient: HTTPClient
     let logger: Logger
 
     let environment = Environment()
@@ -47,7 +47,7 @@ struct Server: Sendable {
     init(
         settings: Settings, policy: CurrentPolicy, keys: LoadedKeys, nonceKey: NonceKey, exportKey: ExportKey,
         store: any Database,
-        registry: PrometheusRegistry, http: HTTPClient, carriers: HTTPClient, logger: Logger
+        registry: PrometheusRegistry, deliveryHTTPClient: HTTPClient, logger: Logger
     ) throws {
         self.settings = settings
         self.policy = policy
@@ -56,8 +56,7 @@ struct Server: Sendable {
         self.exportKey = exportKey
         self.store = store
         self.registry = registry
-        self.http = http
-        self.carriers = carriers
+        self.deliveryHTTPClient = deliveryHTTPClient
         self.logger = logger
         sessions = SessionCache(store: store)
         certificates = CertificateCache(store: store)
@@ -192,12 +191,13 @@ struct Server: Sendable {
     private func certificateRoutes(_ rateLimiting: RateLimiting) throws -> CertificateRoutes {
         let issuing = IssueCertificate(
             authority: keys.authority, baseURL: publicURL, policy: policy, environment: environment)
-        let captcha = SiteVerify(http: http, policy: policy)
+        let captcha = SiteVerify(http: deliveryHTTPClient) { try KeyFile(path: $0, isPrivate: true).read() }
         return CertificateRoutes(
             certify: CertifyDevice(
                 store: store, keys: keys.personal, issuing: issuing, providers: providers, watch: watch,
                 realm: settings.realm,
-                verifyCaptcha: { try await captcha.accepts($0) }, policy: policy, rateLimiting: rateLimiting,
+                verifyCaptcha: { [policy] in try await captcha.accepts($0, by: policy[\.certification]) },
+                policy: policy, rateLimiting: rateLimiting,
                 environment: environment),
             renew: RenewCertificate(
                 store: store, issuing: issuing, policy: policy, rateLimiting: rateLimiting, environment: environment),
@@ -268,7 +268,7 @@ struct Server: Sendable {
 
     private func sayReady() {
         Output.json(
-            .members([
+            .object([
                 "ready": .bool(true), "realm": .string(settings.realm),
                 "public": .string(settings.publicAddress.host(port: ports.port(.publicListener))),
                 "client": .string(settings.clientAddress.host(port: ports.port(.client))),

@@ -7,7 +7,7 @@ import Foundation
 enum WebKey {
     static func json(_ key: P256.Signing.PublicKey) -> JSONValue {
         let (x, y) = coordinates(key)
-        return .members([
+        return .object([
             "kty": .string("EC"), "crv": .string("P-256"), "x": .string(x), "y": .string(y), "use": .string("sig"),
             "alg": .string("ES256"), "kid": .string(identifier(of: key)),
         ])

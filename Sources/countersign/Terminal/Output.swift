@@ -98,10 +98,3 @@ enum Output {
         FileHandle.standardOutput.write(Data(text.utf8))
     }
 }
-
-extension JSONValue {
-    /// An object from names and values in order.
-    static func members(_ pairs: KeyValuePairs<String, JSONValue>) -> JSONValue {
-        .object(pairs.map { JSONMember(name: $0.key, value: $0.value) })
-    }
-}

@@ -125,7 +125,7 @@ struct Tour {
                 "It connects over mutual TLS and takes a nonce", http, .POST, "\(clientURL)/nonces",
                 expecting: .created),
             "nonce")
-        let account: KeyValuePairs<String, JSONValue> = [
+        let account: KeyValuePairs<String, JSONValue?> = [
             "Username": .string(name), "Password": .string(password), "DeviceID": .string("tour"),
         ]
         _ = try await exchange(
@@ -225,14 +225,14 @@ struct Tour {
     /// One exchange, shown on one line; what is not expected ends the tour with the problem's own words.
     mutating func exchange(
         _ sentence: String, _ http: HTTPClient, _ method: HTTPMethod, _ url: String,
-        json: KeyValuePairs<String, JSONValue>? = nil, sessionToken: String? = nil,
+        json: KeyValuePairs<String, JSONValue?>? = nil, sessionToken: String? = nil,
         expecting: HTTPResponseStatus = .ok
     ) async throws -> JSONValue {
         var request = HTTPClientRequest(url: url)
         request.method = method
         if let json {
             request.headers.add(name: "content-type", value: "application/json")
-            request.body = .bytes(ByteBuffer(string: JSONValue.members(json).jsonText))
+            request.body = .bytes(ByteBuffer(string: JSONValue.object(json).jsonText))
         }
         if let sessionToken {
             request.headers.add(name: "authorization", value: "Layer session-token=\"\(sessionToken)\"")

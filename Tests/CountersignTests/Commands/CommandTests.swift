@@ -11,18 +11,18 @@ import Testing
 @Suite("The command line", .serialized)
 struct CommandTests {
     /// One command of the transcript and what it says.
-    struct BoundedHTTPClient {
+    struct Exchange {
         /// The line after `$ `.
         let line: String
         var expected: [String] = []
     }
 
-    static func exchanges(_ name: String = "commands") throws -> [BoundedHTTPClient] {
+    static func exchanges(_ name: String = "commands") throws -> [Exchange] {
         let file = RunningService.root.appending(path: "Tests/CountersignTests/Vectors/\(name).transcript")
-        var found: [BoundedHTTPClient] = []
+        var found: [Exchange] = []
         for line in try String(contentsOf: file, encoding: .utf8).split(separator: "\n") where !line.hasPrefix("#") {
             if line.hasPrefix("$ ") {
-                found.append(BoundedHTTPClient(line: String(line.dropFirst(2))))
+                found.append(Exchange(line: String(line.dropFirst(2))))
             } else if !found.isEmpty {
                 found[found.count - 1].expected.append(String(line))
             }

@@ -42,7 +42,7 @@ struct PrintableTests {
         for _ in 0..<500 {
             let scalars = (0..<12).compactMap { _ in (Self.hidden + plain).randomElement(using: &random) }
             let text = String(String.UnicodeScalarView(scalars))
-            let value = JSONValue.members([text: .array([.string(text), .null, .integer(1)])])
+            let value = JSONValue.object([text: .array([.string(text), .null, .integer(1)])])
             let shown = Printable.json(value.jsonText)
             #expect(!shown.unicodeScalars.contains(where: Printable.isHidden), "\(scalars.map(\.value))")
             #expect(try StrictJSON.parse(Array(shown.utf8)) == value, "\(scalars.map(\.value))")

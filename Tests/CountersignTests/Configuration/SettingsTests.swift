@@ -184,7 +184,7 @@ struct SettingsTests {
 struct JSONTextTests {
     @Test("What is written is read as the same value")
     func roundTrip() throws {
-        let value = JSONValue.members([
+        let value = JSONValue.object([
             "text": .string("quote \" solidus \\ / line \n null \u{0} unit \u{1F} é 𝄞 \u{2028}"),
             "list": .array([.null, .bool(true), .bool(false), .integer(.min), .number(0.5), .array([]), .object([])]),
         ])

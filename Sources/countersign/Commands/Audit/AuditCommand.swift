@@ -126,13 +126,13 @@ struct AuditCommand: AsyncParsableCommand {
         let purgedAt = report.anchor?.at.rfc3339
         if json {
             return Output.json(
-                .members([
+                .object([
                     "valid": .bool(report.defect == nil), "verified_from": .integer(first),
                     "purged_at": purgedAt.map { .string($0) } ?? .null, "entries": .integer(report.entries),
                     "checkpoints": .integer(Int64(report.checkpoints)), "signed_through": .integer(report.signed),
                     "digest": .string(report.digest.base64URL), "unchained": .integer(Int64(report.unchained)),
                     "defect": report.defect.map {
-                        .members(["entry": .integer($0.sequence), "detail": .string($0.description)])
+                        .object(["entry": .integer($0.sequence), "detail": .string($0.description)])
                     } ?? .null,
                 ]))
         }

@@ -100,7 +100,7 @@ struct BanCommand: AsyncParsableCommand {
                 return if let target { try await lift(target, note: note) } else { [] }
             }
             if shared.json {
-                Output.json(.members(["lifted": .array(lifted.map { .string($0.id.description) })]))
+                Output.json(.object(["lifted": .array(lifted.map { .string($0.id.description) })]))
             } else {
                 Output.table(lifted.map { ["\($0.id) is lifted."] })
             }

@@ -91,12 +91,12 @@ extension BanCommand {
     static func report(_ ban: Ban?, _ impact: BanImpact, json: Bool) {
         if json {
             return Output.json(
-                .members([
+                .object([
                     "ban_id": text(ban?.id.description), "dry_run": .bool(ban == nil),
                     "ends_at": text(ban?.endsAt?.rfc3339),
                     "users": .array(
                         impact.users.map {
-                            .members(["user_id": .string($0.user.id.description), "address": .string($0.address)])
+                            .object(["user_id": .string($0.user.id.description), "address": .string($0.address)])
                         }),
                     "sessions": .integer(Int64(impact.sessions.count)),
                     "devices": .array(impact.devices.map { .string($0.description) }),
@@ -149,7 +149,7 @@ extension BanCommand {
     private static func json(_ line: AdministerBans.Line) -> JSONValue {
         let ban = line.ban
         let named = line.holds.first { $0.part == .named }
-        return .members([
+        return .object([
             "ban_id": .string(ban.id.description), "kind": .string(ban.kind.rawValue),
             "subject": text(named.map { names(of: $0.subject).text }), "scope": .string(ban.scope.rawValue),
             "reason": .string(ban.reason.rawValue), "by": .string(ban.actor),
@@ -161,7 +161,7 @@ extension BanCommand {
 
     private static func json(_ hold: BanEntry) -> JSONValue {
         let (kind, subject) = names(of: hold.subject)
-        return .members([
+        return .object([
             "kind": .string(kind.replacing(" ", with: "_")), "subject": .string(subject),
             "part": .string(hold.part.rawValue), "ends_at": text(hold.endsAt?.rfc3339),
         ])

@@ -22,7 +22,7 @@ struct ReviewCommand: AsyncParsableCommand {
                 Output.json(
                     .array(
                         waiting.map { card in
-                            .members([
+                            .object([
                                 "card_id": .string(card.id.description), "user_id": .string(card.userID.description),
                                 "submitted_at": .string(card.submittedAt.rfc3339),
                                 "failed": .array(card.failed.map { .string($0.name.rawValue) }),
@@ -86,7 +86,7 @@ struct ReviewCommand: AsyncParsableCommand {
 
     private static func say(_ id: IdentityCardID, _ status: String, json: Bool) {
         if json {
-            Output.json(.members(["card_id": .string(id.description), "status": .string(status)]))
+            Output.json(.object(["card_id": .string(id.description), "status": .string(status)]))
         } else {
             Output.table([["\(id) is \(status)."]])
         }
@@ -122,12 +122,12 @@ struct ReviewCommand: AsyncParsableCommand {
     private static func json(_ opened: ReviewCards.Opened) -> JSONValue {
         let entry = opened.entry
         func text(_ text: String?) -> JSONValue { text.map { .string($0) } ?? .null }
-        return .members([
+        return .object([
             "card_id": .string(entry.id.description), "user_id": .string(entry.userID.description),
             "account": text(opened.account), "account_name": text(opened.accountName),
             "others": .array(
                 opened.others.map { other in
-                    .members([
+                    .object([
                         "user_id": .string(other.userID.description), "account": text(other.account),
                         "shared": .string(other.shared.rawValue),
                     ])

@@ -100,7 +100,7 @@ struct CertificateCommand: AsyncParsableCommand {
     }
 
     static func json(_ certificate: DeviceCertificate) -> JSONValue {
-        .members([
+        .object([
             "serial": .string(certificate.serial), "device_id": .string(certificate.deviceID.description),
             "issued_at": .string(certificate.issuedAt.rfc3339), "not_before": .string(certificate.notBefore.rfc3339),
             "not_after": .string(certificate.notAfter.rfc3339),

@@ -23,7 +23,7 @@ struct DeviceCommand: AsyncParsableCommand {
                 Output.json(
                     .array(
                         devices.map {
-                            .members([
+                            .object([
                                 "device_id": .string($0.id.description), "certified_at": .string($0.createdAt.rfc3339),
                                 "user_agent": $0.userAgent.map { .string($0) } ?? .null,
                                 "valid_certificates": .integer(Int64($0.certificates)),
@@ -63,7 +63,7 @@ struct DeviceCommand: AsyncParsableCommand {
             }
             if shared.json {
                 Output.json(
-                    .members([
+                    .object([
                         "device_id": .string(id.description), "revoked": .array(revoked.serials.map { .string($0) }),
                         "sessions_ended": .integer(Int64(revoked.sessionsEnded)), "crl_rebuilt": .bool(isListed),
                     ]))

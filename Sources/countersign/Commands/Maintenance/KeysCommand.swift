@@ -44,7 +44,7 @@ struct KeysCommand: AsyncParsableCommand {
 
         /// `{"keys": DIR, "made": [FILE], "kept": [FILE]}`.
         static func report(_ outcomes: [KeyCreation.Outcome], directory: String) -> JSONValue {
-            .members([
+            .object([
                 "keys": .string(directory),
                 "made": .array(outcomes.filter(\.isNew).map { .string($0.path) }),
                 "kept": .array(outcomes.filter { !$0.isNew }.map { .string($0.path) }),

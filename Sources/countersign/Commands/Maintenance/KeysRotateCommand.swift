@@ -67,7 +67,7 @@ struct WrappingKeyRotation {
         /// `{"version", "added", "rewrapped", "unreadable", "removed": [VERSION], "kept": [VERSION]}`.
         var json: JSONValue {
             func list(_ versions: Set<Int>) -> JSONValue { .array(versions.sorted().map { .integer(Int64($0)) }) }
-            return .members([
+            return .object([
                 "version": .integer(Int64(version)), "added": .bool(added), "rewrapped": .integer(Int64(rewrapped)),
                 "unreadable": .integer(Int64(unreadable)), "removed": list(removed), "kept": list(kept),
             ])

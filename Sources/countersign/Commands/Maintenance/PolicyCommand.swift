@@ -35,7 +35,7 @@ struct PolicyCommand: AsyncParsableCommand {
                     name: area.name,
                     value: .object(area.fields.map { JSONMember(name: $0.key, value: $0.value(policy)) }))
             }
-            return .members([
+            return .object([
                 "valid": .bool(faults.isEmpty),
                 "errors": .array(faults.map { .string($0) }),
                 "policy": faults.isEmpty ? .object(values) : .null,

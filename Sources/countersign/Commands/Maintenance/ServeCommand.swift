@@ -35,17 +35,12 @@ struct ServeCommand: AsyncParsableCommand {
         try await store.migrate(Schema.migrations)
         let generation = try await store.read { try RestoreRepository($0).nonceGeneration() }
         let nonceKey = NonceKey(keys.nonceSecret, generation: generation)
-        try await HTTPClient.withHTTPClient(
-            configuration: .init(
-                redirectConfiguration: .disallow, timeout: .init(connect: .seconds(5), read: .seconds(10)))
-        ) { http in
-            try await HTTPClient.withHTTPClient(configuration: .delivery(policy.delivery)) { carriers in
-                let server = try Server(
-                    settings: settings, policy: CurrentPolicy(policy), keys: keys, nonceKey: nonceKey,
-                    exportKey: ExportKey(keys.nonceSecret, generation: generation), store: store,
-                    registry: registry, http: http, carriers: carriers, logger: Logger(label: "countersign"))
-                try await server.run()
-            }
+        try await HTTPClient.withHTTPClient(configuration: .delivery(policy.delivery)) { http in
+            let server = try Server(
+                settings: settings, policy: CurrentPolicy(policy), keys: keys, nonceKey: nonceKey,
+                exportKey: ExportKey(keys.nonceSecret, generation: generation), store: store,
+                registry: registry, deliveryHTTPClient: http, logger: Logger(label: "countersign"))
+            try await server.run()
         }
         try await store.close()
     }

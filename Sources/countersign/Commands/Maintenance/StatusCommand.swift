@@ -73,7 +73,7 @@ struct StatusCommand: AsyncParsableCommand {
 
     private static func json(_ node: ClusterMember, among nodes: [ClusterMember]) -> JSONValue {
         let differing = node.differingPolicies(among: nodes)
-        return .members([
+        return .object([
             "id": .string(node.id.description), "host": .string(node.host), "version": .string(node.version),
             "started_at": .string(node.startedAt.rfc3339), "seen_at": .string(node.seenAt.rfc3339),
             "policies_agree": .bool(differing.isEmpty), "differing_policies": .array(differing.map { .string($0) }),
@@ -84,7 +84,7 @@ struct StatusCommand: AsyncParsableCommand {
         func counts(_ parts: [(String, Int)]) -> JSONValue {
             .object(parts.map { JSONMember(name: $0.0, value: .integer(Int64($0.1))) })
         }
-        return .members([
+        return .object([
             "sessions": counts([
                 ("authenticated", summary.sessions.authenticated), ("challenged", summary.sessions.challenged),
             ]),
@@ -96,12 +96,12 @@ struct StatusCommand: AsyncParsableCommand {
             ]),
             "providers": counts([("enabled", summary.providers.enabled), ("disabled", summary.providers.disabled)]),
             "outbox": counts(summary.outbox.map { ($0.state.rawValue, $0.count) }),
-            "audit": .members([
+            "audit": .object([
                 "entries": .integer(summary.audit.sequence), "unchained": .integer(Int64(summary.unchained)),
                 "signed_through": .integer(summary.audit.signed),
                 "last_checkpoint_at": summary.signedAt.map { .string($0.rfc3339) } ?? .null,
             ]),
-            "store": .members([
+            "store": .object([
                 "bytes": bytes.map { .integer($0) } ?? .null, "schema_version": .integer(Int64(version)),
             ]),
             "nodes": .array(summary.nodes.map { json($0, among: summary.nodes) }),

@@ -36,7 +36,7 @@ struct StoreCommand: AsyncParsableCommand {
             progress.end()
             let bytes = try SQLiteMaintenance(path: file).size()
             if shared.json {
-                Output.json(.members(["backup": .string(file), "bytes": .integer(bytes)]))
+                Output.json(.object(["backup": .string(file), "bytes": .integer(bytes)]))
             } else {
                 Output.table([["\(file) holds the store as it was at this moment."]])
             }
@@ -70,7 +70,7 @@ struct StoreCommand: AsyncParsableCommand {
             let defects = file + [history].compactMap(\.self) + [audit?.defect?.description].compactMap(\.self)
             if shared.json {
                 Output.json(
-                    .members([
+                    .object([
                         "valid": .bool(defects.isEmpty), "schema_version": .integer(Int64(version)),
                         "expected_schema_version": .integer(Int64(expected)),
                         "audit_entries": audit.map { .integer($0.entries) } ?? .null,
@@ -104,7 +104,7 @@ struct StoreCommand: AsyncParsableCommand {
             let after = try await store.currentMigration()
             try await store.close()
             if shared.json {
-                Output.json(.members(["from": .integer(Int64(before)), "to": .integer(Int64(after))]))
+                Output.json(.object(["from": .integer(Int64(before)), "to": .integer(Int64(after))]))
             } else {
                 Output.table([
                     [before == after ? "The schema is at \(after)." : "The schema went from \(before) to \(after)."]

@@ -86,12 +86,12 @@ struct StoreCopyCommand: AsyncParsableCommand {
     private func show(_ report: CopyStore.Report, _ places: (source: String, target: String)) {
         if shared.json {
             Output.json(
-                .members([
+                .object([
                     "from": .string(places.source), "to": .string(places.target),
                     "finished": .bool(report.isFinished), "equal": .bool(report.isEqual),
                     "tables": .array(
                         report.tables.map { table in
-                            .members([
+                            .object([
                                 "table": .string(table.table), "equal": .bool(table.isEqual),
                                 "source_rows": .integer(table.source.rows),
                                 "target_rows": .integer(table.target.rows),
@@ -187,7 +187,7 @@ struct StoreReopenCommand: AsyncParsableCommand {
             throw error
         }
         if shared.json {
-            Output.json(.members(["reopened": .string(settings.store.place)]))
+            Output.json(.object(["reopened": .string(settings.store.place)]))
         } else {
             Output.table([["\(settings.store.place) is in use again."]])
         }

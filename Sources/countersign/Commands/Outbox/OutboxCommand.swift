@@ -74,7 +74,7 @@ struct OutboxCommand: AsyncParsableCommand {
     }
 
     static func json(_ message: OutboxMessage) -> JSONValue {
-        .members([
+        .object([
             "id": .string(message.id.description), "kind": .string(message.kind.rawValue),
             "subject": .string(message.subject), "user_id": .string(message.userID.description),
             "created_at": .string(message.createdAt.rfc3339), "expires_at": .string(message.expiresAt.rfc3339),

@@ -28,7 +28,7 @@ struct TextsCommand: AsyncParsableCommand {
                 Output.json(
                     .array(
                         thinned.map {
-                            .members(["name": .string($0.name), "ends_at": .string($0.endsAt.rfc3339)])
+                            .object(["name": .string($0.name), "ends_at": .string($0.endsAt.rfc3339)])
                         }))
             } else {
                 Output.table([["THINNED OUT", "UNTIL"]] + thinned.map { [$0.name, $0.endsAt.rfc3339] })
@@ -47,7 +47,7 @@ struct TextsCommand: AsyncParsableCommand {
             let reason = try reason.map { text throws(CommandFailure) in try auditReason(text) }
             try await Admin.run(shared) { try await $0.texts.lift(name, reason: reason) }
             if shared.json {
-                Output.json(.members(["lifted": .string(name)]))
+                Output.json(.object(["lifted": .string(name)]))
             } else {
                 Output.table([["\(name) is thinned out no more."]])
             }

@@ -55,7 +55,7 @@ struct ProviderCommand: AsyncParsableCommand {
                 Output.json(
                     .array(
                         providers.map {
-                            .members([
+                            .object([
                                 "provider_id": .string($0.id.description), "slug": .string($0.slug.text),
                                 "name": .string($0.name), "account": $0.account.map { .string($0) } ?? .null,
                                 "disabled_at": $0.disabledAt.map { .string($0.rfc3339) } ?? .null,
@@ -82,7 +82,7 @@ struct ProviderCommand: AsyncParsableCommand {
             let reason = try reason.map { text throws(CommandFailure) in try auditReason(text) }
             let ended = try await Admin.run(shared) { try await $0.providers.disable(provider, reason: reason) }
             if shared.json {
-                Output.json(.members(["disabled": .string(provider), "sessions_ended": .integer(Int64(ended))]))
+                Output.json(.object(["disabled": .string(provider), "sessions_ended": .integer(Int64(ended))]))
             } else {
                 Output.table([["\(provider) is disabled; \(ended) sessions ended."]])
             }
@@ -97,7 +97,7 @@ struct ProviderCommand: AsyncParsableCommand {
         func run() async throws {
             try await Admin.run(shared) { try await $0.providers.enable(provider) }
             if shared.json {
-                Output.json(.members(["enabled": .string(provider)]))
+                Output.json(.object(["enabled": .string(provider)]))
             } else {
                 Output.table([["\(provider) is enabled."]])
             }
@@ -136,7 +136,7 @@ struct AppCommand: AsyncParsableCommand {
                 try await $0.providers.addApplication(name, to: provider)
             }
             if shared.json {
-                Output.json(.members(["app_id": .string(application.id.description)]))
+                Output.json(.object(["app_id": .string(application.id.description)]))
             } else {
                 Output.table([["app_id", application.id.description]])
             }

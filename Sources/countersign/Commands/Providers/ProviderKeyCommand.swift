@@ -48,7 +48,7 @@ struct KeyCommand: AsyncParsableCommand {
                     verificationKey, to: found.id, actor: admin.actor)
             }
             if shared.json {
-                Output.json(.members(["key_id": .string(id.description)]))
+                Output.json(.object(["key_id": .string(id.description)]))
             } else {
                 Output.table([["key_id", id.description]])
             }
@@ -65,7 +65,7 @@ struct KeyCommand: AsyncParsableCommand {
             let id: ProviderKeyID = try identifier(key, "key")
             try await Admin.run(shared) { try await $0.providerKeys.retire(id, actor: $0.actor) }
             if shared.json {
-                Output.json(.members(["retired": .string(key)]))
+                Output.json(.object(["retired": .string(key)]))
             } else {
                 Output.table([["\(key) is retired."]])
             }
@@ -93,7 +93,7 @@ struct KeyCommand: AsyncParsableCommand {
             let added = done.keys.dropFirst().map(\.description)
             if shared.json {
                 Output.json(
-                    .members([
+                    .object([
                         "revoked": .string(key), "revoked_with_it": .array(added.map { .string($0) }),
                         "sessions_ended": .integer(Int64(done.sessionsEnded)),
                     ]))
@@ -110,7 +110,7 @@ struct KeyCommand: AsyncParsableCommand {
     }
 
     static func json(_ key: ProviderKeyRecord) -> JSONValue {
-        .members([
+        .object([
             "key_id": .string(key.id.description), "alg": .string(key.algorithm),
             "added_by": .string(key.origin.rawValue),
             "added_by_key": key.addedBy.map { .string($0.description) } ?? .null,

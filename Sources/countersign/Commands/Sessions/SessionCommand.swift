@@ -109,7 +109,7 @@ struct SessionCommand: AsyncParsableCommand {
     }
 
     static func json(_ session: Session, _ clocks: SessionPolicy) -> JSONValue {
-        .members([
+        .object([
             "session_id": .string(session.id.description), "user_id": .string(session.userID.description),
             "device_id": .string(session.deviceID.description), "app_id": .string(session.applicationID.description),
             "provider_id": .string(session.providerID.description),

@@ -63,7 +63,7 @@ extension UserCommand {
             }
             if shared.json {
                 Output.json(
-                    .members([
+                    .object([
                         "archive_id": .string(id), "users": .integer(Int64(written.count)),
                         "marked": .integer(Int64(marked)), "unreadable": .integer(Int64(written.unreadable)),
                         "purged": .bool(purge), "output": .string(output),

@@ -70,7 +70,7 @@ struct UserCommand: AsyncParsableCommand {
                 return (id, try await admin.users().challenge(id, reason: reason))
             }
             UserCommand.show(
-                .members(["user_id": .string(id), "sessions_challenged": .integer(Int64(challenged))]),
+                .object(["user_id": .string(id), "sessions_challenged": .integer(Int64(challenged))]),
                 json: shared.json)
         }
     }
@@ -92,7 +92,7 @@ struct UserCommand: AsyncParsableCommand {
             let id = line.user.id.description
             let receipt = try await Admin.run(shared) { try await $0.users().erase(id, reason: reason) }
             UserCommand.show(
-                .members([
+                .object([
                     "user_id": .string(id), "erased": .bool(true), "receipt": .string(receipt.uuidString.lowercased()),
                 ]), json: shared.json)
         }
@@ -105,7 +105,7 @@ struct UserCommand: AsyncParsableCommand {
     }
 
     private static func json(_ line: AdministerUsers.Line) -> JSONValue {
-        .members([
+        .object([
             "user_id": .string(line.user.id.description), "address": .string(line.address),
             "provider_id": .string(line.user.providerID.description),
             "assurance": .string(line.user.assurance.rawValue), "created_at": .string(line.user.createdAt.rfc3339),

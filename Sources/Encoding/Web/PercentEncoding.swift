@@ -1,9 +1,9 @@
 /// RFC 3986 §2.1: what is not allowed to stand for itself becomes `%` and two upper-case hexadecimal digits.
-enum PercentEncoding {
+package enum PercentEncoding {
     private static let digits = Array("0123456789ABCDEF".utf8)
 
     /// Encodes UTF-8 bytes; what is unreserved (§2.3) stays, and so do slashes where asked.
-    static func encode(_ text: String, keepingSlashes: Bool = false) -> String {
+    package static func encode(_ text: String, keepingSlashes: Bool = false) -> String {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(text.utf8.count)
         for byte in text.utf8 {
@@ -20,7 +20,7 @@ enum PercentEncoding {
     }
 
     /// A form (`application/x-www-form-urlencoded`), its fields in order; there a space is `+`.
-    static func form(_ fields: [(name: String, value: String)]) -> [UInt8] {
+    package static func form(_ fields: [(name: String, value: String)]) -> [UInt8] {
         let pairs = fields.map { "\(encode($0.name))=\(encode($0.value))" }
         return Array(pairs.joined(separator: "&").replacing("%20", with: "+").utf8)
     }

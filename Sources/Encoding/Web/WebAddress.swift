@@ -1,38 +1,38 @@
 import Foundation
 
-/// Where an HTTP service is (RFC 3986), in one spelling: what is judged, what a connection is pinned to and what is asked
+/// The URL of an HTTP service (RFC 3986), in one spelling: what is checked, what a connection is pinned to and what is asked
 /// are the same text.
 ///
 /// The host is a name in lower case without a dot at its end, or an address as RFC 5952 and RFC 6943 §3.1.1 write it: no
 /// other form that some resolver takes for an address. No user, no fragment, ASCII only.
-struct WebAddress: Sendable, Equatable, CustomStringConvertible {
+package struct WebAddress: Sendable, Equatable, CustomStringConvertible {
     /// `https`, or else `http`.
-    let isSecure: Bool
+    package let isSecure: Bool
     /// The host without the port; an IPv6 address in brackets.
-    let name: String
-    /// The address where the host is one and no name.
-    let literal: NetworkAddress?
-    /// `nil` where it is the scheme's own.
-    let port: Int?
+    package let name: String
+    /// The address if the host is one and no name.
+    package let literal: IPAddress?
+    /// `nil` if it is the scheme's own.
+    package let port: Int?
     /// Starts with `/`, percent-encoded as on the wire.
-    let path: String
-    /// What follows `?`, as on the wire; empty where there is none.
-    let query: String
+    package let path: String
+    /// What follows `?`, as on the wire; empty if there is none.
+    package let query: String
 
     /// Longer ones are not read, bytes.
-    static let maximumLength = 1024
+    package static let maximumLength = 1024
 
     /// The value of the `Host` field (RFC 9110 §7.2).
-    var host: String { name + (port.map { ":\($0)" } ?? "") }
+    package var host: String { name + (port.map { ":\($0)" } ?? "") }
 
-    var description: String {
+    package var description: String {
         "\(isSecure ? "https" : "http")://\(host)\(path)\(query.isEmpty ? "" : "?" + query)"
     }
 
     /// Whether the host is this machine (RFC 1122 §3.2.1.3, RFC 4291 §2.5.3, RFC 6761 §6.3).
-    var isLoopback: Bool { literal?.isLoopback ?? (name == "localhost" || name.hasSuffix(".localhost")) }
+    package var isLoopback: Bool { literal?.isLoopback ?? (name == "localhost" || name.hasSuffix(".localhost")) }
 
-    init?(_ text: String) {
+    package init?(_ text: String) {
         let foreign = Set("\"<>\\^`{|}#".utf8)
         guard text.utf8.count <= Self.maximumLength,
             text.utf8.allSatisfy({ (0x21...0x7E).contains($0) && !foreign.contains($0) })
@@ -67,9 +67,9 @@ struct WebAddress: Sendable, Equatable, CustomStringConvertible {
         return (host, number)
     }
 
-    private static func host(_ text: Substring) -> (name: String, literal: NetworkAddress?)? {
+    private static func host(_ text: Substring) -> (name: String, literal: IPAddress?)? {
         if text.first == "[" {
-            guard let address = NetworkAddress(ipv6: String(text.dropFirst().dropLast())) else { return nil }
+            guard let address = IPAddress(ipv6: String(text.dropFirst().dropLast())) else { return nil }
             return ("[\(address)]", address)
         }
         let name = String(text.last == "." ? text.dropLast() : text).lowercased()
@@ -79,7 +79,7 @@ struct WebAddress: Sendable, Equatable, CustomStringConvertible {
         }
         // A last label that is a number makes an address of the whole (WHATWG URL, "ends in a number").
         guard last.utf8.allSatisfy(isDigit) || last.hasPrefix("0x") else { return (name, nil) }
-        guard let address = NetworkAddress(ipv4: name) else { return nil }
+        guard let address = IPAddress(ipv4: name) else { return nil }
         return (name, address)
     }
 
