@@ -73,11 +73,11 @@ struct IndependentZoneTests {
         var fitting = 0
         for (text, answer) in zip(texts, answers) {
             let zone = try MachineReadableZone.read(text, today: today)
-            for judged in zone.checkDigits {
+            for digit in zone.checkDigits {
                 // A number whose digit is left out goes on in the optional data, which the package does not know.
                 let isOverflow =
-                    judged.field == .documentNumber && judged.fits && zone.identityCard.documentNumber.count > 9
-                #expect(isOverflow || answer[judged.field.rawValue] == .bool(judged.fits), "\(text) \(judged.field)")
+                    digit.field == .documentNumber && digit.fits && zone.identityCard.documentNumber.count > 9
+                #expect(isOverflow || answer[digit.field.rawValue] == .bool(digit.fits), "\(text) \(digit.field)")
             }
             fitting += zone.allCheckDigitsFit ? 1 : 0
         }

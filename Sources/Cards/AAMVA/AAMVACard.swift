@@ -3,7 +3,7 @@ import Domain
 /// A North American driving licence or identity card, read from the text of its PDF417 barcode (AAMVA card design
 /// standard, editions of 2000 to 2025).
 ///
-/// Reading never judges: a value that is missing is missing, and what departs from the standard is in ``conformance``.
+/// Reading checks nothing: a value that is missing is missing, and what departs from the standard is in ``conformance``.
 package struct AAMVACard: Sendable, Equatable, Confidential {
     /// The header as written.
     package let header: AAMVAHeader

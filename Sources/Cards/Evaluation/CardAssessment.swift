@@ -15,27 +15,34 @@ package struct CardAssessment: Sendable, Equatable {
         case accepted
         /// A person must look at it first.
         case inReview = "in_review"
-        /// The card does not count: a hard check failed.
+        /// A hard check failed.
         case rejected
+
+        /// Decides from checks, those of the issuer and of other cards among them. A hard failure rejects the card; a soft
+        /// one sends it to review if the policy says so, another person's card by any policy.
+        package init(_ checks: [CardCheck], policy: CardPolicy) {
+            let failed = checks.filter { $0.result == .failed }.map(\.name)
+            if failed.contains(where: \.isHard) {
+                self = .rejected
+            } else {
+                let isReviewed = failed.contains { $0 == .samePerson || policy.reviewedChecks.contains($0.rawValue) }
+                self = isReviewed ? .inReview : .accepted
+            }
+        }
     }
 
-    /// Judges a card.
+    /// Evaluates a card.
     ///
     /// - Parameters:
-    ///   - moment: of the judgement. A card counts until its last day is over wherever its holder may be.
+    ///   - moment: of the evaluation. A card is valid until its last day is over wherever its holder may be.
     ///   - policy: the minimum age, and which soft failures send a card to review.
-    ///   - displayName: the name under which the provider knows the user; `nil` where it told none.
+    ///   - displayName: the name under which the provider knows the user; `nil` if it told none.
     package init(_ card: ScannedCard, at moment: Date, policy: CardPolicy, displayName: String?) {
-        let judged = CardRule.Case(
+        let input = CardRule.Input(
             card: card, today: CalendarDate(utcDayOf: moment), earliestDay: CalendarDate(earliestDayAt: moment),
             policy: policy, displayName: displayName)
-        checks = CardRule.all.map { $0.check(judged) }
-        let failed = checks.filter { $0.result == .failed }.map(\.name)
-        if failed.contains(where: \.isHard) {
-            verdict = .rejected
-        } else {
-            verdict = failed.contains { policy.reviewedChecks.contains($0.rawValue) } ? .inReview : .accepted
-        }
+        checks = CardRule.all.map { $0.check(input) }
+        verdict = Verdict(checks, policy: policy)
     }
 
     package var failures: [CardCheck] { checks.filter { $0.result == .failed } }

@@ -1,25 +1,28 @@
 import Domain
 
 extension CardRule {
-    static let documentNumber = CardRule(name: .documentNumber) { judged in
-        DocumentNumber.isOne(judged.identityCard)
+    static let documentNumber = CardRule(name: .documentNumber) { input in
+        DocumentNumber.isOne(input.identityCard)
             ? (.passed, "The document number is one.")
             : (.failed, "The document number is missing, filled with a single character or not a number at all.")
     }
 
-    static let numberFormat = CardRule(name: .numberFormat) { judged in
-        let card = judged.identityCard
-        // A stripe writes letters as digits, a zone is a passport's.
-        guard case .aamva = judged.card,
-            let format = card.jurisdiction.flatMap({ Jurisdiction.of(code: $0) })?.numberFormat
-        else { return (.notApplicable, "No form of the issuer's document numbers is known.") }
+    static let numberFormat = CardRule(name: .numberFormat) { input in
+        let card = input.identityCard
+        let format: NumberFormat? =
+            switch input.card {
+            case .aamva: card.jurisdiction.flatMap { Jurisdiction.of(code: $0) }?.numberFormat
+            // A stripe writes letters as digits, a zone is a passport's.
+            case .stripe, .machineReadable: nil
+            }
+        guard let format else { return (.notApplicable, "No form of the issuer's document numbers is known.") }
         return format.admits(card.normalisedNumber)
             ? (.passed, "The document number has a form that the issuer gives out.")
             : (.failed, "The document number has none of the forms that the issuer is known to give out.")
     }
 
-    static let postalCode = CardRule(name: .postalCode) { judged in
-        guard let address = judged.identityCard.address, let code = address.postalCode,
+    static let postalCode = CardRule(name: .postalCode) { input in
+        guard let address = input.identityCard.address, let code = address.postalCode,
             let area = address.jurisdiction.flatMap({ PostalArea.of($0) })
         else { return (.notApplicable, "The card states no postal code or no known jurisdiction.") }
         guard let isInside = area.contains(code) else {
@@ -30,8 +33,8 @@ extension CardRule {
             : (.failed, "The postal code does not lie in the jurisdiction.")
     }
 
-    static let addressJurisdiction = CardRule(name: .addressJurisdiction) { judged in
-        let card = judged.identityCard
+    static let addressJurisdiction = CardRule(name: .addressJurisdiction) { input in
+        let card = input.identityCard
         guard let issuer = card.jurisdiction, let stated = card.address?.jurisdiction else {
             return (.notApplicable, "The card states no jurisdiction of its address, or none issued it.")
         }
@@ -41,19 +44,19 @@ extension CardRule {
             : (.failed, "The address lies in another jurisdiction than the one that issued the card.")
     }
 
-    static let displayName = CardRule(name: .name) { judged in
-        guard let displayName = judged.displayName, !NameFolding.words(displayName).isEmpty else {
+    static let displayName = CardRule(name: .name) { input in
+        guard let displayName = input.displayName, !NameFolding.words(displayName).isEmpty else {
             return (.notApplicable, "The provider told no display name.")
         }
-        let comparison = NameComparison(judged.identityCard.name)
+        let comparison = NameComparison(input.identityCard.name)
         if comparison.admits(displayName) { return (.passed, "The name on the card fits the account's display name.") }
-        return comparison.canJudge(displayName)
+        return comparison.canCompare(displayName)
             ? (.failed, "The name on the card is not the account's display name.")
             : (.notApplicable, "The account's display name has not the shape of a person's name.")
     }
 
-    static let postOfficeBox = CardRule(name: .poBox) { judged in
-        guard let street = judged.identityCard.address?.street else {
+    static let postOfficeBox = CardRule(name: .poBox) { input in
+        guard let street = input.identityCard.address?.street else {
             return (.notApplicable, "The card states no street.")
         }
         let words = " " + NameFolding.words(street).joined(separator: " ") + " "
@@ -67,14 +70,18 @@ extension CardRule {
             : (.passed, "The address is no post office box.")
     }
 
-    static let conformance = CardRule(name: .conformance) { judged in
-        guard case .aamva(let card) = judged.card else {
-            return (.notApplicable, "Zones and the tracks of stripes have no other form.")
+    static let conformance = CardRule(name: .conformance) { input in
+        switch input.card {
+        case .aamva(let card): conformance(of: card.conformance)
+        case .stripe, .machineReadable: (.notApplicable, "Zones and the tracks of stripes have no other form.")
         }
-        guard !card.conformance.isConformant else { return (.passed, "The text is written as the standard says.") }
-        let kinds = AAMVAConformance.Kind.allCases.filter(card.conformance.kinds.contains)
+    }
+
+    private static func conformance(of conformance: AAMVAConformance) -> Outcome {
+        guard !conformance.isConformant else { return (.passed, "The text is written as the standard says.") }
+        let kinds = AAMVAConformance.Kind.allCases.filter(conformance.kinds.contains)
         let named = kinds.map { kind in
-            let elements = card.conformance.departures.filter { $0.kind == kind }.compactMap(\.element)
+            let elements = conformance.departures.filter { $0.kind == kind }.compactMap(\.element)
             return elements.isEmpty ? kind.explanation : "\(kind.explanation) (\(elements.joined(separator: ", ")))"
         }
         return (.failed, "The text departs from the standard: \(named.joined(separator: "; ")).")

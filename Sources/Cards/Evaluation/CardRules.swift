@@ -1,14 +1,17 @@
 import Domain
 
-/// One check of a card as a value: its name, and a judgement that says what came of it in one sentence. Sentences hold
-/// no datum of the card.
+/// One check of a card as a value: its name, and the function that evaluates it and says the result in one sentence.
+/// Sentences hold no datum of the card.
+///
+/// A rule that depends on the format of the card switches over ``ScannedCard``, so that a new format does not compile
+/// until each rule has an answer for it.
 struct CardRule: Sendable {
-    /// A card and all that it is judged by.
-    struct Case: Sendable {
+    /// A card and all that it is evaluated by.
+    struct Input: Sendable {
         let card: ScannedCard
         /// The day in UTC.
         let today: CalendarDate
-        /// The day where it is the earliest on Earth: what ends with a day has ended when it is over there.
+        /// The day in the time zone that is furthest behind: what ends with a day has ended when the day is over there.
         let earliestDay: CalendarDate
         let policy: CardPolicy
         let displayName: String?
@@ -20,10 +23,10 @@ struct CardRule: Sendable {
     typealias Outcome = (result: CardCheck.Result, detail: String)
 
     let name: CardCheck.Name
-    let judge: @Sendable (Case) -> Outcome
+    let evaluate: @Sendable (Input) -> Outcome
 
-    func check(_ judged: Case) -> CardCheck {
-        let outcome = judge(judged)
+    func check(_ input: Input) -> CardCheck {
+        let outcome = evaluate(input)
         return CardCheck(name, outcome.result, outcome.detail)
     }
 
@@ -33,43 +36,43 @@ struct CardRule: Sendable {
         postalCode, addressJurisdiction, displayName, postOfficeBox, conformance,
     ]
 
-    static let unexpired = CardRule(name: .unexpired) { judged in
-        guard let expiry = judged.identityCard.expiresOn else { return (.failed, "The card states no day of expiry.") }
-        return expiry >= judged.earliestDay
+    static let unexpired = CardRule(name: .unexpired) { input in
+        guard let expiry = input.identityCard.expiresOn else { return (.failed, "The card states no day of expiry.") }
+        return expiry >= input.earliestDay
             ? (.passed, "The card is valid today.") : (.failed, "The card's last day of validity has passed.")
     }
 
     /// The day of issue may be tomorrow: the service counts days in UTC, and east of it a day begins earlier.
-    static let dateOrder = CardRule(name: .dateOrder) { judged in
-        let card = judged.identityCard
+    static let dateOrder = CardRule(name: .dateOrder) { input in
+        let card = input.identityCard
         guard let birth = card.dateOfBirth, let expiry = card.expiresOn else {
-            return (.failed, "The card lacks a day of birth or expiry, so that their order cannot be judged.")
+            return (.failed, "The card lacks a day of birth or expiry, so that their order cannot be input.")
         }
-        guard birth < expiry, birth <= judged.today else {
+        guard birth < expiry, birth <= input.today else {
             return (.failed, "The holder is born after today or after the card's expiry.")
         }
         guard let issue = card.issuedOn else { return (.passed, "Birth comes before expiry.") }
         guard birth < issue, issue < expiry else {
             return (.failed, "Birth, issue and expiry do not follow each other.")
         }
-        return issue <= judged.today.next
+        return issue <= input.today.next
             ? (.passed, "Birth, issue and expiry follow each other.")
             : (.failed, "The day of issue lies in the future.")
     }
 
-    static let minimumAge = CardRule(name: .minimumAge) { judged in
-        guard let age = judged.identityCard.age(on: judged.today) else {
+    static let minimumAge = CardRule(name: .minimumAge) { input in
+        guard let age = input.identityCard.age(on: input.today) else {
             return (.failed, "The card states no day of birth.")
         }
-        let least = judged.policy.minimumAge
+        let least = input.policy.minimumAge
         return age >= least
             ? (.passed, "The holder is at least \(least) years old.")
             : (.failed, "The holder is younger than \(least) years.")
     }
 
-    static let issuer = CardRule(name: .issuer) { judged in
+    static let issuer = CardRule(name: .issuer) { input in
         let number: Int?
-        switch judged.card {
+        switch input.card {
         case .aamva(let card): number = card.header.issuerNumber
         case .stripe(let stripe): number = stripe.issuerNumber
         case .machineReadable(let zone):
@@ -81,26 +84,27 @@ struct CardRule: Sendable {
             return (.failed, "The issuer number belongs to no state, territory or province.")
         }
         // Where the holder lives plays no part: people move, and keep their card until it ends.
-        if let stated = judged.identityCard.address?.country, stated != issuer.country {
+        if let stated = input.identityCard.address?.country, stated != issuer.country {
             return (.failed, "The issuer number and the country (DCG) name different countries.")
         }
         return (.passed, "Issuer number and country belong together.")
     }
 
-    static let mandatoryElements = CardRule(name: .mandatoryElements) { judged in
-        let missing = judged.card.missing
+    static let mandatoryElements = CardRule(name: .mandatoryElements) { input in
+        let missing = input.card.missing
         return missing.isEmpty
             ? (.passed, "Number, birthday, expiry and a name are there.")
             : (.failed, "What a card cannot count without is missing or empty: \(missing.joined(separator: ", ")).")
     }
 
-    static let checkDigits = CardRule(name: .checkDigits) { judged in
-        guard case .machineReadable(let zone) = judged.card else {
-            return (.notApplicable, "A barcode has no check digits.")
+    static let checkDigits = CardRule(name: .checkDigits) { input in
+        switch input.card {
+        case .aamva, .stripe: return (.notApplicable, "A barcode has no check digits.")
+        case .machineReadable(let zone):
+            let wrong = zone.checkDigits.filter { !$0.fits }.map(\.field.rawValue)
+            return wrong.isEmpty
+                ? (.passed, "All check digits fit.")
+                : (.failed, "Check digits do not fit: \(wrong.joined(separator: ", ")).")
         }
-        let wrong = zone.checkDigits.filter { !$0.fits }.map(\.field.rawValue)
-        return wrong.isEmpty
-            ? (.passed, "All check digits fit.")
-            : (.failed, "Check digits do not fit: \(wrong.joined(separator: ", ")).")
     }
 }

@@ -20,7 +20,7 @@ struct NameComparison {
 
     /// Whether a display name that does not fit says anything: only where it has the shape of a name, two words or more of
     /// letters, and the letters of the card. Nicknames, addresses and other scripts have not.
-    func canJudge(_ displayName: String) -> Bool {
+    func canCompare(_ displayName: String) -> Bool {
         let isWritten = displayName.prefix(256).unicodeScalars.allSatisfy { scalar in
             scalar.properties.isAlphabetic || scalar.properties.generalCategory == .nonspacingMark
                 || " \t\u{A0}'`.,-\u{2010}\u{2011}\u{2018}\u{2019}\u{02BC}".unicodeScalars.contains(scalar)

@@ -6,9 +6,9 @@ package struct MachineReadableZone: Sendable, Equatable, Confidential {
     package let format: MachineReadableFormat
     package let identityCard: IdentityCard
     /// Each check digit and whether it fits, in the zone's order.
-    package let checkDigits: [Judged]
+    package let checkDigits: [CheckedDigit]
 
-    package struct Judged: Sendable, Equatable {
+    package struct CheckedDigit: Sendable, Equatable {
         package let field: Field
         /// Whether it is the digit that belongs there.
         package let fits: Bool
@@ -108,22 +108,23 @@ package struct MachineReadableZone: Sendable, Equatable, Confidential {
     }
 
     private static func verifyCheckDigits(_ zone: [UInt8], _ format: MachineReadableFormat, numberFits: Bool)
-        -> [Judged]
+        -> [CheckedDigit]
     {
         func fits(_ range: Range<Int>) -> Bool { CheckDigit.over(zone[range]) == zone[range.upperBound] }
-        var judged = [
-            Judged(field: .documentNumber, fits: numberFits), Judged(field: .dateOfBirth, fits: fits(format.birth)),
-            Judged(field: .dateOfExpiry, fits: fits(format.expiry)),
+        var checked = [
+            CheckedDigit(field: .documentNumber, fits: numberFits),
+            CheckedDigit(field: .dateOfBirth, fits: fits(format.birth)),
+            CheckedDigit(field: .dateOfExpiry, fits: fits(format.expiry)),
         ]
         if format == .td3 {
             // Where nothing stands in the field its digit may be left out (ICAO 9303-4 §4.2.2).
             let isEmpty = zone[format.optionalData].allSatisfy { $0 == filler }
             let isLeftOut = isEmpty && zone[format.optionalData.upperBound] == filler
-            judged.append(Judged(field: .optionalData, fits: isLeftOut || fits(format.optionalData)))
+            checked.append(CheckedDigit(field: .optionalData, fits: isLeftOut || fits(format.optionalData)))
         }
         let composite = CheckDigit.over(format.composite.flatMap { zone[$0] })
-        judged.append(Judged(field: .composite, fits: composite == zone[format.compositeDigit]))
-        return judged
+        checked.append(CheckedDigit(field: .composite, fits: composite == zone[format.compositeDigit]))
+        return checked
     }
 
     /// `FAMILY<NAME<<GIVEN<NAMES`; a field that is full to its last character may have been cut off.

@@ -1,6 +1,7 @@
 import Domain
 
-/// A card together with what only its own form can tell: header and conformance, or check digits.
+/// A card together with what only its own format can tell: header and conformance, or check digits. Rules switch over the
+/// formats: a new one does not compile until each rule has an answer for it.
 package enum ScannedCard: Sendable, Equatable, Confidential {
     case aamva(AAMVACard)
     /// From the tracks of a magnetic stripe, as some barcodes hold them.
@@ -26,8 +27,12 @@ package enum ScannedCard: Sendable, Equatable, Confidential {
 
     /// What of number, birthday, expiry and a name the card lacks, in the words of its form.
     var missing: [String] {
-        if case .aamva(let card) = self { return card.missingElements }
-        let card = identityCard
+        let card: IdentityCard
+        switch self {
+        case .aamva(let barcode): return barcode.missingElements
+        case .stripe(let stripe): card = stripe.identityCard
+        case .machineReadable(let zone): card = zone.identityCard
+        }
         let required = [
             ("number", card.normalisedNumber.isEmpty), ("birthday", card.dateOfBirth == nil),
             ("expiry", card.expiresOn == nil), ("name", NameFolding.folded(card.name.full).isEmpty),

@@ -11,6 +11,9 @@ package enum Assurance: String, Sendable, CaseIterable, Codable, Comparable {
     /// An ISO/IEC 18013-5 mobile document signed by its issuer.
     case mdoc
 
+    /// The levels that a user can reach. Nothing reads a mobile document yet.
+    package static let reachable = allCases.filter { $0 != .mdoc }
+
     private var rank: Int {
         switch self {
         case .none: 0

@@ -107,7 +107,7 @@ package struct SubmitCard: Sendable {
         let documents = (DocumentName(facts)?.fingerprints ?? []).flatMap { keys.blindIndexes($0, .document) }
         let persons = fingerprint.person.map { keys.blindIndexes($0, .person) } ?? []
         let today = CalendarDate(utcDayOf: environment.now())
-        let reviewed = policy[\.cards].reviewedChecks
+        let rules = policy[\.cards]
         let bans = BanSubjectIndex(keys: keys)
         let judged = try await store.act(for: session) { transaction, _ -> EvaluatedCard? in
             if let name = DocumentName(facts),
@@ -127,10 +127,8 @@ package struct SubmitCard: Sendable {
                 checks + [
                     CardCheck.uniqueness(sameDocument: others.0, samePerson: others.1), .samePerson(isSamePerson),
                 ]
-            let isReviewed =
-                isSamePerson == false
-                || all.contains { $0.result == .failed && reviewed.contains($0.name.rawValue) }
-            let status: CardStatus = isReviewed ? .inReview : .verified
+            let status: CardStatus =
+                CardAssessment.Verdict(all, policy: rules) == .accepted ? .verified : .inReview
             let dataKey = try DataKeyRepository(transaction, keys: keys).findOrCreate(
                 session.userID, at: transaction.now)
             func seal(_ text: String, _ column: String) throws -> [UInt8] {

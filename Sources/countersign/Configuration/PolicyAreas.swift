@@ -235,7 +235,7 @@ struct PolicyArea {
                 .whole("requests_per_day", \.authorizations.requestsPerDay, 1...100_000),
                 .time("request_lifetime", \.authorizations.requestLifetime, 60...(365 * day)),
                 .time("again_after_rejection", \.authorizations.againAfterRejection, 0...(3650 * day)),
-                .choice("required_level", \.authorizations.requiredLevel),
+                .choice("required_level", \.authorizations.requiredLevel, among: Assurance.reachable),
             ])
     }
 

@@ -80,12 +80,12 @@ struct PolicyField {
     }
 
     /// One of the words of an enumeration.
-    static func choice<Word: RawRepresentable & CaseIterable>(
-        _ key: String, _ path: WritableKeyPath<Policy, Word>
+    static func choice<Word: RawRepresentable & CaseIterable & Equatable>(
+        _ key: String, _ path: WritableKeyPath<Policy, Word>, among words: [Word] = Array(Word.allCases)
     ) -> PolicyField where Word.RawValue == String {
-        let words = Word.allCases.map(\.rawValue).joined(separator: ", ")
-        return PolicyField(key, path, expected: "one of \(words)") { node in
-            (node.scalar?.string).flatMap(Word.init(rawValue:))
+        let names = words.map(\.rawValue).joined(separator: ", ")
+        return PolicyField(key, path, expected: "one of \(names)") { node in
+            (node.scalar?.string).flatMap(Word.init(rawValue:)).flatMap { words.contains($0) ? $0 : nil }
         } write: {
             .string($0.rawValue)
         }
