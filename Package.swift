@@ -190,7 +190,7 @@ let package = Package(
         .testTarget(
             name: "CountersignTests",
             dependencies: [
-                "Encoding", "PhoneNumbers", "Domain", "Database", "Repositories", "Operations", "Fixtures",
+                "Encoding", "PhoneNumbers", "Domain", "Delivery", "Database", "Repositories", "Operations", "Fixtures",
                 "countersign", "SampleProvider",
                 httpClient, nioSSL, crypto,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),

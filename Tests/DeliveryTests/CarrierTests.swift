@@ -15,20 +15,20 @@ struct CarrierTests {
     private func twilio(secret: String? = nil, timeout: Double = 60) async throws -> Failover {
         let station = try await Stations.twilio.value
         var policy = DeliveryPolicy()
-        policy.senders = [.twilio]
+        policy.senders = [
+            SenderEntry(
+                kind: "twilio",
+                values: ["account": station.text("account"), "from": "+15005550006", "endpoint": station.url()])
+        ]
         policy.attemptTimeout = timeout
-        policy.twilioAccount = station.text("account")
-        policy.twilioFrom = "+15005550006"
-        policy.twilioEndpoint = station.url()
         return try senders(policy, secrets: ["twilio.secret": (secret ?? station.text("token")) + "\n"])
     }
 
     private func webhook(_ path: String, keys: [Int] = [0], timeout: Double = 60) async throws -> Failover {
         let station = try await Stations.webhook.value
         var policy = DeliveryPolicy()
-        policy.senders = [.webhook]
+        policy.senders = [SenderEntry(kind: "webhook", values: ["url": station.url() + path])]
         policy.attemptTimeout = timeout
-        policy.webhookURL = station.url() + path
         let secrets = station.texts("secrets")
         return try senders(policy, secrets: ["webhook.secret": keys.map { secrets[$0] }.joined(separator: "\n")])
     }
@@ -132,8 +132,8 @@ struct CarrierTests {
     @Test("A wrong secret is found out by the receiver")
     func webhookSecret() async throws {
         var policy = DeliveryPolicy()
-        policy.senders = [.webhook]
-        policy.webhookURL = try await Stations.webhook.value.url() + "/200"
+        let url = try await Stations.webhook.value.url() + "/200"
+        policy.senders = [SenderEntry(kind: "webhook", values: ["url": url])]
         let secret = "whsec_" + Data((0..<32).map { _ in UInt8.random(in: 0...255) }).base64EncodedString()
         let sender = try senders(policy, secrets: ["webhook.secret": secret])
         #expect(try await sender.send(.text(to: number("2304"), body: "x")).reason == "webhook: HTTP 401")
@@ -143,8 +143,8 @@ struct CarrierTests {
     func untrusted() async throws {
         let station = try await Stations.webhook.value
         var policy = DeliveryPolicy()
-        policy.senders = [.webhook]
-        policy.webhookURL = station.url(1, scheme: "https", host: "localhost") + "/200"
+        let url = station.url(1, scheme: "https", host: "localhost") + "/200"
+        policy.senders = [SenderEntry(kind: "webhook", values: ["url": url])]
         let sender = try senders(policy, secrets: ["webhook.secret": station.texts("secrets")[0]])
         let outcome = try await sender.send(.text(to: number("2305"), body: "Untrusted"))
         #expect(outcome.reason?.hasPrefix("webhook: no TLS connection") == true, "\(outcome)")

@@ -78,16 +78,22 @@ struct FailoverTests {
         let scratch = try ScratchDirectory()
         let (twilio, webhook) = (try await Stations.twilio.value, try await Stations.webhook.value)
         var policy = DeliveryPolicy()
-        policy.senders = [.webhook, .twilio, .file]
+        policy.senders = [
+            SenderEntry(kind: "webhook", values: ["url": webhook.url() + "/500"]),
+            SenderEntry(
+                kind: "twilio",
+                values: [
+                    "account": twilio.text("account"), "endpoint": twilio.url(),
+                    "messaging_service": "MG" + String(repeating: "0", count: 32),
+                ]),
+            SenderEntry(kind: "file"),
+        ]
         policy.attemptTimeout = 2
-        policy.webhookURL = webhook.url() + "/500"
-        policy.twilioAccount = twilio.text("account")
-        policy.twilioMessagingService = "MG" + String(repeating: "0", count: 32)
-        policy.twilioEndpoint = twilio.url()
         let secrets = ["webhook.secret": webhook.texts("secrets")[0], "twilio.secret": twilio.text("token")]
-        let sender = try Delivery.senders(
+        let sender = try SenderFactory(
             policy, secret: { secrets[$0] ?? "" }, environment: [:], texts: scratch.file("texts.jsonl"),
-            isLoopbackOnly: true, http: Stations.http, now: { Date(timeIntervalSince1970: 0) })
+            isLoopbackOnly: true, http: Stations.http, now: { Date(timeIntervalSince1970: 0) }
+        ).make(policy.senders)
         #expect(sender.senders.map(\.name) == ["webhook", "twilio", "file"])
         #expect(
             try await sender.send(.text(to: number("2401"), body: "To Twilio"))

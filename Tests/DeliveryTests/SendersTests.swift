@@ -12,69 +12,67 @@ struct SendersTests {
         "webhook.secret": "whsec_" + String(repeating: "QUJD", count: 8),
     ]
 
-    private static func complete() -> DeliveryPolicy {
-        var policy = DeliveryPolicy()
-        policy.senders = [.twilio, .sns, .file, .webhook]
-        policy.snsCredentialsFile = "aws"
-        policy.twilioAccount = "AC1"
-        policy.twilioFrom = "+15005550006"
-        policy.webhookURL = "https://receiver.example/texts"
-        return policy
-    }
+    private static let complete = [
+        SenderEntry(kind: "twilio", values: ["account": "AC1", "from": "+15005550006"]),
+        SenderEntry(kind: "sns", values: ["credentials_file": "aws"]), SenderEntry(kind: "file"),
+        SenderEntry(kind: "webhook", values: ["url": "https://receiver.example/texts"]),
+    ]
 
     private func make(
-        _ policy: DeliveryPolicy, _ secrets: [String: String] = secrets, environment: [String: String] = [:],
+        _ entries: [SenderEntry], _ secrets: [String: String] = secrets, environment: [String: String] = [:],
         isLoopbackOnly: Bool = true
     ) throws -> [String] {
-        try Delivery.senders(
-            policy, secret: { secrets[$0] ?? "" }, environment: environment, texts: "t",
+        try SenderFactory(
+            DeliveryPolicy(), secret: { secrets[$0] ?? "" }, environment: environment, texts: "t",
             isLoopbackOnly: isLoopbackOnly, http: Stations.http, now: { Date() }
-        ).senders.map(\.name)
+        ).make(entries).senders.map(\.name)
     }
 
     @Test("are made in its order; the default is the file")
     func order() throws {
-        #expect(try make(Self.complete()) == ["twilio", "sns", "file", "webhook"])
-        #expect(try make(DeliveryPolicy(), [:]) == ["file"])
+        #expect(try make(Self.complete) == ["twilio", "sns", "file", "webhook"])
+        #expect(try make(DeliveryPolicy().senders, [:]) == ["file"])
     }
 
-    @Test("are refused at the start where a value or a secret is missing or cannot be used")
+    @Test("are refused at the start if a value or a secret is missing or cannot be used")
     func refusals() throws {
-        let changes: [(inout DeliveryPolicy) -> Void] = [
-            { $0.senders = [] }, { $0.snsRegion = "" }, { $0.snsRegion = "us/east" }, { $0.snsCredentialsFile = "" },
-            { $0.snsEndpoint = "http://sns.example" }, { $0.twilioAccount = "" }, { $0.twilioFrom = "" },
-            { $0.twilioMessagingService = "MG1" }, { $0.twilioEndpoint = "https://api.twilio.example?x" },
-            { $0.webhookURL = "" }, { $0.webhookURL = "http://receiver.example" },
-            { $0.webhookURL = "https://user@receiver.example" }, { $0.webhookURL = "ftp://receiver.example" },
+        let (twilio, sns, webhook) = (0, 1, 3)
+        let changes: [(sender: Int, key: String, value: String)] = [
+            (sns, "region", ""), (sns, "region", "us/east"), (sns, "credentials_file", ""),
+            (sns, "endpoint", "http://sns.example"), (twilio, "account", ""), (twilio, "from", ""),
+            (twilio, "messaging_service", "MG1"), (twilio, "endpoint", "https://api.twilio.example?x"),
+            (webhook, "url", ""), (webhook, "url", "http://receiver.example"),
+            (webhook, "url", "https://user@receiver.example"), (webhook, "url", "ftp://receiver.example"),
         ]
-        for (index, change) in changes.enumerated() {
-            var policy = Self.complete()
-            change(&policy)
-            #expect(throws: DeliveryError.self, "\(index)") { try make(policy) }
+        for change in changes {
+            var entries = Self.complete
+            entries[change.sender].values[change.key] = change.value
+            #expect(throws: DeliveryError.self, "\(change)") { try make(entries) }
         }
+        #expect(throws: DeliveryError.self) { try make([]) }
+        #expect(throws: DeliveryError.self) { try make([SenderEntry(kind: "pigeon")]) }
         for name in Self.secrets.keys {
             for text in ["", "a b", "whsec_QUJD\nx y", "é"] {
                 var secrets = Self.secrets
                 secrets[name] = text
-                #expect(throws: DeliveryError.self, "\(name)") { try make(Self.complete(), secrets) }
+                #expect(throws: DeliveryError.self, "\(name)") { try make(Self.complete, secrets) }
             }
         }
-        #expect(throws: DeliveryError.fileOffLoopback) { try make(Self.complete(), isLoopbackOnly: false) }
+        #expect(throws: DeliveryError.fileOffLoopback) { try make(Self.complete, isLoopbackOnly: false) }
     }
 
     @Test("take Amazon's credentials from the environment where no file is named")
     func environment() throws {
-        var policy = DeliveryPolicy()
-        policy.senders = [.sns]
-        #expect(
-            try make(policy, [:], environment: ["AWS_ACCESS_KEY_ID": "A", "AWS_SECRET_ACCESS_KEY": "B"]) == ["sns"])
+        let environment = ["AWS_ACCESS_KEY_ID": "A", "AWS_SECRET_ACCESS_KEY": "B"]
+        #expect(try make([SenderEntry(kind: "sns")], [:], environment: environment) == ["sns"])
     }
 
     @Test("tell of no secret when they are described")
     func descriptions() throws {
-        let sender = try Delivery.senders(
-            Self.complete(), secret: { Self.secrets[$0] ?? "" }, environment: [:], texts: "t", isLoopbackOnly: true,
-            http: Stations.http, now: { Date() })
+        let sender = try SenderFactory(
+            DeliveryPolicy(), secret: { Self.secrets[$0] ?? "" }, environment: [:], texts: "t", isLoopbackOnly: true,
+            http: Stations.http, now: { Date() }
+        ).make(Self.complete)
         var dumped = "\(sender)"
         // As deep as the senders' own parts, and not into the client that they share.
         dump(sender, to: &dumped, maxDepth: 4)

@@ -15,14 +15,17 @@ struct SimpleNotificationServiceTests {
         station = try await Stations.sns.value
     }
 
-    private func policy() -> DeliveryPolicy {
+    private func policy(endpoint: String? = nil) -> DeliveryPolicy {
         var policy = DeliveryPolicy()
-        policy.senders = [.sns]
+        policy.senders = [
+            SenderEntry(
+                kind: "sns",
+                values: [
+                    "region": station.text("region"), "endpoint": endpoint ?? station.url(), "sender_id": "Countersgn",
+                    "credentials_file": "aws",
+                ])
+        ]
         policy.attemptTimeout = 60
-        policy.snsRegion = station.text("region")
-        policy.snsEndpoint = station.url()
-        policy.snsSenderID = "Countersgn"
-        policy.snsCredentialsFile = "aws"
         return policy
     }
 
@@ -77,13 +80,14 @@ struct SimpleNotificationServiceTests {
         #expect(try await !arrived().contains("Never to arrive"))
     }
 
-    @Test("Credentials that are replaced while the service runs count at once")
+    @Test("Credentials that are replaced while the service runs are used at once")
     func rotation() async throws {
         let key = station.texts("key")
         let current = Mutex(Self.file([key[0], "before"]))
-        let sender = try Delivery.senders(
+        let sender = try SenderFactory(
             policy(), secret: { _ in current.withLock { $0 } }, environment: [:], texts: "", isLoopbackOnly: false,
-            http: Stations.http, now: { Date() })
+            http: Stations.http, now: { Date() }
+        ).make(policy().senders)
         let message = Message.text(to: try number("2204"), body: "Rotation")
         #expect(await !sender.send(message).isSent)
         current.withLock { $0 = Self.file(key) }
@@ -128,9 +132,8 @@ struct SimpleNotificationServiceTests {
 
     @Test("No one there is unavailable")
     func nobody() async throws {
-        var policy = policy()
-        policy.snsEndpoint = "http://127.0.0.1:1"
-        let sender = try senders(policy, secrets: ["aws": Self.file(station.texts("key"))])
+        let sender = try senders(
+            policy(endpoint: "http://127.0.0.1:1"), secrets: ["aws": Self.file(station.texts("key"))])
         #expect(
             try await sender.send(.text(to: number("2205"), body: "x")) == .unavailable(reason: "sns: no connection"))
     }

@@ -111,13 +111,14 @@ func number(_ end: String) throws -> PhoneNumber { try PhoneNumber(reading: "+14
 
 /// Senders of a policy, with secrets by the name of their file.
 func senders(_ policy: DeliveryPolicy, secrets: [String: String] = [:]) throws -> Failover {
-    try Delivery.senders(
+    try SenderFactory(
         policy,
         secret: { name in
             guard let text = secrets[name] else { throw CocoaError(.fileReadNoSuchFile) }
             return text
         },
-        environment: [:], texts: "", isLoopbackOnly: true, http: Stations.http, now: { Date() })
+        environment: [:], texts: "", isLoopbackOnly: true, http: Stations.http, now: { Date() }
+    ).make(policy.senders)
 }
 
 /// The same for the same seed (Steele, Lea and Flood, "Fast splittable pseudorandom number generators").

@@ -196,8 +196,8 @@ def main():
             directory / "Keys" / "aws",
             f"[default]\naws_access_key_id={identifier}\naws_secret_access_key={secret}\n")
         (directory / "Policies" / "delivery.yaml").write_text(
-            f"senders: [sns]\nattempt_timeout: 30s\nsns_region: {carrier.ready['region']}\n"
-            f"sns_endpoint: {carrier.url}\nsns_credentials_file: aws\n")
+            f"attempt_timeout: 30s\nsenders:\n  - kind: sns\n    region: {carrier.ready['region']}\n"
+            f"    endpoint: {carrier.url}\n    credentials_file: aws\n")
         (directory / "Policies" / "phones.yaml").write_text(f"push_applications: ['{carrier.application}']\n")
         service = Service(chosen)
         try:

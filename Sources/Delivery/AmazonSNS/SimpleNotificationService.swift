@@ -15,21 +15,17 @@ package struct SimpleNotificationService: Sender {
 
     /// Sends through one region.
     ///
-    /// - Parameters:
-    ///   - senderID: what the person sees as sender, where the country allows it; empty for none.
-    ///   - originationNumber: the number to send from; empty where SNS is to choose.
-    ///   - credentials: asked before each attempt, since temporary ones are replaced while the service runs.
+    /// - Parameter credentials: asked before each attempt, since temporary ones are replaced while the service runs.
     init(
-        endpoint: ServiceURL, region: String, senderID: String, originationNumber: String,
-        credentials: @escaping @Sendable () throws -> AmazonCredentials, http: BoundedHTTPClient,
-        now: @escaping @Sendable () -> Date
+        _ settings: SNSSettings, credentials: @escaping @Sendable () throws -> AmazonCredentials,
+        http: BoundedHTTPClient, now: @escaping @Sendable () -> Date
     ) {
-        self.endpoint = endpoint
-        signature = SignatureVersion4(region: region, service: "sns")
+        endpoint = settings.endpoint
+        signature = SignatureVersion4(region: settings.region, service: "sns")
         // Amazon SNS Developer Guide, "Publishing SMS messages": codes are transactional, not promotional.
         attributes = [
-            ("AWS.SNS.SMS.SMSType", "Transactional"), ("AWS.SNS.SMS.SenderID", senderID),
-            ("AWS.MM.SMS.OriginationNumber", originationNumber),
+            ("AWS.SNS.SMS.SMSType", "Transactional"), ("AWS.SNS.SMS.SenderID", settings.senderID),
+            ("AWS.MM.SMS.OriginationNumber", settings.originationNumber),
         ].filter { !$0.1.isEmpty }
         self.credentials = credentials
         self.http = http

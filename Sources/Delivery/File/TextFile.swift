@@ -3,6 +3,16 @@ import Encoding
 import Foundation
 import PhoneNumbers
 
+extension SenderKind {
+    /// It has no settings: the file is named beside the store.
+    static let file = SenderKind(
+        name: "file", keys: [], check: { _ throws(DeliveryError) in },
+        make: { _, parts in
+            guard parts.isLoopbackOnly else { throw DeliveryError.fileOffLoopback }
+            return TextFile(path: parts.texts, now: parts.now)
+        })
+}
+
 /// For development: appends `{"to","text","sent_at"}` as a line of JSON to a file (mode 0600), and does nothing else.
 package struct TextFile: Sender {
     package let name = "file"

@@ -11,32 +11,17 @@ package struct TwilioMessages: Sender {
     private let origin: (name: String, value: String)
     private let http: BoundedHTTPClient
 
-    /// Who asks: an account, and what it proves itself with.
-    struct Credentials: Sendable {
-        /// `AC` and 32 hexadecimal digits.
-        let account: String
-        /// An API key (`SK…`) whose secret it is; empty where the secret is the account's auth token.
-        let apiKey: String
-        let secret: Secret<String>
-    }
-
     /// Sends for one account.
     ///
-    /// - Parameters:
-    ///   - endpoint: `https://api.twilio.com`.
-    ///   - origin: `From` with a number or sender id, or `MessagingServiceSid` with the service's.
-    /// - Returns: `nil` where the endpoint has a query.
-    init?(
-        endpoint: ServiceURL, credentials: Credentials, origin: (name: String, value: String),
-        http: BoundedHTTPClient
-    ) {
-        let path = "/2010-04-01/Accounts/\(PercentEncoding.encode(credentials.account))/Messages.json"
-        guard let url = endpoint.appending(path) else { return nil }
+    /// - Returns: `nil` if the endpoint has a query.
+    init?(_ settings: TwilioSettings, secret: Secret<String>, http: BoundedHTTPClient) {
+        let path = "/2010-04-01/Accounts/\(PercentEncoding.encode(settings.account))/Messages.json"
+        guard let url = settings.endpoint.appending(path) else { return nil }
         self.url = url
         // RFC 7617 §2.
-        let user = credentials.apiKey.isEmpty ? credentials.account : credentials.apiKey
-        authorization = Secret("Basic " + Data("\(user):\(credentials.secret.reveal())".utf8).base64EncodedString())
-        self.origin = origin
+        let user = settings.apiKey.isEmpty ? settings.account : settings.apiKey
+        authorization = Secret("Basic " + Data("\(user):\(secret.reveal())".utf8).base64EncodedString())
+        origin = settings.origin
         self.http = http
     }
 

@@ -147,7 +147,7 @@ struct PolicyArea {
         PolicyArea(
             name: "delivery",
             fields: [
-                .choices("senders", \.delivery.senders),
+                .senders,
                 .time("attempt_timeout", \.delivery.attemptTimeout, 0.1...60),
                 .time("connect_timeout", \.delivery.connectTimeout, 0.1...30),
                 .text(
@@ -157,27 +157,6 @@ struct PolicyArea {
                 word(
                     "android_retriever_hash", \.delivery.androidRetrieverHash, "11 characters of base64 or \"\"",
                     upTo: 11),
-                word("sns_region", \.delivery.snsRegion, "a region such as us-east-1", upTo: 32),
-                .text(
-                    "sns_endpoint", \.delivery.snsEndpoint, expected: serviceURL + " or \"\"",
-                    where: { $0.isEmpty || isServiceURL($0) }),
-                word("sns_sender_id", \.delivery.snsSenderID, "1 to 11 letters and digits or \"\"", upTo: 11),
-                word(
-                    "sns_origination_number", \.delivery.snsOriginationNumber, "a telephone number or \"\"", upTo: 16),
-                fileName("sns_credentials_file", \.delivery.snsCredentialsFile),
-                word("twilio_account", \.delivery.twilioAccount, "an account's SID or \"\"", upTo: 34),
-                word("twilio_api_key", \.delivery.twilioAPIKey, "an API key's SID or \"\"", upTo: 34),
-                word("twilio_from", \.delivery.twilioFrom, "a telephone number, a sender id or \"\"", upTo: 16),
-                word(
-                    "twilio_messaging_service", \.delivery.twilioMessagingService,
-                    "a messaging service's SID or \"\"", upTo: 34),
-                fileName("twilio_secret_file", \.delivery.twilioSecretFile),
-                .text(
-                    "twilio_endpoint", \.delivery.twilioEndpoint, expected: serviceURL, where: isServiceURL),
-                .text(
-                    "webhook_url", \.delivery.webhookURL, expected: serviceURL + " or \"\"",
-                    where: { $0.isEmpty || isServiceURL($0) }),
-                fileName("webhook_secret_file", \.delivery.webhookSecretFile),
             ])
     }
 

@@ -5,15 +5,18 @@ import Yams
 struct PolicyDefect: Error, Equatable, CustomStringConvertible {
     /// The file's path as the operator knows it.
     let file: String
-    /// Counted from 1; `nil` where the file as a whole is meant.
+    /// Counted from 1; `nil` if the file as a whole is meant.
     let line: Int?
-    /// `nil` where it is not about one key.
+    /// The key or its path, such as `senders[1].account`; `nil` if it is not about one key.
     let key: String?
     let expected: String
+    /// Whether the key is an unknown one; then ``expected`` names it.
+    var isUnknownKey = false
 
-    /// `FILE:LINE: key: what is expected`.
+    /// `FILE:LINE: key: what is expected`, or `FILE:LINE: unknown key 'kye'; did you mean 'key'?`.
     var description: String {
-        file + (line.map { ":\($0)" } ?? "") + ": " + (key.map { "\($0): " } ?? "") + expected
+        let subject = isUnknownKey ? "" : key.map { "\($0): " } ?? ""
+        return file + (line.map { ":\($0)" } ?? "") + ": " + subject + expected
     }
 }
 

@@ -9,22 +9,42 @@ struct PolicyField {
     let key: String
     /// What may stand there, for a sentence.
     let expected: String
-    /// Sets the value; `false` where the node is not what is expected.
-    let set: (Node, inout Policy) -> Bool
+    /// Sets the value, or gives what is wrong with the node.
+    let set: (Node, inout Policy) -> [Fault]
     let value: (Policy) -> JSONValue
+
+    /// What is wrong inside a value.
+    struct Fault {
+        /// `nil` for the line of the field's key.
+        var line: Int?
+        /// What follows the field's key, such as `[1].account`.
+        var path = ""
+        let expected: String
+        var isUnknownKey = false
+    }
+
+    init(
+        _ key: String, expected: String, set: @escaping (Node, inout Policy) -> [Fault],
+        value: @escaping (Policy) -> JSONValue
+    ) {
+        self.key = key
+        self.expected = expected
+        self.set = set
+        self.value = value
+    }
 
     private init<Value>(
         _ key: String, _ path: WritableKeyPath<Policy, Value>, expected: String,
         read: @escaping (Node) -> Value?, write: @escaping (Value) -> JSONValue
     ) {
-        self.key = key
-        self.expected = expected + " is expected"
-        set = { node, policy in
-            guard let value = read(node) else { return false }
+        let expected = expected + " is expected"
+        self.init(key, expected: expected) { node, policy in
+            guard let value = read(node) else { return [Fault(expected: expected)] }
             policy[keyPath: path] = value
-            return true
+            return []
+        } value: {
+            write($0[keyPath: path])
         }
-        value = { write($0[keyPath: path]) }
     }
 
     /// A whole number in decimal digits.

@@ -62,18 +62,19 @@ extension PolicyFiles.Reading {
         let (entries, unreadable) = PolicyDocument.read(path: path)
         defects += unreadable
         for entry in entries {
-            func defect(_ expected: String) -> PolicyDefect {
-                PolicyDefect(file: path, line: entry.line, key: entry.key, expected: expected)
-            }
             guard let field = area.fields.first(where: { $0.key == entry.key }) else {
-                let known = area.fields.map(\.key).joined(separator: ", ")
-                defects.append(defect("one of \(known) is expected"))
+                defects.append(
+                    PolicyDefect(
+                        file: path, line: entry.line, key: entry.key,
+                        expected: UnknownKey.sentence(entry.key, known: area.fields.map(\.key)), isUnknownKey: true))
                 continue
             }
-            if field.set(entry.value, &policy) {
-                lines["\(area.name)/\(entry.key)"] = entry.line
-            } else {
-                defects.append(defect(field.expected))
+            let faults = field.set(entry.value, &policy)
+            if faults.isEmpty { lines["\(area.name)/\(entry.key)"] = entry.line }
+            defects += faults.map { fault in
+                PolicyDefect(
+                    file: path, line: fault.line ?? entry.line, key: entry.key + fault.path, expected: fault.expected,
+                    isUnknownKey: fault.isUnknownKey)
             }
         }
     }
@@ -95,23 +96,6 @@ extension PolicyFiles.Reading {
             (
                 sends.sendsPerDayPerNumber < sends.sendsPerHourPerNumber,
                 "phones", "sends_per_day_per_number", "at least sends_per_hour_per_number is expected"
-            ),
-            (
-                delivery.senders.contains(.sns) && delivery.snsRegion.isEmpty,
-                "delivery", "sns_region", "a region is expected with sns among the senders"
-            ),
-            (
-                delivery.senders.contains(.twilio)
-                    && (delivery.twilioAccount.isEmpty || delivery.twilioSecretFile.isEmpty
-                        || delivery.twilioFrom.isEmpty == delivery.twilioMessagingService.isEmpty),
-                "delivery", "senders",
-                "twilio_account, twilio_secret_file and one of twilio_from and twilio_messaging_service are expected "
-                    + "with twilio"
-            ),
-            (
-                delivery.senders.contains(.webhook)
-                    && (delivery.webhookURL.isEmpty || delivery.webhookSecretFile.isEmpty),
-                "delivery", "senders", "webhook_url and webhook_secret_file are expected with webhook"
             ),
             (
                 delivery.connectTimeout > delivery.attemptTimeout,

@@ -94,9 +94,8 @@ struct Settings: Sendable, Equatable {
         var texts: [Key: String] = [:]
         for entry in entries {
             guard let key = Key(rawValue: entry.key) else {
-                let names = Key.allCases.map(\.rawValue).joined(separator: ", ")
-                throw CommandFailure(
-                    "\(file):\(entry.line): \(entry.key): one of \(names) is expected.", exitCode: .usage)
+                let unknown = UnknownKey.sentence(entry.key, known: Key.allCases.map(\.rawValue))
+                throw CommandFailure("\(file):\(entry.line): \(unknown)", exitCode: .usage)
             }
             guard let text = entry.value.scalar?.string else {
                 throw CommandFailure("\(key.rawValue) in \(file) must be one plain value.", exitCode: .usage)

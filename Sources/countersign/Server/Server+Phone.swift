@@ -29,13 +29,14 @@ extension Server {
         let rules = policy[\.delivery]
         let sender: Failover
         do {
-            sender = try senders(
+            let factory = SenderFactory(
                 rules,
                 secret: { [settings] file in
                     try KeyFile(path: "\(settings.keys)/\(file)", isPrivate: true).read()
                 },
                 environment: ProcessInfo.processInfo.environment, texts: settings.texts,
                 isLoopbackOnly: settings.isLoopbackOnly, http: deliveryHTTPClient, now: environment.now)
+            sender = try factory.make(rules.senders)
             _ = try VerificationText(rules, realm: settings.realm, digits: policy[\.phones].digits)
         } catch let error as DeliveryError {
             throw CommandFailure(error.description)

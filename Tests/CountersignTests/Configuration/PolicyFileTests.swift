@@ -1,3 +1,4 @@
+import Delivery
 import Domain
 import Fixtures
 import Foundation
@@ -72,7 +73,6 @@ struct PolicyFileTests {
     @Test(
         "A fault is told with file, line and key",
         arguments: [
-            ("phones.yaml", "digits: 6\ncodes: 7\n", 2, "codes"),
             ("phones.yaml", "\ndigits: 3\n", 2, "digits"),
             ("phones.yaml", "digits: \"6\"\n", 1, "digits"),
             ("phones.yaml", "digits: six\n", 1, "digits"),
@@ -89,22 +89,33 @@ struct PolicyFileTests {
             ("certification.yaml", "# a gate\ngate: captcha\n", 2, "gate"),
             ("certification.yaml", "captcha_url: http://captcha.example/\n", 1, "captcha_url"),
             ("certification.yaml", "captcha_url: https://captcha.example:99999/\n", 1, "captcha_url"),
-            ("webhooks.yaml", "private_addresses: true\n", 1, "private_addresses"),
             ("certification.yaml", "policy_oid: 2.25.01\n", 1, "policy_oid"),
             ("certification.yaml", "policy_oid: 2.25.1306547093421987463\n", 1, "policy_oid"),
             ("certification.yaml", "policy_oid: 1.3.2147483648\n", 1, "policy_oid"),
             ("certification.yaml", "policy_oid: 2.2147483568.1\n", 1, "policy_oid"),
             ("certification.yaml", "policy_oid: 1.40\n", 1, "policy_oid"),
             ("delivery.yaml", "senders: []\n", 1, "senders"),
-            ("delivery.yaml", "senders: [sns, sns]\n", 1, "senders"),
-            ("delivery.yaml", "senders: [pigeon]\n", 1, "senders"),
-            ("delivery.yaml", "senders: [twilio]\ntwilio_account: AC1\n", 1, "senders"),
-            ("delivery.yaml", "senders: [file, webhook]\n", 1, "senders"),
+            ("delivery.yaml", "senders: sns\n", 1, "senders"),
+            ("delivery.yaml", "senders: [sns]\n", 1, "senders[0]"),
+            ("delivery.yaml", "senders:\n  - kind: sns\n  - kind: sns\n", 3, "senders[1].kind"),
+            ("delivery.yaml", "senders: [{kind: pigeon}]\n", 1, "senders[0].kind"),
+            ("delivery.yaml", "senders:\n  - region: us-east-1\n", 2, "senders[0].kind"),
+            ("delivery.yaml", "senders:\n  - kind: twilio\n    account: AC1\n", 2, "senders[0].from"),
+            ("delivery.yaml", "senders:\n  - kind: file\n  - kind: webhook\n", 3, "senders[1].url"),
+            ("delivery.yaml", "senders:\n  - kind: sns\n    region: [a]\n", 3, "senders[0].region"),
+            ("authorizations.yaml", "required_level: mdoc\n", 1, "required_level"),
             ("delivery.yaml", "\ntext: Your code is on its way.\n", 2, "text"),
-            ("delivery.yaml", "webhook_url: http://receiver.example/\n", 1, "webhook_url"),
-            ("delivery.yaml", "webhook_url: https://127.1/texts\n", 1, "webhook_url"),
-            ("delivery.yaml", "twilio_endpoint: https://api.twilio.com/#x\n", 1, "twilio_endpoint"),
-            ("delivery.yaml", "webhook_secret_file: ../webhook.secret\n", 1, "webhook_secret_file"),
+            ("delivery.yaml", "senders:\n - kind: webhook\n   url: http://receiver.example/\n", 3, "senders[0].url"),
+            ("delivery.yaml", "senders:\n - kind: webhook\n   url: https://127.1/texts\n", 3, "senders[0].url"),
+            (
+                "delivery.yaml",
+                "senders:\n - kind: twilio\n   account: AC1\n   from: a\n   endpoint: https://api.twilio.com/#x\n", 5,
+                "senders[0].endpoint"
+            ),
+            (
+                "delivery.yaml", "senders:\n - kind: webhook\n   url: https://a.example\n   secret_file: ../w\n", 4,
+                "senders[0].secret_file"
+            ),
             ("delivery.yaml", "connect_timeout: 20s\n", 1, "connect_timeout"),
             ("identity-tokens.yaml", "maximum_lifetime: 25h\n", 1, "maximum_lifetime"),
             ("nonces.yaml", "lifetime: 10w\n", 1, "lifetime"),
@@ -117,6 +128,49 @@ struct PolicyFileTests {
         #expect(defects.map(\.line) == [line])
         #expect(defects.map(\.key) == [key])
         #expect(defects.first?.description.hasPrefix("\(directory.path)/\(file):\(line): \(key): ") == true)
+    }
+
+    @Test(
+        "An unknown key is told with the known one that was probably meant",
+        arguments: [
+            ("phones.yaml", "digits: 6\nlifetmie: 5m\n", "2: unknown key 'lifetmie'; did you mean 'lifetime'?"),
+            ("phones.yaml", "digit: 6\n", "1: unknown key 'digit'; did you mean 'digits'?"),
+            (
+                "webhooks.yaml", "private_addresses: true\n",
+                "1: unknown key 'private_addresses'; known: attempt_timeout"
+            ),
+            (
+                "delivery.yaml", "senders:\n  - kind: sns\n    regoin: us-east-1\n",
+                "3: unknown key 'regoin'; did you mean 'region'?"
+            ),
+        ])
+    func unknownKeys(file: String, text: String, sentence: String) throws {
+        let directory = try Self.directory([file: text])
+        let defects = PolicyFiles.read(directory: directory.path, required: true).defects
+        #expect(defects.map(\.description) == ["\(directory.path)/\(file):\(sentence)"])
+    }
+
+    @Test("Senders are taken in their order, each with its own keys")
+    func senders() throws {
+        let directory = try Self.directory([
+            "delivery.yaml": """
+            senders:
+              - kind: twilio
+                account: AC1
+                from: "+15005550006"
+              - kind: file
+            """
+        ])
+        let policy = try PolicyFiles.load(directory: directory.path, required: true)
+        #expect(
+            policy.delivery.senders == [
+                SenderEntry(kind: "twilio", values: ["account": "AC1", "from": "+15005550006"]),
+                SenderEntry(kind: "file"),
+            ])
+        let table = try String(contentsOfFile: Self.shipped + "/README.md", encoding: .utf8)
+        for kind in SenderKind.all {
+            for key in kind.keys { #expect(table.contains("| `\(kind.name)` | `\(key.name)` |"), "\(key.name)") }
+        }
     }
 
     @Test("Every other fault of a file is told beside a name that stands twice, those of the second value too")

@@ -42,7 +42,7 @@ struct ListenerTests {
     func operations() async throws {
         // Off loopback texts do not go into a file.
         let service = try await RunningService(
-            policies: ["delivery.yaml": "senders: [sns]\n"],
+            policies: ["delivery.yaml": "senders: [{kind: sns}]\n"],
             environment: ["AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "test"],
             arguments: [
                 "--ops", "0.0.0.0:0", "--ops-tls", "--limits", "on", "--realm", "auth.example", "--base-url",

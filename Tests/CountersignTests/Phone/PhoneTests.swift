@@ -34,7 +34,7 @@ struct PhoneTests {
         let port = free.output.trimmingCharacters(in: .whitespacesAndNewlines)
         let secret = "whsec_" + Data((0..<32).map { _ in UInt8.random(in: 0...255) }).base64EncodedString()
         let service = try await RunningService(
-            policies: ["delivery.yaml": "senders: [webhook]\nwebhook_url: http://127.0.0.1:\(port)/texts\n"]
+            policies: ["delivery.yaml": "senders: [{kind: webhook, url: 'http://127.0.0.1:\(port)/texts'}]\n"]
         ) { directory in
             let keys = directory.appending(path: "Keys")
             try FileManager.default.createDirectory(

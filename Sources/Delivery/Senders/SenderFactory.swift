@@ -1,0 +1,42 @@
+import AsyncHTTPClient
+import Domain
+import Foundation
+
+/// Makes the senders that the policy names.
+package struct SenderFactory: Sendable {
+    private let parts: SenderParts
+
+    /// - Parameters:
+    ///   - policy: `Policies/delivery.yaml`.
+    ///   - secret: reads a file of `Keys/` by its name. Whatever it throws comes through at the start. The file of Amazon's
+    ///     credentials is read again before each attempt, since temporary ones are replaced; the others are read once.
+    ///   - environment: the process's variables, for Amazon's credentials if no file is named.
+    ///   - texts: the path that the `file` sender appends to.
+    ///   - isLoopbackOnly: whether nothing but this machine reaches any listener; the `file` sender wants it so.
+    ///   - http: a client made with ``AsyncHTTPClient/HTTPClient/Configuration/delivery(_:)``, which outlives the senders.
+    ///   - now: the time of signatures and of lines.
+    package init(
+        _ policy: DeliveryPolicy, secret: @escaping @Sendable (_ file: String) throws -> String,
+        environment: [String: String], texts: String, isLoopbackOnly: Bool, http: HTTPClient,
+        now: @escaping @Sendable () -> Date
+    ) {
+        parts = SenderParts(
+            secret: secret, environment: environment, texts: texts, isLoopbackOnly: isLoopbackOnly,
+            http: BoundedHTTPClient(http: http, timeout: policy.attemptTimeout), now: now)
+    }
+
+    /// The senders in the policy's order, ready to send.
+    ///
+    /// - Throws: ``DeliveryError``, or what reading a secret throws.
+    package func make(_ entries: [SenderEntry]) throws -> Failover {
+        let names = SenderKind.all.map(\.name).joined(separator: ", ")
+        guard !entries.isEmpty else { throw DeliveryError.policy("senders", expected: "at least one of \(names)") }
+        return Failover(
+            try entries.map { entry in
+                guard let kind = SenderKind.all.first(where: { $0.name == entry.kind }) else {
+                    throw DeliveryError.sender(kind: entry.kind, key: "kind", expected: "one of \(names)")
+                }
+                return try kind.make(entry, parts)
+            })
+    }
+}

@@ -1,0 +1,100 @@
+import Domain
+import Encoding
+import Foundation
+
+/// A kind of sender: the keys that its entries in `senders:` have, and how one is made of them. Each lies in a folder of
+/// its own, with the type of its settings.
+package struct SenderKind: Sendable {
+    /// The value of `kind:`.
+    package let name: String
+    package let keys: [SenderKey]
+    /// Reads the settings of an entry.
+    let check: @Sendable (SenderEntry) throws(DeliveryError) -> Void
+    /// Makes the sender of an entry.
+    let make: @Sendable (SenderEntry, SenderParts) throws -> any Sender
+
+    package static let all: [SenderKind] = [.sns, .twilio, .webhook, .file]
+
+    /// What is wrong with the values of an entry: the key, and what is expected; `nil` if nothing is.
+    package func defect(in entry: SenderEntry) -> (key: String, expected: String)? {
+        do throws(DeliveryError) {
+            try check(entry)
+            return nil
+        } catch {
+            guard case .sender(_, let key, let expected) = error else { return ("kind", error.description) }
+            return (key, expected)
+        }
+    }
+}
+
+/// A key that an entry of `senders:` may have.
+package struct SenderKey: Sendable {
+    package let name: String
+    /// What holds if the key is not set.
+    package let standard: String
+    /// What may be its value, for a sentence.
+    package let expected: String
+    let accepts: @Sendable (String) -> Bool
+
+    /// A text of letters, digits and the few signs that names, numbers and SIDs have; it may be empty.
+    static func word(_ name: String, standard: String = "", _ expected: String, upTo count: Int) -> SenderKey {
+        SenderKey(name: name, standard: standard, expected: expected) { text in
+            text.utf8.count <= count
+                && text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "+-./".contains($0)) }
+        }
+    }
+
+    /// The name of a file in the directory of the keys; it may be empty.
+    static func file(_ name: String, standard: String = "") -> SenderKey {
+        SenderKey(name: name, standard: standard, expected: "the name of a file in the directory of the keys") { text in
+            text.utf8.count <= 255 && !text.hasPrefix(".")
+                && text.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && $0 != 0x2F }
+        }
+    }
+
+    /// A ``ServiceURL``; it may be empty.
+    static func url(_ name: String, standard: String = "") -> SenderKey {
+        SenderKey(name: name, standard: standard, expected: "an https URL, or an http URL on loopback,") { text in
+            text.isEmpty || ServiceURL(text) != nil
+        }
+    }
+}
+
+extension SenderEntry {
+    /// The value of a key, or what holds without one.
+    ///
+    /// - Throws: ``DeliveryError/sender(kind:key:expected:)``.
+    func text(_ key: SenderKey) throws(DeliveryError) -> String {
+        let text = values[key.name] ?? key.standard
+        guard key.accepts(text) else { throw .sender(kind: kind, key: key.name, expected: key.expected) }
+        return text
+    }
+
+    /// The value of a key that must be set.
+    func required(_ key: SenderKey) throws(DeliveryError) -> String {
+        let text = try text(key)
+        guard !text.isEmpty else { throw .sender(kind: kind, key: key.name, expected: key.expected) }
+        return text
+    }
+
+    func url(_ key: SenderKey) throws(DeliveryError) -> ServiceURL {
+        guard let url = ServiceURL(try text(key)) else {
+            throw .sender(kind: kind, key: key.name, expected: key.expected)
+        }
+        return url
+    }
+}
+
+/// What senders are made of besides their settings.
+struct SenderParts: Sendable {
+    /// Reads a file of `Keys/` by its name.
+    let secret: @Sendable (_ file: String) throws -> String
+    /// The process's variables.
+    let environment: [String: String]
+    /// The path that the `file` sender appends to.
+    let texts: String
+    /// Whether nothing but this machine reaches any listener.
+    let isLoopbackOnly: Bool
+    let http: BoundedHTTPClient
+    let now: @Sendable () -> Date
+}

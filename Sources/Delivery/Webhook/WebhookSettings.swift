@@ -1,0 +1,31 @@
+import Domain
+import Encoding
+
+/// What an entry with `kind: webhook` says.
+struct WebhookSettings: Sendable {
+    let url: ServiceURL
+    /// The file of `Keys/` with the secret that the webhook is signed with.
+    let secretFile: String
+
+    init(_ entry: SenderEntry) throws(DeliveryError) {
+        url = try entry.url(Self.url)
+        secretFile = try entry.required(Self.secretFile)
+    }
+
+    static let keys = [url, secretFile]
+
+    private static let url = SenderKey.url("url")
+    private static let secretFile = SenderKey.file("secret_file", standard: "webhook.secret")
+}
+
+extension SenderKind {
+    /// A receiver of the operator's own, called as Standard Webhooks says.
+    static let webhook = SenderKind(
+        name: "webhook", keys: WebhookSettings.keys,
+        check: { entry throws(DeliveryError) in _ = try WebhookSettings(entry) },
+        make: { entry, parts in
+            let settings = try WebhookSettings(entry)
+            let keys = try WebhookKey.list(try parts.secret(settings.secretFile), file: settings.secretFile)
+            return WebhookSender(url: settings.url, keys: keys, http: parts.http, now: parts.now)
+        })
+}

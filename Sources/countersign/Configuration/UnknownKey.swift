@@ -1,0 +1,28 @@
+/// The sentence about a key that nobody knows, with the known one that was probably meant.
+enum UnknownKey {
+    static func sentence(_ key: String, known: [String]) -> String {
+        if let near = known.min(by: { distance(key, $0) < distance(key, $1) }), distance(key, near) <= 2 {
+            return "unknown key '\(key)'; did you mean '\(near)'?"
+        }
+        return "unknown key '\(key)'; "
+            + (known.isEmpty ? "none is known here" : "known: \(known.joined(separator: ", "))")
+    }
+
+    /// How many letters were left out, added, replaced or swapped with their neighbours (optimal string alignment).
+    static func distance(_ left: String, _ right: String) -> Int {
+        let (left, right) = (Array(left.utf8), Array(right.utf8))
+        // Of long texts that nobody meant as a key no table is made.
+        guard left.count <= 64, right.count <= 64 else { return .max }
+        var rows = [Array(0...right.count)]
+        for (i, a) in left.enumerated() {
+            var row = [i + 1]
+            for (j, b) in right.enumerated() {
+                var least = min(rows[i][j + 1] + 1, row[j] + 1, rows[i][j] + (a == b ? 0 : 1))
+                if i > 0, j > 0, a == right[j - 1], left[i - 1] == b { least = min(least, rows[i - 1][j - 1] + 1) }
+                row.append(least)
+            }
+            rows.append(row)
+        }
+        return rows[left.count][right.count]
+    }
+}
