@@ -32,7 +32,7 @@ struct CommandEnding: Equatable {
     /// 0 where the "error" is a request for help or the version.
     let status: Int32
     let output: String
-    let complaint: String
+    let stderr: String
 
     init(_ error: any Error) {
         switch error {
@@ -55,26 +55,26 @@ struct CommandEnding: Equatable {
         let message = Countersign.fullMessage(for: error)
         let text = message.isEmpty ? "" : message + "\n"
         if code == .success {
-            self.init(status: 0, output: text, complaint: "")
+            self.init(status: 0, output: text, stderr: "")
         } else if code == .validationFailure {
-            self.init(status: CommandFailure.Status.usage.rawValue, output: "", complaint: text)
+            self.init(status: CommandFailure.Status.usage.rawValue, output: "", stderr: text)
         } else if error is ExitCode {
-            self.init(status: code.rawValue, output: "", complaint: "")
+            self.init(status: code.rawValue, output: "", stderr: "")
         } else if let error = error as? CocoaError {
             self.init(.refused, error.localizedDescription)
         } else {
-            self.init(.refused, "An unforeseen fault ended the command: \(ErrorWords.of(error)).")
+            self.init(.refused, "internal error: \(ErrorWords.of(error))")
         }
     }
 
     private init(_ status: CommandFailure.Status, _ sentence: String) {
-        self.init(status: status.rawValue, output: "", complaint: "countersign: " + sentence + "\n")
+        self.init(status: status.rawValue, output: "", stderr: "countersign: " + sentence + "\n")
     }
 
-    private init(status: Int32, output: String, complaint: String) {
+    private init(status: Int32, output: String, stderr: String) {
         self.status = status
         self.output = output
-        self.complaint = complaint
+        self.stderr = stderr
     }
 
     private static func sentence(_ text: String) -> String {

@@ -26,7 +26,7 @@ enum Output {
     /// Writes what a command says at its end. Help and completions are this program's own words, and stay as they are.
     static func end(_ ending: CommandEnding) {
         write(ending.output)
-        FileHandle.standardError.write(Data(Printable.text(ending.complaint, keeping: ["\n"]).utf8))
+        FileHandle.standardError.write(Data(Printable.text(ending.stderr, keeping: ["\n"]).utf8))
     }
 
     /// The text of ``table(_:)``.

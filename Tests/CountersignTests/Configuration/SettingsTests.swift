@@ -167,7 +167,7 @@ struct SettingsTests {
         #expect(CommandEnding(StoreError.unavailable(reason: "it is busy")).status == 69)
         #expect(CommandEnding(StoreError.statement(reason: "x")).status == 1)
         #expect(
-            CommandEnding(Refusal(.malformedRequest, "The name is empty.")).complaint
+            CommandEnding(Refusal(.malformedRequest, "The name is empty.")).stderr
                 == "countersign: The name is empty.\n")
         for (arguments, status) in [(["keys", "forge"], 2), (["--help"], 0), (["keys", "init", "--frob"], 2)] {
             do {

@@ -28,7 +28,7 @@ struct BanCommand: AsyncParsableCommand {
         @Flag(help: "For good.") var permanent = false
         @Option(help: "all, or messaging: signing in stays, authorizations are forbidden.") var scope = "all"
         @Flag(help: "Ban the user's devices too, which other people may share.") var withDevices = false
-        @Flag(help: "Only say whom it would hit.") var dryRun = false
+        @Flag(help: "Preview only; change nothing.") var dryRun = false
         @Flag(help: "Do not ask where more than one user is hit.") var yes = false
 
         func run() async throws {
@@ -75,7 +75,7 @@ struct BanCommand: AsyncParsableCommand {
             guard let end = CalendarDate(until)?.start ?? (try? Date(until, strategy: .iso8601)) else {
                 throw CommandFailure("--until takes a time such as 2027-01-31T12:00:00Z.", exitCode: .usage)
             }
-            guard end > now else { throw CommandFailure("--until is over already.", exitCode: .usage) }
+            guard end > now else { throw CommandFailure("--until is in the past.", exitCode: .usage) }
             return end
         }
     }
