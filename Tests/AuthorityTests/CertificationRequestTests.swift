@@ -65,13 +65,15 @@ struct CertificationRequestTests {
         ])
     func refusedKeys(key: [String], reason: String) async throws {
         let pem = try await Self.request(key: key)
-        #expect(throws: Refusal(.invalidCSR, "", reason: reason)) { try CertificationRequest.parse(pkcs10: pem) }
+        #expect(throws: Refusal(.invalidCSR, "", reason: Refusal.Reason(rawValue: reason))) {
+            try CertificationRequest.parse(pkcs10: pem)
+        }
     }
 
     @Test("with a compressed point is refused as unsupported")
     func compressedPoint() async throws {
         let pem = try await Self.request(key: Self.curve("P-256"), conversion: ["-conv_form", "compressed"])
-        #expect(throws: Refusal(.invalidCSR, "", reason: "unsupported_key")) {
+        #expect(throws: Refusal(.invalidCSR, "", reason: .unsupportedKey)) {
             try CertificationRequest.parse(pkcs10: pem)
         }
     }
@@ -83,7 +85,7 @@ struct CertificationRequestTests {
         ])
     func refusedProofs(options: [String]) async throws {
         let pem = try await Self.request(key: Self.rsa(2048), options: options)
-        #expect(throws: Refusal(.invalidCSR, "", reason: "bad_proof")) { try CertificationRequest.parse(pkcs10: pem) }
+        #expect(throws: Refusal(.invalidCSR, "", reason: .badProof)) { try CertificationRequest.parse(pkcs10: pem) }
     }
 
     @Test("whose subject or signature was changed is refused as badly proved")
@@ -93,13 +95,13 @@ struct CertificationRequestTests {
         let name = Array(Self.deviceID.utf8)
         let position = try #require(bytes.indices.first { bytes[$0...].starts(with: name) })
         bytes[position] ^= 1
-        #expect(throws: Refusal(.invalidCSR, "", reason: "bad_proof")) {
+        #expect(throws: Refusal(.invalidCSR, "", reason: .badProof)) {
             try CertificationRequest.parse(pkcs10: Self.pem(bytes))
         }
         bytes[position] ^= 1
         #expect(throws: Never.self) { try CertificationRequest.parse(pkcs10: Self.pem(bytes)) }
         bytes[bytes.count - 1] ^= 1
-        #expect(throws: Refusal(.invalidCSR, "", reason: "bad_proof")) {
+        #expect(throws: Refusal(.invalidCSR, "", reason: .badProof)) {
             try CertificationRequest.parse(pkcs10: Self.pem(bytes))
         }
     }
@@ -113,7 +115,7 @@ struct CertificationRequestTests {
             mine.indices.first { mine[$0...].starts(with: key.publicKey.x963Representation) })
         var bytes = mine
         bytes.replaceSubrange(position..<position + other.count, with: other)
-        #expect(throws: Refusal(.invalidCSR, "", reason: "bad_proof")) {
+        #expect(throws: Refusal(.invalidCSR, "", reason: .badProof)) {
             try CertificationRequest.parse(pkcs10: Self.pem(bytes))
         }
     }
@@ -149,7 +151,7 @@ struct CertificationRequestTests {
             Self.pem(try PEMDocument(pemString: pem).derBytes + [0]),
         ]
         for text in texts {
-            #expect(throws: Refusal(.invalidCSR, "", reason: "malformed")) {
+            #expect(throws: Refusal(.invalidCSR, "", reason: .malformed)) {
                 try CertificationRequest.parse(pkcs10: text)
             }
         }
@@ -165,7 +167,7 @@ struct CertificationRequestTests {
         ]
         for block in blocks {
             for text in [pem + block, block + pem] {
-                #expect(throws: Refusal(.invalidCSR, "", reason: "malformed"), "\(block)") {
+                #expect(throws: Refusal(.invalidCSR, "", reason: .malformed), "\(block)") {
                     try CertificationRequest.parse(pkcs10: text)
                 }
             }
@@ -183,7 +185,7 @@ struct CertificationRequestTests {
         let block = "-----BEGIN \(kind)PRIVATE KEY-----\nAAAA\n-----END \(kind)PRIVATE KEY-----\n"
         for text in [pem + block, block + pem, block, (block + pem).replacing("\n", with: " ")] {
             let refusal = #expect(throws: Refusal.self) { try CertificationRequest.parse(pkcs10: text) }
-            #expect(refusal?.code == .invalidCSR && refusal?.reason == "malformed")
+            #expect(refusal?.code == .invalidCSR && refusal?.reason == .malformed)
             #expect(refusal?.detail.contains("private key") == true && refusal?.detail.contains("leaked") == true)
             #expect(refusal?.detail.contains("AAAA") == false)
         }
@@ -214,7 +216,7 @@ struct CertificationRequestTests {
                 #expect(bytes.prefix(200) == original.prefix(200))
             } catch {
                 #expect(error.code == .invalidCSR)
-                reasons.insert(error.reason ?? "")
+                reasons.insert(error.reason?.rawValue ?? "")
             }
         }
         #expect(reasons == ["malformed", "bad_proof", "unsupported_key"])

@@ -13,7 +13,7 @@ struct DevicePublicKeyTests {
         let modulus = Natural.fingerprintedModulus()
         try #require(modulus.count == 256)
         #expect(ROCA.isFingerprinted(modulus: modulus))
-        #expect(throws: Refusal(.invalidCSR, "", reason: "weak_key")) {
+        #expect(throws: Refusal(.invalidCSR, "", reason: .weakKey)) {
             try DevicePublicKey(subjectPublicKeyInfo: Self.rsa(modulus: modulus))
         }
     }
@@ -45,7 +45,7 @@ struct DevicePublicKeyTests {
         modulus[modulus.count - 1] |= 1
         let bytes = Self.rsa(modulus: modulus, exponent: exponent)
         if let reason {
-            #expect(throws: Refusal(.invalidCSR, "", reason: reason)) {
+            #expect(throws: Refusal(.invalidCSR, "", reason: Refusal.Reason(rawValue: reason))) {
                 try DevicePublicKey(subjectPublicKeyInfo: bytes)
             }
         } else {
@@ -56,15 +56,15 @@ struct DevicePublicKeyTests {
     @Test("with an even modulus is weak, and off its curve malformed")
     func impossibleKeys() {
         let even = [UInt8](repeating: 0xFE, count: 256)
-        #expect(throws: Refusal(.invalidCSR, "", reason: "weak_key")) {
+        #expect(throws: Refusal(.invalidCSR, "", reason: .weakKey)) {
             try DevicePublicKey(subjectPublicKeyInfo: Self.rsa(modulus: even))
         }
         var point = Self.p256Prefix + [0x04] + [UInt8](repeating: 7, count: 64)
-        #expect(throws: Refusal(.invalidCSR, "", reason: "malformed")) {
+        #expect(throws: Refusal(.invalidCSR, "", reason: .malformed)) {
             try DevicePublicKey(subjectPublicKeyInfo: point)
         }
         point = Self.p256Prefix + [0x04] + [UInt8](repeating: 7, count: 63)
-        #expect(throws: Refusal(.invalidCSR, "", reason: "malformed")) {
+        #expect(throws: Refusal(.invalidCSR, "", reason: .malformed)) {
             try DevicePublicKey(subjectPublicKeyInfo: point)
         }
     }

@@ -31,7 +31,7 @@ struct FuzzTests {
                 read += 1
             } catch {
                 #expect(error.code == .invalidIdentityToken)
-                #expect(error.reason == "malformed" || error.reason == "unsupported_header")
+                #expect(error.reason == .malformed || error.reason == .unsupportedHeader)
             }
             #expect(throws: Refusal.self) { try bench.verify(text) }
         }

@@ -8,10 +8,10 @@ import Tokens
 /// One way to bend a good identity token, and the word by which it must be refused.
 struct Bend: Sendable, CustomTestStringConvertible {
     let name: String
-    let reason: IdentityTokenDefect
+    let reason: Refusal.Reason
     let edit: @Sendable (inout TokenDraft) -> Void
 
-    init(_ name: String, _ reason: IdentityTokenDefect, _ edit: @escaping @Sendable (inout TokenDraft) -> Void) {
+    init(_ name: String, _ reason: Refusal.Reason, _ edit: @escaping @Sendable (inout TokenDraft) -> Void) {
         self.name = name
         self.reason = reason
         self.edit = edit
@@ -138,10 +138,10 @@ struct IdentityTokenTests {
 
     @Test("Every reason of the contract is met by a test, those of the nonce apart")
     func everyReason() {
-        let elsewhere: Set<IdentityTokenDefect> = [
+        let elsewhere: Set<Refusal.Reason> = [
             .keyRetired, .badSignature, .nonceUnknown, .nonceExpired, .nonceUsed, .nonceOtherDevice,
         ]
-        #expect(Set(Bend.all.map(\.reason)).union(elsewhere) == Set(IdentityTokenDefect.allCases))
+        #expect(Set(Bend.all.map(\.reason)).union(elsewhere) == Set(Refusal.Reason.ofIdentityTokens))
     }
 
     @Test("Clocks may be off by the skew and no more")

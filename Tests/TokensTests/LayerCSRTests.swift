@@ -9,7 +9,7 @@ import Tokens
 
 @Suite("Layer CSR")
 struct LayerCSRTests {
-    private func refusal(_ reason: String) -> Refusal {
+    private func refusal(_ reason: Refusal.Reason) -> Refusal {
         Refusal(.invalidCSR, "", reason: reason)
     }
 
@@ -57,36 +57,36 @@ struct LayerCSRTests {
             { $0[claim: "uat"] = .string(String(repeating: "u", count: 513)) },
             { $0[claim: "uat"] = .string("a\u{1B}[2J") },
         ]
-        for edit in edits { #expect(throws: refusal("malformed")) { try request(edit) } }
-        #expect(throws: refusal("malformed")) { try LayerCSR("not a request") }
+        for edit in edits { #expect(throws: refusal(.malformed)) { try request(edit) } }
+        #expect(throws: refusal(.malformed)) { try LayerCSR("not a request") }
     }
 
     @Test("A request that the carried key did not sign has a bad proof")
     func badProof() throws {
         let other = try RegisteredProvider.signer(.ps256).verificationKey.subjectPublicKeyInfo
-        #expect(throws: refusal("bad_proof")) {
+        #expect(throws: refusal(.badProof)) {
             try request { $0[claim: "pky"] = .string(Data(other).base64EncodedString()) }
         }
         let compact = try RegisteredProvider.signer(.rs256).layerCSR(deviceID: nil)
-        #expect(throws: refusal("bad_proof")) { try LayerCSR(compact.dropLast(4) + "AAAA") }
+        #expect(throws: refusal(.badProof)) { try LayerCSR(compact.dropLast(4) + "AAAA") }
     }
 
     @Test("Weak keys and keys of other types are refused by those words")
     func keys() throws {
         let short = try _RSA.Signing.PrivateKey(unsafeKeySize: _RSA.Signing.KeySize(bitCount: 1024)).publicKey
-        #expect(throws: refusal("weak_key")) {
+        #expect(throws: refusal(.weakKey)) {
             try request { $0[claim: "pky"] = .string(short.derRepresentation.base64EncodedString()) }
         }
         for key in [
             P256.Signing.PrivateKey().publicKey.derRepresentation,
             P521.Signing.PrivateKey().publicKey.derRepresentation,
         ] {
-            #expect(throws: refusal("unsupported_key")) {
+            #expect(throws: refusal(.unsupportedKey)) {
                 try request { $0[claim: "pky"] = .string(key.base64EncodedString()) }
             }
         }
         let p384 = P384.Signing.PrivateKey().publicKey.derRepresentation.base64EncodedString()
-        #expect(throws: refusal("unsupported_key")) {
+        #expect(throws: refusal(.unsupportedKey)) {
             try LayerCSR(
                 RegisteredProvider.signer(.es256).layerCSR(deviceID: nil) { $0[claim: "pky"] = .string(p384) })
         }

@@ -48,7 +48,7 @@ struct PresenceProofTests {
     @Test("is refused, with its reason, where anything is bent")
     func refusals() throws {
         let seconds = Int64(now.timeIntervalSince1970)
-        let edits: [(IdentityTokenDefect, (inout TokenDraft) -> Void)] = [
+        let edits: [(Refusal.Reason, (inout TokenDraft) -> Void)] = [
             (.wrongType, { $0[header: "cty"] = .string("layer-eit;v=1") }),
             (.wrongType, { $0[header: "cty"] = nil }),
             (.wrongType, { $0[header: "typ"] = .string("JWE") }),
@@ -67,16 +67,16 @@ struct PresenceProofTests {
             (.expired, { $0[claim: "iat"] = .integer(seconds - 361) }),
         ]
         for (reason, edit) in edits {
-            #expect(throws: Refusal(.invalidPresenceProof, "", reason: reason.rawValue)) { try proof(edit) }
+            #expect(throws: Refusal(.invalidPresenceProof, "", reason: reason)) { try proof(edit) }
         }
-        #expect(throws: Refusal(.invalidPresenceProof, "", reason: "bad_signature")) {
+        #expect(throws: Refusal(.invalidPresenceProof, "", reason: .badSignature)) {
             try proof(signer: try ProviderSigner(.es256))
         }
         let compact = try signer.sign(draft())
-        #expect(throws: Refusal(.invalidPresenceProof, "", reason: "unknown_key")) {
+        #expect(throws: Refusal(.invalidPresenceProof, "", reason: .unknownKey)) {
             try PresenceProof(compact, for: number, key: nil, now: now)
         }
-        #expect(throws: Refusal(.invalidPresenceProof, "", reason: "malformed")) {
+        #expect(throws: Refusal(.invalidPresenceProof, "", reason: .malformed)) {
             try PresenceProof("a.b", for: number, key: try signer.verificationKey, now: now)
         }
     }

@@ -11,8 +11,8 @@ struct ProviderTokenTests {
     private let verifier = ProviderTokenVerifier(realm: RegisteredProvider.realm)
     private let now = RegisteredProvider.now
     private let invalid = Refusal(.providerTokenInvalid, "")
-    private let gate = Refusal(.invalidCSR, "", reason: "gate")
-    private let badProof = Refusal(.invalidProviderKey, "", reason: "bad_proof")
+    private let gate = Refusal(.invalidCSR, "", reason: .gate)
+    private let badProof = Refusal(.invalidProviderKey, "", reason: .badProof)
 
     init() throws {
         bench = try RegisteredProvider(.edDSA)

@@ -54,8 +54,8 @@ struct RegisteredProvider: Sendable {
 }
 
 /// The refusal of an identity token by a reason; refusals are equal by code and reason.
-func refusal(_ reason: IdentityTokenDefect) -> Refusal {
-    Refusal(.invalidIdentityToken, "", reason: reason.rawValue)
+func refusal(_ reason: Refusal.Reason) -> Refusal {
+    Refusal(.invalidIdentityToken, "", reason: reason)
 }
 
 /// SplitMix64 (Steele, Lea, Flood 2014): the same numbers for the same seed, everywhere.

@@ -124,7 +124,7 @@ struct UnverifiedTokenTests {
     @Test("The refusal carries the code of what the token was shown for")
     func codes() {
         #expect(throws: Refusal(.providerTokenInvalid, "")) { try UnverifiedToken("", refusing: .providerTokenInvalid) }
-        #expect(throws: Refusal(.invalidCSR, "", reason: "malformed")) {
+        #expect(throws: Refusal(.invalidCSR, "", reason: .malformed)) {
             try UnverifiedToken("", refusing: .invalidCSR)
         }
     }

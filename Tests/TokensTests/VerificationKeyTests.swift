@@ -9,7 +9,7 @@ import Tokens
 
 @Suite("Provider keys")
 struct VerificationKeyTests {
-    private func refusal(_ reason: String) -> Refusal {
+    private func refusal(_ reason: Refusal.Reason) -> Refusal {
         Refusal(.invalidProviderKey, "", reason: reason)
     }
 
@@ -65,9 +65,9 @@ struct VerificationKeyTests {
         #expect(try VerificationKey(jwk: jwk(text), algorithm: nil).algorithm == .ps256)
         #expect(try VerificationKey(text: text, algorithm: .rs256).algorithm == .rs256)
         let foreign: String = StandardVectors.rs256Key.dropLast() + #","alg":"RSA-OAEP"}"#
-        #expect(throws: refusal("unsupported_key")) { try VerificationKey(jwk: jwk(foreign), algorithm: nil) }
+        #expect(throws: refusal(.unsupportedKey)) { try VerificationKey(jwk: jwk(foreign), algorithm: nil) }
         let encryption: String = StandardVectors.rs256Key.dropLast() + #","use":"enc"}"#
-        #expect(throws: refusal("unsupported_key")) { try VerificationKey(jwk: jwk(encryption), algorithm: nil) }
+        #expect(throws: refusal(.unsupportedKey)) { try VerificationKey(jwk: jwk(encryption), algorithm: nil) }
     }
 
     @Test("A JWK whose key_ops are not those of a signature is not supported, and one that is no list is malformed")
@@ -79,46 +79,46 @@ struct VerificationKeyTests {
         for foreign in [
             #"["encrypt"]"#, #"["sign"]"#, #"["wrapKey","unwrapKey"]"#, #"["verify","encrypt"]"#, #"["Verify"]"#,
         ] {
-            #expect(throws: refusal("unsupported_key"), "\(foreign)") { try read(foreign) }
+            #expect(throws: refusal(.unsupportedKey), "\(foreign)") { try read(foreign) }
         }
         for bent in ["[]", #""verify""#, "null", "{}", #"["verify",1]"#, #"["verify","verify"]"#] {
-            #expect(throws: refusal("malformed"), "\(bent)") { try read(bent) }
+            #expect(throws: refusal(.malformed), "\(bent)") { try read(bent) }
         }
         let both: String = StandardVectors.es256Key.dropLast() + #","use":"sig","key_ops":["deriveKey"]}"#
-        #expect(throws: refusal("unsupported_key")) { try VerificationKey(text: both) }
+        #expect(throws: refusal(.unsupportedKey)) { try VerificationKey(text: both) }
     }
 
     @Test(
         "A private key pasted by mistake is called leaked",
         arguments: ["PRIVATE KEY", "RSA PRIVATE KEY", "EC PRIVATE KEY", "ENCRYPTED PRIVATE KEY", "OPENSSH PRIVATE KEY"])
     func privateKeys(label: String) throws {
-        #expect(throws: refusal("private_key")) { try VerificationKey(pem: block(label, [1, 2, 3]), algorithm: nil) }
+        #expect(throws: refusal(.privateKey)) { try VerificationKey(pem: block(label, [1, 2, 3]), algorithm: nil) }
         let beside = try RegisteredProvider.signer(.es256).publicKeyPEM + "-----BEGIN \(label)-----\nAQID"
-        #expect(throws: refusal("private_key")) { try VerificationKey(pem: beside, algorithm: nil) }
+        #expect(throws: refusal(.privateKey)) { try VerificationKey(pem: beside, algorithm: nil) }
     }
 
     @Test("A private or symmetric JWK is called leaked", arguments: ["d", "p", "k", "oth"])
     func privateJWK(member: String) throws {
         let text: String = StandardVectors.es256Key.dropLast() + #","\#(member)":"AA"}"#
-        #expect(throws: refusal("private_key")) { try VerificationKey(jwk: jwk(text), algorithm: .es256) }
+        #expect(throws: refusal(.privateKey)) { try VerificationKey(jwk: jwk(text), algorithm: .es256) }
     }
 
     @Test("An RSA key of 1024 bits and an even modulus are weak, one beyond 4096 bits is not supported")
     func rsaSizes() throws {
         let short = try _RSA.Signing.PrivateKey(unsafeKeySize: _RSA.Signing.KeySize(bitCount: 1024))
-        #expect(throws: refusal("weak_key")) {
+        #expect(throws: refusal(.weakKey)) {
             try VerificationKey(pem: short.publicKey.pemRepresentation, algorithm: .rs256)
         }
         let even = [UInt8](repeating: 0xA4, count: 256)
-        #expect(throws: refusal("weak_key")) { try VerificationKey(jwk: rsa(modulus: even), algorithm: .rs256) }
+        #expect(throws: refusal(.weakKey)) { try VerificationKey(jwk: rsa(modulus: even), algorithm: .rs256) }
         let long = [1] + [UInt8](repeating: 0xA5, count: 512)
-        #expect(throws: refusal("unsupported_key")) { try VerificationKey(jwk: rsa(modulus: long), algorithm: .rs256) }
+        #expect(throws: refusal(.unsupportedKey)) { try VerificationKey(jwk: rsa(modulus: long), algorithm: .rs256) }
     }
 
     @Test("Any public exponent but 65537 is weak", arguments: ["AQ", "Aw", "EQ", "AQAAAQ"])
     func exponents(exponent: String) throws {
         let modulus = [UInt8](repeating: 0xA5, count: 256)
-        #expect(throws: refusal("weak_key")) {
+        #expect(throws: refusal(.weakKey)) {
             try VerificationKey(jwk: rsa(modulus: modulus, exponent: exponent), algorithm: .rs256)
         }
     }
@@ -139,7 +139,7 @@ struct VerificationKeyTests {
                 carry >>= 8
             }
         }
-        #expect(throws: refusal("weak_key")) { try VerificationKey(jwk: rsa(modulus: modulus), algorithm: .rs256) }
+        #expect(throws: refusal(.weakKey)) { try VerificationKey(jwk: rsa(modulus: modulus), algorithm: .rs256) }
         #expect(ROCA.isFingerprinted(modulus: modulus))
         modulus[modulus.count - 1] += 2
         #expect(!ROCA.isFingerprinted(modulus: modulus))
@@ -168,28 +168,28 @@ struct VerificationKeyTests {
         for last in first < 2 ? [UInt8(0), 0x80] : [0x7F, 0xFF] {
             let point = [first] + [UInt8](repeating: filling, count: 30) + [last]
             let text = #"{"kty":"OKP","crv":"Ed25519","x":"\#(Base64URL.encode(point))"}"#
-            #expect(throws: refusal("weak_key")) { try VerificationKey(text: text) }
+            #expect(throws: refusal(.weakKey)) { try VerificationKey(text: text) }
         }
     }
 
     @Test("Keys of other types, other curves and for other algorithms are not supported")
     func unsupported() throws {
         let p521 = P521.Signing.PrivateKey().publicKey
-        #expect(throws: refusal("unsupported_key")) { try VerificationKey(pem: p521.pemRepresentation, algorithm: nil) }
+        #expect(throws: refusal(.unsupportedKey)) { try VerificationKey(pem: p521.pemRepresentation, algorithm: nil) }
         var x25519 = try VerificationKey(pem: RegisteredProvider.signer(.edDSA).publicKeyPEM).subjectPublicKeyInfo
         x25519[8] = 0x6E
-        #expect(throws: refusal("unsupported_key")) { try VerificationKey(subjectPublicKeyInfo: x25519) }
+        #expect(throws: refusal(.unsupportedKey)) { try VerificationKey(subjectPublicKeyInfo: x25519) }
         var pss = try VerificationKey(pem: RegisteredProvider.signer(.rs256).publicKeyPEM).subjectPublicKeyInfo
         pss[16] = 0x0A
-        #expect(throws: refusal("unsupported_key")) { try VerificationKey(subjectPublicKeyInfo: pss) }
+        #expect(throws: refusal(.unsupportedKey)) { try VerificationKey(subjectPublicKeyInfo: pss) }
         for (made, named) in [
             (SignatureAlgorithm.rs256, SignatureAlgorithm.es256), (.es256, .es384), (.es384, .es256), (.edDSA, .rs256),
         ] {
             let pem = try RegisteredProvider.signer(made).publicKeyPEM
-            #expect(throws: refusal("unsupported_key")) { try VerificationKey(pem: pem, algorithm: named) }
+            #expect(throws: refusal(.unsupportedKey)) { try VerificationKey(pem: pem, algorithm: named) }
         }
         for text in [#"{"kty":"oct"}"#, #"{"kty":"EC","crv":"secp256k1","x":"AA","y":"AA"}"#] {
-            #expect(throws: refusal("unsupported_key")) { try VerificationKey(text: text) }
+            #expect(throws: refusal(.unsupportedKey)) { try VerificationKey(text: text) }
         }
     }
 
@@ -200,9 +200,9 @@ struct VerificationKeyTests {
         offCurve[offCurve.count - 1] ^= 1
         let compressed = Array(P256.Signing.PrivateKey().publicKey.compressedRepresentation)
         let compressedInfo = [0x30, 0x39] + Array(spki[2..<23]) + [0x03, 0x22, 0x00] + compressed
-        #expect(throws: refusal("unsupported_key")) { try VerificationKey(subjectPublicKeyInfo: compressedInfo) }
+        #expect(throws: refusal(.unsupportedKey)) { try VerificationKey(subjectPublicKeyInfo: compressedInfo) }
         for bytes in [[], [0x30], spki + [0], Array(spki.dropLast()), offCurve, [0x30, 0x80, 0, 0]] {
-            #expect(throws: refusal("malformed")) { try VerificationKey(subjectPublicKeyInfo: bytes) }
+            #expect(throws: refusal(.malformed)) { try VerificationKey(subjectPublicKeyInfo: bytes) }
         }
         for text in [
             "", "hello", "ssh-ed25519 AAAA", block("CERTIFICATE", spki), block("CERTIFICATE REQUEST", spki),
@@ -211,9 +211,9 @@ struct VerificationKeyTests {
             #"{"kty":"RSA","n":"AAAA","e":"AQAB"}"#, #"{"kty":"EC","crv":"P-256","x":"AA","y":"AA"}"#, "{}",
             #"{"keys":[]}"#, String(repeating: "A", count: 20_000),
         ] {
-            #expect(throws: refusal("malformed")) { try VerificationKey(text: text) }
+            #expect(throws: refusal(.malformed)) { try VerificationKey(text: text) }
         }
-        #expect(throws: refusal("malformed")) { try VerificationKey(jwk: .array([])) }
+        #expect(throws: refusal(.malformed)) { try VerificationKey(jwk: .array([])) }
     }
 
     @Test("A second encoding of the same key is malformed, so that a key has one thumbprint")
@@ -224,7 +224,7 @@ struct VerificationKeyTests {
         bare.removeSubrange(17..<19)
         bare[5] -= 2
         bare[3] -= 2
-        #expect(throws: refusal("malformed")) { try VerificationKey(subjectPublicKeyInfo: bare) }
+        #expect(throws: refusal(.malformed)) { try VerificationKey(subjectPublicKeyInfo: bare) }
     }
 
     @Test("A stored record is made ready as it was registered")

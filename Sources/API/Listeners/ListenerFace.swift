@@ -47,7 +47,7 @@ struct ListenerFace: Sendable {
         measurements.of(outcome.method, outcome.route, outcome.status).record(outcome.elapsed)
         if let problem = outcome.problem, !problem.isFailure {
             Counter(
-                label: "refusals", dimensions: [("code", problem.code), ("reason", problem.refusal?.reason ?? "")]
+                label: "refusals", dimensions: [("code", problem.code), ("reason", problem.refusal?.reasonText ?? "")]
             ).increment()
         }
         log(outcome, logger)
@@ -64,7 +64,7 @@ struct ListenerFace: Sendable {
         ]
         if let refusal = outcome.problem?.refusal {
             metadata["code"] = "\(refusal.code.rawValue)"
-            if let reason = refusal.reason { metadata["reason"] = "\(reason)" }
+            if let reason = refusal.reasonText { metadata["reason"] = "\(reason)" }
             if let detail = refusal.privateDetail { metadata["cause"] = "\(detail)" }
         } else if let cause = outcome.cause, isFailure {
             metadata["cause"] = .string(ErrorWords.of(cause))

@@ -36,7 +36,7 @@ struct Problem {
     }
 
     private init(refusal: Refusal, _ status: HTTPResponse.Status) {
-        self.init(status, refusal.code.rawValue, refusal.detail, refusal)
+        self.init(status, refusal.code.rawValue, refusal.wording, refusal)
     }
 
     private init(
@@ -96,7 +96,7 @@ struct Problem {
             "code": .string(code),
             "detail": .string(detail),
             "request_id": .string(requestID),
-            "reason": refusal?.reason.map { .string($0) },
+            "reason": refusal?.reasonText.map { .string($0) },
             "state": refusal?.state.map { .string($0) },
             "checks": refusal.flatMap { $0.checks.isEmpty ? nil : CardCheck.json($0.checks) },
             "until": refusal?.until.map { .string($0.rfc3339) },

@@ -60,7 +60,7 @@ struct RequireSession: RouterMiddleware {
     ) async throws -> OpenedSession {
         do {
             if let named, named != realm {
-                throw Refusal(.invalidIdentityToken, "realm is not this service's.", reason: "wrong_audience")
+                throw Refusal(.invalidIdentityToken, "realm is not this service's.", reason: .wrongAudience)
             }
             let opened = try await open(identityToken: token, applicationID: applicationID, on: connection)
             Counter(label: "nonces_spent").increment()

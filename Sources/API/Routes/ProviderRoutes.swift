@@ -111,7 +111,7 @@ package struct ProviderRoutes: Sendable {
         try members.rejectUnknown()
         let result = try await serve.check(token, for: caller)
         let defects = result.defects.map {
-            JSONValue.object(["reason": .string($0.reason), "detail": .string($0.detail)])
+            JSONValue.object(["reason": .string($0.reason.rawValue), "detail": .string($0.detail)])
         }
         return .json([
             "valid": .bool(result.defects.isEmpty), "defects": .array(defects),

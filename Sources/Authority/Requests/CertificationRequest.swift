@@ -22,18 +22,18 @@ package struct CertificationRequest: Sendable {
         do {
             parts = try Parts(derEncoded: bytes)
         } catch {
-            throw Refusal.csr("malformed", "The request is not a CertificationRequest in DER (RFC 2986 §4.2).")
+            throw Refusal.csr(.malformed, "The request is not a CertificationRequest in DER (RFC 2986 §4.2).")
         }
         let publicKey = try DevicePublicKey(subjectPublicKeyInfo: Array(parts.subjectPublicKeyInfo))
         guard let algorithm = proofAlgorithms[parts.signatureAlgorithm] else {
             throw Refusal.csr(
-                "bad_proof", "The request is signed with ECDSA or RSA (PKCS#1 v1.5) and SHA-256 to SHA-512.")
+                .badProof, "The request is signed with ECDSA or RSA (PKCS#1 v1.5) and SHA-256 to SHA-512.")
         }
         guard
             publicKey.certificateKey.isValidSignature(
                 parts.signature, for: parts.information, signatureAlgorithm: algorithm)
         else {
-            throw Refusal.csr("bad_proof", "The request's signature was not made with the key that it carries.")
+            throw Refusal.csr(.badProof, "The request's signature was not made with the key that it carries.")
         }
         return CertificationRequest(publicKey: publicKey, wishedDeviceID: deviceID(in: parts.subject))
     }
@@ -46,15 +46,15 @@ package struct CertificationRequest: Sendable {
         } catch {
             switch error {
             case .tooLong:
-                throw Refusal.csr("malformed", "A certification request has at most \(PEM.maximumLength) bytes.")
+                throw Refusal.csr(.malformed, "A certification request has at most \(PEM.maximumLength) bytes.")
             case .privateKey:
                 throw Refusal.csr(
-                    "malformed",
+                    .malformed,
                     "The text holds a private key. It has now left your hands and must be regarded as leaked: make a new "
                         + "pair, and send the certification request only.")
             case .absent, .notOne:
                 throw Refusal.csr(
-                    "malformed",
+                    .malformed,
                     "The request is not one PEM document CERTIFICATE REQUEST (RFC 7468), and nothing else.")
             }
         }

@@ -23,7 +23,7 @@ package struct DevicePublicKey: Sendable, Hashable {
         case .rsa(let key): certificateKey = Certificate.PublicKey(key)
         case .p256(let key): certificateKey = Certificate.PublicKey(key)
         case .p384(let key): certificateKey = Certificate.PublicKey(key)
-        case .ed25519: throw Refusal.csr("unsupported_key", "Keys are RSA, P-256 or P-384.")
+        case .ed25519: throw Refusal.csr(.unsupportedKey, "Keys are RSA, P-256 or P-384.")
         }
         self.publicKey = publicKey
     }
@@ -36,7 +36,7 @@ package struct DevicePublicKey: Sendable, Hashable {
         do throws(PublicKeyDefect) {
             key = try PublicKey(subjectPublicKeyInfo: bytes)
         } catch {
-            throw Refusal.csr(error.reason.rawValue, error.detail)
+            throw Refusal.csr(Refusal.Reason(error.reason), error.detail)
         }
         try self.init(key)
     }
@@ -44,7 +44,7 @@ package struct DevicePublicKey: Sendable, Hashable {
 
 extension Refusal {
     /// A request that is refused, with the contract's reason.
-    static func csr(_ reason: String, _ detail: String) -> Refusal {
+    static func csr(_ reason: Reason, _ detail: String) -> Refusal {
         Refusal(.invalidCSR, detail, reason: reason)
     }
 }

@@ -156,7 +156,7 @@ package struct Authorization: Sendable, Equatable {
         let present = state(now: now)
         if present.isOpen {
             throw Refusal(
-                .conflict, "There is an authorization between the two of you: see GET /authorizations.",
+                .conflict, "There is an authorization between the two of you.", about: .authorizations,
                 state: present.rawValue)
         }
         let end = changedAt.addingTimeInterval(policy.againAfterRejection)
@@ -193,7 +193,8 @@ package enum AuthorizationAddress: Sendable, Equatable {
         guard parts.count == 2, let slug = Slug(String(parts[0])), (1...256).contains(parts[1].utf8.count),
             !parts[1].utf8.contains(0)
         else {
-            throw Refusal(.malformedRequest, "$.to is neither a user id nor an address (<provider>/<user>).")
+            throw Refusal(
+                .malformedRequest, "It is neither a user id nor an address (<provider>/<user>).", about: .recipient)
         }
         self = .address(slug, externalID: String(parts[1]))
     }

@@ -19,7 +19,8 @@ package struct PushEndpoint: Hashable, Sendable, CustomStringConvertible {
         guard arn.utf8.count <= Self.maximumLength, owner != nil else {
             throw Refusal(
                 .malformedRequest,
-                "$.push_endpoint is not the ARN of an endpoint of a platform application that this service serves.")
+                "It is not the ARN of an endpoint of a platform application that this service serves.",
+                about: .pushEndpoint)
         }
         self.arn = arn
     }

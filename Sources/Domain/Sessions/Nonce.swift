@@ -35,13 +35,13 @@ package struct Nonce: Sendable, Equatable {
     package init(shown text: String, thumbprint: Digest256, key: NonceKey) throws(Refusal) {
         guard let bytes = Self.authentic(text, key: key) else {
             throw Refusal(
-                .invalidIdentityToken, "This service did not issue the nonce in nce.", reason: "nonce_unknown")
+                .invalidIdentityToken, "This service did not issue the nonce in nce.", reason: .nonceUnknown)
         }
         self.init(authentic: bytes)
         guard constantTimeEqual(bytes[24..<32], key.deviceTag(of: thumbprint, randomBytes: randomBytes)) else {
             throw Refusal(
                 .invalidIdentityToken, "The nonce in nce was issued to another device certificate.",
-                reason: "nonce_other_device")
+                reason: .nonceOtherDevice)
         }
     }
 

@@ -7,7 +7,11 @@ package struct Refusal: Error, Sendable {
     /// One sentence that a developer can act on: no secret and no other person's data.
     package let detail: String
     /// A finer word under the code, such as `bad_signature`; fixed by the contract where it exists.
-    package let reason: String?
+    package let reason: Reason?
+    /// The company's own word for a ban (`user_banned`); it is written in the place of the reason.
+    package let banReason: Ban.Reason?
+    /// What the sentence is about; `nil` if it says so itself.
+    package let subject: Subject?
     /// The state that forbids a transition (`conflict`).
     package let state: String?
     /// The level that the action needs (`not_verified`).
@@ -25,13 +29,16 @@ package struct Refusal: Error, Sendable {
 
     /// Makes a refusal; everything but the code and the sentence is optional.
     package init(
-        _ code: Code, _ detail: String, reason: String? = nil, state: String? = nil, requiredLevel: Assurance? = nil,
-        retryAfter: Int? = nil, checks: [CardCheck] = [], until: Date? = nil,
+        _ code: Code, _ detail: String, reason: Reason? = nil, about subject: Subject? = nil, state: String? = nil,
+        requiredLevel: Assurance? = nil,
+        retryAfter: Int? = nil, checks: [CardCheck] = [], banReason: Ban.Reason? = nil, until: Date? = nil,
         exportToken: Secret<String>? = nil, privateDetail: String? = nil
     ) {
         self.code = code
         self.detail = detail
         self.reason = reason
+        self.subject = subject
+        self.banReason = banReason
         self.state = state
         self.requiredLevel = requiredLevel
         self.retryAfter = retryAfter
@@ -40,6 +47,9 @@ package struct Refusal: Error, Sendable {
         self.exportToken = exportToken
         self.privateDetail = privateDetail
     }
+
+    /// The word for ``reason`` or ``banReason``, as answers and logs hold it.
+    package var reasonText: String? { reason?.rawValue ?? banReason?.rawValue }
 
     /// The codes of the contract. Which status each has is known to the web layer alone.
     package enum Code: String, Sendable, CaseIterable {
@@ -74,13 +84,13 @@ package struct Refusal: Error, Sendable {
 extension Refusal: Equatable {
     /// Two refusals are the same when code and reason are: sentences may be reworded.
     package static func == (left: Refusal, right: Refusal) -> Bool {
-        left.code == right.code && left.reason == right.reason
+        left.code == right.code && left.reasonText == right.reasonText
     }
 }
 
 extension Refusal: CustomStringConvertible {
     /// Code, reason and public sentence.
     package var description: String {
-        "\(code.rawValue)\(reason.map { " (\($0))" } ?? ""): \(detail)"
+        "\(code.rawValue)\(reasonText.map { " (\($0))" } ?? ""): \(detail)"
     }
 }

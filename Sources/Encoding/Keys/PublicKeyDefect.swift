@@ -1,7 +1,7 @@
 /// What is wrong with a public key that someone shows.
 package struct PublicKeyDefect: Error, Equatable {
     /// The contract's words for it.
-    package enum Reason: String, Sendable {
+    package enum Reason: String, Sendable, CaseIterable {
         case malformed
         case privateKey = "private_key"
         case weakKey = "weak_key"

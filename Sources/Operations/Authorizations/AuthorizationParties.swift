@@ -37,7 +37,7 @@ struct AuthorizationParties {
         guard try isVerified(user) else {
             throw Refusal(
                 .notVerified, "You need the level \(required.rawValue) for this: show a card first.",
-                reason: "caller", requiredLevel: required)
+                reason: .caller, requiredLevel: required)
         }
     }
 
@@ -51,7 +51,7 @@ struct AuthorizationParties {
     /// The other side lacks the level.
     var partnerIsNotVerified: Refusal {
         Refusal(
-            .notVerified, "The other person needs the level \(required.rawValue) for this.", reason: "partner",
+            .notVerified, "The other person needs the level \(required.rawValue) for this.", reason: .partner,
             requiredLevel: required)
     }
 }

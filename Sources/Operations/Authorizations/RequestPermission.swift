@@ -42,11 +42,13 @@ package struct RequestPermission: Sendable {
         ///
         /// - Throws: `Refusal` `malformed_request`.
         package init(id: String, to: String, eventID: String?) throws(Refusal) {
-            guard let id = AuthorizationID(id[...]) else { throw Refusal(.malformedRequest, "$.id is not a UUID.") }
+            guard let id = AuthorizationID(id[...]) else {
+                throw Refusal(.malformedRequest, "It is not a UUID.", about: .authorizationID)
+            }
             self.id = id
             self.to = try AuthorizationAddress(to)
             guard eventID.map({ (1...256).contains($0.utf8.count) }) ?? true else {
-                throw Refusal(.malformedRequest, "$.event_id is not 1 to 256 bytes long.")
+                throw Refusal(.malformedRequest, "It is not 1 to 256 bytes long.", about: .eventID)
             }
             self.eventID = eventID
         }
@@ -110,7 +112,7 @@ package struct RequestPermission: Sendable {
             }
         guard let found else { return nil }
         guard found.providerID == session.providerID else { throw Self.unknownPerson }
-        guard found.id != session.userID else { throw Refusal(.malformedRequest, "$.to is you.") }
+        guard found.id != session.userID else { throw Refusal(.malformedRequest, "It is you.", about: .recipient) }
         return found
     }
 

@@ -56,7 +56,7 @@ package struct BanOrder: Sendable {
         target: BanTarget, scope: Ban.Scope, reason: Ban.Reason, note: String?, endsAt: Date?, withDevices: Bool
     ) throws(Refusal) {
         guard !withDevices || target.kind == .user else {
-            throw Refusal(.malformedRequest, "--with-devices goes with --user.")
+            throw Refusal(.malformedRequest, "Devices can be banned along with a user only.")
         }
         if let note { try Ban.requirePlain(note: note) }
         self.target = target

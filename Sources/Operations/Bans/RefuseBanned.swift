@@ -41,7 +41,7 @@ package struct RefuseBanned: Sendable {
         let end = hold.endsAt.map { "until \($0.rfc3339)" } ?? "for good"
         return Refusal(
             .userBanned, "This user is banned \(end); the export token shows and erases what is held on the user.",
-            reason: hold.ban.reason.rawValue, until: hold.endsAt,
+            banReason: hold.ban.reason, until: hold.endsAt,
             exportToken: ExportToken.issue(for: user, now: now, thumbprint: connection.thumbprint, key: key))
     }
 
@@ -49,14 +49,14 @@ package struct RefuseBanned: Sendable {
     static func refusal(ofUser hold: BanEntry) -> Refusal {
         let end = hold.endsAt.map { "until \($0.rfc3339)" } ?? "for good"
         return Refusal(
-            .userBanned, "This user is banned \(end).", reason: hold.ban.reason.rawValue, until: hold.endsAt)
+            .userBanned, "This user is banned \(end).", banReason: hold.ban.reason, until: hold.endsAt)
     }
 
     /// What a user is told within a session who may sign in, and nothing more.
     static func messagingRefusal(_ hold: BanEntry) -> Refusal {
         let end = hold.endsAt.map { "until \($0.rfc3339)" } ?? "for good"
         return Refusal(
-            .userBanned, "You may not ask or answer others \(end).", reason: hold.ban.reason.rawValue,
+            .userBanned, "You may not ask or answer others \(end).", banReason: hold.ban.reason,
             until: hold.endsAt)
     }
 

@@ -83,7 +83,7 @@ package struct SubmitCard: Sendable {
     }
 
     private static let phoneFirst = Refusal(
-        .conflict, "Prove a phone number first: POST /phone-verifications.", state: Assurance.none.rawValue)
+        .conflict, "Prove a phone number first.", about: .phoneVerification, state: Assurance.none.rawValue)
 
     /// Counts, and gives the name under which the provider knows the user.
     private func countAttempt(_ session: Session, _ policy: CardPolicy) async throws -> String? {

@@ -191,7 +191,7 @@ package struct CertifyDevice: Sendable {
                     try NonceRepository(transaction).spend(
                         identifier: "enrolment \(enrolment.identifier)", of: enrolment.provider,
                         until: enrolment.rememberUntil)
-                else { throw Refusal(.invalidCSR, "The enrolment token was used before.", reason: "gate") }
+                else { throw Refusal(.invalidCSR, "The enrolment token was used before.", reason: .gate) }
             }
             try issuing.record(
                 issued, subjectPublicKeyInfo: parsed.key.subjectPublicKeyInfo, actor: "device \(deviceID)",
@@ -207,7 +207,7 @@ package struct CertifyDevice: Sendable {
         do throws(Refusal) {
             return try VerificationKey(pem: pem)
         } catch {
-            throw Refusal(.malformedRequest, "$.presence_key: \(error.detail)")
+            throw Refusal(.malformedRequest, error.detail, about: .presenceKey)
         }
     }
 
@@ -217,22 +217,23 @@ package struct CertifyDevice: Sendable {
         case .open: return nil
         case .captcha:
             guard let captcha = request.captcha, captcha.utf8.count <= 4096 else {
-                throw Refusal(.invalidCSR, "This service wants a solved captcha in $.captcha.", reason: "gate")
+                throw Refusal(.invalidCSR, "This service wants a solved captcha.", reason: .gate, about: .captcha)
             }
             guard try await verifyCaptcha(captcha) else {
-                throw Refusal(.invalidCSR, "The captcha was not accepted.", reason: "gate")
+                throw Refusal(.invalidCSR, "The captcha was not accepted.", reason: .gate)
             }
             return nil
         case .provider:
             guard let text = request.enrolmentToken else {
                 throw Refusal(
-                    .invalidCSR, "This service wants a provider's token in $.enrolment_token.", reason: "gate")
+                    .invalidCSR, "This service wants an enrolment token of a provider.", reason: .gate,
+                    about: .enrolmentToken)
             }
             let token: UnverifiedToken
             do throws(Refusal) {
                 token = try UnverifiedToken(text, refusing: .invalidCSR)
             } catch {
-                throw Refusal(.invalidCSR, "The enrolment token: \(error.detail)", reason: "gate")
+                throw Refusal(.invalidCSR, error.detail, reason: .gate, about: .enrolmentToken)
             }
             let known = try await providers.find(token.issuer)
             return try ProviderTokenVerifier(realm: realm, clockSkew: policy[\.identityTokens].clockSkew)

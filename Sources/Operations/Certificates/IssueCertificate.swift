@@ -39,19 +39,19 @@ package struct IssueCertificate: Sendable {
                 throw Self.revokedKey
             }
             guard certificate.deviceID == device else {
-                throw Refusal(.invalidCSR, "This key is certified already: make a new one.", reason: "key_in_use")
+                throw Refusal(.invalidCSR, "This key is certified already: make a new one.", reason: .keyInUse)
             }
         }
     }
 
     private static let revokedKey = Refusal(
-        .invalidCSR, "This key was revoked: make a new one.", reason: "key_revoked")
+        .invalidCSR, "This key was revoked: make a new one.", reason: .keyRevoked)
 
     /// Refuses what a banned device has used, its name or a key, as if it were revoked.
     func requireUnbanned(_ subject: BanEntry.Subject, in transaction: any Transaction) throws {
         let holds = try BanRepository(transaction).holds(on: [subject])
         guard BanEntry.ruling(holds, on: .all, at: transaction.now) == nil else {
-            throw Refusal(.invalidCSR, "This key or device is banned.", reason: "key_revoked")
+            throw Refusal(.invalidCSR, "This key or device is banned.", reason: .keyRevoked)
         }
     }
 

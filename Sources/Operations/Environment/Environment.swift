@@ -107,13 +107,10 @@ extension Database {
 }
 
 extension Refusal {
-    /// The reason of ``storeMoved(_:)``.
-    static let storeMovedReason = "store_moved"
-
     static func storeMoved(_ sentence: String) -> Refusal {
         Refusal(
             .unavailable, "This node's store was moved to another place; nothing was changed. Ask another node.",
-            reason: storeMovedReason, retryAfter: 5, privateDetail: sentence)
+            reason: .storeMoved, retryAfter: 5, privateDetail: sentence)
     }
 
     static func storeUnavailable(_ reason: String) -> Refusal {
@@ -126,6 +123,6 @@ extension Refusal {
         Refusal(
             .unavailable,
             "The store was lost while the change was being made: look whether it was made, then try again.",
-            reason: "outcome_unknown", retryAfter: 1, privateDetail: reason)
+            reason: .outcomeUnknown, retryAfter: 1, privateDetail: reason)
     }
 }

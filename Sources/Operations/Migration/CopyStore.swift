@@ -104,9 +104,6 @@ package struct CopyStore: Sendable {
         }
     }
 
-    /// The reason of a refusal because of nodes that live.
-    package static let nodesLive = "nodes_live"
-
     /// A node that serves the source would go on for a moment with what it remembers, and lose what it is asked then.
     private static func requireNoNodes(in transaction: any Transaction) throws {
         let nodes = try ClusterMemberRepository(transaction).live()
@@ -116,7 +113,7 @@ package struct CopyStore: Sendable {
         }
         throw Refusal(
             .conflict, "Nodes serve this store (\(names.joined(separator: "; "))): stop them first.",
-            reason: nodesLive)
+            reason: .nodesLive)
     }
 
     private struct Begun {

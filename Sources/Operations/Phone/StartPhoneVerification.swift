@@ -139,8 +139,8 @@ package struct StartPhoneVerification: Sendable {
         guard let proof else {
             guard !policy[\.phones].presenceRequired else {
                 throw Refusal(
-                    .invalidPresenceProof, "This service wants a proof of the user's presence in $.presence.",
-                    reason: "missing")
+                    .invalidPresenceProof, "This service wants a proof of the user's presence.",
+                    reason: .missing, about: .presence)
             }
             return nil
         }

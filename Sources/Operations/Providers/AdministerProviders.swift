@@ -33,7 +33,7 @@ package struct AdministerProviders: Sendable {
         try PlainText.require(name, "A provider's name", bytes: 1...256, for: .prose)
         if let account { try PlainText.require(account, "An account", bytes: 1...256, for: .prose) }
         guard let slug = slug ?? Slug(from: name) else {
-            throw Refusal(.malformedRequest, "No slug can be made of the name: name one with --slug.")
+            throw Refusal(.malformedRequest, "No slug can be made of the name.", about: .slug)
         }
         let now = environment.now()
         let provider = Provider(
@@ -44,7 +44,7 @@ package struct AdministerProviders: Sendable {
         let auditID = environment.newUUID()
         try await store.transaction { transaction in
             guard try ProviderRepository(transaction).insert(provider) else {
-                throw Refusal(.conflict, "The slug \(slug.text) is taken: choose another with --slug.", state: "taken")
+                throw Refusal(.conflict, "The slug \(slug.text) is taken.", about: .slug, state: "taken")
             }
             let record = ProviderKeyRecord(
                 id: keyID, providerID: provider.id, algorithm: key.algorithm.rawValue,

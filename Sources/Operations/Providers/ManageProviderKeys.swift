@@ -56,7 +56,7 @@ package struct ManageProviderKeys: Sendable {
     ) async throws -> ProviderKeyID {
         let named = try algorithm.map { name throws(Refusal) in
             guard let known = SignatureAlgorithm(rawValue: name) else {
-                throw Refusal(.malformedRequest, "$.alg names no algorithm of this service.")
+                throw Refusal(.malformedRequest, "It names no algorithm of this service.", about: .algorithm)
             }
             return known
         }

@@ -38,10 +38,12 @@ package struct ManageWebhook: Sendable {
         guard let url = PublicURL(text, allowingLoopback: allowsLoopback) else {
             throw Refusal(
                 .malformedRequest,
-                "$.url is no https URL of a public host: ASCII, no user, no fragment, 1,024 bytes at most.")
+                "It is no https URL of a public host: ASCII, no user, no fragment, 1,024 bytes at most.",
+                about: .webhookURL)
         }
         guard await !url.isPrivate() else {
-            throw Refusal(.malformedRequest, "$.url names a host with an address that is not public.")
+            throw Refusal(
+                .malformedRequest, "It names a host with an address that is not public.", about: .webhookURL)
         }
         let auditID = environment.newUUID()
         try await store.transaction { transaction in

@@ -140,22 +140,22 @@ package struct ServeProvider: Sendable {
         let verifier = IdentityTokenVerifier(realm: realm, policy: policy[\.identityTokens])
         let now = environment.now()
         let check = verifier.check(identityToken, provider: known.provider, keys: Array(known.keys.values), now: now)
-        var defects = check.defects.map { (reason: $0.reason.rawValue, detail: $0.detail) }
+        var defects = check.defects.map { (reason: $0.reason, detail: $0.detail) }
         if let nonce = check.nonce { defects += try await nonceDefects(nonce, now: now) }
         return TokenCheckResult(defects: defects, clockSkew: check.clockSkew)
     }
 
     /// The device is not at hand here, so a nonce is judged for its origin, its age and its use alone.
-    private func nonceDefects(_ text: String, now: Date) async throws -> [(reason: String, detail: String)] {
+    private func nonceDefects(_ text: String, now: Date) async throws -> [(reason: Refusal.Reason, detail: String)] {
         guard let nonce = Nonce(issuedHere: text, key: nonceKey) else {
-            return [("nonce_unknown", "This service did not issue the nonce in nce.")]
+            return [(.nonceUnknown, "This service did not issue the nonce in nce.")]
         }
         if nonce.expiresAt <= now {
             let late = Int(saturating: now.timeIntervalSince(nonce.expiresAt).rounded(.up))
-            return [("nonce_expired", "The nonce in nce expired \(late) s ago.")]
+            return [(.nonceExpired, "The nonce in nce expired \(late) s ago.")]
         }
         let isSpent = try await store.snapshot { try NonceRepository($0).isSpent(nonce) }
-        return isSpent ? [("nonce_used", "The nonce in nce was used before.")] : []
+        return isSpent ? [(.nonceUsed, "The nonce in nce was used before.")] : []
     }
 
     private func own(_ token: String, of provider: ProviderID) async throws -> Session? {
@@ -170,7 +170,7 @@ package struct ServeProvider: Sendable {
 /// What a token check found.
 package struct TokenCheckResult: Sendable {
     /// Every defect: the contract's reason and a sentence.
-    package let defects: [(reason: String, detail: String)]
+    package let defects: [(reason: Refusal.Reason, detail: String)]
     /// The token's `iat` minus this server's clock, seconds; `nil` where there is none to measure.
     package let clockSkew: Int?
 }

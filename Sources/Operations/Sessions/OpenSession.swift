@@ -136,7 +136,7 @@ package struct OpenSession: Sendable {
         guard context.mayKeyOpenSessions else {
             throw Refusal(
                 .invalidIdentityToken, "The key named by kid was retired or its provider was disabled.",
-                reason: "key_retired")
+                reason: .keyRetired)
         }
         guard let certificate = context.certificate else {
             throw Refusal(.certificateRevoked, "This service did not issue the certificate: certify the device anew.")
@@ -169,20 +169,22 @@ package struct OpenSession: Sendable {
         if let text {
             guard let id = ApplicationID(text[...]), let found = applications.first(where: { $0.id == id }) else {
                 throw Refusal(
-                    .malformedRequest, "$.app_id names no app of the provider that signed the identity token.")
+                    .malformedRequest, "It names no app of the provider that signed the identity token.",
+                    about: .applicationID)
             }
             application = found
         } else {
             guard applications.count == 1, let only = applications.first else {
                 throw Refusal(
-                    .malformedRequest, "$.app_id is missing, and the provider has \(applications.count) apps.")
+                    .malformedRequest, "It is missing, and the provider has \(applications.count) apps.",
+                    about: .applicationID)
             }
             application = only
         }
         if let wanted = identity.token.applicationID, wanted != application.id {
             throw Refusal(
                 .invalidIdentityToken, "app_id in the token names another app than the request.",
-                reason: "wrong_audience")
+                reason: .wrongAudience)
         }
         return application
     }

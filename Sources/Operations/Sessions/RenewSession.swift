@@ -48,7 +48,7 @@ package struct RenewSession: Sendable {
         if let application = identity.token.applicationID, application != old.applicationID {
             throw Refusal(
                 .invalidIdentityToken, "app_id in the token names another app than the session's.",
-                reason: "wrong_audience")
+                reason: .wrongAudience)
         }
         let token = SessionToken(randomBytes: environment.randomBytes(32))
         let epoch = sessions.epoch

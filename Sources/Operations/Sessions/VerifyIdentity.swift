@@ -43,7 +43,7 @@ package struct VerifyIdentity: Sendable {
         let token = try verifier.verify(
             unverified, provider: known?.provider, key: known?.key(unverified.keyID), now: environment.now())
         guard let known else {
-            throw Refusal(.invalidIdentityToken, "iss names no provider.", reason: "unknown_issuer")
+            throw Refusal(.invalidIdentityToken, "iss names no provider.", reason: .unknownIssuer)
         }
         let nonce = try Nonce(shown: token.nonce, thumbprint: connection.thumbprint, key: nonceKey)
         return VerifiedIdentity(token: token, known: known, nonce: nonce)

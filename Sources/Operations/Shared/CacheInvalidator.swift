@@ -123,7 +123,7 @@ package final class CacheInvalidator: Sendable {
                 try await poll()
                 toldAt = nil
             } catch {
-                if (error as? Refusal)?.reason == Refusal.storeMovedReason { try await store.requireUsable() }
+                if (error as? Refusal)?.reason == .storeMoved { try await store.requireUsable() }
                 if toldAt.map({ clock.now - $0 >= .seconds(10) }) ?? true {
                     toldAt = clock.now
                     onFailure(error)

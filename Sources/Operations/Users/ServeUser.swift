@@ -72,7 +72,7 @@ package struct ServeUser: Sendable {
         }
         guard isSet else {
             throw Refusal(
-                .conflict, "Prove a phone number first: POST /phone-verifications.", state: Assurance.none.rawValue)
+                .conflict, "Prove a phone number first.", about: .phoneVerification, state: Assurance.none.rawValue)
         }
     }
 

@@ -36,7 +36,7 @@ package struct NonceRepository {
 
     /// What the holder of a spent nonce is told.
     package static let used = Refusal(
-        .invalidIdentityToken, "The nonce in nce was used before: take a new one and sign again.", reason: "nonce_used")
+        .invalidIdentityToken, "The nonce in nce was used before: take a new one and sign again.", reason: .nonceUsed)
 
     private static let insertion = "INSERT INTO spent_nonces (nonce, expires_at) VALUES ($1, $2)"
 
@@ -48,7 +48,7 @@ package struct NonceRepository {
             let late = Int(saturating: now.timeIntervalSince(nonce.expiresAt).rounded(.up))
             throw Refusal(
                 .invalidIdentityToken, "The nonce in nce expired \(late) s ago: take a new one and sign again.",
-                reason: "nonce_expired")
+                reason: .nonceExpired)
         }
     }
 

@@ -25,7 +25,7 @@ struct ClaimReader {
         payload[name] != nil
     }
 
-    mutating func note(_ reason: IdentityTokenDefect, _ detail: String) {
+    mutating func note(_ reason: Refusal.Reason, _ detail: String) {
         defects.append(TokenDefect(reason, detail))
     }
 

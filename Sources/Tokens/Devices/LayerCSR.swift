@@ -24,7 +24,7 @@ package struct LayerCSR: Sendable, Equatable {
         let key = try Self.key(of: token)
         guard key.isValid(signature: token.signature, over: token.signingInput) else {
             throw Refusal(
-                .invalidCSR, "The request is not signed by the private half of the key in pky.", reason: "bad_proof")
+                .invalidCSR, "The request is not signed by the private half of the key in pky.", reason: .badProof)
         }
         var claims = ClaimReader(token.payload)
         userAgent = claims.optionalText("uat", bytes: 0...512, for: .prose)
@@ -35,7 +35,7 @@ package struct LayerCSR: Sendable, Equatable {
 
     /// Reads the carried key, with the algorithm that the header names for it.
     private static func key(of token: UnverifiedToken) throws(Refusal) -> VerificationKey {
-        func malformed(_ detail: String) -> Refusal { Refusal(.invalidCSR, detail, reason: "malformed") }
+        func malformed(_ detail: String) -> Refusal { Refusal(.invalidCSR, detail, reason: .malformed) }
         if let defect = token.header.typeDefect(required: true) { throw defect.refusal(.invalidCSR) }
         guard token.header.contentType?.utf8.elementsEqual(contentType.utf8) ?? false else {
             throw malformed("The header's cty is not \(contentType).")

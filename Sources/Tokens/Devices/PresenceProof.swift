@@ -22,7 +22,7 @@ package struct PresenceProof: Sendable, Equatable {
     package init(
         _ compact: String, for number: PhoneNumber, key: VerificationKey?, clockSkew: TimeInterval = 60, now: Date
     ) throws(Refusal) {
-        func refuse(_ reason: IdentityTokenDefect, _ detail: String) -> Refusal {
+        func refuse(_ reason: Refusal.Reason, _ detail: String) -> Refusal {
             TokenDefect(reason, detail).refusal(.invalidPresenceProof)
         }
         let profile = TokenProfile.presence

@@ -32,7 +32,7 @@ package struct IdentityTokenVerifier: Sendable {
     /// - Parameters:
     ///   - provider: the provider that the token's `iss` names, `nil` where there is none.
     ///   - key: the key that the token's `kid` names, `nil` where there is none.
-    /// - Throws: `Refusal` `invalid_identity_token`, its reason being an ``IdentityTokenDefect``.
+    /// - Throws: `Refusal` `invalid_identity_token`, its reason one of `Refusal.Reason.ofIdentityTokens`.
     package func verify(
         _ token: UnverifiedToken, provider: Provider?, key: RegisteredKey?, now: Date
     ) throws(Refusal) -> IdentityToken {

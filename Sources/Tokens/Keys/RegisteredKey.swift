@@ -23,7 +23,7 @@ package struct RegisteredKey: Sendable {
     package init(_ record: ProviderKeyRecord) throws(Refusal) {
         guard let algorithm = SignatureAlgorithm(rawValue: record.algorithm) else {
             throw Refusal(
-                .invalidProviderKey, "The algorithm of the registered key is not supported.", reason: "unsupported_key")
+                .invalidProviderKey, "The algorithm of the registered key is not supported.", reason: .unsupportedKey)
         }
         self.init(
             id: record.id, providerID: record.providerID,

@@ -52,7 +52,7 @@ package struct VerificationKey: Sendable {
             return
         }
         guard text.utf8.count <= PEM.maximumLength, let jwk = try? StrictJSON.parse(text.utf8) else {
-            throw Refusal(.invalidProviderKey, "The key looks like a JWK and is not JSON.", reason: "malformed")
+            throw Refusal(.invalidProviderKey, "The key looks like a JWK and is not JSON.", reason: .malformed)
         }
         try self.init(jwk: jwk, algorithm: algorithm)
     }
@@ -120,6 +120,6 @@ extension PublicKey {
 extension PublicKeyDefect {
     /// What the caller is told, under the code of what the key was shown for.
     func refusal(_ code: Refusal.Code) -> Refusal {
-        Refusal(code, detail, reason: reason.rawValue)
+        Refusal(code, detail, reason: Refusal.Reason(reason))
     }
 }

@@ -23,7 +23,7 @@ package struct KeyPossessionProof: Sendable {
         now: Date
     ) throws(Refusal) {
         let token = try UnverifiedToken(compact, refusing: .invalidProviderKey)
-        func refuse(_ detail: String) -> Refusal { Refusal(.invalidProviderKey, detail, reason: "bad_proof") }
+        func refuse(_ detail: String) -> Refusal { Refusal(.invalidProviderKey, detail, reason: .badProof) }
         if let defect = token.header.typeDefect(required: false) { throw defect.refusal(.invalidProviderKey) }
         guard token.header.algorithm == key.algorithm.rawValue else {
             throw refuse("The proof's alg is not \(key.algorithm.rawValue), the algorithm of the new key.")

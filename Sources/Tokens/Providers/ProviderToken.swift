@@ -107,7 +107,7 @@ package struct ProviderTokenVerifier: Sendable {
         do throws(Refusal) {
             verified = try self.token(judged, &claims, now: now)
         } catch {
-            throw Refusal(.invalidCSR, "The enrolment token does not count. \(error.detail)", reason: "gate")
+            throw Refusal(.invalidCSR, "The enrolment token does not count. \(error.detail)", reason: .gate)
         }
         return EnrolmentToken(
             provider: verified.provider, keyID: verified.keyID, identifier: identifier, issuedAt: verified.issuedAt,

@@ -43,7 +43,8 @@ struct CommandEnding: Equatable {
             default: self.init(.refused, Self.sentence(error.description))
             }
         case let error as AuthorityError: self.init(.refused, error.description)
-        case let refusal as Refusal: self.init(.refused, refusal.detail)
+        case let refusal as Refusal:
+            self.init(.refused, refusal.subject == .slug ? "\(refusal.detail) Name one with --slug." : refusal.detail)
         default: self.init(parser: error)
         }
     }

@@ -8,7 +8,7 @@ struct CallerPhoneNumberTests {
     func refused() throws {
         let refusal = #expect(throws: Refusal.self) { try PhoneNumber(fromCaller: "+1 415 555 267") }
         #expect(refusal?.code == .malformedRequest)
-        #expect(refusal?.reason == PhoneNumberDefect.tooShort.rawValue)
+        #expect(refusal?.reason == .tooShort)
         #expect(refusal?.privateDetail == nil)
         #expect(refusal?.description.contains("415") == false)
     }

@@ -22,10 +22,10 @@ struct NonceTests {
 
     @Test("of another device is told apart from one that was never issued")
     func otherDevice() {
-        #expect(throws: Refusal(.invalidIdentityToken, "", reason: "nonce_other_device")) {
+        #expect(throws: Refusal(.invalidIdentityToken, "", reason: .nonceOtherDevice)) {
             try Nonce(shown: text(), thumbprint: Digest256.of("another"), key: key)
         }
-        #expect(throws: Refusal(.invalidIdentityToken, "", reason: "nonce_unknown")) {
+        #expect(throws: Refusal(.invalidIdentityToken, "", reason: .nonceUnknown)) {
             try Nonce(shown: text(), thumbprint: device, key: NonceKey(Secret([UInt8](repeating: 8, count: 32))))
         }
     }
@@ -36,7 +36,7 @@ struct NonceTests {
         for index in characters.indices {
             var changed = characters
             changed[index] = changed[index] == "A" ? "B" : "A"
-            #expect(throws: Refusal(.invalidIdentityToken, "", reason: "nonce_unknown")) {
+            #expect(throws: Refusal(.invalidIdentityToken, "", reason: .nonceUnknown)) {
                 try Nonce(shown: String(changed), thumbprint: device, key: key)
             }
         }

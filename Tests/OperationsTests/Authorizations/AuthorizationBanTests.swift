@@ -133,7 +133,7 @@ struct AuthorizationBanTests {
     private func expectShutOut(
         _ banned: Session, _ id: String, _ line: Line, _ bench: AuthorizationBench
     ) async throws {
-        let refusal = Refusal(.userBanned, "", reason: "spam")
+        let refusal = Refusal(.userBanned, "", banReason: Ban.Reason(rawValue: "spam"))
         await #expect(throws: refusal) { try await bench.list(banned) }
         await #expect(throws: refusal) { try await bench.read.show(id, to: banned) }
         let stranger = try await bench.person("stranger")
@@ -219,7 +219,7 @@ struct AuthorizationBanTests {
                 }
                 let state = try await fixture.store.read { try AuthorizationRepository($0).find(id)?.state }
                 #expect(state == .banned)
-                await #expect(throws: Refusal(.userBanned, "", reason: "spam")) {
+                await #expect(throws: Refusal(.userBanned, "", banReason: Ban.Reason(rawValue: "spam"))) {
                     try await ask(
                         try .init(id: UUID().uuidString, to: asked.userID.description, eventID: nil), for: requester)
                 }

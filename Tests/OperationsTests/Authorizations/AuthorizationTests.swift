@@ -96,8 +96,8 @@ struct AuthorizationTests {
         try await AuthorizationBench.run { bench in
             let (alice, bob) = (try await bench.person("alice"), try await bench.person("bob"))
             let carol = try await bench.person("carol", level: .phone)
-            let caller = Refusal(.notVerified, "", reason: "caller")
-            let partner = Refusal(.notVerified, "", reason: "partner")
+            let caller = Refusal(.notVerified, "", reason: .caller)
+            let partner = Refusal(.notVerified, "", reason: .partner)
             let refusal = await #expect(throws: caller) { try await bench.request(carol, bob) }
             #expect(refusal?.requiredLevel == .barcode)
             await #expect(throws: partner) { try await bench.request(alice, carol) }
@@ -227,7 +227,7 @@ struct AuthorizationTests {
             let bob = try await bench.person("bob")
             let carol = try await bench.person("carol", level: .phone)
             for _ in 0..<20 {
-                await #expect(throws: Refusal(.notVerified, "", reason: "partner")) {
+                await #expect(throws: Refusal(.notVerified, "", reason: .partner)) {
                     try await bench.request(bob, carol)
                 }
             }

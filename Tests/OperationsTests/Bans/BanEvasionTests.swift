@@ -41,7 +41,7 @@ struct BanEvasionTests {
             let later = try await bench.phones.person("bob")
             try await bench.prove(Self.number, later).requireRight()
             // The user's own ban goes on.
-            await #expect(throws: Refusal(.userBanned, "", reason: "spam")) {
+            await #expect(throws: Refusal(.userBanned, "", banReason: Ban.Reason(rawValue: "spam"))) {
                 try await fixture.opened("alice", on: later.connection)
             }
         }
@@ -59,7 +59,7 @@ struct BanEvasionTests {
             try await bench.prove(Self.number, carol)
             let done = try await bench.ban(try bench.phone("(415) 555-2671".replacing("(", with: "+1 (")))
             #expect(Set(done.impact.users.map(\.user.id)) == [bob.session.userID, carol.session.userID])
-            await #expect(throws: Refusal(.userBanned, "", reason: "spam")) {
+            await #expect(throws: Refusal(.userBanned, "", banReason: Ban.Reason(rawValue: "spam"))) {
                 try await fixture.opened("bob", on: bob.connection)
             }
             _ = try await fixture.opened("alice", on: alice.connection)
@@ -81,7 +81,7 @@ struct BanEvasionTests {
                 _ = try transaction.execute(
                     "DELETE FROM ban_holds WHERE kind = 'user' AND ban_id = $1", [.text(done.ban.id.description)])
             }
-            await #expect(throws: Refusal(.userBanned, "", reason: "spam")) {
+            await #expect(throws: Refusal(.userBanned, "", banReason: Ban.Reason(rawValue: "spam"))) {
                 try await fixture.opened("alice", on: alice.connection)
             }
         }
@@ -134,7 +134,7 @@ struct BanEvasionTests {
             await #expect(throws: Refusal(.conflict, "")) {
                 try await reviewed.reviews.approve(waiting.id, reason: "looks good")
             }
-            await #expect(throws: Refusal(.userBanned, "", reason: "spam")) {
+            await #expect(throws: Refusal(.userBanned, "", banReason: Ban.Reason(rawValue: "spam"))) {
                 try await fixture.opened("alice", on: alice.connection)
             }
         }
@@ -208,7 +208,7 @@ struct BanEvasionTests {
             }
             #expect(try await bench.look.show(bystander.ban.id).line.holds.count == 1)
             // The ban goes on for the name and the number.
-            await #expect(throws: Refusal(.userBanned, "", reason: "spam")) {
+            await #expect(throws: Refusal(.userBanned, "", banReason: Ban.Reason(rawValue: "spam"))) {
                 try await fixture.opened("alice", on: alice.connection)
             }
             let bob = try await bench.phones.person("bob")

@@ -10,7 +10,7 @@ import Testing
 
 @Suite("Banning users")
 struct BanTests {
-    private static let banned = Refusal(.userBanned, "", reason: "spam")
+    private static let banned = Refusal(.userBanned, "", banReason: Ban.Reason(rawValue: "spam"))
 
     private func text(_ opened: OpenedSession) throws -> String { try #require(opened.token).text.reveal() }
 
@@ -88,7 +88,7 @@ struct BanTests {
             let token = try #require(refusal?.exportToken).reveal()
             #expect(refusal?.description.contains(token) == false)
             // The proof was used: it gives no second token.
-            await #expect(throws: Refusal(.invalidIdentityToken, "", reason: "nonce_used")) {
+            await #expect(throws: Refusal(.invalidIdentityToken, "", reason: .nonceUsed)) {
                 try await fixture.open(identityToken: identity, applicationID: nil, on: alice.connection)
             }
             // Another user's proof tells nothing of alice.

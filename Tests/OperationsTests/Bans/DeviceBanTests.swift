@@ -77,7 +77,7 @@ struct DeviceBanTests {
             }
             let device = try await fixture.certify(try request(key, UUID().uuidString, presence)).certificate.deviceID
             let ban = try await bench.ban(.device(device)).ban
-            let revoked = Refusal(.invalidCSR, "", reason: "key_revoked")
+            let revoked = Refusal(.invalidCSR, "", reason: .keyRevoked)
             let new = P256.Signing.PrivateKey()
             await #expect(throws: revoked) { try await fixture.certify(try request(key, UUID().uuidString, nil)) }
             await #expect(throws: revoked) { try await fixture.certify(try request(new, device.description, nil)) }
@@ -85,7 +85,7 @@ struct DeviceBanTests {
                 try await fixture.certify(try request(new, UUID().uuidString, presence))
             }
             _ = try await bench.lift(ban.id, note: "lifted")
-            await #expect(throws: Refusal(.invalidCSR, "", reason: "key_in_use")) {
+            await #expect(throws: Refusal(.invalidCSR, "", reason: .keyInUse)) {
                 try await fixture.certify(try request(key, UUID().uuidString, nil))
             }
             _ = try await fixture.certify(try request(new, device.description, presence))

@@ -9,7 +9,7 @@ import Testing
 /// A backup, then bans and lifts, then the backup in the store's place.
 @Suite("Bans across a restore")
 struct RestoredBanTests {
-    private static let banned = Refusal(.userBanned, "", reason: "spam")
+    private static let banned = Refusal(.userBanned, "", banReason: Ban.Reason(rawValue: "spam"))
 
     /// Lets something happen behind a backup, restores, and hands over the fixture on the restored copy.
     private func restore(
@@ -82,7 +82,7 @@ struct RestoredBanTests {
             await #expect(throws: Refusal(.certificateRevoked, "")) {
                 try await fixture.connect(dora.connection.thumbprint)
             }
-            await #expect(throws: Refusal(.invalidCSR, "", reason: "key_revoked")) {
+            await #expect(throws: Refusal(.invalidCSR, "", reason: .keyRevoked)) {
                 try await fixture.certify(try fixture.request(wishing: dora.session.deviceID.description))
             }
             #expect(try await bench.count("ban_holds", where: "kind = 'device_key'") == 1)
@@ -204,7 +204,7 @@ struct RestoredBanTests {
             let fixture = bench.fixture
             let connection = try await fixture.connect(try #require(alice).connection.thumbprint)
             #expect(throws: Refusal(.sessionRequired, "")) { try fixture.user.holder(of: token, on: connection) }
-            await #expect(throws: Refusal(.invalidIdentityToken, "", reason: "nonce_unknown")) {
+            await #expect(throws: Refusal(.invalidIdentityToken, "", reason: .nonceUnknown)) {
                 try await fixture.open(identityToken: identity, applicationID: nil, on: connection)
             }
             _ = try await fixture.opened("bob", on: connection)

@@ -50,7 +50,7 @@ struct RotatedBanTests {
             try await expectHeld(during, "bob", number: Self.number, document: "T64235789")
             #expect(try await during.look.show(old.id).note == "first")
             #expect(try await during.look.history(try during.phone(Self.number)).map(\.ban.id) == [old.id])
-            await #expect(throws: Refusal(.userBanned, "", reason: "spam")) {
+            await #expect(throws: Refusal(.userBanned, "", banReason: Ban.Reason(rawValue: "spam"))) {
                 try await during.fixture.opened("alice", on: alice.connection)
             }
             // Bans of now, which lie under both versions of the index key.
@@ -61,7 +61,7 @@ struct RotatedBanTests {
                 try await fixture.moved(keys: try stages.keys(wrapping: 2...2, index: 2...2)), confirmation: .confirmed)
             let carol = try await after.stranger("carol")
             await #expect(throws: Refusal(.unavailable, "")) { try await after.prove("+14155552673", carol) }
-            await #expect(throws: Refusal(.userBanned, "", reason: "spam")) {
+            await #expect(throws: Refusal(.userBanned, "", banReason: Ban.Reason(rawValue: "spam"))) {
                 try await after.fixture.opened("alice", on: alice.connection)
             }
             // When it is lifted the version is needed no more.

@@ -9,7 +9,7 @@ import Testing
 
 @Suite("Certifying a device")
 struct CertifyTests {
-    private static let gate = Refusal(.invalidCSR, "", reason: "gate")
+    private static let gate = Refusal(.invalidCSR, "", reason: .gate)
 
     @Test("is limited to thirty an hour for one address")
     func rate() async throws {
@@ -103,7 +103,7 @@ struct CertifyTests {
         policy.certification.openPerHour = 3
         try await ServiceFixture.run(policy) { fixture in
             for index in 0..<20 {
-                await #expect(throws: Refusal(.invalidCSR, "", reason: "malformed")) {
+                await #expect(throws: Refusal(.invalidCSR, "", reason: .malformed)) {
                     try await fixture.certify(
                         CertifyDevice.Request(
                             csr: "nonsense", presenceKey: nil, enrolmentToken: nil, captcha: nil,

@@ -161,7 +161,7 @@ struct RenewalTests {
             let old = try await due(in: fixture)
             let start = fixture.clock.now
             for _ in 0..<5 {
-                await #expect(throws: Refusal(.invalidCSR, "", reason: "malformed")) {
+                await #expect(throws: Refusal(.invalidCSR, "", reason: .malformed)) {
                     try await fixture.renewCertificate(csr: "nonsense", on: old.connection)
                 }
             }
@@ -268,13 +268,13 @@ struct RenewalTests {
                 (try Self.csr(other.key), "key_in_use"), (try Self.csr(gone.key), "key_revoked"),
                 (try scratch.text("weak.csr"), "weak_key"), ("nonsense", "malformed"),
             ] {
-                await #expect(throws: Refusal(.invalidCSR, "", reason: reason), "\(reason)") {
+                await #expect(throws: Refusal(.invalidCSR, "", reason: Refusal.Reason(rawValue: reason)), "\(reason)") {
                     try await fixture.renewCertificate(csr: csr, on: mine.connection)
                 }
             }
             // Nothing was spent by the refusals, and the device's own key is no stranger's to take.
             _ = try await fixture.renewCertificate(csr: try Self.csr(mine.key), on: mine.connection)
-            await #expect(throws: Refusal(.invalidCSR, "", reason: "key_in_use")) {
+            await #expect(throws: Refusal(.invalidCSR, "", reason: .keyInUse)) {
                 try await certified(in: fixture, key: mine.key)
             }
         }

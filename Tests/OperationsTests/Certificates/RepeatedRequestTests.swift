@@ -10,7 +10,9 @@ import Testing
 /// An answer that is lost on the way: the device asks again with the same request.
 @Suite("The same certification request again")
 struct RepeatedRequestTests {
-    private static func inUse(_ reason: String = "key_in_use") -> Refusal { Refusal(.invalidCSR, "", reason: reason) }
+    private static func inUse(_ reason: Refusal.Reason = .keyInUse) -> Refusal {
+        Refusal(.invalidCSR, "", reason: reason)
+    }
 
     @Test("within ten minutes gives the same certificate, on every node", arguments: StoreKind.shared)
     func repeated(kind: StoreKind) async throws {
@@ -76,11 +78,11 @@ struct RepeatedRequestTests {
             let certificate = try await fixture.certify(request).certificate
             try await fixture.revokeCertificate.revoke(
                 serial: certificate.serial, reason: .keyCompromise, actor: "admin test")
-            await #expect(throws: Self.inUse("key_revoked")) { try await fixture.certify(request) }
+            await #expect(throws: Self.inUse(.keyRevoked)) { try await fixture.certify(request) }
             let other = try fixture.request()
             let banned = try await fixture.certify(other).certificate
             try await BanBench(fixture).ban(.device(banned.deviceID))
-            await #expect(throws: Self.inUse("key_revoked")) { try await fixture.certify(other) }
+            await #expect(throws: Self.inUse(.keyRevoked)) { try await fixture.certify(other) }
         }
     }
 

@@ -35,7 +35,7 @@ struct ForeignClockTests {
                 policy: fixture.policy,
                 environment: Environment(now: { clock.now.addingTimeInterval(2 * 86_400) }))
             try await upkeep()
-            await #expect(throws: Refusal(.invalidIdentityToken, "", reason: "nonce_used")) {
+            await #expect(throws: Refusal(.invalidIdentityToken, "", reason: .nonceUsed)) {
                 try await fixture.open(identityToken: token, applicationID: nil, on: connection)
             }
             let text = try #require(opened.token).text.reveal()

@@ -79,10 +79,10 @@ struct PurgeTests {
             fixture.clock.advance(200 * Self.day)
             try await fixture.housekeeping()
             #expect(try await counts(fixture) == [1, 1])
-            await #expect(throws: Refusal(.invalidCSR, "", reason: "key_revoked")) {
+            await #expect(throws: Refusal(.invalidCSR, "", reason: .keyRevoked)) {
                 try await certified(lost, in: fixture)
             }
-            await #expect(throws: Refusal(.invalidCSR, "", reason: "key_in_use")) {
+            await #expect(throws: Refusal(.invalidCSR, "", reason: .keyInUse)) {
                 try await certified(kept, in: fixture)
             }
         }

@@ -22,13 +22,13 @@ struct ServedCopyTests {
                     fingerprints: { NodeFingerprints(items: [:], policies: [:]) })
                 #expect(try await node.join(allowsOtherPolicies: false) == .agreed)
                 #expect(try await CopyStoreTests.copier(source, target)(isFinal: false).isEqual)
-                let refusal = await #expect(throws: Refusal(.conflict, "", reason: CopyStore.nodesLive)) {
+                let refusal = await #expect(throws: Refusal(.conflict, "", reason: .nodesLive)) {
                     _ = try await CopyStoreTests.copier(source, target)(isFinal: true)
                 }
                 #expect(refusal?.detail.contains("web-1") == true)
                 #expect(try await source.availability() == .usable)
                 #expect(try await CopyStoreTests.copier(source, target)(isFinal: true, cutsNodes: true).isFinished)
-                await #expect(throws: Refusal(.unavailable, "", reason: "store_moved")) { try await node.beat() }
+                await #expect(throws: Refusal(.unavailable, "", reason: .storeMoved)) { try await node.beat() }
                 let policy = CurrentPolicy(Policy())
                 let watch = CacheInvalidator(
                     store: source, sessions: SessionCache(store: source), certificates: CertificateCache(store: source),

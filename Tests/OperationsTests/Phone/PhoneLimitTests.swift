@@ -130,20 +130,20 @@ struct PhoneLimitTests {
                 draft[claim: "phone_sha256"] = .string(Digest256.of("+14155552671").base64URL)
                 return try signer.sign(draft)
             }
-            func refusal(_ reason: String) -> Refusal { Refusal(.invalidPresenceProof, "", reason: reason) }
-            await #expect(throws: refusal("missing")) { try await bench.begin("+14155552671", alice) }
+            func refusal(_ reason: Refusal.Reason) -> Refusal { Refusal(.invalidPresenceProof, "", reason: reason) }
+            await #expect(throws: refusal(.missing)) { try await bench.begin("+14155552671", alice) }
             let good = try proof(fixture.nonces(connection).nonce)
             try await bench.begin("+14155552671", alice, presence: good)
-            await #expect(throws: refusal("nonce_used")) {
+            await #expect(throws: refusal(.nonceUsed)) {
                 try await bench.begin("+14155552671", alice, presence: good)
             }
             let foreign = try proof(fixture.nonces(try await fixture.connectNewDevice()).nonce)
-            await #expect(throws: refusal("nonce_other_device")) {
+            await #expect(throws: refusal(.nonceOtherDevice)) {
                 try await bench.begin("+14155552671", alice, presence: foreign)
             }
             let other = try await bench.person("bob")
             let keyless = try proof(fixture.nonces(other.connection).nonce)
-            await #expect(throws: refusal("unknown_key")) {
+            await #expect(throws: refusal(.unknownKey)) {
                 try await bench.begin("+14155552671", other, presence: keyless)
             }
         }

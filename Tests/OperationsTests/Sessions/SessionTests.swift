@@ -68,7 +68,7 @@ struct SessionTests {
                     nonce: fixture.nonces(connection).nonce, now: fixture.clock.now
                 ) { $0[claim: "app_id"] = .string(app) }
             }
-            await #expect(throws: Refusal(.invalidIdentityToken, "", reason: "wrong_audience")) {
+            await #expect(throws: Refusal(.invalidIdentityToken, "", reason: .wrongAudience)) {
                 try await fixture.renew(
                     sessionToken: token, identityToken: try identity(app: UUID().uuidString), on: connection)
             }
@@ -134,7 +134,7 @@ struct SessionTests {
 
             let identity = try fixture.identityToken("bob", on: connection)
             _ = try await fixture.open(identityToken: identity, applicationID: nil, on: connection)
-            await #expect(throws: Refusal(.invalidIdentityToken, "", reason: "nonce_used")) {
+            await #expect(throws: Refusal(.invalidIdentityToken, "", reason: .nonceUsed)) {
                 try await fixture.open(identityToken: identity, applicationID: nil, on: connection)
             }
             let nonce = fixture.nonces(connection).nonce
@@ -142,7 +142,7 @@ struct SessionTests {
             let late = try fixture.signer.identityToken(
                 provider: fixture.registration.provider.id, kid: fixture.registration.keyID, externalID: "bob",
                 nonce: nonce, now: fixture.clock.now)
-            await #expect(throws: Refusal(.invalidIdentityToken, "", reason: "nonce_expired")) {
+            await #expect(throws: Refusal(.invalidIdentityToken, "", reason: .nonceExpired)) {
                 try await fixture.open(identityToken: late, applicationID: nil, on: connection)
             }
         }

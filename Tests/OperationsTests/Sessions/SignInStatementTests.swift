@@ -43,7 +43,7 @@ struct SignInStatementTests {
             let connection = try await fixture.connectNewDevice()
             #expect(try await fixture.opened("early", on: connection).session.userID == id)
             try await BanBench(fixture).ban(.user("test/early"))
-            await #expect(throws: Refusal(.userBanned, "", reason: "spam")) {
+            await #expect(throws: Refusal(.userBanned, "", banReason: Ban.Reason(rawValue: "spam"))) {
                 _ = try await fixture.opened("early", on: connection)
             }
         }

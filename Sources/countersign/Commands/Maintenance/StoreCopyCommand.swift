@@ -44,7 +44,7 @@ struct StoreCopyCommand: AsyncParsableCommand {
         } catch {
             try? await stores.0.close()
             try? await stores.1.close()
-            if let refusal = error as? Refusal, refusal.reason == CopyStore.nodesLive {
+            if let refusal = error as? Refusal, refusal.reason == .nodesLive {
                 throw CommandFailure("\(refusal.detail) Or shut them out with --cut.")
             }
             if let refusal = error as? Refusal, refusal.code == .unavailable {
