@@ -2,7 +2,7 @@
 package enum Base64URL {
     private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
 
-    /// The value of each ASCII byte, 255 where it is outside the alphabet.
+    /// The value of each ASCII byte, 255 if it is outside the alphabet.
     private static let values: [UInt8] = {
         var table = [UInt8](repeating: 255, count: 256)
         for (value, character) in alphabet.enumerated() { table[Int(character)] = UInt8(value) }

@@ -35,7 +35,7 @@ extension JSONValue {
     }
 
     /// RFC 8259 §7: the quotation mark, the reverse solidus and what is below U+0020 must be escaped, nothing else; by
-    /// two characters where there is such a form, as every common writer does and `grep '\n'` expects.
+    /// two characters if there is such a form, as every common writer does and `grep '\n'` expects.
     private static func appendQuoted(_ text: String, to bytes: inout [UInt8]) {
         let quote = UInt8(ascii: "\"")
         bytes.append(quote)

@@ -26,7 +26,7 @@ package struct StrictJSON {
     private var position = 0
     private var path: [Step] = []
 
-    /// One step of a path, written out only where it is needed.
+    /// One step of a path, written out only if it is needed.
     private enum Step {
         case member(String)
         case element(Int)

@@ -18,7 +18,7 @@ package struct VerifiedDeviceCertificate: Sendable, Hashable {
     package let notAfter: Date
 }
 
-/// The judgement of a client's certificate chain in a TLS handshake.
+/// The verification of a client's certificate chain in a TLS handshake.
 ///
 /// It is made by hand and not by swift-certificates' `Verifier`: the authority signs leaves only, so that a chain is one
 /// signature; `Verifier` is asynchronous, which a handshake on an event loop would have to leave and come back from, and
@@ -59,12 +59,12 @@ package struct ClientChain: Sendable {
         self.authorities = certificates
     }
 
-    /// Whether every authority signed itself, so that a TLS library can judge chains by them alone.
+    /// Whether every authority signed itself, so that a TLS library can verify chains by them alone.
     package var areRoots: Bool {
         authorities.allSatisfy { $0.issuer == $0.subject && $0.publicKey.isValidSignature($0.signature, for: $0) }
     }
 
-    /// Judges a chain, the leaf first, each in DER. What stands behind the leaf is ignored: an authority is trusted
+    /// Verifies a chain, the leaf first, each in DER. What follows the leaf is ignored: an authority is trusted
     /// because it was configured, never because it was sent.
     ///
     /// - Throws: ``Defect``.

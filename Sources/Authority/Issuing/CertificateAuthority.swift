@@ -67,7 +67,7 @@ package struct CertificateAuthority: Sendable {
     ///   - deviceID: becomes the common name and the whole subject.
     ///   - serial: 16 random bytes.
     ///   - now: the time of issuing; the certificate's life begins 5 minutes earlier.
-    ///   - validity: seconds from `now` to the end; the authority's own end comes first where it is earlier.
+    ///   - validity: seconds from `now` to the end; the authority's own end comes first if it is earlier.
     ///   - revocationListURL: where the revocation list can be fetched, `http` or `https`.
     ///   - policyOID: the certificate policy in dotted form; `nil` for a certificate that names none.
     /// - Throws: ``AuthorityError/authorityExpired``, ``AuthorityError/invalidSerial``,
@@ -92,7 +92,7 @@ package struct CertificateAuthority: Sendable {
     ///   - serial: 16 random bytes.
     ///   - now: the time of issuing.
     ///   - validity: seconds, as for ``issue(_:deviceID:serial:now:validity:revocationListURL:policyOID:)``.
-    /// - Throws: ``AuthorityError``, also where a host is no name or address.
+    /// - Throws: ``AuthorityError``, also if a host is no name or address.
     package func issueServerCertificate(
         _ key: SigningKey, hosts: [String], serial: [UInt8], now: Date, validity: Int
     ) throws -> IssuedCertificate {

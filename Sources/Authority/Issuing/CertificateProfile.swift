@@ -20,7 +20,7 @@ struct CertificateProfile: Sendable {
         serverAuthentication = try ExtendedKeyUsage([.serverAuth]).makeCertificateExtension()
     }
 
-    /// A device's certificate. It names a policy where the operator has one, and says nothing of policies otherwise.
+    /// A device's certificate. It names a policy if the operator has one, and says nothing of policies otherwise.
     func device(
         key: Certificate.PublicKey, revocationListURL: String, policyOID: String?
     ) throws -> Certificate.Extensions {

@@ -2,7 +2,7 @@ import Encoding
 import SwiftASN1
 import X509
 
-/// A host as it stands in a server certificate: a DNS name or an IP address (RFC 9525 §2).
+/// A host as a server certificate has it: a DNS name or an IP address (RFC 9525 §2).
 struct ServerName {
     /// The name for the subject alternative names.
     let generalName: GeneralName

@@ -25,7 +25,7 @@ final class HardwareKey: Sendable {
 
     /// Finds a key by its URI and logs in to its token.
     ///
-    /// - Throws: ``AuthorityError/module(_:)`` with OpenSSL's reason; the PIN stands in no error.
+    /// - Throws: ``AuthorityError/module(_:)`` with OpenSSL's reason; the PIN is in no error.
     init(_ uri: PKCS11URI, pin: Secret<String>?) throws(AuthorityError) {
         let pin = (pin ?? uri.pin)?.reveal()
         guard pin?.utf8.contains(0) != true else { throw .malformedURI("the PIN holds a zero byte") }

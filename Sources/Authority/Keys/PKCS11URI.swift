@@ -7,7 +7,7 @@ struct PKCS11URI: Sendable {
     let object: String
     /// `module-path`: the library that speaks PKCS#11 to the token.
     let modulePath: String
-    /// The PIN from `pin-value` or the file of `pin-source`; `nil` where the URI has neither.
+    /// The PIN from `pin-value` or the file of `pin-source`; `nil` if the URI has neither.
     let pin: Secret<String>?
 
     /// Reads a URI.

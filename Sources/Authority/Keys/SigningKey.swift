@@ -18,7 +18,7 @@ package struct SigningKey: Sendable {
     ///
     /// - Throws: ``AuthorityError/malformedKey`` or ``AuthorityError/unsupportedKey``.
     package init(pem: String) throws(AuthorityError) {
-        // OpenSSL writes the curve before the key where it is asked for SEC 1.
+        // OpenSSL writes the curve before the key if it is asked for SEC 1.
         guard let documents = try? PEMDocument.parseMultiple(pemString: pem),
             let document = documents.first(where: { $0.discriminator.hasSuffix("PRIVATE KEY") }),
             let key = try? Certificate.PrivateKey(pemDocument: document)

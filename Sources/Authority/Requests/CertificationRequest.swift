@@ -10,7 +10,7 @@ import X509
 /// decide, so the rest is not even parsed.
 package struct CertificationRequest: Sendable {
     package let publicKey: DevicePublicKey
-    /// The subject's common name, where it is a UUID.
+    /// The subject's common name, if it is a UUID.
     package let wishedDeviceID: DeviceID?
 
     /// Reads a request in PEM (RFC 7468 §7) and verifies its signature with the key that it carries.

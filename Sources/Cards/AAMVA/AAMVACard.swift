@@ -7,13 +7,13 @@ import Domain
 package struct AAMVACard: Sendable, Equatable, Confidential {
     /// The header as written.
     package let header: AAMVAHeader
-    /// The edition by which the card was read: the header's, or a guess where the header has none that is known.
+    /// The edition by which the card was read: the header's, or a guess if the header has none that is known.
     package let version: AAMVAVersion
     package let identityCard: IdentityCard
     /// Where the text departs from the standard.
     package let conformance: AAMVAConformance
-    /// The elements without which a card cannot count and that it lacks, in the standard's three letters: number, birthday,
-    /// expiry, and those of the name where there is none at all.
+    /// The elements without which a card is not valid and that it lacks, in the standard's three letters: number, birthday,
+    /// expiry, and those of the name if there is none at all.
     package let missingElements: [String]
 
     /// A text of more bytes is no card's: a PDF417 symbol holds 1,850 characters.
@@ -21,7 +21,7 @@ package struct AAMVACard: Sendable, Equatable, Confidential {
 
     /// Reads a barcode's text.
     ///
-    /// - Throws: `Refusal` `malformed_request` where it is no AAMVA text at all: too long, without a header, without
+    /// - Throws: `Refusal` `malformed_request` if it is no AAMVA text at all: too long, without a header, without
     ///   a data element.
     package static func read(_ text: String) throws(Refusal) -> AAMVACard {
         try read(Array(text.utf8))

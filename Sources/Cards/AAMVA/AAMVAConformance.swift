@@ -7,7 +7,7 @@ package struct AAMVAConformance: Sendable, Equatable {
     /// One departure; it names elements, never values.
     package struct Departure: Sendable, Hashable {
         package let kind: Kind
-        /// The data element or subfile that differs; `nil` where it is the text as a whole.
+        /// The data element or subfile that differs; `nil` if it is the text as a whole.
         package let element: String?
     }
 

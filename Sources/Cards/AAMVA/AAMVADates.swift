@@ -10,14 +10,14 @@ struct AAMVADate {
         case yearMonthDay
     }
 
-    /// The day that was read; `nil` where the value is no date.
+    /// The day that was read; `nil` if the value is no date.
     private(set) var day: CalendarDate?
     /// The order in which it is written.
     private(set) var order: Order?
     /// Whether it is written as eight digits.
     private(set) var isEightDigits = true
 
-    /// Reads a value: eight digits, fewer where zeros are missing, or three numbers with one of `/-. ` between.
+    /// Reads a value: eight digits, fewer if zeros are missing, or three numbers with one of `/-. ` between.
     init(_ value: ArraySlice<UInt8>) {
         guard value.count <= 12 else { return }
         var groups: [(number: Int, width: Int)] = [(0, 0)]

@@ -83,7 +83,7 @@ struct AAMVAElements {
         return position
     }
 
-    /// A tab or C1 control separates only where an element follows, and one came before: either may stand in a value, and
+    /// A tab or C1 control separates only if an element follows, and one came before: either may stand in a value, and
     /// before an id it is noise.
     private func isElement(after separator: Int) -> Bool {
         // A few bytes on: a text of controls alone must not be looked through from each of them.
@@ -91,7 +91,7 @@ struct AAMVAElements {
         return elementID(at: next, end: bytes.count) != nil
     }
 
-    /// A bar separates where an element or a subfile begins behind it, or nothing more comes.
+    /// A bar separates if an element or a subfile begins behind it, or nothing more comes.
     private func isBoundary(after bar: Int) -> Bool {
         let next = bar + 1
         guard next < bytes.count, bytes[next] >= 0x20, bytes[next] != UInt8(ascii: "|") else { return true }

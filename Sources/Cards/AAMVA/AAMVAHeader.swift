@@ -3,13 +3,13 @@ import Domain
 /// The header of an AAMVA card's text: `@`, LF, RS, CR, `ANSI `, issuer number, version, jurisdiction version (from the
 /// second edition on), number of entries, and a designator for each subfile.
 package struct AAMVAHeader: Sendable, Equatable {
-    /// The issuer identification number (ISO/IEC 7812), six digits; `nil` where there are not so many.
+    /// The issuer identification number (ISO/IEC 7812), six digits; `nil` if there are not so many.
     package let issuerNumber: Int?
-    /// The version as written; `nil` where it is missing.
+    /// The version as written; `nil` if it is missing.
     package let versionNumber: Int?
-    /// The issuer's own version; `nil` where it is missing, as it is in version 01.
+    /// The issuer's own version; `nil` if it is missing, as it is in version 01.
     package let jurisdictionVersion: Int?
-    /// The number of subfiles as written; `nil` where it is missing.
+    /// The number of subfiles as written; `nil` if it is missing.
     package let entryCount: Int?
     /// What is said of each subfile, in order.
     let designators: [Designator]
@@ -33,7 +33,7 @@ package struct AAMVAHeader: Sendable, Equatable {
     /// Reads the header.
     ///
     /// - Parameter start: where the text begins, after a byte order mark.
-    /// - Returns: `nil` where no file type is found: then it is no AAMVA text.
+    /// - Returns: `nil` if no file type is found: then it is no AAMVA text.
     init?(_ bytes: [UInt8], start: Int, noting conformance: inout AAMVAConformance) {
         guard let fileType = Self.fileType(bytes, from: start) else { return nil }
         let indicator: [UInt8] = [0x40, 0x0A, 0x1E, 0x0D]
@@ -48,7 +48,7 @@ package struct AAMVAHeader: Sendable, Equatable {
         let edition = version.flatMap { AAMVAVersion($0) }
         if edition == nil { conformance.note(.versionNumber) }
 
-        // Where four digits follow, there is a jurisdiction version; where only two do, what they are depends.
+        // If four digits follow, there is a jurisdiction version; if only two do, what they are depends.
         let expectsJurisdictionVersion = edition?.hasJurisdictionVersion ?? true
         let rest = digits.count
         jurisdictionVersion = rest >= 4 || (expectsJurisdictionVersion && rest >= 2) ? digits.take(2) : nil
@@ -133,7 +133,7 @@ package struct AAMVAHeader: Sendable, Equatable {
             count = end - position
         }
 
-        /// The next so many digits as a number; `nil`, and nothing is taken, where there are fewer.
+        /// The next so many digits as a number; `nil`, and nothing is taken, if there are fewer.
         mutating func take(_ width: Int) -> Int? {
             guard count >= width else { return nil }
             let number = bytes[position..<position + width].reduce(0) { $0 * 10 + Int($1 - UInt8(ascii: "0")) }

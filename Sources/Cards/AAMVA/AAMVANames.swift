@@ -1,7 +1,7 @@
 import Domain
 
 extension AAMVAValues {
-    /// The holder's name from the elements of the card's version, or of another one where those are missing.
+    /// The holder's name from the elements of the card's version, or of another one if those are missing.
     mutating func name(version: AAMVAVersion) -> PersonName {
         var name = PersonName()
         switch version.nameForm {
@@ -62,7 +62,7 @@ extension AAMVAValues {
     }
 
     /// First name and further names in an element each. Several further names are separated by commas, as the standard has
-    /// it; where the first names are too, all but the first are further ones.
+    /// it; if the first names are too, all but the first are further ones.
     private mutating func takeApart(into name: inout PersonName) {
         let given = Self.parts(text(ElementID("DAC")))
         let middle = given.dropFirst() + Self.parts(text(ElementID("DAD")))
@@ -70,7 +70,7 @@ extension AAMVAValues {
         name.middle = middle.isEmpty ? name.middle : middle.joined(separator: " ")
     }
 
-    /// `FAMILY,FIRST,MIDDLE,SUFFIX`; where no comma stands, the name is in the order of speech.
+    /// `FAMILY,FIRST,MIDDLE,SUFFIX`; if no comma stands, the name is in the order of speech.
     private mutating func take(whole: String, into name: inout PersonName) {
         let parts = whole.split(separator: ",", maxSplits: 3, omittingEmptySubsequences: false)
             .map(Self.withoutBlanksAround)

@@ -73,7 +73,7 @@ package struct AAMVAVersion: Sendable, Equatable {
         }
     }
 
-    /// The elements that a card cannot count without, whatever its version, names apart: number, birthday and expiry.
+    /// The elements that a card is not valid without, whatever its version, names apart: number, birthday and expiry.
     static let requiredElements = ["DAQ", "DBA", "DBB"].map(id)
 
     /// Elements that must not be empty by the standard, each with the one that may stand in its place. Whole states leave

@@ -7,7 +7,7 @@ import Domain
 /// Track 1 holds state or province, city, name and address; track 2 the issuer number, document number, expiry as YYMM and
 /// birthday as CCYYMMDD; track 3 postal code, class and sex. The day of issue is on none.
 package struct MagneticStripe: Sendable, Equatable, Confidential {
-    /// The issuer number as written; `nil` where it has no six digits.
+    /// The issuer number as written; `nil` if it has no six digits.
     package let issuerNumber: Int?
     package let identityCard: IdentityCard
     var issuer: Issuer? { issuerNumber.flatMap { Issuer.of(number: $0) } }
@@ -22,7 +22,7 @@ package struct MagneticStripe: Sendable, Equatable, Confidential {
     /// Reads the tracks.
     ///
     /// - Parameter today: the day by which the two digits of the expiry's year are resolved.
-    /// - Throws: `Refusal` `malformed_request` where the first two tracks are not both there.
+    /// - Throws: `Refusal` `malformed_request` if the first two tracks are not both there.
     package static func read(_ bytes: [UInt8], today: CalendarDate) throws(Refusal) -> MagneticStripe {
         guard bytes.count <= AAMVACard.maximumLength else {
             throw Refusal(.malformedRequest, "aamva is longer than \(AAMVACard.maximumLength) bytes.")
@@ -152,7 +152,7 @@ package struct MagneticStripe: Sendable, Equatable, Confidential {
         return bytes.split { separators.contains($0) }.compactMap(text)
     }
 
-    /// Printable characters without blanks around them; `nil` where none are left.
+    /// Printable characters without blanks around them; `nil` if none are left.
     private static func text(_ bytes: ArraySlice<UInt8>) -> String? {
         let text = AAMVAValues.printable(raw(bytes))
         return text.isEmpty ? nil : text

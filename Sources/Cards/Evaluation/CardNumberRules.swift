@@ -88,7 +88,7 @@ extension CardRule {
     }
 }
 
-/// Whether what stands in the place of a document number is one.
+/// Whether the text in the place of a document number is one.
 private enum DocumentNumber {
     /// The longest that the AAMVA standard allows.
     static let maximumLength = 25

@@ -2,10 +2,10 @@
 package struct Issuer: Sendable, Equatable {
     /// `USA`, `CAN` or `MEX`.
     package let country: String
-    /// The state, territory or province; `nil` where a federal department issues.
+    /// The state, territory or province; `nil` if a federal department issues.
     package let jurisdiction: Jurisdiction?
 
-    /// The issuer with a number; `nil` where it is none's.
+    /// The issuer with a number; `nil` if it is none's.
     package static func of(number: Int) -> Issuer? {
         // The licences that the US Department of State gives to diplomats.
         if number == 636_027 { return Issuer(country: "USA", jurisdiction: nil) }

@@ -8,7 +8,7 @@ package struct Jurisdiction: Sendable, Equatable {
     package let country: String
     /// The postal codes in it.
     package let postalArea: PostalArea
-    /// The forms of its document numbers; `nil` where none are known.
+    /// The forms of its document numbers; `nil` if none are known.
     package let numberFormat: NumberFormat?
 
     init(_ code: String, _ issuerNumber: Int, _ country: String, postal: String, numbers: String) {

@@ -18,7 +18,7 @@ struct NameComparison {
         }
     }
 
-    /// Whether a display name that does not fit says anything: only where it has the shape of a name, two words or more of
+    /// Whether a display name that does not fit says anything: only if it has the shape of a name, two words or more of
     /// letters, and the letters of the card. Nicknames, addresses and other scripts have not.
     func canCompare(_ displayName: String) -> Bool {
         let isWritten = displayName.prefix(256).unicodeScalars.allSatisfy { scalar in

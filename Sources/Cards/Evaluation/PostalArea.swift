@@ -16,13 +16,13 @@ package struct PostalArea: Sendable, Equatable {
         }
     }
 
-    /// The area of what an address names in the place of a state or province; `nil` where that is unknown.
+    /// The area of what an address names in the place of a state or province; `nil` if that is unknown.
     package static func of(_ code: String) -> PostalArea? { Jurisdiction.of(code: code)?.postalArea ?? military[code] }
 
     /// Where US forces get their mail: no part of any state, and no issuer of cards.
     static let military = ["AA": PostalArea("340"), "AE": PostalArea("090-098"), "AP": PostalArea("962-966")]
 
-    /// Whether a postal code lies here; `nil` for what is no postal code, and where none are known.
+    /// Whether a postal code lies here; `nil` for what is no postal code, and if none are known.
     package func contains(_ postalCode: String) -> Bool? {
         guard !prefixes.isEmpty || !letters.isEmpty, let code = Self.code(postalCode)?.utf8 else { return nil }
         if let letter = code.first, letter.isCapital { return letters.contains(letter) }

@@ -2,7 +2,7 @@ import Domain
 
 /// Dates of a machine readable zone: six digits, the century left to the reader (ICAO 9303-3 §4.8).
 enum MachineReadableDate {
-    /// A birthday: the latest such day that is not after today; `nil` where a part is unknown (`<`) or no day exists.
+    /// A birthday: the latest such day that is not after today; `nil` if a part is unknown (`<`) or no day exists.
     static func birth(_ field: ArraySlice<UInt8>, today: CalendarDate) -> CalendarDate? {
         nearest(field, today: today) { $0 <= today }
     }

@@ -18,7 +18,7 @@ package struct CardFingerprint: Sendable, Equatable, Confidential {
         person = Self.person(card.name, card.dateOfBirth, card.address?.postalCode)
     }
 
-    /// The ``person`` of a card that was shown; `nil` where its facts are of before names were kept apart.
+    /// The ``person`` of a card that was shown; `nil` if its facts are of before names were kept apart.
     package static func person(of facts: CardFacts) -> String? {
         facts.name.flatMap { person($0, facts.dateOfBirth, facts.address?.postalCode) }
     }

@@ -28,7 +28,7 @@ package struct DocumentName: Sendable, Confidential {
         }
     }
 
-    /// The document of a card that was shown; `nil` too where its number was archived and dropped.
+    /// The document of a card that was shown; `nil` too if its number was archived and dropped.
     package init?(_ facts: CardFacts) {
         guard let number = facts.documentNumber else { return nil }
         self.init(country: facts.country, jurisdiction: facts.jurisdiction, number: number)

@@ -1,7 +1,7 @@
 import Domain
 import Foundation
 
-/// What an Amazon Web Services account signs with: an access key, and a session token where the key is a temporary one
+/// What an Amazon Web Services account signs with: an access key, and a session token if the key is a temporary one
 /// (AWS Identity and Access Management User Guide, "Temporary security credentials").
 package struct AmazonCredentials: Sendable {
     /// Names the key; it is part of every signed request and no secret.
@@ -13,7 +13,7 @@ package struct AmazonCredentials: Sendable {
 
     /// Takes the parts.
     ///
-    /// - Returns: `nil` where one of them is empty, over 8,192 bytes, or not printable ASCII without space.
+    /// - Returns: `nil` if one of them is empty, over 8,192 bytes, or not printable ASCII without space.
     package init?(accessKeyID: String, secretAccessKey: String, sessionToken: String? = nil) {
         guard [accessKeyID, secretAccessKey, sessionToken ?? "-"].allSatisfy(Self.isToken) else { return nil }
         self.accessKeyID = accessKeyID
@@ -44,7 +44,7 @@ package struct AmazonCredentials: Sendable {
             place: place, expected: "[default] with aws_access_key_id and aws_secret_access_key")
     }
 
-    /// Reads `AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY` and, where it is set, `AWS_SESSION_TOKEN`.
+    /// Reads `AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY` and, if it is set, `AWS_SESSION_TOKEN`.
     ///
     /// - Throws: ``DeliveryError`` `secret`.
     package init(environment: [String: String]) throws(DeliveryError) {

@@ -22,7 +22,7 @@ package struct PushNotification: Sendable, Equatable {
     /// The payload of ``Message/push(endpoint:payload:)``: `default` for whatever platform, `APNS` and `APNS_SANDBOX`
     /// (Apple, "Generating a remote notification"), `GCM` (Firebase, "FCM HTTP v1", `Message`).
     ///
-    /// - Returns: `nil` where one platform's part is over ``maximumSize`` or a name stands twice.
+    /// - Returns: `nil` if one platform's part is over ``maximumSize`` or a name is there twice.
     package var payload: String? {
         let members = data.map { JSONMember(name: $0.name, value: .string($0.value)) }
         guard Set(members.map(\.name) + ["aps"]).count == members.count + 1 else { return nil }

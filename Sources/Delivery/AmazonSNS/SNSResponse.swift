@@ -40,7 +40,7 @@ enum SNSResponse: Equatable {
         return content <= close.lowerBound ? document[content..<close.lowerBound] : nil
     }
 
-    /// The text of an element that stands there exactly once and holds nothing but text.
+    /// The text of an element that is there exactly once and holds nothing but text.
     private static func element(_ name: String, in content: Substring) -> String? {
         let starts = content.ranges(of: "<\(name)>")
         guard starts.count == 1, let start = starts.first?.upperBound else { return nil }

@@ -25,7 +25,7 @@ package struct SignatureVersion4: Sendable {
         package let method: String
         /// The path as on the wire, percent-encoded.
         package let path: String
-        /// The query as on the wire, percent-encoded, without `?`; empty where there is none.
+        /// The query as on the wire, percent-encoded, without `?`; empty if there is none.
         package let query: String
         /// The header fields to sign, `Host` among them. Whatever proxies may change must not be one of them.
         package let headers: [Field]
@@ -40,7 +40,7 @@ package struct SignatureVersion4: Sendable {
         }
     }
 
-    /// The fields that make a request a signed one: `X-Amz-Date`, `X-Amz-Security-Token` where the key is a temporary
+    /// The fields that make a request a signed one: `X-Amz-Date`, `X-Amz-Security-Token` if the key is a temporary
     /// one, and `Authorization`. They go beside the fields of the request.
     package func headers(signing request: Request, with credentials: AmazonCredentials, at date: Date) -> [Field] {
         // ISO 8601 in the basic form: 20260131T235959Z.

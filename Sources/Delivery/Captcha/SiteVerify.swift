@@ -32,7 +32,7 @@ package struct SiteVerify: Sendable {
     }
 
     /// - Parameters:
-    ///   - http: a client made with ``AsyncHTTPClient/HTTPClient/Configuration/delivery(_:)``. It follows no redirect: the
+    ///   - http: a client made with `AsyncHTTPClient/HTTPClient/Configuration/delivery(_:)`. It follows no redirect: the
     ///     secret goes to the endpoint that the policy names and nowhere else.
     ///   - secret: reads a secret file by its path.
     package init(http: HTTPClient, secret: @escaping @Sendable (_ path: String) throws -> String) {
@@ -42,7 +42,7 @@ package struct SiteVerify: Sendable {
 
     /// Whether the endpoint accepts a captcha's response.
     ///
-    /// - Throws: ``Refusal`` `unavailable` if the endpoint cannot be asked: nobody is certified unasked.
+    /// - Throws: `Refusal` `unavailable` if the endpoint cannot be asked: nobody is certified unasked.
     package func accepts(_ response: String, by rules: CertificationPolicy) async throws(Refusal) -> Bool {
         do {
             return try await ask(response, rules)

@@ -18,7 +18,7 @@ struct BoundedHTTPClient: Sendable {
     static let maximumAnswer = 65_536
 
     enum Answer: Sendable, Equatable {
-        /// An answer; its body is `nil` where it was longer than is read.
+        /// An answer; its body is `nil` if it was longer than is read.
         case answered(status: UInt, body: [UInt8]?)
         /// No answer. The reason says what is known of it, and names nobody.
         case failed(reason: String)
@@ -82,7 +82,7 @@ struct BoundedHTTPClient: Sendable {
 }
 
 extension HTTPClient.Configuration {
-    /// How this room speaks to carriers' services: TLS 1.2 at the least, judged by the system's roots; no redirect is
+    /// How the service speaks to carriers' services: TLS 1.2 at the least, verified by the system's roots; no redirect is
     /// followed, since a message and its credentials go where the policy says and nowhere else; no attempt is repeated.
     package static func delivery(_ policy: DeliveryPolicy) -> HTTPClient.Configuration {
         var tls = TLSConfiguration.makeClientConfiguration()

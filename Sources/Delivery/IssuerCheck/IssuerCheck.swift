@@ -14,10 +14,10 @@ package struct IssuerCheck: Sendable {
     private let http: BoundedHTTPClient
     private let now: @Sendable () -> Date
 
-    /// What has to match before a card counts as confirmed; what else is answered may only contradict.
+    /// What has to match before a card is confirmed; what else is answered may only contradict.
     private static let needed = ["document_number", "full_name", "date_of_birth", "expires_on"]
 
-    /// The hook that the policy names; `nil` where it names none.
+    /// The hook that the policy names; `nil` if it names none.
     ///
     /// - Parameters:
     ///   - secret: reads a file of `Keys/` by its name.

@@ -5,7 +5,7 @@ import Foundation
 /// The next one is asked only after `.unavailable`; a refusal is about the message, and a dead endpoint about the
 /// device, whoever carries it. A sender that did not answer in time may have accepted all the same, and there is no
 /// asking it: the next one is tried nevertheless, because a person who waits needs one text, and a second one brings the
-/// same code (codes are derived from the verification, not drawn for each text). So a text comes at least once where any
+/// same code (codes are derived from the verification, not drawn for each text). So a text comes at least once if any
 /// sender works, and more than once only after a time-out or a broken connection. Attempts are not repeated here.
 package struct Failover: Sender {
     package let name = "failover"

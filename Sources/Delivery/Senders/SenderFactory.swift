@@ -13,7 +13,7 @@ package struct SenderFactory: Sendable {
     ///   - environment: the process's variables, for Amazon's credentials if no file is named.
     ///   - texts: the path that the `file` sender appends to.
     ///   - isLoopbackOnly: whether nothing but this machine reaches any listener; the `file` sender wants it so.
-    ///   - http: a client made with ``AsyncHTTPClient/HTTPClient/Configuration/delivery(_:)``, which outlives the senders.
+    ///   - http: a client made with `AsyncHTTPClient/HTTPClient/Configuration/delivery(_:)`, which outlives the senders.
     ///   - now: the time of signatures and of lines.
     package init(
         _ policy: DeliveryPolicy, secret: @escaping @Sendable (_ file: String) throws -> String,

@@ -52,7 +52,7 @@ package struct SenderKey: Sendable {
         }
     }
 
-    /// A ``ServiceURL``; it may be empty.
+    /// A `ServiceURL`; it may be empty.
     static func url(_ name: String, standard: String = "") -> SenderKey {
         SenderKey(name: name, standard: standard, expected: "an https URL, or an http URL on loopback,") { text in
             text.isEmpty || ServiceURL(text) != nil

@@ -10,7 +10,7 @@ enum SevenBitAlphabet {
     /// §6.2.1.1: two septets each.
     private static let extended = Set("\u{0C}^{}\\[~]|€".unicodeScalars)
 
-    /// How many septets a text takes; `nil` where the alphabet lacks one of its characters.
+    /// How many septets a text takes; `nil` if the alphabet lacks one of its characters.
     static func septets(_ text: String) -> Int? {
         var count = 0
         for character in text.unicodeScalars {

@@ -1,6 +1,6 @@
 import Domain
 
-/// The text that brings a code: a sentence, Android's app hash where there is one, and the line by which a browser or an
+/// The text that brings a code: a sentence, Android's app hash if there is one, and the line by which a browser or an
 /// app fills the code in for the one host that it is meant for (WICG, "Origin-bound one-time codes delivered via SMS"):
 ///
 ///     Your code is 123456. Do not share it.
@@ -54,7 +54,7 @@ package struct VerificationText: Sendable, Equatable {
     /// The text that the policy describes.
     ///
     /// - Parameters:
-    ///   - realm: the host where the policy names none.
+    ///   - realm: the host if the policy names none.
     ///   - digits: how long codes are (`phones.yaml`).
     /// - Throws: ``DeliveryError``, at the start: what cannot fit is never found out by a person who waits.
     package init(_ policy: DeliveryPolicy, realm: String, digits: Int) throws(DeliveryError) {
@@ -65,7 +65,7 @@ package struct VerificationText: Sendable, Equatable {
 
     /// The text with a code.
     ///
-    /// - Returns: `nil` where the code has another length than announced or anything but ASCII digits.
+    /// - Returns: `nil` if the code has another length than announced or anything but ASCII digits.
     package func body(code: String) -> String? {
         guard code.utf8.count == digits, code.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
         return start + code + middle + code

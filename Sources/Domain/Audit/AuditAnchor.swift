@@ -45,7 +45,7 @@ package struct AuditAnchor: Sendable, Equatable {
 
     /// Holds a checkpoint that came from elsewhere against it; one for a later entry is held against the chain.
     ///
-    /// - Throws: ``AuditDefect`` `purged` for an earlier entry, of which nothing is left to judge by, or `rewritten`.
+    /// - Throws: ``AuditDefect`` `purged` for an earlier entry, of which nothing is left to verify by, or `rewritten`.
     package func admit(_ checkpoint: AuditCheckpoint) throws(AuditDefect) {
         guard checkpoint.sequence >= sequence else { throw .purged(checkpoint.sequence, through: sequence) }
         if checkpoint.sequence == sequence { try chain.witness(checkpoint) }

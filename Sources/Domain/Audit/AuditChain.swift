@@ -8,7 +8,7 @@ package struct AuditChain: Sendable, Equatable {
     package private(set) var sequence: Int64
     /// The digest of the last entry.
     package private(set) var digest: Digest256
-    /// The number of the last entry that a checkpoint covers; 0 where there is none.
+    /// The number of the last entry that a checkpoint covers; 0 if there is none.
     package private(set) var signed: Int64
 
     /// What the first entry follows: the digest of the label `countersign audit chain`.

@@ -11,7 +11,7 @@ package struct AuditCheckpoint: Sendable, Equatable {
     package let sequence: Int64
     /// That entry's digest.
     package let digest: Digest256
-    /// The entry of the checkpoint before it, 0 where it is the first: a checkpoint that was taken out leaves a gap.
+    /// The entry of the checkpoint before it, 0 if it is the first: a checkpoint that was taken out leaves a gap.
     package let previous: Int64
     /// When it was signed, in whole seconds.
     package let at: Date

@@ -14,7 +14,7 @@ package struct AuditEntry: Sendable, Equatable {
     package let subject: String
     /// Who did it: `device <id>`, `user <id>`, `provider <id>`, `admin <operating system user>` or `service`.
     package let actor: String
-    /// More ids, where one subject does not say it all.
+    /// More ids, if one subject does not say it all.
     package let detail: String?
     package let reason: String?
 
@@ -33,7 +33,7 @@ package struct AuditEntry: Sendable, Equatable {
 
     /// The entry's digest in the chain: SHA-256 (FIPS 180-4) over the label `countersign audit entry`, the digest of
     /// the entry before it, and the fields number, id, time, event, subject, actor, detail and reason. A field is a
-    /// byte 0 where it is absent, else a byte 1, its length in four bytes, highest first, and its UTF-8 form; numbers
+    /// byte 0 if it is absent, else a byte 1, its length in four bytes, highest first, and its UTF-8 form; numbers
     /// are written in decimal.
     ///
     /// - Parameters:

@@ -25,7 +25,7 @@ package enum AuthorizationState: String, Sendable, CaseIterable {
         case expire
         case ban
 
-        /// The state that the event brings about, where it is allowed.
+        /// The state that the event brings about, if it is allowed.
         package var outcome: AuthorizationState {
             switch self {
             case .request: .request
@@ -48,7 +48,7 @@ package enum AuthorizationState: String, Sendable, CaseIterable {
         case forbidden
     }
 
-    /// The move that an event makes; from `nil`, where there is no authorization yet, only a request leads anywhere.
+    /// The move that an event makes; from `nil`, if there is no authorization yet, only a request leads anywhere.
     package static func move(from state: AuthorizationState?, on event: Event) -> Move {
         guard let state else { return event == .request ? .to(.request) : .forbidden }
         if event.outcome == state { return .stays }
@@ -72,11 +72,11 @@ package struct Authorization: Sendable, Equatable {
     package let providerID: ProviderID
     /// Who asked; `nil` once that person was erased.
     package let requesterID: UserID?
-    /// Who was asked; `nil` where there is no such user, which the requester is not told.
+    /// Who was asked; `nil` if there is no such user, which the requester is not told.
     package let recipientID: UserID?
     /// A keyed digest of whom the requester named, known or not.
     package let target: Digest256
-    /// Whether the asked person may ever see it: not where the requester was blocked.
+    /// Whether the asked person may ever see it: not if the requester was blocked.
     package var isDelivered: Bool
     /// What the store says; ``state(now:)`` adds what the clock says.
     package var state: AuthorizationState
@@ -88,7 +88,7 @@ package struct Authorization: Sendable, Equatable {
     package var changedAt: Date
     /// Whom the requester named, and the event, as the requester's app wrote them; sealed under the requester's key.
     package let sealedTo: [UInt8]?
-    /// The event that the request is about; `nil` where none was named.
+    /// The event that the request is about; `nil` if none was named.
     package let sealedEvent: [UInt8]?
 
     /// Joins the parts, as read from a row or decided at asking.
@@ -123,15 +123,15 @@ package struct Authorization: Sendable, Equatable {
         return "\(requesterID) -> \(recipientID)"
     }
 
-    /// Where a user stands in it; `nil` for a stranger, and for an asked person who is never to see it.
+    /// On which side of it a user is; `nil` for a stranger, and for an asked person who is never to see it.
     package func box(of user: UserID) -> AuthorizationBox? {
         if user == requesterID { return .outgoing }
         return user == recipientID && isDelivered ? .incoming : nil
     }
 
-    /// The authorization after an event; `nil` where the event was there before.
+    /// The authorization after an event; `nil` if the event was there before.
     ///
-    /// - Throws: ``Refusal`` `conflict` with the state that forbids it, `gone` where nobody answered in time.
+    /// - Throws: ``Refusal`` `conflict` with the state that forbids it, `gone` if nobody answered in time.
     package func after(_ event: AuthorizationState.Event, now: Date) throws(Refusal) -> Authorization? {
         let present = state(now: now)
         switch AuthorizationState.move(from: present, on: event) {
@@ -208,14 +208,14 @@ package enum AuthorizationAddress: Sendable, Equatable {
     }
 }
 
-/// A row of the product's `u2uAuthorizations`: that an authorization entered a state, and whether its person was told.
+/// A row of the product's `u2uAuthorizations`: that an authorization entered a state, and whether its person was notified.
 package struct AuthorizationRow: Sendable, Equatable {
     package let authorizationID: AuthorizationID
     package let type: AuthorizationState
     package let at: Date
-    /// Who is to be told by a push; `nil` where nobody is.
+    /// Who is to be told by a push; `nil` if nobody is.
     package let recipientID: UserID?
-    /// Whether the push was handed over; `nil` where nobody is to be told.
+    /// Whether the push was handed over; `nil` if nobody is to be told.
     package let isSent: Bool?
 
     package init(

@@ -25,7 +25,7 @@ package struct PushEndpoint: Hashable, Sendable, CustomStringConvertible {
         self.arn = arn
     }
 
-    /// Takes an endpoint that was judged before, from the store.
+    /// Takes an endpoint that was checked before, from the store.
     package init(stored arn: String) {
         self.arn = arn
     }

@@ -13,7 +13,7 @@ package struct Ban: Sendable, Equatable {
     /// Who decided: `admin <operating system user>`.
     package let actor: String
     package let createdAt: Date
-    /// From when on it holds no more by itself; `nil` where it is permanent.
+    /// From when on it holds no more by itself; `nil` if it is permanent.
     package let endsAt: Date?
     /// That it was lifted before its end.
     package var lifted: Lifting?
@@ -75,7 +75,7 @@ package struct Ban: Sendable, Equatable {
         self.lifted = lifted
     }
 
-    /// Judges it by the clock. What was lifted stays lifted; at its end it is over.
+    /// Says what it is at a moment. What was lifted stays lifted; at its end it is over.
     package func state(at now: Date) -> State {
         if lifted != nil { return .lifted }
         return endsAt.map { now < $0 } ?? true ? .active : .expired
@@ -110,7 +110,7 @@ package struct BanEntry: Sendable, Equatable {
     package let subject: Subject
     /// How it came to hold that.
     package let part: Part
-    /// From when on it holds that no more; `nil` where the ban is permanent. Never later than the ban's own end.
+    /// From when on it holds that no more; `nil` if the ban is permanent. Never later than the ban's own end.
     package let endsAt: Date?
     /// Under which version of the index key a blind index was made.
     package let indexVersion: Int?
@@ -151,7 +151,7 @@ package struct BanEntry: Sendable, Equatable {
     }
 
     /// Of several holds, the one that forbids something at a moment; the longest of them, which is what its subject has
-    /// to be told. `nil` where nothing forbids it.
+    /// to be told. `nil` if nothing forbids it.
     package static func ruling(_ holds: [BanEntry], on scope: Ban.Scope, at now: Date) -> BanEntry? {
         holds.filter { $0.isActive(at: now) && $0.ban.scope.includes(scope) }.max { left, right in
             let ends = (left.endsAt ?? .distantFuture, right.endsAt ?? .distantFuture)
@@ -162,7 +162,7 @@ package struct BanEntry: Sendable, Equatable {
 
 extension BanPolicy {
     /// Until when a user's ban holds the user's proven number, too: numbers pass on to other people, so it is never
-    /// longer than policy says. `nil` where policy leaves numbers alone.
+    /// longer than policy says. `nil` if policy leaves numbers alone.
     package func phoneHoldEnd(ofBanUntil end: Date?, at now: Date) -> Date? {
         guard phoneBan > 0 else { return nil }
         let limit = now.addingTimeInterval(phoneBan)

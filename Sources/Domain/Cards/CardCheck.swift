@@ -39,7 +39,7 @@ package struct CardCheck: Sendable, Equatable {
         case poBox = "po_box"
         /// The text is written as the standard says.
         case conformance
-        /// The issuer, where it can be asked, says the same.
+        /// The issuer, if it can be asked, says the same.
         case issuerConfirmation = "issuer_confirmation"
         /// Nobody else at the provider showed the document, or a card of the person.
         case uniqueness

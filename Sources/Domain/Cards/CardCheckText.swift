@@ -12,7 +12,7 @@ extension CardCheck {
         return CardCheck(.uniqueness, .passed, "No other user of the app has shown this document or person.")
     }
 
-    /// Whether the card is of the person who was verified before; `nil` where nobody was.
+    /// Whether the card is of the person who was verified before; `nil` if nobody was.
     package static func samePerson(_ isSame: Bool?) -> CardCheck {
         switch isSame {
         case nil: CardCheck(.samePerson, .notApplicable, "No card was verified before.")

@@ -1,6 +1,6 @@
 import Encoding
 
-/// What is kept of a card once it was judged: what fills the user's row, and what its holder is shown.
+/// What is kept of a card once it was evaluated: what fills the user's row, and what its holder is shown.
 package struct CardFacts: Sendable, Equatable, Confidential {
     /// The form that the card was read from.
     package let source: IdentityCard.Source
@@ -12,9 +12,9 @@ package struct CardFacts: Sendable, Equatable, Confidential {
     package let name: PersonName?
     /// The holder's birthday.
     package let dateOfBirth: CalendarDate
-    /// Where the holder lives; `nil` where the card does not say, or no more.
+    /// Where the holder lives; `nil` if the card does not say, or no more.
     package private(set) var address: PostalAddress?
-    /// The normalised document number; `nil` where it was dropped after the card was archived.
+    /// The normalised document number; `nil` if it was dropped after the card was archived.
     package private(set) var documentNumber: String?
     /// In a dropped number's place, the blind indexes of the document by which bans still reach it: one for each kind of
     /// card that can have the number, under each version of the index key. Empty while the number is there.
@@ -51,7 +51,7 @@ package struct CardFacts: Sendable, Equatable, Confidential {
         var text: String { "\(version) \(digest.base64URL)" }
     }
 
-    /// Takes them from a card; `nil` where the card lacks what a proof rests on, which a hard check says too.
+    /// Takes them from a card; `nil` if the card lacks what a proof rests on, which a hard check says too.
     package init?(_ card: IdentityCard) {
         guard let dateOfBirth = card.dateOfBirth, let expiresOn = card.expiresOn, !card.name.full.isEmpty,
             !card.normalisedNumber.isEmpty
@@ -121,7 +121,7 @@ package struct CardFacts: Sendable, Equatable, Confidential {
 
     /// The same without some of it.
     ///
-    /// - Parameter indexes: what is to stand in the number's place, where that is dropped now.
+    /// - Parameter indexes: what is to stand in the number's place, if that is dropped now.
     package func without(_ dropped: Set<ArchivedDatum>, keeping indexes: [DocumentIndex]) -> CardFacts {
         var facts = self
         if dropped.contains(.postalAddress) { facts.address = nil }

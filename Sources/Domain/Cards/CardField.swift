@@ -1,4 +1,4 @@
-/// One datum as it stands on a card: where a property of an ``IdentityCard`` comes from.
+/// One datum as it is on a card: where a property of an ``IdentityCard`` comes from.
 package struct CardField: Sendable, Equatable, Confidential {
     /// The data element: three characters such as `DCS` on an AAMVA card, the standard's name of the field in a machine
     /// readable zone.

@@ -1,4 +1,4 @@
-/// What a card counts for that a user has shown.
+/// What became of a card that a user has shown.
 package enum CardStatus: String, Sendable, CaseIterable {
     case verified
     case inReview = "in_review"

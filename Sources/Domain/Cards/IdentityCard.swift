@@ -1,5 +1,5 @@
 /// What an identity card says, whichever form it was read from. Nothing in it is proved: a barcode or a machine readable
-/// zone can be written by anyone, and how far it counts is said by ``Assurance``.
+/// zone can be written by anyone, and how far it proves anything is said by ``Assurance``.
 package struct IdentityCard: Sendable, Equatable, Confidential {
     /// From what it was read.
     package let source: Source
@@ -7,7 +7,7 @@ package struct IdentityCard: Sendable, Equatable, Confidential {
     package let kind: Kind
     /// The holder's name.
     package var name = PersonName()
-    /// The holder's birthday; `nil` where the card states none that exists.
+    /// The holder's birthday; `nil` if the card states none that exists.
     package var dateOfBirth: CalendarDate?
     /// The day of issue; a machine readable zone has none.
     package var issuedOn: CalendarDate?
@@ -17,9 +17,9 @@ package struct IdentityCard: Sendable, Equatable, Confidential {
     package var sex: Sex?
     /// Where the holder lives; a machine readable zone has none.
     package var address: PostalAddress?
-    /// The document number as written, 25 characters at most by the AAMVA standard; empty where there is none.
+    /// The document number as written, 25 characters at most by the AAMVA standard; empty if there is none.
     package var documentNumber = ""
-    /// The issuing state, territory or province, two letters; `nil` where a country issues.
+    /// The issuing state, territory or province, two letters; `nil` if a country issues.
     package var jurisdiction: String?
     /// The issuing country, ISO 3166-1 alpha-3 or a code of ICAO 9303-3 §5.
     package var country: String?
@@ -90,7 +90,7 @@ package struct IdentityCard: Sendable, Equatable, Confidential {
         return String(number.suffix(min(4, (number.utf8.count + 1) / 2)))
     }
 
-    /// The holder's age in whole years on a day; `nil` where the card states no birthday.
+    /// The holder's age in whole years on a day; `nil` if the card states no birthday.
     package func age(on day: CalendarDate) -> Int? {
         dateOfBirth?.age(on: day)
     }

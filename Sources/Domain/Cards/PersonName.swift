@@ -1,6 +1,6 @@
-/// A person's name as a card holds it: capital letters, cut off where the card had no room.
+/// A person's name as a card holds it: capital letters, cut off if the card had no room.
 package struct PersonName: Sendable, Equatable, Confidential {
-    /// The family name (ICAO: primary identifier); `nil` where the card states none.
+    /// The family name (ICAO: primary identifier); `nil` if the card states none.
     package var family: String?
     package var given: String?
     package var middle: String?
@@ -26,7 +26,7 @@ package struct PersonName: Sendable, Equatable, Confidential {
         self.suffix = suffix
     }
 
-    /// All parts in the order of speech; empty where there is none.
+    /// All parts in the order of speech; empty if there is none.
     package var full: String {
         [given, middle, family, suffix].compactMap { $0 }.joined(separator: " ")
     }

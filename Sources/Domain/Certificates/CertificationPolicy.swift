@@ -2,7 +2,7 @@ import Foundation
 
 /// Who may get a certificate, and what it says: `Policies/certification.yaml`.
 package struct CertificationPolicy: Sendable, Equatable {
-    /// What stands before the authority.
+    /// What a requester must pass before the authority signs.
     package enum Gate: String, Sendable, CaseIterable {
         case open
         /// Holders of an enrolment token that a provider signed.
@@ -11,7 +11,7 @@ package struct CertificationPolicy: Sendable, Equatable {
         case captcha
     }
 
-    /// What stands before the authority.
+    /// What a requester must pass before the authority signs.
     package var gate = Gate.open
     /// Certificates per hour for one address (/32 of IPv4, /64 of IPv6).
     package var perHourPerAddress = 30
@@ -19,15 +19,15 @@ package struct CertificationPolicy: Sendable, Equatable {
     package var perHourPer56 = 60
     /// Certificates per hour for one IPv6 network of /48.
     package var perHourPer48 = 240
-    /// Certificates per hour for all together, where the gate is open.
+    /// Certificates per hour for all together, if the gate is open.
     package var openPerHour = 3000
     /// Renewals in 24 hours for one device.
     package var renewalsPerDay = 3
     /// The life of a certificate; never beyond the authority's own.
     package var validity: TimeInterval = 365 * 86_400
-    /// The certificate policy's object identifier (RFC 5280 §4.2.1.4); empty where certificates name none.
+    /// The certificate policy's object identifier (RFC 5280 §4.2.1.4); empty if certificates name none.
     package var policyOID = ""
-    /// The siteverify endpoint that judges captchas.
+    /// The siteverify endpoint that verifies captchas.
     package var captchaURL = ""
     /// The file that holds the siteverify secret.
     package var captchaSecretFile = ""

@@ -12,7 +12,7 @@ package enum ConnectionBudget {
         return isTooMany || isMore ? .max : sum
     }
 
-    /// How many of the wanted connections each of the two listeners can have; `nil` where that is too few to start.
+    /// How many of the wanted connections each of the two listeners can have; `nil` if that is too few to start.
     package static func connections(of wanted: Int, probes: Int, descriptors: Int) -> Int? {
         let affordable = (descriptors - min(descriptors, reserved + probes)) / 2
         guard affordable >= min(wanted, least) else { return nil }

@@ -26,7 +26,7 @@ package struct ConnectionCensus<ID: Hashable & Sendable>: Sendable {
 
     /// Whether a connection is taken.
     package enum Verdict: Sendable, Equatable {
-        /// It is; another closes for it, where one is named.
+        /// It is; another closes for it, if one is named.
         case taken(inPlaceOf: ID?)
         /// Those of its kind are all at work.
         case refused
@@ -55,7 +55,7 @@ package struct ConnectionCensus<ID: Hashable & Sendable>: Sendable {
 
     package var count: Int { entries.count }
 
-    /// A connection was accepted, from an address where it is known.
+    /// A connection was accepted, from an address if it is known.
     package mutating func insert(
         _ id: ID, from address: String?, now: UInt64, activity: (ID) -> Activity
     ) -> Verdict {
@@ -98,7 +98,7 @@ package struct ConnectionCensus<ID: Hashable & Sendable>: Sendable {
         entries[id] = nil
     }
 
-    /// Who gives way counts no more while it closes, or another would have to close as well.
+    /// Who gives way is not counted while it closes, or another would have to close as well.
     private mutating func leaveAddress(_ id: ID) {
         guard let address = entries[id]?.address else { return }
         entries[id]?.address = nil
@@ -113,7 +113,7 @@ package struct ConnectionCensus<ID: Hashable & Sendable>: Sendable {
         if byCertificate[certificate]?.isEmpty == true { byCertificate[certificate] = nil }
     }
 
-    /// Who closes for a connection that waits while the listener is full; `nil` where all are at work.
+    /// Who closes for a connection that waits while the listener is full; `nil` if all are at work.
     ///
     /// All are looked at once for many of these questions: a flood asks as often as it connects.
     package mutating func makeRoom(now: UInt64, activity: (ID) -> Activity) -> ID? {
@@ -138,7 +138,7 @@ package struct ConnectionCensus<ID: Hashable & Sendable>: Sendable {
         return idle.min { $0.rank < $1.rank }.map { .taken(inPlaceOf: $0.id) } ?? .refused
     }
 
-    /// The order in which connections give way; `nil` where one does not.
+    /// The order in which connections give way; `nil` if one does not.
     private static func rank(_ activity: Activity, _ now: UInt64) -> UInt64? {
         switch activity {
         case .busy: nil

@@ -10,7 +10,7 @@ package struct DeviceCertificate: Sendable, Equatable {
     package let deviceID: DeviceID
     /// SHA-256 of its SubjectPublicKeyInfo.
     package let keyHash: Digest256
-    /// From when it counts, backdated for slow clocks.
+    /// From when it is valid, backdated for slow clocks.
     package let notBefore: Date
     package let notAfter: Date
     package let issuedAt: Date
@@ -56,7 +56,7 @@ package struct DeviceCertificate: Sendable, Equatable {
         return Date(timeIntervalSince1970: exact.timeIntervalSince1970.rounded(.up))
     }
 
-    /// Judges it at a moment, on every request: a resumed TLS connection never passes the handshake's own check.
+    /// Evaluates it at a moment, on every request: a resumed TLS connection never passes the handshake's own check.
     ///
     /// - Throws: ``Refusal`` `certificate_revoked`, whose sentence says which of the reasons it is.
     package func requireValid(at now: Date) throws(Refusal) {

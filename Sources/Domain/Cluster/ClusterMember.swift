@@ -55,7 +55,7 @@ package enum NodeAgreement: Sendable, Equatable {
     /// It may not: the store says that a newer version of the wrapping key is in force than this node has.
     case behind(versionInForce: Int)
 
-    /// Judges a node that starts.
+    /// Checks a node that starts.
     ///
     /// - Parameters:
     ///   - own: what the node has.

@@ -7,7 +7,7 @@ import Foundation
 package struct ReceiverBreaker: Sendable, Equatable {
     /// How many attempts in a row failed.
     package let failures: Int
-    /// Until when nothing is sent to it; `nil` where it was not left alone.
+    /// Until when nothing is sent to it; `nil` if it was not left alone.
     package let restingUntil: Date?
 
     /// How many attempts at one receiver are under way at once.

@@ -25,7 +25,7 @@ package struct RetryRule: Sendable, Equatable {
         self.factor = factor
     }
 
-    /// The wait after a number of tries; `nil` where there is to be no other.
+    /// The wait after a number of tries; `nil` if there is to be no other.
     package func wait(afterTries made: Int) -> TimeInterval? {
         guard made < tries else { return nil }
         return min(longestWait, firstWait * pow(factor, Double(max(made, 1) - 1)))

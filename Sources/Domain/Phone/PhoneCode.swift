@@ -15,7 +15,7 @@ package struct PhoneCode: Sendable {
 
 /// The keys that codes are derived under, by version: the same on all nodes of one service.
 ///
-/// A code is derived when it is sent and again when it is compared, and stands nowhere in between. A verification
+/// A code is derived when it is sent and again when it is compared, and is stored nowhere in between. A verification
 /// remembers the version, so that a new key leaves codes that are on their way valid. A node that meets a version which
 /// it does not have reads its keys again: another may have it already.
 package struct PhoneCodeKeys: Sendable {
@@ -30,9 +30,9 @@ package struct PhoneCodeKeys: Sendable {
     private let holder: Holder
     private let readAgain: (@Sendable () throws -> Secrets)?
 
-    /// Takes secrets; `nil` where there is none.
+    /// Takes secrets; `nil` if there is none.
     ///
-    /// - Parameter readAgain: gives the secrets as they stand now; `nil` where they stay as they are.
+    /// - Parameter readAgain: gives the secrets as they stand now; `nil` if they stay as they are.
     package init?(_ secrets: Secrets, readAgain: (@Sendable () throws -> Secrets)? = nil) {
         guard !secrets.isEmpty else { return nil }
         holder = Holder(secrets.mapValues { SymmetricKey(data: $0.reveal()) })
@@ -67,7 +67,7 @@ package struct PhoneCodeKeys: Sendable {
         return keys[version]
     }
 
-    /// The code of a verification for a number; `nil` where its key is gone.
+    /// The code of a verification for a number; `nil` if its key is gone.
     ///
     /// HMAC-SHA-256 (RFC 2104) over a label, then version, verification, user and device in fixed lengths, then the
     /// number. The code is the first of the value's four 64-bit words that lies below the largest multiple of

@@ -46,7 +46,7 @@ package struct PhonePolicy: Sendable, Equatable {
     package var breakerSends = 50
     /// Of how many in a hundred texts, at least.
     package var breakerVerifiedPercent = 15
-    /// How long texts are thinned out where fewer are shown.
+    /// How long texts are thinned out if fewer are shown.
     package var breakerPause: TimeInterval = 3600
     /// Texts in an hour that go out where they are thinned out; each right code allows one more.
     package var thinnedPerHour = 10

@@ -20,7 +20,7 @@ package enum PhoneVerificationState: String, Sendable, CaseIterable {
         case expire
     }
 
-    /// The state after an event; `nil` where it is not allowed.
+    /// The state after an event; `nil` if it is not allowed.
     package func after(_ event: Event) -> PhoneVerificationState? {
         switch (self, event) {
         case (.open, .rightCode): .verified
@@ -102,9 +102,9 @@ package struct PhoneVerification: Sendable, Equatable {
         case notCompared = "not_compared"
     }
 
-    /// Judges a check that ``checks`` counts already.
+    /// Evaluates a check that ``checks`` counts already.
     ///
-    /// - Parameter isRight: whether the code is the one; looked at only where the check may count.
+    /// - Parameter isRight: whether the code is the one; looked at only if the check may succeed.
     package func verdict(isRight: Bool, now: Date, policy: PhonePolicy) -> CheckVerdict {
         var before = self
         before.checks -= 1
@@ -118,7 +118,7 @@ package struct PhoneVerification: Sendable, Equatable {
         }
     }
 
-    /// From when on the code may be sent again; `nil` where it may no more.
+    /// From when on the code may be sent again; `nil` if it may no more.
     package func resendAfter(policy: PhonePolicy) -> Date? {
         guard resends < policy.resendAfter.count, verifiedAt == nil, checks < policy.checksPerVerification else {
             return nil
@@ -151,7 +151,7 @@ package struct PhoneVerification: Sendable, Equatable {
 package struct FailureStreak: Sendable, Equatable {
     /// How many, since the last right code or the last freeze.
     package var count: Int
-    /// Until when no code of this user for this number counts.
+    /// Until when no code of this user for this number is accepted.
     package var frozenUntil: Date?
 
     package init(count: Int = 0, frozenUntil: Date? = nil) {
@@ -159,12 +159,12 @@ package struct FailureStreak: Sendable, Equatable {
         self.frozenUntil = frozenUntil
     }
 
-    /// Whether no code counts at a moment.
+    /// Whether no code is accepted at a moment.
     package func isFrozen(now: Date) -> Bool {
         frozenUntil.map { now < $0 } ?? false
     }
 
-    /// Counts a wrong code; `true` where it is the one that freezes.
+    /// Counts a wrong code; `true` if it is the one that freezes.
     package mutating func countFailure(now: Date, policy: PhonePolicy) -> Bool {
         count += 1
         guard count >= policy.failuresBeforeFreeze else { return false }

@@ -25,7 +25,7 @@ package struct Tally: Sendable, Equatable {
     }
 }
 
-/// What is thinned out where too few codes come back: only so many texts go out there, the first of each group of requesters.
+/// What is thinned out if too few codes come back: only so many texts go out there, the first of each group of requesters.
 package enum SendScope: String, Sendable, CaseIterable {
     /// The 10,000 numbers that share all but the last four digits.
     case prefix
@@ -64,7 +64,7 @@ package struct SendCounts: Sendable {
 
     package init() {}
 
-    /// What the breaker judges a scope by.
+    /// What the breaker evaluates a scope by.
     func conversion(of scope: SendScope) -> Conversion {
         switch scope {
         case .prefix: prefix.hour

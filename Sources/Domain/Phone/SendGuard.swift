@@ -49,16 +49,16 @@ package enum SendDecision: Sendable, Equatable {
     /// It bears on its country only while its provider's own share of failures there is small. What got through something
     /// that is thinned out is counted there.
     case send(bearsOn: Set<SendScope>, through: Set<SendScope>)
-    /// It does not; `thins` where the breaker trips at this moment.
+    /// It does not; `thins` if the breaker trips at this moment.
     case withhold(WithheldReason, thins: SendScope?)
 }
 
 /// Decides about texts: what a telephone fraudster earns with each text that reaches a number of his, a user's budget
 /// and an operator's money. Pure: what was sent before comes in, what is decided goes out.
 ///
-/// Nobody may use up what others share. Requesters are judged in groups (provider, network, age of the account) before a
+/// Nobody may use up what others share. Requesters are evaluated in groups (provider, network, age of the account) before a
 /// prefix, a provider or a country is; of a prefix's budget a network that holds texts without a right code there has half;
-/// and where too few codes come back, texts are thinned out: the first of each group, so many an hour. Whoever proved a
+/// and if too few codes come back, texts are thinned out: the first of each group, so many an hour. Whoever proved a
 /// number before always gets a text to it, within that number's own limits.
 package struct SendGuard: Sendable {
     private let policy: PhonePolicy

@@ -5,7 +5,7 @@ package enum LimitedNetwork {
     ///
     /// - Parameter key: an IPv4 address, or an IPv6 network of /64 with its eight bytes in decimal, as in
     ///   `32.1.13.184.0.1.2.3/64`.
-    /// - Returns: the keys of its /56 and its /48; `nil` where there are none.
+    /// - Returns: the keys of its /56 and its /48; `nil` if there are none.
     package static func wider(than key: String) -> (bits56: String, bits48: String)? {
         guard key.hasSuffix("/64") else { return nil }
         let bytes = key.dropLast(3).split(separator: ".", omittingEmptySubsequences: false)

@@ -69,7 +69,7 @@ package struct CardPolicy: Sendable, Equatable {
     /// person's or an invented card. Published number formats are too old for that, most real barcodes depart from the
     /// standard, people move, and the names that they go by are not those on their cards.
     package var reviewedChecks = ["postal_code", "issuer_confirmation", "uniqueness"]
-    /// The service that asks a card's issuer; empty where there is none.
+    /// The service that asks a card's issuer; empty if there is none.
     package var issuerCheckURL = ""
     package var issuerCheckSecretFile = "issuer-check.secret"
     package var issuerCheckTimeout: TimeInterval = 5

@@ -1,7 +1,7 @@
 import Encoding
 import Foundation
 
-/// So many in such a time. Judged by the generic cell rate algorithm (ITU-T I.371): one time stamp is all the state,
+/// So many in such a time. Evaluated by the generic cell rate algorithm (ITU-T I.371): one time stamp is all the state,
 /// a full burst is allowed after a pause, and then one each `period / count`.
 package struct RateLimit: Sendable, Equatable {
     /// How many in one period.
@@ -23,7 +23,7 @@ package struct RateLimit: Sendable, Equatable {
         case refused(retryAfter: Int)
     }
 
-    /// Judges an attempt.
+    /// Evaluates an attempt.
     ///
     /// - Parameter arrival: the theoretical arrival time that was kept, `nil` at first.
     package func evaluate(arrival: Date?, now: Date) -> Verdict {

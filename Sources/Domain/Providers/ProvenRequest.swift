@@ -4,9 +4,9 @@ package struct ProvenRequest: Sendable, Equatable {
     package let method: String
     /// The path as sent, percent-encoded.
     package let path: String
-    /// What follows `?`; `nil` where nothing does.
+    /// What follows `?`; `nil` if nothing does.
     package let query: String?
-    /// The bytes of the body; none where it has none.
+    /// The bytes of the body; none if it has none.
     package let body: [UInt8]
 
     package init(method: String, path: String, query: String? = nil, body: [UInt8]) {

@@ -47,7 +47,7 @@ package struct Slug: Hashable, Sendable {
         self.text = text
     }
 
-    /// Derives a slug from a name: what is no letter or digit becomes a hyphen. `nil` where nothing is left.
+    /// Derives a slug from a name: what is no letter or digit becomes a hyphen. `nil` if nothing is left.
     package init?(from name: String) {
         let parts = name.lowercased().split { !$0.isASCII || !($0.isLetter || $0.isNumber) }
         self.init(String(parts.joined(separator: "-").prefix(40)))

@@ -6,7 +6,7 @@ package struct Refusal: Error, Sendable {
     package let code: Code
     /// One sentence that a developer can act on: no secret and no other person's data.
     package let detail: String
-    /// A finer word under the code, such as `bad_signature`; fixed by the contract where it exists.
+    /// A finer word under the code, such as `bad_signature`; fixed by the contract if it exists.
     package let reason: Reason?
     /// The company's own word for a ban (`user_banned`); it is written in the place of the reason.
     package let banReason: Ban.Reason?
@@ -20,7 +20,7 @@ package struct Refusal: Error, Sendable {
     package let retryAfter: Int?
     /// Every check of a card that was refused (`card_rejected`).
     package let checks: [CardCheck]
-    /// When what refuses ends by itself (`user_banned`); `nil` where it does not.
+    /// When what refuses ends by itself (`user_banned`); `nil` if it does not.
     package let until: Date?
     /// What opens the export and the erasure of the own data to a banned user (`user_banned`).
     package let exportToken: Secret<String>?

@@ -13,7 +13,7 @@ package struct User: Sendable, Equatable {
     package var assurance: Assurance
     /// When the user was first seen.
     package let createdAt: Date
-    /// A keyed digest of what the provider says of the user; `nil` where it said nothing yet.
+    /// A keyed digest of what the provider says of the user; `nil` if it said nothing yet.
     package let profileIndex: Digest256?
 
     package init(

@@ -9,7 +9,7 @@ package struct ServiceURL: Sendable, Equatable, CustomStringConvertible {
     package var host: String { web.host }
     /// Starts with `/`, percent-encoded as on the wire.
     package var path: String { web.path }
-    /// What follows `?`, as on the wire; empty where there is none.
+    /// What follows `?`, as on the wire; empty if there is none.
     package var query: String { web.query }
 
     /// Reads a URL; `nil` if the service may not be asked there.

@@ -10,7 +10,7 @@ struct ClaimReader {
     /// What was wrong so far, in the order of reading.
     private(set) var defects: [TokenDefect] = []
 
-    /// When a token was made and until when it counts.
+    /// When a token was made and until when it is valid.
     struct Validity {
         var issuedAt = Date.distantPast
         var expiresAt = Date.distantPast
@@ -29,7 +29,7 @@ struct ClaimReader {
         defects.append(TokenDefect(reason, detail))
     }
 
-    /// A string that must be there; empty where it is not.
+    /// A string that must be there; empty if it is not.
     mutating func text(_ name: String, bytes: ClosedRange<Int>) -> String {
         guard has(name) else {
             note(.missingClaim, "The claim \(name) is missing.")
@@ -92,7 +92,7 @@ struct ClaimReader {
         }
     }
 
-    /// `iat`, `exp` and, where it is there, `nbf`, judged against a moment (RFC 7519 §4.1.4 to §4.1.6).
+    /// `iat`, `exp` and, if it is there, `nbf`, checked against a moment (RFC 7519 §4.1.4 to §4.1.6).
     mutating func validity(now: Date, clockSkew: TimeInterval, maximumLifetime: TimeInterval) -> Validity {
         var validity = Validity()
         let allowed = "the \(Self.seconds(clockSkew)) s allowed"
@@ -127,7 +127,7 @@ struct ClaimReader {
         return validity
     }
 
-    /// `iat` where nothing else bounds a token's life: not in the future, and not older than a time.
+    /// `iat` if nothing else bounds a token's life: not in the future, and not older than a time.
     mutating func issued(now: Date, clockSkew: TimeInterval, maximumAge: TimeInterval) -> Date {
         guard let issuedAt = date("iat", required: true) else { return .distantPast }
         let age = now.timeIntervalSince(issuedAt)

@@ -46,7 +46,7 @@ package struct TokenHeader: Sendable, Equatable {
             .unsupportedHeader, "The header carries \(first), which is not supported here: leave it out.")
     }
 
-    /// The refusal of a `typ` that is none of the kind's, or that is missing where it must be there.
+    /// The refusal of a `typ` that is none of the kind's, or that is missing if it must be there.
     func typeDefect(required: Bool, among types: [String] = ["JWS", "JWT"]) -> TokenDefect? {
         let named = types.joined(separator: " or ")
         guard let type else {

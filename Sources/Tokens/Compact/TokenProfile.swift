@@ -3,13 +3,13 @@ import Foundation
 
 /// What one kind of token must be like before and beyond its claims: the differences between the kinds, as values.
 struct TokenProfile: Sendable {
-    /// The kind's `cty`, without spaces; `nil` where it is not looked at.
+    /// The kind's `cty`, without spaces; `nil` if it is not looked at.
     let contentType: String?
     /// Whether `typ` must be there.
     let requiresType: Bool
-    /// What it is, where it is there.
+    /// What it is, if it is there.
     var types = ["JWS", "JWT"]
-    /// Whether `aud` must be there; where it is, it names the realm in any kind.
+    /// Whether `aud` must be there; if it is, it names the realm in any kind.
     let requiresAudience: Bool
     /// The most that `exp − iat` may be, in seconds.
     let maximumLifetime: TimeInterval

@@ -1,11 +1,11 @@
 import Domain
 import Encoding
 
-/// One condition on a token, judged before any of its claims. A verifier stops at the first that fails, a report
+/// One condition on a token, checked before any of its claims. A verifier stops at the first that fails, a report
 /// (``IdentityTokenVerifier/check(_:provider:keys:now:)``) lists them all.
 struct TokenRule: Sendable {
     /// A token together with what was found for it.
-    struct Case: Sendable {
+    struct Input: Sendable {
         let token: UnverifiedToken
         let profile: TokenProfile
         let provider: Provider?
@@ -24,34 +24,34 @@ struct TokenRule: Sendable {
     }
 
     /// What is wrong, if something is. A rule that lacks what it would compare with leaves that to the rule before it.
-    let defect: @Sendable (Case) -> TokenDefect?
+    let defect: @Sendable (Input) -> TokenDefect?
 
-    /// In the order in which they are judged: the signature last, since it alone costs time.
+    /// In the order in which they are checked: the signature last, since it alone costs time.
     static let all: [TokenRule] = [
         supportedHeader, type, contentType, issuer, knownKey, activeKey, algorithm, signature,
     ]
 
     static let supportedHeader = TokenRule { $0.token.header.unsupportedDefect }
 
-    static let type = TokenRule { judged in
-        judged.token.header.typeDefect(required: judged.profile.requiresType, among: judged.profile.types)
+    static let type = TokenRule { input in
+        input.token.header.typeDefect(required: input.profile.requiresType, among: input.profile.types)
     }
 
-    static let contentType = TokenRule { judged in
-        guard let expected = judged.profile.contentType else { return nil }
-        guard let contentType = judged.token.header.contentType else {
+    static let contentType = TokenRule { input in
+        guard let expected = input.profile.contentType else { return nil }
+        guard let contentType = input.token.header.contentType else {
             return TokenDefect(.wrongType, "The header has no cty: write \(expected).")
         }
         return contentType.utf8.elementsEqual(expected.utf8)
             ? nil : TokenDefect(.wrongType, "The header's cty is not \(expected): this is another kind of token.")
     }
 
-    static let issuer = TokenRule { judged in
-        guard let claim = judged.token.payload["iss"] else {
+    static let issuer = TokenRule { input in
+        guard let claim = input.token.payload["iss"] else {
             return TokenDefect(.missingClaim, "The claim iss is missing: it is the provider id.")
         }
         guard claim.text != nil else { return TokenDefect(.malformed, "The claim iss is not a string.") }
-        guard let provider = judged.provider, provider.id == judged.token.issuer else {
+        guard let provider = input.provider, provider.id == input.token.issuer else {
             return TokenDefect(.unknownIssuer, "The claim iss names no registered provider.")
         }
         guard provider.disabledAt == nil else {
@@ -60,23 +60,23 @@ struct TokenRule: Sendable {
         return nil
     }
 
-    static let knownKey = TokenRule { judged in
-        guard judged.token.header.keyID != nil else {
+    static let knownKey = TokenRule { input in
+        guard input.token.header.keyID != nil else {
             return TokenDefect(.unknownKey, "The header has no kid: it is the key id that registration gave out.")
         }
-        guard let key = judged.key, key.id == judged.token.keyID, key.providerID == judged.provider?.id else {
+        guard let key = input.key, key.id == input.token.keyID, key.providerID == input.provider?.id else {
             return TokenDefect(.unknownKey, "The header's kid names no key of this provider.")
         }
         return nil
     }
 
-    static let activeKey = TokenRule { judged in
-        judged.key?.retired == true
+    static let activeKey = TokenRule { input in
+        input.key?.retired == true
             ? TokenDefect(.keyRetired, "The key that kid names is retired: sign with an active one.") : nil
     }
 
-    static let algorithm = TokenRule { judged in
-        guard let key = judged.key, judged.token.header.algorithm != key.verificationKey.algorithm.rawValue else {
+    static let algorithm = TokenRule { input in
+        guard let key = input.key, input.token.header.algorithm != key.verificationKey.algorithm.rawValue else {
             return nil
         }
         let registered = key.verificationKey.algorithm.rawValue
@@ -84,9 +84,9 @@ struct TokenRule: Sendable {
             .algorithmMismatch, "The header's alg is not \(registered), for which the key is registered.")
     }
 
-    static let signature = TokenRule { judged in
-        guard let key = judged.key, judged.token.header.algorithm == key.verificationKey.algorithm.rawValue,
-            !key.verificationKey.isValid(signature: judged.token.signature, over: judged.token.signingInput)
+    static let signature = TokenRule { input in
+        guard let key = input.key, input.token.header.algorithm == key.verificationKey.algorithm.rawValue,
+            !key.verificationKey.isValid(signature: input.token.signature, over: input.token.signingInput)
         else { return nil }
         let form =
             switch key.verificationKey.algorithm {

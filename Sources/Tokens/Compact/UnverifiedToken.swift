@@ -16,16 +16,16 @@ package struct UnverifiedToken: Sendable {
     package let payload: JSONValue
     /// The signature's bytes.
     package let signature: [UInt8]
-    /// Who the token says made it; `nil` where `iss` is no provider id. Good for finding the key, no more.
+    /// Who the token says made it; `nil` if `iss` is no provider id. Good for finding the key, no more.
     package let issuer: ProviderID?
-    /// The key that the token says it was signed with; `nil` where `kid` is no key id.
+    /// The key that the token says it was signed with; `nil` if `kid` is no key id.
     package let keyID: ProviderKeyID?
     private let compact: [UInt8]
     private let signingInputLength: Int
 
     /// Reads the compact form.
     ///
-    /// - Parameter code: what the refusal is called where the token is not an identity token.
+    /// - Parameter code: what the refusal is called if the token is not an identity token.
     /// - Throws: `Refusal` with reason `malformed` or `unsupported_header`.
     package init(_ compact: String, refusing code: Refusal.Code = .invalidIdentityToken) throws(Refusal) {
         do throws(TokenDefect) {

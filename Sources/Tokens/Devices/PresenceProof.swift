@@ -9,15 +9,15 @@ import PhoneNumbers
 /// authentication: `cty` `layer-presence;v=1`, `alg` the key's, claims `nce` (a nonce of this service, which the
 /// caller spends), `iat`, `method` and `phone_sha256`, the base64url SHA-256 of the number in E.164 form.
 package struct PresenceProof: Sendable, Equatable {
-    /// The nonce in it, not yet judged nor spent.
+    /// The nonce in it, not yet checked nor spent.
     package let nonce: String
     package let issuedAt: Date
     /// How the person was recognized, in the device's own word, such as `touch_id`.
     package let method: String
 
-    /// Judges a proof for a number.
+    /// Verifies a proof for a number.
     ///
-    /// - Parameter key: the device's presence key; where it registered none, nothing is a proof.
+    /// - Parameter key: the device's presence key; if it registered none, nothing is a proof.
     /// - Throws: `Refusal` `invalid_presence_proof` with the reasons of identity tokens that apply to it.
     package init(
         _ compact: String, for number: PhoneNumber, key: VerificationKey?, clockSkew: TimeInterval = 60, now: Date

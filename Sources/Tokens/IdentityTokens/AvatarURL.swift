@@ -6,7 +6,7 @@ enum AvatarURL {
     /// Longer ones are refused, in bytes.
     static let maximumLength = 2048
 
-    /// What keeps an address from being used, in words; `nil` where it is fine.
+    /// What keeps an address from being used, in words; `nil` if it is fine.
     static func objection(to text: String, hosts: [String]) -> String? {
         let prefix = "https://"
         guard text.hasPrefix(prefix) else { return "does not begin with https://" }

@@ -3,7 +3,7 @@ import Foundation
 
 /// An identity token whose signature and claims hold. Only ``IdentityTokenVerifier`` makes one.
 ///
-/// Its nonce is not judged yet: that takes the store, in the transaction that spends it.
+/// Its nonce is not checked yet: that takes the store, in the transaction that spends it.
 package struct IdentityToken: Sendable, Equatable {
     /// Who vouches (`iss`).
     package let provider: ProviderID
@@ -13,7 +13,7 @@ package struct IdentityToken: Sendable, Equatable {
     package let nonce: String
     /// When the token was made (`iat`).
     package let issuedAt: Date
-    /// Until when it counts (`exp`).
+    /// Until when it is valid (`exp`).
     package let expiresAt: Date
     /// The app that it is for (`app_id`); must equal the request's.
     package let applicationID: ApplicationID?
@@ -38,7 +38,7 @@ package struct IdentityToken: Sendable, Equatable {
     }
 }
 
-/// The claims of an identity token as read. They are to be used only where the reader kept no defect.
+/// The claims of an identity token as read. They are to be used only if the reader kept no defect.
 struct IdentityClaims {
     let externalID: String
     let nonce: String
@@ -66,10 +66,10 @@ struct IdentityClaims {
 
 /// What is wrong with a token, for the developer who made it: every defect at once.
 package struct TokenCheck: Sendable, Equatable {
-    /// In the order in which they would be met; empty where a session could be opened (nonce apart).
+    /// In the order in which they would be met; empty if a session could be opened (nonce apart).
     package var defects: [TokenDefect]
     /// How far the provider's clock is ahead of this server's, `iat` − now in whole seconds; `nil` without `iat`.
     package let clockSkew: Int?
-    /// The nonce in the token, for whoever can say how it stands; `nil` where there is none.
+    /// The nonce in the token, for whoever can say whether it is spent; `nil` if there is none.
     package let nonce: String?
 }

@@ -4,8 +4,8 @@ import Foundation
 
 /// Turns an ``UnverifiedToken`` into an ``IdentityToken``, or says why not.
 ///
-/// The caller looks up what ``UnverifiedToken/issuer`` and ``UnverifiedToken/keyID`` name, then asks for the judgement.
-/// Claims are judged only once the signature holds, so that nobody learns anything by forging.
+/// The caller looks up what ``UnverifiedToken/issuer`` and ``UnverifiedToken/keyID`` name, then asks for the verification.
+/// Claims are checked only once the signature holds, so that nobody learns anything by forging.
 package struct IdentityTokenVerifier: Sendable {
     /// What `aud` must name.
     package let realm: String
@@ -27,17 +27,17 @@ package struct IdentityTokenVerifier: Sendable {
         self.init(realm: realm, clockSkew: policy.clockSkew, maximumLifetime: policy.maximumLifetime)
     }
 
-    /// Judges a token.
+    /// Verifies a token.
     ///
     /// - Parameters:
-    ///   - provider: the provider that the token's `iss` names, `nil` where there is none.
-    ///   - key: the key that the token's `kid` names, `nil` where there is none.
+    ///   - provider: the provider that the token's `iss` names, `nil` if there is none.
+    ///   - key: the key that the token's `kid` names, `nil` if there is none.
     /// - Throws: `Refusal` `invalid_identity_token`, its reason one of `Refusal.Reason.ofIdentityTokens`.
     package func verify(
         _ token: UnverifiedToken, provider: Provider?, key: RegisteredKey?, now: Date
     ) throws(Refusal) -> IdentityToken {
-        let judged = TokenRule.Case(token: token, profile: profile, provider: provider, key: key)
-        let (provider, key) = try judged.requireTrust(refusing: .invalidIdentityToken)
+        let input = TokenRule.Input(token: token, profile: profile, provider: provider, key: key)
+        let (provider, key) = try input.requireTrust(refusing: .invalidIdentityToken)
         var claims = ClaimReader(token.payload)
         let identity = IdentityClaims(from: &claims, provider: provider, verifier: self, now: now)
         if let defect = claims.defects.first { throw defect.refusal(.invalidIdentityToken) }
@@ -61,13 +61,13 @@ package struct IdentityTokenVerifier: Sendable {
             return TokenCheck(defects: [defect], clockSkew: nil, nonce: nil)
         }
         let key = keys.first { $0.id == token.keyID && $0.providerID == provider.id }
-        let judged = TokenRule.Case(token: token, profile: profile, provider: provider, key: key)
+        let input = TokenRule.Input(token: token, profile: profile, provider: provider, key: key)
         var claims = ClaimReader(token.payload)
         let identity = IdentityClaims(from: &claims, provider: provider, verifier: self, now: now)
         var silent = ClaimReader(token.payload)
         let issuedAt = silent.date("iat", required: false)
         return TokenCheck(
-            defects: TokenRule.all.compactMap { $0.defect(judged) } + claims.defects,
+            defects: TokenRule.all.compactMap { $0.defect(input) } + claims.defects,
             clockSkew: issuedAt.map { Int(saturating: $0.timeIntervalSince(now).rounded()) },
             nonce: identity.nonce.isEmpty ? nil : identity.nonce)
     }

@@ -5,7 +5,7 @@ extension VerificationKey {
     /// Takes a public JWK (RFC 7517 §4; RSA, P-256, P-384: RFC 7518 §6; Ed25519: RFC 8037 §2).
     ///
     /// - Parameter algorithm: if it is `nil`, the key's own `alg` is taken, then the usual one of its type.
-    /// - Throws: `Refusal` `invalid_provider_key` with reason `private_key` where a private part is in it, otherwise
+    /// - Throws: `Refusal` `invalid_provider_key` with reason `private_key` if a private part is in it, otherwise
     ///   `malformed`, `weak_key` or `unsupported_key`.
     package init(jwk: JSONValue, algorithm: SignatureAlgorithm? = nil) throws(Refusal) {
         do throws(PublicKeyDefect) {

@@ -4,14 +4,14 @@ import Foundation
 /// That a provider holds the private half of a key that it wants to add (compare RFC 8555 §7.3.5, RFC 7800).
 ///
 /// A compact JWS by the new key over the provider id: the payload's `iss` or `sub` (both only if equal) is the provider
-/// id, `iat` and `exp` lie at most ten minutes apart, `aud`, where it is there, names the realm. `kid`, `typ` and `cty`
+/// id, `iat` and `exp` lie at most ten minutes apart, `aud`, if it is there, names the realm. `kid`, `typ` and `cty`
 /// need not be there: the key has no id yet. A repeated proof adds nothing, since a key is registered once.
 package struct KeyPossessionProof: Sendable {
     /// The key, shown to be in its owner's hands.
     package let key: VerificationKey
     package let provider: ProviderID
 
-    /// Judges a proof.
+    /// Verifies a proof.
     ///
     /// - Parameters:
     ///   - key: the new key; the proof's `alg` must be its algorithm.

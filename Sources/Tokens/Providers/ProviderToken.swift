@@ -11,7 +11,7 @@ package struct ProviderToken: Sendable, Equatable {
     package let keyID: ProviderKeyID
     /// When it was made (`iat`).
     package let issuedAt: Date
-    /// Until when it counts (`exp`), at most an hour later.
+    /// Until when it is valid (`exp`), at most an hour later.
     package let expiresAt: Date
 }
 
@@ -35,7 +35,7 @@ package struct EnrolmentToken: Sendable, Equatable {
     package let identifier: String
     /// When it was made (`iat`).
     package let issuedAt: Date
-    /// Until when it counts (`exp`), at most ten minutes later.
+    /// Until when it is valid (`exp`), at most ten minutes later.
     package let expiresAt: Date
     /// Until when its name must be remembered.
     package let rememberUntil: Date
@@ -55,18 +55,18 @@ package struct ProviderTokenVerifier: Sendable {
         self.clockSkew = clockSkew
     }
 
-    /// Judges a bearer token.
+    /// Verifies a bearer token.
     ///
     /// - Throws: `Refusal` `provider_token_invalid`, its sentence saying what is wrong.
     package func verify(
         _ token: UnverifiedToken, provider: Provider?, key: RegisteredKey?, now: Date
     ) throws(Refusal) -> ProviderToken {
-        let judged = TokenRule.Case(token: token, profile: .provider, provider: provider, key: key)
+        let input = TokenRule.Input(token: token, profile: .provider, provider: provider, key: key)
         var claims = ClaimReader(token.payload)
-        return try self.token(judged, &claims, now: now)
+        return try self.token(input, &claims, now: now)
     }
 
-    /// Judges a token for one call that changes something: `exp − iat` at most 60 s, `jti`, `htm` and `htu`, the request's
+    /// Verifies a token for one call that changes something: `exp − iat` at most 60 s, `jti`, `htm` and `htu`, the request's
     /// method and target URI (RFC 9449 §4.2), and `body_sha256`, the base64url SHA-256 of its body (of no bytes where it
     /// has none).
     ///
@@ -74,7 +74,7 @@ package struct ProviderTokenVerifier: Sendable {
     package func verifyFresh(
         _ token: UnverifiedToken, request: ProvenRequest, provider: Provider?, key: RegisteredKey?, now: Date
     ) throws(Refusal) -> FreshProviderToken {
-        let judged = TokenRule.Case(token: token, profile: .freshProvider, provider: provider, key: key)
+        let input = TokenRule.Input(token: token, profile: .freshProvider, provider: provider, key: key)
         var claims = ClaimReader(token.payload)
         let identifier = claims.text("jti", bytes: 1...128)
         let method = claims.text("htm", bytes: 1...16)
@@ -89,23 +89,23 @@ package struct ProviderTokenVerifier: Sendable {
                 claims.note(.malformed, "The claim body_sha256 is not the base64url SHA-256 of this request's body.")
             }
         }
-        let verified = try self.token(judged, &claims, now: now)
+        let verified = try self.token(input, &claims, now: now)
         return FreshProviderToken(
             token: verified, identifier: identifier, rememberUntil: verified.expiresAt.addingTimeInterval(clockSkew))
     }
 
-    /// Judges an enrolment token: `exp − iat` at most ten minutes, and `jti`.
+    /// Verifies an enrolment token: `exp − iat` at most ten minutes, and `jti`.
     ///
     /// - Throws: `Refusal` `invalid_csr` with reason `gate`, its sentence saying what is wrong.
     package func verifyEnrolment(
         _ token: UnverifiedToken, provider: Provider?, key: RegisteredKey?, now: Date
     ) throws(Refusal) -> EnrolmentToken {
-        let judged = TokenRule.Case(token: token, profile: .enrolment, provider: provider, key: key)
+        let input = TokenRule.Input(token: token, profile: .enrolment, provider: provider, key: key)
         var claims = ClaimReader(token.payload)
         let identifier = claims.text("jti", bytes: 1...128)
         let verified: ProviderToken
         do throws(Refusal) {
-            verified = try self.token(judged, &claims, now: now)
+            verified = try self.token(input, &claims, now: now)
         } catch {
             throw Refusal(.invalidCSR, "The enrolment token does not count. \(error.detail)", reason: .gate)
         }
@@ -114,12 +114,12 @@ package struct ProviderTokenVerifier: Sendable {
             expiresAt: verified.expiresAt, rememberUntil: verified.expiresAt.addingTimeInterval(clockSkew))
     }
 
-    /// Judges the rules, then what all three kinds claim; the reader may hold defects of a kind's own claims already.
+    /// Applies the rules, then what all three kinds claim; the reader may hold defects of a kind's own claims already.
     private func token(
-        _ judged: TokenRule.Case, _ claims: inout ClaimReader, now: Date
+        _ input: TokenRule.Input, _ claims: inout ClaimReader, now: Date
     ) throws(Refusal) -> ProviderToken {
-        let (provider, key) = try judged.requireTrust(refusing: .providerTokenInvalid)
-        let profile = judged.profile
+        let (provider, key) = try input.requireTrust(refusing: .providerTokenInvalid)
+        let profile = input.profile
         let validity = claims.validity(now: now, clockSkew: clockSkew, maximumLifetime: profile.maximumLifetime)
         claims.audience(realm: realm, required: profile.requiresAudience)
         if let defect = claims.defects.first { throw defect.refusal(.providerTokenInvalid) }

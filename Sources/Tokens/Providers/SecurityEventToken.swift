@@ -95,15 +95,15 @@ extension ProviderTokenVerifier {
     /// How old a provider's event may be, seconds; receivers that were away are told late.
     package static let maximumEventAge: TimeInterval = 3600
 
-    /// Judges an event token: `typ` `secevent+jwt`, `kid`, `iss`, `aud`, `iat` within an hour, `jti`, `sub_id` (or the
+    /// Verifies an event token: `typ` `secevent+jwt`, `kid`, `iss`, `aud`, `iat` within an hour, `jti`, `sub_id` (or the
     /// event's own `subject`, as earlier drafts had it) and CAEP's session-revoked among `events`.
     ///
     /// - Throws: `Refusal` `provider_token_invalid`, its sentence saying what is wrong.
     package func verifyEvent(
         _ token: UnverifiedToken, provider: Provider?, key: RegisteredKey?, now: Date
     ) throws(Refusal) -> ProviderEventToken {
-        let judged = TokenRule.Case(token: token, profile: .event, provider: provider, key: key)
-        let (provider, _) = try judged.requireTrust(refusing: .providerTokenInvalid)
+        let input = TokenRule.Input(token: token, profile: .event, provider: provider, key: key)
+        let (provider, _) = try input.requireTrust(refusing: .providerTokenInvalid)
         var claims = ClaimReader(token.payload)
         let identifier = claims.text("jti", bytes: 1...128)
         claims.audience(realm: realm, required: true)

@@ -13,7 +13,7 @@ enum PolicyFiles {
 
     /// Reads a directory's policies for use.
     ///
-    /// - Parameter required: whether a missing directory is refused; all defaults where it is not.
+    /// - Parameter required: whether a missing directory is refused; all defaults if it is not.
     /// - Throws: ``CommandFailure`` with one line for each fault.
     static func load(directory: String, required: Bool) throws(CommandFailure) -> Policy {
         let reading = read(directory: directory, required: required)

@@ -34,7 +34,7 @@ struct Settings: Sendable, Equatable {
     /// Whether the ops listener speaks TLS with the server's certificate.
     let opsTLS: Bool
     let realm: String
-    /// The public listener as seen from outside, without a slash at the end; `nil` where its address says it.
+    /// The public listener as seen from outside, without a slash at the end; `nil` if its address says it.
     let baseURL: String?
     /// The same of the client listener.
     let clientURL: String?
@@ -53,7 +53,7 @@ struct Settings: Sendable, Equatable {
     /// Whether nothing but this machine reaches any listener.
     var isLoopbackOnly: Bool { [publicAddress, clientAddress, opsAddress].allSatisfy(\.isLoopback) }
 
-    /// `countersign.yaml` of the working directory; where there is none, the one that `make run` wrote for its own store.
+    /// `countersign.yaml` of the working directory; if there is none, the one that `make run` wrote for its own store.
     ///
     /// - Parameter directory: the working directory, with a slash at the end, or nothing.
     static func file(in directory: String = "") -> String {
@@ -67,10 +67,10 @@ struct Settings: Sendable, Equatable {
     ///
     /// - Parameters:
     ///   - shared: the flags that every command has.
-    ///   - serve: those of `serve`, where the command has them.
+    ///   - serve: those of `serve`, if the command has them.
     ///   - environment: the process's variables.
     ///   - file: a file of settings; it may be missing.
-    /// - Throws: ``CommandFailure``: exit code 2 where a value cannot be read, 1 where values are refused together.
+    /// - Throws: ``CommandFailure``: exit code 2 if a value cannot be read, 1 if values are refused together.
     static func resolve(
         shared: SharedOptions, serve: ServeOptions? = nil,
         environment: [String: String] = ProcessInfo.processInfo.environment, file: String = Settings.file()

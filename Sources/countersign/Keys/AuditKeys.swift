@@ -6,7 +6,7 @@ import Foundation
 extension KeyFiles {
     /// The keys by thumbprint (RFC 7638).
     ///
-    /// - Throws: ``CommandFailure`` where the service key is not there or a file cannot be read.
+    /// - Throws: ``CommandFailure`` if the service key is not there or a file cannot be read.
     static func auditKeys(in directory: String) throws(CommandFailure) -> [String: P256.Signing.PublicKey] {
         let present = try serviceKey(try file(.serviceKey, in: directory).read(), directory).publicKey
         var keys = [WebKey.identifier(of: present): present]

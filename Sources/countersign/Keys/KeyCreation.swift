@@ -33,7 +33,7 @@ struct KeyCreation {
 
     /// Makes what is missing, each private key before its certificate, so that a run that was cut short can be repeated.
     ///
-    /// - Throws: ``CommandFailure``, also where a certificate is there without its key.
+    /// - Throws: ``CommandFailure``, also if a certificate is there without its key.
     mutating func run() throws(CommandFailure) -> [Outcome] {
         try prepareDirectory()
         let authority = try createAuthority()

@@ -6,7 +6,7 @@ import Glibc
 /// One file of the keys' directory.
 struct KeyFile: Sendable {
     let path: String
-    /// Whether it holds a secret: mode 0600, and refused where others may read it.
+    /// Whether it holds a secret: mode 0600, and refused if others may read it.
     let isPrivate: Bool
 
     static let maximumSize = 65_536
@@ -42,7 +42,7 @@ struct KeyFile: Sendable {
     }
 
     /// Makes the file with all of its content at once, and never in place of another: the content goes to a file of a
-    /// random name, which is then linked under the right one (`link` fails where that exists).
+    /// random name, which is then linked under the right one (`link` fails if that exists).
     ///
     /// - Throws: ``CommandFailure``.
     func create(_ content: String) throws(CommandFailure) {

@@ -75,7 +75,7 @@ enum KeyFiles {
             serviceKey: try serviceKey(try read(.serviceKey), directory))
     }
 
-    /// The authority's key, from `ca.uri` where that file is there and from `ca.key` where it is not.
+    /// The authority's key, from `ca.uri` if that file is there and from `ca.key` if it is not.
     static func signingKeyOfAuthority(in directory: String) throws(CommandFailure) -> SigningKey {
         let uri = file(.authorityURI, in: directory)
         guard uri.exists else {
@@ -116,7 +116,7 @@ enum KeyFiles {
         }
     }
 
-    /// What stands in a message where a file is not there. `keys init` makes no secret that somebody else gave out, and
+    /// What stands in a message if a file is not there. `keys init` makes no secret that somebody else gave out, and
     /// no key beside the certificate that it belongs to.
     static func missing(_ path: String) -> CommandFailure {
         let directory = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."

@@ -10,7 +10,7 @@ final class WrappingKeyFile: Sendable {
 
     /// Takes the file for itself, and clears away what a process left behind that died while it wrote.
     ///
-    /// - Throws: ``CommandFailure`` where another process has it.
+    /// - Throws: ``CommandFailure`` if another process has it.
     init(directory: String) throws(CommandFailure) {
         self.directory = directory
         let descriptor = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)

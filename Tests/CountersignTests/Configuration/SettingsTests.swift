@@ -139,6 +139,8 @@ struct SettingsTests {
         }
         #expect(try Self.status(environment: ["COUNTERSIGN_STORE": "mysql:x"]) == .usage)
         #expect(try Self.status(file: "relam: x\n") == .usage)
+        let failure = #expect(throws: CommandFailure.self) { try Self.resolve(file: "realm: a\nrelam: x\n") }
+        #expect(failure?.sentence.hasSuffix(":2: unknown key 'relam'; did you mean 'realm'?") == true)
         #expect(try Self.status(file: "realm: [a, b]\n") == .usage)
         #expect(try Self.status(file: "- realm\n") == .usage)
     }
