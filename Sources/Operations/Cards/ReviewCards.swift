@@ -85,8 +85,7 @@ package struct ReviewCards: Sendable {
                 reason: "card_review", id: auditID)
             let key = try DataKeyRepository(transaction, keys: keys).find(entry.userID)
             let reason = try IdentityCardRepository(transaction).sealedReason(id).flatMap { sealed in
-                try key?.open(
-                    sealed, table: IdentityCardRepository.table, column: "sealed_reason", row: id.description)
+                try key?.open(sealed, in: .cardReason, of: id)
             }
             let facts = try SealedCard.facts(of: entry, keys: keys, in: transaction)
             return Opened(
@@ -177,8 +176,7 @@ package struct ReviewCards: Sendable {
             guard let key = try DataKeyRepository(transaction, keys: keys).find(entry.userID) else {
                 throw Refusal(.notFound, "The card's user was erased.")
             }
-            let sealed = try key.seal(
-                reason, table: IdentityCardRepository.table, column: "sealed_reason", row: id.description)
+            let sealed = try key.seal(reason, in: .cardReason, of: id)
             guard
                 try IdentityCardRepository(transaction).decide(
                     id, status, by: actor, sealedReason: sealed, at: transaction.now)

@@ -131,14 +131,11 @@ package struct SubmitCard: Sendable {
                 CardAssessment.Verdict(all, policy: rules) == .accepted ? .verified : .inReview
             let dataKey = try DataKeyRepository(transaction, keys: keys).findOrCreate(
                 session.userID, at: transaction.now)
-            func seal(_ text: String, _ column: String) throws -> [UInt8] {
-                try dataKey.seal(text, table: IdentityCardRepository.table, column: column, row: id.description)
-            }
             try records.insert(
                 .init(
                     id: id, userID: session.userID, providerID: session.providerID, status: status,
-                    sealedFacts: try seal(facts.jsonText, "sealed_facts"),
-                    sealedInput: status == .inReview ? try seal(input.text, "sealed_input") : nil,
+                    sealedFacts: try dataKey.seal(facts.jsonText, in: .cardFacts, of: id),
+                    sealedInput: status == .inReview ? try dataKey.seal(input.text, in: .cardInput, of: id) : nil,
                     checks: CardCheck.jsonText(all), assurance: assurance, documentIndex: document,
                     personIndex: persons.first,
                     submittedAt: transaction.now, decidedAt: status == .verified ? transaction.now : nil))

@@ -10,10 +10,7 @@ enum SealedCard {
         of entry: IdentityCardRepository.Entry, keys: PersonalKeys, in transaction: any Transaction
     ) throws -> CardFacts? {
         guard let dataKey = try DataKeyRepository(transaction, keys: keys).find(entry.userID) else { return nil }
-        return CardFacts(
-            jsonText: try dataKey.open(
-                entry.sealedFacts, table: IdentityCardRepository.table, column: "sealed_facts",
-                row: entry.id.description))
+        return CardFacts(jsonText: try dataKey.open(entry.sealedFacts, in: .cardFacts, of: entry.id))
     }
 
     /// Whether a card is of the person by whose card a user was verified last; `nil` where the user never was. The number

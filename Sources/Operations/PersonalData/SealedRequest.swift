@@ -22,13 +22,11 @@ struct SealedRequest: Sendable, Equatable, Confidential {
         guard let key = try DataKeyRepository(transaction, keys: keys).find(requester),
             let sealedTo = authorization.sealedTo
         else { return nil }
-        func open(_ sealed: [UInt8], _ column: String) throws -> String {
-            try key.open(
-                sealed, table: AuthorizationRepository.table, column: column, row: authorization.id.description)
-        }
         return SealedRequest(
-            to: try open(sealedTo, "sealed_to"),
-            eventID: try authorization.sealedEvent.map { try open($0, "sealed_event") })
+            to: try key.open(sealedTo, in: .authorizationTo, of: authorization.id),
+            eventID: try authorization.sealedEvent.map {
+                try key.open($0, in: .authorizationEvent, of: authorization.id)
+            })
     }
 
     /// Seals it for a row.
@@ -36,9 +34,9 @@ struct SealedRequest: Sendable, Equatable, Confidential {
         _ id: AuthorizationID, of requester: UserID, keys: PersonalKeys, in transaction: any Transaction
     ) throws -> (to: [UInt8], event: [UInt8]?) {
         let key = try DataKeyRepository(transaction, keys: keys).findOrCreate(requester, at: transaction.now)
-        func seal(_ text: String, _ column: String) throws -> [UInt8] {
-            try key.seal(text, table: AuthorizationRepository.table, column: column, row: id.description)
-        }
-        return (try seal(to, "sealed_to"), try eventID.map { try seal($0, "sealed_event") })
+        return (
+            try key.seal(to, in: .authorizationTo, of: id),
+            try eventID.map { try key.seal($0, in: .authorizationEvent, of: id) }
+        )
     }
 }

@@ -17,12 +17,8 @@ struct UserProfile: Sendable, Equatable, Confidential {
             let key = try DataKeyRepository(transaction, keys: keys).find(user)
         else { return UserProfile(displayName: nil, avatarURL: nil) }
         return UserProfile(
-            displayName: try sealed.displayName.map {
-                try key.open($0, table: "users", column: "display_name", row: user.description)
-            },
-            avatarURL: try sealed.avatarURL.map {
-                try key.open($0, table: "users", column: "avatar_url", row: user.description)
-            })
+            displayName: try sealed.displayName.map { try key.open($0, in: .userDisplayName, of: user) },
+            avatarURL: try sealed.avatarURL.map { try key.open($0, in: .userAvatarURL, of: user) })
     }
 
     /// Keeps it where it is not what is known already: a sign-in that says nothing new writes nothing.
@@ -31,11 +27,9 @@ struct UserProfile: Sendable, Equatable, Confidential {
         let index = keys.blindIndex("\(user.id)\u{1F}\(displayName ?? "")\u{1F}\(avatarURL ?? "")", .profile)
         guard user.profileIndex != index else { return }
         let key = try DataKeyRepository(transaction, keys: keys).findOrCreate(user.id, at: transaction.now)
-        func seal(_ text: String?, _ column: String) throws -> [UInt8]? {
-            try text.map { try key.seal($0, table: "users", column: column, row: user.id.description) }
-        }
         try UserRepository(transaction).setProfile(
-            displayName: try seal(displayName, "display_name"), avatarURL: try seal(avatarURL, "avatar_url"),
+            displayName: try displayName.map { try key.seal($0, in: .userDisplayName, of: user.id) },
+            avatarURL: try avatarURL.map { try key.seal($0, in: .userAvatarURL, of: user.id) },
             index: index, of: user.id)
     }
 }

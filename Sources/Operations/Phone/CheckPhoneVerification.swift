@@ -51,9 +51,7 @@ package struct CheckPhoneVerification: Sendable {
             let failures = PhoneFailureRepository(transaction)
             var streak = try failures.find(userID: session.userID, numberIndexes: [index])
             let e164 = try entry.flatMap { entry in
-                try dataKey?.open(
-                    entry.sealedNumber, table: PhoneVerificationRepository.table, column: "sealed_number",
-                    row: id.description)
+                try dataKey?.open(entry.sealedNumber, in: .verificationNumber, of: id)
             }
             let isRight =
                 codes.code(
@@ -97,9 +95,7 @@ package struct CheckPhoneVerification: Sendable {
         in transaction: any Transaction
     ) throws -> Assurance {
         let endpoint = try entry.sealedPushEndpoint.map {
-            try dataKey.open(
-                $0, table: PhoneVerificationRepository.table, column: "sealed_push_endpoint",
-                row: entry.challenge.id.description)
+            try dataKey.open($0, in: .verificationPushEndpoint, of: entry.challenge.id)
         }
         let users = UserRepository(transaction)
         guard let user = try users.find(session.userID) else { return .none }

@@ -40,7 +40,7 @@ package struct ComposePhoneText: Sendable {
                 return .overtaken("the user was erased")
             }
             let e164 = try dataKey.open(
-                message.payload, table: OutboxRepository.table, column: "payload", row: message.id.description)
+                message.payload, in: .outboxPayload, of: message.id)
             guard
                 let code = codes.code(
                     version: challenge.keyVersion, verification: id, user: challenge.userID,

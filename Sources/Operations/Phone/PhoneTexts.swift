@@ -118,7 +118,7 @@ struct PhoneTexts: Sendable {
             id: id, kind: .phoneCode, subject: challenge.id.description, userID: challenge.userID,
             deduplicationKey: "\(OutboxKind.phoneCode.rawValue) \(challenge.id) \(request.sending)",
             payload: try dataKey.seal(
-                request.number.e164, table: OutboxRepository.table, column: "payload", row: id.description),
+                request.number.e164, in: .outboxPayload, of: id),
             createdAt: transaction.now, expiresAt: challenge.expiresAt, dueAt: transaction.now)
         _ = try OutboxRepository(transaction).insert(message)
     }

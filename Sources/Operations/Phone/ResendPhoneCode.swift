@@ -47,9 +47,7 @@ package struct ResendPhoneCode: Sendable {
             else { throw Self.unknown }
             var challenge = entry.challenge
             try challenge.requireResendable(now: transaction.now, policy: policy)
-            let e164 = try dataKey.open(
-                entry.sealedNumber, table: PhoneVerificationRepository.table, column: "sealed_number",
-                row: id.description)
+            let e164 = try dataKey.open(entry.sealedNumber, in: .verificationNumber, of: id)
             guard let number = PhoneNumber(canonical: e164) else { throw SealingFailure.notAuthentic }
             challenge.resends += 1
             challenge.askedAt = transaction.now

@@ -105,12 +105,10 @@ package struct StartPhoneVerification: Sendable {
             let indexes = keys.blindIndexes(number.e164, .phoneNumber)
             let live = try records.findUnexpired(
                 userID: session.userID, deviceID: session.deviceID, numberIndexes: indexes)
-            func seal(_ text: String, _ column: String, _ row: PhoneVerificationID) throws -> [UInt8] {
-                try dataKey.seal(
-                    text, table: PhoneVerificationRepository.table, column: column, row: row.description)
-            }
             if let live, live.challenge.state(now: transaction.now, policy: policy) == .open {
-                let sealed = try endpoint.map { try seal($0.arn, "sealed_push_endpoint", live.challenge.id) }
+                let sealed = try endpoint.map {
+                    try dataKey.seal($0.arn, in: .verificationPushEndpoint, of: live.challenge.id)
+                }
                 try records.replacePushEndpoint(live.challenge.id, sealed: sealed)
                 return StartedPhoneVerification(live.challenge, outcome: nil, policy: policy)
             }
@@ -124,8 +122,10 @@ package struct StartPhoneVerification: Sendable {
             try records.insert(
                 .init(
                     challenge: challenge, numberIndex: indexes[0],
-                    sealedNumber: try seal(number.e164, "sealed_number", id),
-                    sealedPushEndpoint: try endpoint.map { try seal($0.arn, "sealed_push_endpoint", id) }))
+                    sealedNumber: try dataKey.seal(number.e164, in: .verificationNumber, of: id),
+                    sealedPushEndpoint: try endpoint.map {
+                        try dataKey.seal($0.arn, in: .verificationPushEndpoint, of: id)
+                    }))
             return StartedPhoneVerification(challenge, outcome: outcome, policy: policy)
         }
         outbox.ring()

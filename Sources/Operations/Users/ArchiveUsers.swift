@@ -161,8 +161,7 @@ package struct ArchiveUsers: Sendable {
             }
             guard let facts else { continue }
             let left = facts.without(purged, keeping: BanSubjectIndex(keys: keys).kept(facts))
-            let sealed = try key.seal(
-                left.jsonText, table: IdentityCardRepository.table, column: "sealed_facts", row: entry.id.description)
+            let sealed = try key.seal(left.jsonText, in: .cardFacts, of: entry.id)
             try records.replaceFacts(entry.id, sealed: sealed)
         }
     }

@@ -10,15 +10,16 @@ package struct AuditAnchorRepository {
         self.transaction = transaction
     }
 
-    /// The anchor in force, under the number that it is filed with; `nil` where nothing was purged. A token that is no
+    private static let columns = Selection(SignedTokenColumns.self)
+
+    /// The anchor in force, under the number that it is filed with; `nil` if nothing was purged. A token that is no
     /// text comes empty.
     package func current() throws -> (sequence: Int64, token: String)? {
-        try transaction.first("SELECT sequence, token FROM audit_anchors ORDER BY sequence DESC LIMIT 1").map {
-            (try $0.integer(0), (try? $0.text(1)) ?? "")
-        }
+        try transaction.first("SELECT \(Self.columns) FROM audit_anchors ORDER BY sequence DESC LIMIT 1")
+            .map(Self.columns.each.token)
     }
 
-    /// Files an anchor in place of the one before it, with which the checkpoints up to it go; `false` where the log was
+    /// Files an anchor in place of the one before it, with which the checkpoints up to it go; `false` if the log was
     /// anchored there or further on meanwhile.
     package func file(_ anchor: AuditAnchor, token: String) throws -> Bool {
         // Takes the row that every sealer takes first.
@@ -27,7 +28,8 @@ package struct AuditAnchorRepository {
         guard isSigned == 1, try (current()?.sequence ?? 0) < anchor.sequence else { return false }
         try transaction.execute("DELETE FROM audit_anchors", [])
         try transaction.execute(
-            "INSERT INTO audit_anchors (sequence, token) VALUES ($1, $2)", [.integer(anchor.sequence), .text(token)])
+            "INSERT INTO audit_anchors (\(Self.columns)) VALUES (\(Self.columns.placeholders))",
+            Self.columns.row { $0.write(anchor.sequence, token, to: &$1) })
         try transaction.execute("DELETE FROM audit_checkpoints WHERE sequence <= $1", [.integer(anchor.sequence)])
         return true
     }
@@ -48,8 +50,29 @@ package struct AuditAnchorRepository {
     /// The checkpoints behind an entry, oldest first.
     package func checkpoints(after sequence: Int64, limit: Int) throws -> [(sequence: Int64, token: String)] {
         try transaction.query(
-            "SELECT sequence, token FROM audit_checkpoints WHERE sequence > $1 ORDER BY sequence LIMIT $2",
-            [.integer(sequence), Value(limit)]
-        ).map { (try $0.integer(0), (try? $0.text(1)) ?? "") }
+            "SELECT \(Self.columns) FROM audit_checkpoints WHERE sequence > $1 ORDER BY sequence LIMIT $2",
+            [sequence.value, limit.value]
+        ).map(Self.columns.each.token)
+    }
+}
+
+/// The columns of `audit_anchors` and `audit_checkpoints`: signed tokens by the number of the entry that they cover.
+struct SignedTokenColumns: ColumnSet {
+    let sequence: Column<Int64>
+    let token: Column<String>
+
+    init(_ list: inout ColumnList) {
+        sequence = list.add("sequence")
+        token = list.add("token")
+    }
+
+    /// A token with its number. One that is no text comes empty.
+    func token(_ row: Row) throws -> (sequence: Int64, token: String) {
+        (try row[sequence], (try? row[token]) ?? "")
+    }
+
+    func write(_ sequence: Int64, _ token: String, to row: inout NewRow) {
+        row.set(self.sequence, sequence)
+        row.set(self.token, token)
     }
 }

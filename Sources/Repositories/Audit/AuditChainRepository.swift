@@ -14,24 +14,27 @@ package struct AuditChainRepository {
         self.transaction = transaction
     }
 
-    private static let columns = "id, at, event, subject, actor, detail, reason"
+    private static let columns = Selection(AuditColumns.self)
+    private static let links = Selection(Link.self)
+    private static let head = Selection(HeadColumns.self)
+    private static let tokens = Selection(SignedTokenColumns.self)
 
     /// How far the log is chained and signed.
     package struct Head: Sendable, Equatable {
         /// The last entry, its digest, and the last one that a checkpoint covers.
         package let chain: AuditChain
-        /// When the last checkpoint was filed; 1970 where there is none.
+        /// When the last checkpoint was filed; 1970 if there is none.
         package let signedAt: Date
     }
 
     /// The head.
     ///
-    /// - Throws: ``DamagedRow`` where there is none.
+    /// - Throws: ``DamagedRow`` if there is none.
     package func head() throws -> Head {
-        guard
-            let row = try transaction.first("SELECT sequence, digest, signed, signed_at FROM audit_head WHERE id = 1")
-        else { throw DamagedRow(column: 0) }
-        return Head(chain: try Self.chain(row), signedAt: try row.time(3))
+        guard let row = try transaction.first("SELECT \(Self.head) FROM audit_head WHERE id = 1") else {
+            throw DamagedRow(column: 0)
+        }
+        return Head(chain: try Self.head.each.chain(row), signedAt: try row[Self.head.each.signedAt])
     }
 
     /// Whether some entry has no place in the chain yet.
@@ -41,7 +44,7 @@ package struct AuditChainRepository {
 
     /// How many entries have no place in the chain yet.
     package func countUnchained() throws -> Int {
-        Int(try transaction.first("SELECT COUNT(*) FROM audit_entries WHERE sequence IS NULL")?.integer(0) ?? 0)
+        try transaction.value("SELECT COUNT(*) FROM audit_entries WHERE sequence IS NULL") ?? 0
     }
 
     /// Takes or keeps the sealer's lease; the chain to go on from, or `nil` while another one holds the lease.
@@ -50,10 +53,10 @@ package struct AuditChainRepository {
             """
             UPDATE audit_head SET holder = $1, leased_until = $2
             WHERE id = 1 AND (holder IS NULL OR holder = $1 OR leased_until <= $3)
-            RETURNING sequence, digest, signed
+            RETURNING \(Self.head)
             """,
             [.text(holder), .time(transaction.now.addingTimeInterval(seconds)), .time(transaction.now)]
-        ).map(Self.chain)
+        ).map(Self.head.each.chain)
     }
 
     /// Gives the lease back, so that another sealer need not wait for its end.
@@ -66,33 +69,33 @@ package struct AuditChainRepository {
     package func unchained(limit: Int) throws -> [AuditEntry] {
         try transaction.query(
             "SELECT \(Self.columns) FROM audit_entries WHERE sequence IS NULL ORDER BY at, id LIMIT $1", [Value(limit)]
-        ).map { try Self.entry($0, from: 0) }
+        ).map(Self.columns.each.entry)
     }
 
     /// Writes the places of entries and moves the head behind them.
     ///
-    /// - Throws: ``DamagedRow`` where an entry has a place already: then nothing of the transaction may stay.
+    /// - Throws: ``DamagedRow`` if an entry has a place already: then nothing of the transaction may stay.
     package func write(_ links: [AuditLink], head chain: AuditChain) throws {
         for link in links {
             let written = try transaction.execute(
                 "UPDATE audit_entries SET sequence = $2, digest = $3 WHERE id = $1 AND sequence IS NULL",
-                [.text(link.entry.id), .integer(link.sequence), .bytes(link.digest.bytes)])
+                [.text(link.entry.id), link.sequence.value, link.digest.value])
             guard written == 1 else { throw DamagedRow(column: 0) }
         }
         try transaction.execute(
             "UPDATE audit_head SET sequence = $1, digest = $2 WHERE id = 1",
-            [.integer(chain.sequence), .bytes(chain.digest.bytes)])
+            [chain.sequence.value, chain.digest.value])
     }
 
-    /// Files a signed checkpoint; `false` where another one was filed since the one that it follows.
+    /// Files a signed checkpoint; `false` if another one was filed since the one that it follows.
     package func file(_ checkpoint: AuditCheckpoint, token: String) throws -> Bool {
         let moved = try transaction.execute(
             "UPDATE audit_head SET signed = $1, signed_at = $2 WHERE id = 1 AND signed = $3 AND sequence >= $1",
             [.integer(checkpoint.sequence), .time(transaction.now), .integer(checkpoint.previous)])
         guard moved == 1 else { return false }
         try transaction.execute(
-            "INSERT INTO audit_checkpoints (sequence, token) VALUES ($1, $2)",
-            [.integer(checkpoint.sequence), .text(token)])
+            "INSERT INTO audit_checkpoints (\(Self.tokens)) VALUES (\(Self.tokens.placeholders))",
+            Self.tokens.row { $0.write(checkpoint.sequence, token, to: &$1) })
         return true
     }
 
@@ -102,37 +105,32 @@ package struct AuditChainRepository {
     package func links(after: Int64, through: Int64, limit: Int) throws -> [(sequence: Int64, link: AuditLink?)] {
         try transaction.query(
             """
-            SELECT sequence, digest, \(Self.columns) FROM audit_entries WHERE sequence > $1 AND sequence <= $2
+            SELECT \(Self.links) FROM audit_entries WHERE sequence > $1 AND sequence <= $2
             ORDER BY sequence LIMIT $3
             """, [.integer(after), .integer(through), Value(limit)]
         ).map { row in
-            let sequence = try row.integer(0)
-            guard let digest = try? row.digest(1), let entry = try? Self.entry(row, from: 2) else {
-                return (sequence, nil)
-            }
-            return (sequence, AuditLink(sequence: sequence, entry: entry, digest: digest))
+            let sequence = try row[Self.links.each.sequence]
+            return (sequence, try? Self.links.each.link(row))
         }
     }
 
     /// How many entries claim a place that the chain does not have: below 1 or behind its head.
     package func countStray(behind head: Int64) throws -> Int {
-        Int(
-            try transaction.first(
-                "SELECT COUNT(*) FROM audit_entries WHERE sequence < 1 OR sequence > $1", [.integer(head)])?
-                .integer(0) ?? 0)
+        try transaction.value(
+            "SELECT COUNT(*) FROM audit_entries WHERE sequence < 1 OR sequence > $1", [head.value]) ?? 0
     }
 
-    /// The number of the last entry that a kept checkpoint is filed under; 0 where none is kept.
+    /// The number of the last entry that a kept checkpoint is filed under; 0 if none is kept.
     package func lastCheckpoint() throws -> Int64 {
-        try transaction.first("SELECT MAX(sequence) FROM audit_checkpoints")?.integerOrNull(0) ?? 0
+        try transaction.value("SELECT COALESCE(MAX(sequence), 0) FROM audit_checkpoints") ?? 0
     }
 
     /// The checkpoints over entries from behind one number up to another, in order; a token that is no text comes empty.
     package func checkpoints(after: Int64, through: Int64) throws -> [(sequence: Int64, token: String)] {
         try transaction.query(
-            "SELECT sequence, token FROM audit_checkpoints WHERE sequence > $1 AND sequence <= $2 ORDER BY sequence",
-            [.integer(after), .integer(through)]
-        ).map { (try $0.integer(0), (try? $0.text(1)) ?? "") }
+            "SELECT \(Self.tokens) FROM audit_checkpoints WHERE sequence > $1 AND sequence <= $2 ORDER BY sequence",
+            [after.value, through.value]
+        ).map(Self.tokens.each.token)
     }
 
     /// The newest entries that have no place yet, oldest first.
@@ -140,19 +138,43 @@ package struct AuditChainRepository {
         try transaction.query(
             "SELECT \(Self.columns) FROM audit_entries WHERE sequence IS NULL ORDER BY at DESC, id DESC LIMIT $1",
             [Value(limit)]
-        ).reversed().map { try Self.entry($0, from: 0) }
+        ).reversed().map(Self.columns.each.entry)
+    }
+}
+
+/// An entry with its place.
+private struct Link: ColumnSet {
+    let sequence: Column<Int64>
+    let digest: Column<Digest256>
+    let entry: AuditColumns
+
+    init(_ list: inout ColumnList) {
+        sequence = list.add("sequence")
+        digest = list.add("digest")
+        entry = AuditColumns(&list)
     }
 
-    private static func chain(_ row: Row) throws -> AuditChain {
+    func link(_ row: Row) throws -> AuditLink {
+        AuditLink(sequence: try row[sequence], entry: try entry.entry(row), digest: try row[digest])
+    }
+}
+
+/// The columns of `audit_head` but for the lease.
+private struct HeadColumns: ColumnSet {
+    let sequence: Column<Int64>
+    let digest: Column<Digest256?>
+    let signed: Column<Int64>
+    let signedAt: Column<Date>
+
+    init(_ list: inout ColumnList) {
+        sequence = list.add("sequence")
+        digest = list.add("digest")
+        signed = list.add("signed")
+        signedAt = list.add("signed_at")
+    }
+
+    func chain(_ row: Row) throws -> AuditChain {
         AuditChain(
-            sequence: try row.integer(0), digest: try row.value(1) == .null ? AuditChain.origin : row.digest(1),
-            signed: try row.integer(2))
-    }
-
-    private static func entry(_ row: Row, from first: Int) throws -> AuditEntry {
-        AuditEntry(
-            id: try row.text(first), milliseconds: try row.integer(first + 1), event: try row.text(first + 2),
-            subject: try row.text(first + 3), actor: try row.text(first + 4), detail: try row.textOrNull(first + 5),
-            reason: try row.textOrNull(first + 6))
+            sequence: try row[sequence], digest: try row[digest] ?? AuditChain.origin, signed: try row[signed])
     }
 }

@@ -1,5 +1,6 @@
 import Database
 import Domain
+import Encoding
 import Foundation
 
 /// What was done by whom, written in the transaction that does it.
@@ -50,24 +51,59 @@ package struct AuditRepository {
         case banEvaded = "ban_evaded"
     }
 
+    private static let columns = Selection(AuditColumns.self)
+    private static let insertion = "INSERT INTO audit_entries (\(columns.all)) VALUES (\(columns.placeholders))"
+
     /// Appends an entry. It gets its place in the chain within a second of the commit: see ``AuditChainRepository``.
     ///
     /// - Parameters:
     ///   - subject: an id, never a name, number or address.
     ///   - actor: `device <id>`, `provider <id>`, `user <id>`, `admin <operating system user>` or `service`.
     ///   - detail: further ids, never a name, number or address either.
-    ///   - reason: why, where that is not in the event.
+    ///   - reason: why, if that is not in the event.
     package func append(
         _ event: Event, subject: String, actor: String, detail: String? = nil, reason: AuditReason? = nil, id: UUID
     ) throws {
-        try transaction.enqueue(
-            """
-            INSERT INTO audit_entries (id, at, event, subject, actor, detail, reason)
-            VALUES ($1, $2, $3, $4, $5, $6, $7)
-            """,
-            [
-                .text(Identifier<AuditRepository>(id).description), .time(transaction.now), .text(event.rawValue),
-                .text(subject), .text(actor), .optional(detail), .optional(reason?.text),
-            ])
+        let entry = AuditEntry(
+            id: Identifier<AuditRepository>(id).description, milliseconds: transaction.now.milliseconds,
+            event: event.rawValue, subject: subject, actor: actor, detail: detail, reason: reason?.text)
+        try transaction.enqueue(Self.insertion, Self.columns.row { $0.write(entry, to: &$1) })
+    }
+}
+
+/// The columns of `audit_entries`. Number and digest are written when an entry gets its place in the chain.
+struct AuditColumns: ColumnSet {
+    let id: Column<String>
+    let at: Column<Int64>
+    let event: Column<String>
+    let subject: Column<String>
+    let actor: Column<String>
+    let detail: Column<String?>
+    let reason: Column<String?>
+
+    init(_ list: inout ColumnList) {
+        id = list.add("id")
+        at = list.add("at")
+        event = list.add("event")
+        subject = list.add("subject")
+        actor = list.add("actor")
+        detail = list.add("detail")
+        reason = list.add("reason")
+    }
+
+    func entry(_ row: Row) throws -> AuditEntry {
+        AuditEntry(
+            id: try row[id], milliseconds: try row[at], event: try row[event], subject: try row[subject],
+            actor: try row[actor], detail: try row[detail], reason: try row[reason])
+    }
+
+    func write(_ entry: AuditEntry, to row: inout NewRow) {
+        row.set(id, entry.id)
+        row.set(at, entry.milliseconds)
+        row.set(event, entry.event)
+        row.set(subject, entry.subject)
+        row.set(actor, entry.actor)
+        row.set(detail, entry.detail)
+        row.set(reason, entry.reason)
     }
 }

@@ -8,35 +8,21 @@ import Foundation
 package struct AuthorizationRepository {
     private let transaction: any Transaction
 
-    /// The table, as it is bound into what is sealed in it.
-    package static let table = "authorizations"
-
     package init(_ transaction: any Transaction) {
         self.transaction = transaction
     }
 
-    private static let columns = """
-        id, provider_id, asker_id, accepter_id, target, is_delivered, state, created_at, expires_at, changed_at,
-        sealed_to, sealed_event
-        """
+    private static let columns = Selection(AuthorizationColumns.self)
     /// What can still become, or is, a permission at the moment `$2`.
     private static let isOpen = "(state = 'APPROVAL' OR (state = 'REQUEST' AND expires_at > $2))"
 
-    /// Writes a new request with its row; `false` where the id is taken, or another is open to the same target.
+    /// Writes a new request with its row; `false` if the id is taken, or another is open to the same target.
     package func insert(_ authorization: Authorization) throws -> Bool {
         let inserted = try transaction.execute(
             """
-            INSERT INTO authorizations (\(Self.columns))
-            VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
+            INSERT INTO authorizations (\(Self.columns.all)) VALUES (\(Self.columns.placeholders))
             ON CONFLICT DO NOTHING
-            """,
-            [
-                .id(authorization.id), .id(authorization.providerID), .optional(authorization.requesterID?.description),
-                .optional(authorization.recipientID?.description), .bytes(authorization.target.bytes),
-                Value(authorization.isDelivered), .text(authorization.state.rawValue),
-                .time(authorization.createdAt), .time(authorization.expiresAt), .time(authorization.changedAt),
-                Value(authorization.sealedTo), Value(authorization.sealedEvent),
-            ])
+            """, Self.columns.row { $0.write(authorization, to: &$1) })
         guard inserted > 0 else { return false }
         try AuthorizationRowRepository(transaction).insert(AuthorizationRow(of: authorization))
         return true
@@ -45,15 +31,15 @@ package struct AuthorizationRepository {
     /// The authorization with an id.
     package func find(_ id: AuthorizationID) throws -> Authorization? {
         try transaction.first("SELECT \(Self.columns) FROM authorizations WHERE id = $1", [.id(id)])
-            .map(Self.authorization)
+            .map(Self.columns.each.authorization)
     }
 
-    /// Writes that an authorization went over into a state, with the row for it; `false` where it is no longer as it
+    /// Writes that an authorization went over into a state, with the row for it; `false` if it is no longer as it
     /// was read.
     package func move(_ moved: Authorization, from before: AuthorizationState) throws -> Bool {
         let changed = try transaction.execute(
             "UPDATE authorizations SET state = $2, changed_at = $3 WHERE id = $1 AND state = $4",
-            [.id(moved.id), .text(moved.state.rawValue), .time(moved.changedAt), .text(before.rawValue)])
+            [.id(moved.id), moved.state.value, .time(moved.changedAt), before.value])
         guard changed > 0 else { return false }
         try AuthorizationRowRepository(transaction).insert(AuthorizationRow(of: moved))
         return true
@@ -74,8 +60,8 @@ package struct AuthorizationRepository {
                 WHERE asker_id = $1 AND (target = $2 OR accepter_id = $3)
                     AND (state IN ('REQUEST', 'APPROVAL') OR (state = 'REJECTED' AND changed_at > $4))
                 """,
-                [.id(requester), .bytes(target.bytes), .text(recipient?.description ?? ""), .time(declinedSince)]
-            ).map(Self.authorization)
+                [.id(requester), target.value, .text(recipient?.description ?? ""), .time(declinedSince)]
+            ).map(Self.columns.each.authorization)
         }
         guard let recipient else { return found }
         return found + (try permissions(askedBy: recipient, of: requester))
@@ -88,7 +74,7 @@ package struct AuthorizationRepository {
             SELECT \(Self.columns) FROM authorizations
             WHERE asker_id = $1 AND accepter_id = $2 AND state = 'APPROVAL'
             """, [.id(requester), .id(recipient)]
-        ).map(Self.authorization)
+        ).map(Self.columns.each.authorization)
     }
 
     /// The unanswered requests of one user to another.
@@ -98,22 +84,22 @@ package struct AuthorizationRepository {
             SELECT \(Self.columns) FROM authorizations
             WHERE asker_id = $1 AND accepter_id = $2 AND state = 'REQUEST'
             """, [.id(requester), .id(recipient)]
-        ).map(Self.authorization)
+        ).map(Self.columns.each.authorization)
     }
 
-    /// When the oldest of a user's newest requests was made; `nil` where there are fewer since a moment.
+    /// When the oldest of a user's newest requests was made; `nil` if there are fewer since a moment.
     package func oldest(ofNewest count: Int, askedBy user: UserID, since moment: Date) throws -> Date? {
-        try transaction.first(
+        try transaction.value(
             """
             SELECT created_at FROM authorizations WHERE asker_id = $1 AND created_at > $2
             ORDER BY created_at DESC LIMIT 1 OFFSET $3
-            """, [.id(user), .time(moment), Value(max(0, count - 1))])?.time(0)
+            """, [.id(user), .time(moment), max(0, count - 1).value])
     }
 
     /// A user's authorizations, newest first, behind a mark.
     ///
     /// - Parameters:
-    ///   - box: those asked by the user, or of the user where they may be seen.
+    ///   - box: those asked by the user, or of the user if they may be seen.
     ///   - state: as the clock has it; `nil` for all.
     package func list(
         of user: UserID, box: AuthorizationBox, state: AuthorizationState?,
@@ -136,16 +122,15 @@ package struct AuthorizationRepository {
                 .id(user), mark.map { .time($0.at) } ?? .integer(.max), .text(mark?.id.description ?? ""),
                 .text(state?.rawValue ?? ""), .time(transaction.now), Value(limit),
             ]
-        ).map(Self.authorization)
+        ).map(Self.columns.each.authorization)
     }
 
     /// How many authorizations of a user can still become, or are, permissions, whichever side the user is on.
     package func countOpen(of user: UserID) throws -> Int {
-        Int(
-            try transaction.first(
-                """
-                SELECT COUNT(*) FROM authorizations WHERE (asker_id = $1 OR accepter_id = $1) AND \(Self.isOpen)
-                """, [.id(user), .time(transaction.now)])?.integer(0) ?? 0)
+        try transaction.value(
+            """
+            SELECT COUNT(*) FROM authorizations WHERE (asker_id = $1 OR accepter_id = $1) AND \(Self.isOpen)
+            """, [.id(user), .time(transaction.now)]) ?? 0
     }
 
     /// Ends everything of a user that can still become, or is, a permission, on both sides.
@@ -154,12 +139,12 @@ package struct AuthorizationRepository {
     /// - Returns: how many ended.
     @discardableResult
     package func withdraw(allOf user: UserID, because state: AuthorizationState, at time: Date) throws -> Int {
-        let ended = try transaction.query(
+        let ended: [AuthorizationID] = try transaction.values(
             """
             UPDATE authorizations SET state = $3, changed_at = $2
             WHERE (asker_id = $1 OR accepter_id = $1) AND \(Self.isOpen)
             RETURNING id
-            """, [.id(user), .time(time), .text(state.rawValue)])
+            """, [.id(user), .time(time), state.value])
         try enter(state, ended, at: time)
         return ended.count
     }
@@ -170,7 +155,7 @@ package struct AuthorizationRepository {
     ///   - user: whose; `nil` for everybody's.
     ///   - limit: how many at most: it bounds how long other writers wait.
     package func expire(askedBy user: UserID? = nil, limit: Int) throws {
-        let ended = try transaction.query(
+        let ended: [AuthorizationID] = try transaction.values(
             """
             UPDATE authorizations SET state = 'EXPIRED', changed_at = expires_at
             WHERE state = 'REQUEST' AND id IN (
@@ -200,13 +185,13 @@ package struct AuthorizationRepository {
     /// Forgets a person. The other side sees permissions, and requests that it was asked, as taken back; its own
     /// requests go on unanswered, as if there had never been such a user.
     package func erase(_ user: UserID, at time: Date) throws {
-        let permitted = try transaction.query(
+        let permitted: [AuthorizationID] = try transaction.values(
             """
             UPDATE authorizations SET state = 'CANCELLED', changed_at = $2
             WHERE (asker_id = $1 OR accepter_id = $1) AND state = 'APPROVAL'
             RETURNING id
             """, [.id(user), .time(time)])
-        let asked = try transaction.query(
+        let asked: [AuthorizationID] = try transaction.values(
             """
             UPDATE authorizations SET state = 'CANCELLED', changed_at = $2
             WHERE asker_id = $1 AND is_delivered = 1 AND \(Self.isOpen)
@@ -227,21 +212,11 @@ package struct AuthorizationRepository {
         try transaction.execute("DELETE FROM authorizations WHERE asker_id IS NULL AND accepter_id IS NULL")
     }
 
-    private func enter(_ state: AuthorizationState, _ ended: [Row], at time: Date) throws {
+    private func enter(_ state: AuthorizationState, _ ended: [AuthorizationID], at time: Date) throws {
         let rows = AuthorizationRowRepository(transaction)
-        for row in ended {
+        for id in ended {
             try rows.insert(
-                AuthorizationRow(
-                    authorizationID: try row.id(0), type: state, at: time, recipientID: nil, isSent: nil))
+                AuthorizationRow(authorizationID: id, type: state, at: time, recipientID: nil, isSent: nil))
         }
-    }
-
-    private static func authorization(_ row: Row) throws -> Authorization {
-        func user(_ index: Int) throws -> UserID? { try row.textOrNull(index) == nil ? nil : row.id(index) }
-        return Authorization(
-            id: try row.id(0), providerID: try row.id(1), requesterID: try user(2), recipientID: try user(3),
-            target: try row.digest(4), isDelivered: try row.integer(5) != 0, state: try row.word(6),
-            createdAt: try row.time(7), expiresAt: try row.time(8), changedAt: try row.time(9),
-            sealedTo: try row.bytesOrNull(10), sealedEvent: try row.bytesOrNull(11))
     }
 }

@@ -10,16 +10,19 @@ package struct BlockRepository {
         self.transaction = transaction
     }
 
-    /// A user wants to hear nothing of another from now on; nothing changes where that was so before.
+    private static let columns = ColumnTuple(
+        Column<UserID>("blocker_id"), Column<UserID>("blocked_id"), Column<Date>("created_at"))
+
+    /// A user wants to hear nothing of another from now on; nothing changes if that was so before.
     package func insert(_ blocker: UserID, blocks blocked: UserID, at time: Date) throws {
         try transaction.execute(
             """
-            INSERT INTO blocks (blocker_id, blocked_id, created_at) VALUES ($1, $2, $3)
+            INSERT INTO blocks (\(Self.columns)) VALUES (\(Self.columns.placeholders))
             ON CONFLICT (blocker_id, blocked_id) DO NOTHING
-            """, [.id(blocker), .id(blocked), .time(time)])
+            """, Self.columns.row(blocker, blocked, time))
     }
 
-    /// A user takes a block back; nothing changes where there was none.
+    /// A user takes a block back; nothing changes if there was none.
     package func delete(_ blocker: UserID, blocks blocked: UserID) throws {
         try transaction.execute(
             "DELETE FROM blocks WHERE blocker_id = $1 AND blocked_id = $2", [.id(blocker), .id(blocked)])
@@ -33,9 +36,8 @@ package struct BlockRepository {
 
     /// Whom a user blocks, oldest first.
     package func list(of blocker: UserID) throws -> [UserID] {
-        try transaction.query(
-            "SELECT blocked_id FROM blocks WHERE blocker_id = $1 ORDER BY created_at, blocked_id", [.id(blocker)]
-        ).map { try $0.id(0) }
+        try transaction.values(
+            "SELECT blocked_id FROM blocks WHERE blocker_id = $1 ORDER BY created_at, blocked_id", [.id(blocker)])
     }
 
     /// Forgets whom a user blocks. That others block the user is theirs, and stays.

@@ -2,7 +2,7 @@ import Database
 import Domain
 import Foundation
 
-/// What becomes of bans besides judging by them: notes, erased people, forgetting.
+/// What becomes of bans besides deciding by them: notes, erased people, forgetting.
 package struct BanMaintenance {
     private let transaction: any Transaction
 
@@ -17,30 +17,37 @@ package struct BanMaintenance {
         case liftNote = "lift_note"
 
         /// The column that holds it.
-        var column: String { "sealed_\(rawValue)" }
+        var column: SealedColumn {
+            switch self {
+            case .note: .banNote
+            case .liftNote: .banLiftNote
+            }
+        }
+
+        /// The column that holds the version of its wrapping key.
+        var version: String { "\(rawValue)_version" }
     }
 
     /// Keeps a note, sealed for its place: it may speak of people.
     ///
     /// - Throws: ``SealingFailure``.
     package func setNote(_ text: String, _ note: Note, of id: BanID, keys: PersonalKeys) throws {
-        let sealed = try keys.seal(text, table: BanRepository.table, column: note.column, row: id.description)
+        let sealed = try keys.seal(text, in: note.column, of: id)
         try transaction.execute(
-            "UPDATE bans SET \(note.column) = $2, \(note.rawValue)_version = $3 WHERE id = $1",
-            [.id(id), .bytes(sealed.bytes), Value(sealed.version)])
+            "UPDATE bans SET \(note.column.name) = $2, \(note.version) = $3 WHERE id = $1",
+            [.id(id), sealed.bytes.value, sealed.version.value])
     }
 
-    /// A note; `nil` where there is none, or none any more.
+    /// A note; `nil` if there is none, or none any more.
     ///
     /// - Throws: ``SealingFailure``.
     package func note(_ note: Note, of id: BanID, keys: PersonalKeys) throws -> String? {
+        let columns = ColumnTuple(Column<[UInt8]>(note.column.name), Column<Int>(note.version))
         let row = try transaction.first(
-            "SELECT \(note.column), \(note.rawValue)_version FROM bans WHERE id = $1 AND \(note.column) IS NOT NULL",
-            [.id(id)])
+            "SELECT \(columns) FROM bans WHERE id = $1 AND \(note.column.name) IS NOT NULL", [.id(id)])
         return try row.map { row in
-            try keys.open(
-                SealedText(bytes: try row.bytes(0), version: Int(try row.integer(1))), table: BanRepository.table,
-                column: note.column, row: id.description)
+            let (bytes, version) = try columns.read(row)
+            return try keys.open(SealedText(bytes: bytes, version: version), in: note.column, of: id)
         }
     }
 
@@ -51,16 +58,15 @@ package struct BanMaintenance {
     package func rewrap(limit: Int, keys: PersonalKeys) throws -> Int {
         var count = 0
         for note in Note.allCases where count < limit {
-            let rows = try transaction.query(
-                "SELECT id FROM bans WHERE \(note.rawValue)_version < $1 ORDER BY id LIMIT $2",
-                [Value(keys.currentWrappingVersion), Value(limit - count)])
-            for row in rows {
-                let id: BanID = try row.id(0)
+            let bans: [BanID] = try transaction.values(
+                "SELECT id FROM bans WHERE \(note.version) < $1 ORDER BY id LIMIT $2",
+                [keys.currentWrappingVersion.value, (limit - count).value])
+            for id in bans {
                 if let text = try self.note(note, of: id, keys: keys) {
                     try setNote(text, note, of: id, keys: keys)
                 }
             }
-            count += rows.count
+            count += bans.count
         }
         return count
     }
@@ -69,28 +75,27 @@ package struct BanMaintenance {
     package func countByVersion() throws -> [Int: Int] {
         var counts: [Int: Int] = [:]
         for note in Note.allCases {
+            let columns = ColumnTuple(Column<Int>(note.version), Column<Int>("COUNT(*)"))
             let rows = try transaction.query(
-                """
-                SELECT \(note.rawValue)_version, count(*) FROM bans WHERE \(note.rawValue)_version IS NOT NULL
-                GROUP BY \(note.rawValue)_version
-                """)
-            for row in rows { counts[Int(try row.integer(0)), default: 0] += Int(try row.integer(1)) }
+                "SELECT \(columns) FROM bans WHERE \(note.version) IS NOT NULL GROUP BY \(note.version)")
+            for (version, count) in try rows.map(columns.read) { counts[version, default: 0] += count }
         }
         return counts
     }
 
+    private static let entry = ColumnTuple(Column<BanID>("ban_id"), Column<BanEntry.Part>("part"))
+
     /// A person is erased: of the bans about them nothing is left but what those in force need, and that goes with
-    /// them. In bans about others, the person is forgotten as soon as the hold is over.
+    /// them. In bans about others, the person is forgotten as soon as the entry is over.
     ///
     /// - Parameter subjects: the user, and the blind indexes of the user's number and documents under all versions.
     package func erase(_ subjects: [BanEntry.Subject]) throws {
         for subject in subjects {
             let (kind, bytes) = BanRepository.columns(of: subject)
-            let rows = try transaction.query(
-                "SELECT ban_id, part FROM ban_holds WHERE kind = $1 AND subject = $2", [.text(kind), .bytes(bytes)])
-            for row in rows {
-                let ban: BanID = try row.id(0)
-                if try row.text(1) == BanEntry.Part.named.rawValue {
+            let entries = try transaction.query(
+                "SELECT \(Self.entry) FROM ban_holds WHERE kind = $1 AND subject = $2", [.text(kind), .bytes(bytes)])
+            for (ban, part) in try entries.map(Self.entry.read) {
+                if part == .named {
                     try transaction.execute(
                         """
                         UPDATE bans SET sealed_note = NULL, note_version = NULL, sealed_lift_note = NULL,
@@ -107,7 +112,7 @@ package struct BanMaintenance {
         try purge()
     }
 
-    /// Whether a hold is about an erased person, and is forgotten as soon as it holds no more.
+    /// Whether an entry is about an erased person, and is forgotten as soon as it is over.
     package func goesWithBan(_ hold: BanEntry) throws -> Bool {
         let (kind, bytes) = BanRepository.columns(of: hold.subject)
         return try transaction.first(
@@ -115,7 +120,7 @@ package struct BanMaintenance {
             [.id(hold.ban.id), .text(kind), .bytes(bytes)]) != nil
     }
 
-    /// Forgets what was held of erased people and holds no more.
+    /// Forgets the entries about erased people that are over.
     package func purge() throws {
         try transaction.execute(
             """

@@ -3,7 +3,7 @@ import Domain
 import Encoding
 import Foundation
 
-/// The issuance table: every certificate that the internal CA made, and whether it still counts.
+/// The issuance table: every certificate that the internal CA made, and whether it is still valid.
 package struct CertificateRepository {
     private let transaction: any Transaction
 
@@ -11,38 +11,26 @@ package struct CertificateRepository {
         self.transaction = transaction
     }
 
-    static let columnNames = [
-        "serial", "thumbprint", "device_id", "key_hash", "not_before", "not_after", "issued_at", "replaces",
-        "first_seen_at", "revoked_at", "revocation_reason",
-    ]
-    private static let columns = columnNames.joined(separator: ", ")
+    private static let columns = Selection(CertificateColumns.self)
 
     /// Writes a new certificate with the key that it certifies, DER SubjectPublicKeyInfo.
     package func insert(_ certificate: DeviceCertificate, subjectPublicKeyInfo: [UInt8]) throws {
         try transaction.execute(
             """
-            INSERT INTO certificates (\(Self.columns), subject_public_key_info)
-            VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
-            """,
-            [
-                .text(certificate.serial), .bytes(certificate.thumbprint.bytes), .id(certificate.deviceID),
-                .bytes(certificate.keyHash.bytes), .time(certificate.notBefore), .time(certificate.notAfter),
-                .time(certificate.issuedAt), .optional(certificate.replaces), .time(certificate.firstSeenAt),
-                .time(certificate.revoked?.at), .optional(certificate.revoked?.reason), .bytes(subjectPublicKeyInfo),
-            ])
+            INSERT INTO certificates (\(Self.columns.all)) VALUES (\(Self.columns.placeholders))
+            """, Self.columns.row { $0.write(certificate, subjectPublicKeyInfo, to: &$1) })
         if certificate.revoked != nil { try countRevocation() }
     }
 
     /// The key that a certificate certifies, DER SubjectPublicKeyInfo.
     package func subjectPublicKeyInfo(serial: String) throws -> [UInt8]? {
-        try transaction.first("SELECT subject_public_key_info FROM certificates WHERE serial = $1", [.text(serial)])?
-            .bytes(0)
+        try transaction.value("SELECT subject_public_key_info FROM certificates WHERE serial = $1", [.text(serial)])
     }
 
     /// A number that moves with every revocation that belongs on the revocation list: a list that was made at another one
     /// is not whole. One row, however many are revoked.
     package func revocations() throws -> Int64 {
-        try transaction.first("SELECT value FROM revocation_counter WHERE id = 1")?.integer(0) ?? 0
+        try transaction.value("SELECT value FROM revocation_counter WHERE id = 1") ?? 0
     }
 
     private func countRevocation() throws {
@@ -51,16 +39,15 @@ package struct CertificateRepository {
 
     /// The renewals of a certificate that no handshake has shown yet, by serial number.
     package func listUnseenRenewals(of serial: String) throws -> [String] {
-        try transaction.query(
+        try transaction.values(
             "SELECT serial FROM certificates WHERE replaces = $1 AND first_seen_at IS NULL AND revoked_at IS NULL",
-            [.text(serial)]
-        ).map { try $0.text(0) }
+            [.text(serial)])
     }
 
     /// The certificate with a thumbprint.
     package func find(thumbprint: Digest256) throws -> DeviceCertificate? {
         try transaction.first(
-            "SELECT \(Self.columns) FROM certificates WHERE thumbprint = $1", [.bytes(thumbprint.bytes)]
+            "SELECT \(Self.columns) FROM certificates WHERE thumbprint = $1", [thumbprint.value]
         ).map(Self.certificate)
     }
 
@@ -82,26 +69,29 @@ package struct CertificateRepository {
     package func list(limit: Int) throws -> [DeviceCertificate] {
         try transaction.query(
             "SELECT \(Self.columns) FROM certificates ORDER BY issued_at DESC, serial LIMIT $1",
-            [.integer(Int64(limit))]
+            [limit.value]
         ).map(Self.certificate)
     }
 
     /// What is known of a public key: the certificates that carry or carried it.
     package func list(keyHash: Digest256) throws -> [DeviceCertificate] {
         try transaction.query(
-            "SELECT \(Self.columns) FROM certificates WHERE key_hash = $1", [.bytes(keyHash.bytes)]
+            "SELECT \(Self.columns) FROM certificates WHERE key_hash = $1", [keyHash.value]
         ).map(Self.certificate)
     }
+
+    private static let listed = ColumnTuple(
+        columns.each.serial, Column<Date>("revoked_at"), Column<String>("revocation_reason"))
 
     /// The content of the revocation list: what is revoked, has not run out and is not certified anew with the same key,
     /// oldest revocation first.
     package func listed(now: Date) throws -> [(serial: String, at: Date, reason: String)] {
         try transaction.query(
             """
-            SELECT serial, revoked_at, revocation_reason FROM certificates
+            SELECT \(Self.listed) FROM certificates
             WHERE revoked_at IS NOT NULL AND unlisted = 0 AND not_after > $1 ORDER BY revoked_at, serial
             """, [.time(now)]
-        ).map { (try $0.text(0), try $0.time(1), try $0.text(2)) }
+        ).map(Self.listed.read)
     }
 
     /// The revoked certificates that have not run out, oldest revocation first.
@@ -114,10 +104,10 @@ package struct CertificateRepository {
         ).map(Self.certificate)
     }
 
-    /// Revokes a certificate; `false` where it is unknown or revoked already.
+    /// Revokes a certificate; `false` if it is unknown or revoked already.
     package func revoke(serial: String, at time: Date, reason: String) throws -> Bool {
         try list(
-            transaction.first(
+            transaction.value(
                 """
                 UPDATE certificates SET revoked_at = $2, revocation_reason = $3 WHERE serial = $1 AND revoked_at IS NULL
                 RETURNING key_hash
@@ -125,10 +115,10 @@ package struct CertificateRepository {
     }
 
     /// Revokes a certificate whose key is in other hands, also one that was revoked or superseded for another reason:
-    /// that moment stays. `false` where it is unknown or known for such a reason already.
+    /// that moment stays. `false` if it is unknown or known for such a reason already.
     package func compromise(serial: String, at time: Date, reason: String) throws -> Bool {
         try list(
-            transaction.first(
+            transaction.value(
                 """
                 UPDATE certificates SET revoked_at = COALESCE(revoked_at, $2), revocation_reason = $3, unlisted = 0
                 WHERE serial = $1 AND (revocation_reason IS NULL
@@ -137,7 +127,7 @@ package struct CertificateRepository {
                 """, [.text(serial), .time(time), .text(reason)]))
     }
 
-    /// Ends a certificate whose renewal was shown. Where the renewal has the same key, no list needs to say so.
+    /// Ends a certificate whose renewal was shown. If the renewal has the same key, no list needs to say so.
     package func supersede(serial: String, at time: Date, byTheSameKey isSameKey: Bool) throws {
         guard isSameKey else {
             _ = try revoke(serial: serial, at: time, reason: "superseded")
@@ -152,10 +142,10 @@ package struct CertificateRepository {
 
     /// Puts a revocation on the next list, and with it the certificates of the same key that went without: that key is
     /// not certified any more.
-    private func list(_ revoked: Row?) throws -> Bool {
-        guard let revoked else { return false }
+    private func list(_ revokedKey: Digest256?) throws -> Bool {
+        guard let revokedKey else { return false }
         try transaction.enqueue(
-            "UPDATE certificates SET unlisted = 0 WHERE key_hash = $1 AND unlisted = 1", [revoked.value(0)])
+            "UPDATE certificates SET unlisted = 0 WHERE key_hash = $1 AND unlisted = 1", [revokedKey.value])
         try countRevocation()
         return true
     }
@@ -167,7 +157,7 @@ package struct CertificateRepository {
             [.text(serial)])
     }
 
-    /// Notes that a certificate was shown for the first time; `false` where that is known, or it was revoked meanwhile:
+    /// Notes that a certificate was shown for the first time; `false` if that is known, or it was revoked meanwhile:
     /// then it supersedes nothing.
     package func recordFirstSight(thumbprint: Digest256, at time: Date) throws -> Bool {
         try transaction.execute(
@@ -175,20 +165,8 @@ package struct CertificateRepository {
             UPDATE certificates SET first_seen_at = $2
             WHERE thumbprint = $1 AND first_seen_at IS NULL AND revoked_at IS NULL
             """,
-            [.bytes(thumbprint.bytes), .time(time)]) > 0
+            [thumbprint.value, .time(time)]) > 0
     }
 
-    private static func certificate(_ row: Row) throws -> DeviceCertificate { try certificate(row, from: 0) }
-
-    /// The certificate whose columns begin at a place.
-    static func certificate(_ row: Row, from first: Int) throws -> DeviceCertificate {
-        let revokedAt = try row.timeOrNull(first + 9)
-        let reason = try row.textOrNull(first + 10)
-        return DeviceCertificate(
-            serial: try row.text(first), thumbprint: try row.digest(first + 1), deviceID: try row.id(first + 2),
-            keyHash: try row.digest(first + 3), notBefore: try row.time(first + 4), notAfter: try row.time(first + 5),
-            issuedAt: try row.time(first + 6), replaces: try row.textOrNull(first + 7),
-            firstSeenAt: try row.timeOrNull(first + 8),
-            revoked: revokedAt.flatMap { at in reason.map { .init(at: at, reason: $0) } })
-    }
+    private static func certificate(_ row: Row) throws -> DeviceCertificate { try columns.each.certificate(row) }
 }

@@ -19,25 +19,30 @@ package struct CertificateUpkeep {
     package func purge(endedBefore end: Date, unseenSince issue: Date, limit: Int) throws -> Int {
         let ended = try delete(
             """
-            SELECT thumbprint, device_id, key_hash, revocation_reason FROM certificates WHERE not_after < $1
+            SELECT \(Self.ended) FROM certificates WHERE not_after < $1
             ORDER BY not_after LIMIT $2
             """, [.time(end), Value(limit)])
         // A revoked one is on the revocation list until it runs out.
         let unseen = try delete(
             """
-            SELECT thumbprint, device_id, key_hash, revocation_reason FROM certificates
+            SELECT \(Self.ended) FROM certificates
             WHERE first_seen_at IS NULL AND issued_at < $1 AND revoked_at IS NULL ORDER BY issued_at LIMIT $2
             """, [.time(issue), Value(limit)])
         return ended + unseen
     }
 
+    private static let ended = {
+        let columns = Selection(CertificateColumns.self).each
+        return ColumnTuple(columns.thumbprint, columns.deviceID, columns.keyHash, columns.revocationReason)
+    }()
+
     private func delete(_ selection: String, _ arguments: [Value]) throws -> Int {
-        let rows = try transaction.query(selection, arguments)
+        let rows = try transaction.query(selection, arguments).map(Self.ended.read)
         var devices: Set<DeviceID> = []
-        for row in rows {
-            if let reason = try row.textOrNull(3), reason != "superseded" { try keep(revoked: try row.digest(2)) }
-            try transaction.enqueue("DELETE FROM certificates WHERE thumbprint = $1", [row.value(0)])
-            devices.insert(try row.id(1))
+        for (thumbprint, device, keyHash, reason) in rows {
+            if let reason, reason != "superseded" { try keep(revoked: keyHash) }
+            try transaction.enqueue("DELETE FROM certificates WHERE thumbprint = $1", [thumbprint.value])
+            devices.insert(device)
         }
         for device in devices {
             try transaction.enqueue(
@@ -52,17 +57,16 @@ package struct CertificateUpkeep {
     /// Keeps a key refused without the certificate that it was revoked with.
     package func keep(revoked keyHash: Digest256) throws {
         try transaction.enqueue(
-            "INSERT INTO revoked_keys (key_hash) VALUES ($1) ON CONFLICT (key_hash) DO NOTHING",
-            [.bytes(keyHash.bytes)])
+            "INSERT INTO revoked_keys (key_hash) VALUES ($1) ON CONFLICT (key_hash) DO NOTHING", [keyHash.value])
     }
 
     /// Whether a key was revoked with a certificate that is gone.
     package func isRevoked(_ keyHash: Digest256) throws -> Bool {
-        try transaction.first("SELECT 1 FROM revoked_keys WHERE key_hash = $1", [.bytes(keyHash.bytes)]) != nil
+        try transaction.first("SELECT 1 FROM revoked_keys WHERE key_hash = $1", [keyHash.value]) != nil
     }
 
     /// The keys that were revoked with certificates that are gone.
     package func revokedKeys() throws -> [Digest256] {
-        try transaction.query("SELECT key_hash FROM revoked_keys").map { try $0.digest(0) }
+        try transaction.values("SELECT key_hash FROM revoked_keys")
     }
 }

@@ -10,15 +10,19 @@ package struct DeviceRepository {
         self.transaction = transaction
     }
 
-    /// Takes a device id; `false` where it is taken already.
+    private static let columns = ColumnTuple(
+        Column<DeviceID>("id"), Column<String?>("user_agent"), Column<String?>("presence_key"),
+        Column<Date>("created_at"))
+
+    /// Takes a device id; `false` if it is taken already.
     ///
     /// - Parameter presenceKey: the SubjectPublicKeyInfo PEM of a key that only a present user can use.
     package func insert(_ id: DeviceID, userAgent: String?, presenceKey: String?, at time: Date) throws -> Bool {
         try transaction.execute(
             """
-            INSERT INTO devices (id, user_agent, presence_key, created_at) VALUES ($1, $2, $3, $4)
+            INSERT INTO devices (\(Self.columns)) VALUES (\(Self.columns.placeholders))
             ON CONFLICT (id) DO NOTHING
-            """, [.id(id), .optional(userAgent), .optional(presenceKey), .time(time)]) > 0
+            """, Self.columns.row(id, userAgent, presenceKey, time)) > 0
     }
 
     /// A device as admins see it.
@@ -26,7 +30,7 @@ package struct DeviceRepository {
         package let id: DeviceID
         /// When it was certified first.
         package let createdAt: Date
-        /// What it said of its software, where it did.
+        /// What it said of its software, if it did.
         package let userAgent: String?
         /// Its certificates that were not revoked and have not run out.
         package let certificates: Int
@@ -34,26 +38,31 @@ package struct DeviceRepository {
         package let sessions: Int
     }
 
+    private static let line = ColumnTuple(
+        Column<DeviceID>("id"), Column<Date>("created_at"), Column<String?>("user_agent"),
+        Column<Int>(
+            """
+            (SELECT COUNT(*) FROM certificates
+             WHERE device_id = devices.id AND revoked_at IS NULL AND not_after > $1)
+            """),
+        Column<Int>("(SELECT COUNT(*) FROM sessions WHERE device_id = devices.id AND state <> 'unauthenticated')"))
+
     /// The newest devices.
     package func list(limit: Int) throws -> [Line] {
         try transaction.query(
             """
-            SELECT id, created_at, user_agent,
-                (SELECT COUNT(*) FROM certificates
-                 WHERE device_id = devices.id AND revoked_at IS NULL AND not_after > $1),
-                (SELECT COUNT(*) FROM sessions WHERE device_id = devices.id AND state <> 'unauthenticated')
-            FROM devices ORDER BY created_at DESC, id LIMIT $2
+            SELECT \(Self.line) FROM devices ORDER BY created_at DESC, id LIMIT $2
             """, [.time(transaction.now), Value(limit)]
-        ).map {
-            Line(
-                id: try $0.id(0), createdAt: try $0.time(1), userAgent: try $0.textOrNull(2),
-                certificates: Int(try $0.integer(3)), sessions: Int(try $0.integer(4)))
+        ).map { row in
+            let (id, createdAt, userAgent, certificates, sessions) = try Self.line.read(row)
+            return Line(
+                id: id, createdAt: createdAt, userAgent: userAgent, certificates: certificates, sessions: sessions)
         }
     }
 
-    /// The SubjectPublicKeyInfo PEM of a device's presence key; `nil` where it registered none.
+    /// The SubjectPublicKeyInfo PEM of a device's presence key; `nil` if it registered none.
     package func presenceKey(of id: DeviceID) throws -> String? {
-        try transaction.first("SELECT presence_key FROM devices WHERE id = $1", [.id(id)])?.textOrNull(0)
+        try transaction.value("SELECT presence_key FROM devices WHERE id = $1", [.id(id)], as: String?.self) ?? nil
     }
 
     /// Whether a device was ever certified.

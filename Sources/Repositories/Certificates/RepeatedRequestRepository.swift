@@ -11,6 +11,11 @@ package struct RepeatedRequestRepository {
         self.transaction = transaction
     }
 
+    private static let columns = ColumnTuple(
+        Column<Digest256>("request_hash"), Column<String>("serial"), Column<String>("certificate"),
+        Column<Date>("expires_at"))
+    private static let given = ColumnTuple(Column<String>("serial"), Column<String>("certificate"))
+
     /// Remembers what a request was given.
     ///
     /// - Parameters:
@@ -19,23 +24,23 @@ package struct RepeatedRequestRepository {
     package func remember(_ hash: Digest256, serial: String, certificatePEM: String, until end: Date) throws {
         try transaction.enqueue(
             """
-            INSERT INTO recent_certifications (request_hash, serial, certificate, expires_at) VALUES ($1, $2, $3, $4)
+            INSERT INTO recent_certifications (\(Self.columns)) VALUES (\(Self.columns.placeholders))
             ON CONFLICT (request_hash) DO UPDATE
             SET serial = excluded.serial, certificate = excluded.certificate, expires_at = excluded.expires_at
-            """, [.bytes(hash.bytes), .text(serial), .text(certificatePEM), .time(end)])
+            """, Self.columns.row(hash, serial, certificatePEM, end))
     }
 
-    /// What a request was given, and the presence key of its device; whether the certificate still counts is not asked.
+    /// What a request was given, and the presence key of its device. The certificate may have been revoked since.
     package func find(
         _ hash: Digest256
     ) throws -> (certificate: DeviceCertificate, certificatePEM: String, presenceKey: String?)? {
         let row = try transaction.first(
-            "SELECT serial, certificate FROM recent_certifications WHERE request_hash = $1 AND expires_at > $2",
-            [.bytes(hash.bytes), .time(transaction.now)])
-        guard let row, let certificate = try CertificateRepository(transaction).find(serial: try row.text(0)) else {
-            return nil
-        }
-        return (certificate, try row.text(1), try DeviceRepository(transaction).presenceKey(of: certificate.deviceID))
+            "SELECT \(Self.given) FROM recent_certifications WHERE request_hash = $1 AND expires_at > $2",
+            [hash.value, .time(transaction.now)])
+        guard let (serial, pem) = try row.map(Self.given.read),
+            let certificate = try CertificateRepository(transaction).find(serial: serial)
+        else { return nil }
+        return (certificate, pem, try DeviceRepository(transaction).presenceKey(of: certificate.deviceID))
     }
 
     /// Forgets what nobody asks for again.

@@ -28,25 +28,22 @@ package struct RevocationListRepository {
         }
     }
 
+    private static let columns = Selection(RevocationListColumns.self)
+    private static let heading = ColumnTuple(
+        columns.each.number, columns.each.thisUpdate, columns.each.revocations)
+
     package func current() throws -> Published? {
-        try transaction.first(
-            "SELECT number, der, entries, this_update, revocations FROM revocation_lists ORDER BY number DESC LIMIT 1",
-            []
-        ).map {
-            Published(
-                number: try $0.integer(0), der: try $0.bytes(1), entries: try $0.integer(2), thisUpdate: try $0.time(3),
-                revocations: try $0.integer(4))
-        }
+        try transaction.first("SELECT \(Self.columns) FROM revocation_lists ORDER BY number DESC LIMIT 1")
+            .map(Self.columns.each.list)
     }
 
     /// Of the list in force all but the list, which may have megabytes.
     package func heading() throws -> (number: Int64, thisUpdate: Date, revocations: Int64)? {
-        try transaction.first(
-            "SELECT number, this_update, revocations FROM revocation_lists ORDER BY number DESC LIMIT 1", []
-        ).map { (try $0.integer(0), try $0.time(1), try $0.integer(2)) }
+        try transaction.first("SELECT \(Self.heading) FROM revocation_lists ORDER BY number DESC LIMIT 1")
+            .map(Self.heading.read)
     }
 
-    /// Puts a list in force that was made to follow another one; `false` where a third one follows that by now.
+    /// Puts a list in force that was made to follow another one; `false` if a third one follows that by now.
     package func publish(_ list: Published, nextUpdate: Date, after number: Int64) throws -> Bool {
         guard try (heading()?.number ?? 0) == number, list.number > number else { return false }
         try publish(list, nextUpdate: nextUpdate)
@@ -57,13 +54,43 @@ package struct RevocationListRepository {
     package func publish(_ list: Published, nextUpdate: Date) throws {
         try transaction.execute(
             """
-            INSERT INTO revocation_lists (number, der, entries, this_update, next_update, revocations)
-            VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (number) DO NOTHING
-            """,
-            [
-                .integer(list.number), .bytes(list.der), .integer(list.entries), .time(list.thisUpdate),
-                .time(nextUpdate), .integer(list.revocations),
-            ])
+            INSERT INTO revocation_lists (\(Self.columns.all)) VALUES (\(Self.columns.placeholders))
+            ON CONFLICT (number) DO NOTHING
+            """, Self.columns.row { $0.write(list, nextUpdate, to: &$1) })
         try transaction.execute("DELETE FROM revocation_lists WHERE number < $1", [.integer(list.number)])
+    }
+}
+
+/// The columns of `revocation_lists`.
+private struct RevocationListColumns: ColumnSet {
+    let number: Column<Int64>
+    let der: Column<[UInt8]>
+    let entries: Column<Int64>
+    let thisUpdate: Column<Date>
+    let revocations: Column<Int64>
+    let nextUpdate: Column<Date>
+
+    init(_ list: inout ColumnList) {
+        number = list.add("number")
+        der = list.add("der")
+        entries = list.add("entries")
+        thisUpdate = list.add("this_update")
+        revocations = list.add("revocations")
+        nextUpdate = list.addWritten("next_update")
+    }
+
+    func list(_ row: Row) throws -> RevocationListRepository.Published {
+        .init(
+            number: try row[number], der: try row[der], entries: try row[entries], thisUpdate: try row[thisUpdate],
+            revocations: try row[revocations])
+    }
+
+    func write(_ list: RevocationListRepository.Published, _ nextUpdate: Date, to row: inout NewRow) {
+        row.set(number, list.number)
+        row.set(der, list.der)
+        row.set(entries, list.entries)
+        row.set(thisUpdate, list.thisUpdate)
+        row.set(revocations, list.revocations)
+        row.set(self.nextUpdate, nextUpdate)
     }
 }

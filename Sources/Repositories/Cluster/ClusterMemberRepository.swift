@@ -13,36 +13,36 @@ package struct ClusterMemberRepository {
         self.transaction = transaction
     }
 
+    private static let columns = ColumnTuple(
+        Column<NodeID>("id"), Column<String>("host"), Column<String>("version"), Column<Date>("started_at"),
+        Column<Date>("seen_at"), Column<String>("fingerprints"))
+
     /// Writes that a node lives now, and what it has; one that was forgotten meanwhile is there again.
     package func write(_ node: NodeID, host: String, version: String, startedAt: Date, _ fingerprints: NodeFingerprints)
         throws
     {
         try transaction.execute(
             """
-            INSERT INTO nodes (id, host, version, started_at, seen_at, fingerprints) VALUES ($1, $2, $3, $4, $5, $6)
+            INSERT INTO nodes (\(Self.columns)) VALUES (\(Self.columns.placeholders))
             ON CONFLICT (id) DO UPDATE SET seen_at = excluded.seen_at, fingerprints = excluded.fingerprints
             """,
-            [
-                .id(node), .text(host), .text(version), .time(startedAt), .time(transaction.now),
-                .text(fingerprints.json.jsonText),
-            ])
+            Self.columns.row(node, host, version, startedAt, transaction.now, fingerprints.json.jsonText))
     }
 
-    /// The nodes that count, oldest first.
+    /// The nodes that were seen a moment ago, oldest first.
     package func live() throws -> [ClusterMember] {
         let moment = transaction.now.addingTimeInterval(-ClusterMember.patience)
         return try transaction.query(
             """
-            SELECT id, host, version, started_at, seen_at, fingerprints FROM nodes WHERE seen_at > $1
+            SELECT \(Self.columns) FROM nodes WHERE seen_at > $1
             ORDER BY started_at, id
             """, [.time(moment)]
         ).map { row in
-            guard let fingerprints = try? StrictJSON.parse(Array(try row.text(5).utf8)) else {
-                throw DamagedRow(column: 5)
-            }
+            let (id, host, version, startedAt, seenAt, text) = try Self.columns.read(row)
+            guard let fingerprints = try? StrictJSON.parse(Array(text.utf8)) else { throw DamagedRow(column: 5) }
             return ClusterMember(
-                id: try row.id(0), host: try row.text(1), version: try row.text(2), startedAt: try row.time(3),
-                seenAt: try row.time(4), fingerprints: NodeFingerprints(json: fingerprints))
+                id: id, host: host, version: version, startedAt: startedAt, seenAt: seenAt,
+                fingerprints: NodeFingerprints(json: fingerprints))
         }
     }
 

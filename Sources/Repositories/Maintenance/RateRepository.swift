@@ -3,7 +3,7 @@ import Domain
 import Encoding
 import Foundation
 
-/// Limits that hold across nodes: one time stamp for each key.
+/// Limits that apply across nodes: one time stamp for each key.
 package struct RateRepository {
     private let transaction: any Transaction
 
@@ -11,13 +11,19 @@ package struct RateRepository {
         self.transaction = transaction
     }
 
-    /// Counts an attempt in this transaction and judges it. The attempt stays counted when the caller's work fails only
+    private static let columns = ColumnTuple(Column<String>("key"), Column<Date>("arrival"))
+
+    private func arrival(_ key: String) throws -> Date? {
+        try transaction.value("SELECT arrival FROM rates WHERE key = $1", [.text(key)])
+    }
+
+    /// Counts an attempt in this transaction and decides on it. The attempt stays counted when the caller's work fails only
     /// if this transaction commits, so callers count in one of its own.
     ///
     /// - Throws: `Refusal` `rate_limited`.
     package func count(_ key: String, limit: RateLimit) throws {
         let now = transaction.now
-        let arrival = try transaction.first("SELECT arrival FROM rates WHERE key = $1", [.text(key)])?.time(0)
+        let arrival = try arrival(key)
         switch limit.evaluate(arrival: arrival, now: now) {
         case .refused(let retryAfter):
             throw Refusal(
@@ -25,14 +31,14 @@ package struct RateRepository {
         case .admitted(let next):
             try transaction.execute(
                 """
-                INSERT INTO rates (key, arrival) VALUES ($1, $2)
+                INSERT INTO rates (\(Self.columns)) VALUES (\(Self.columns.placeholders))
                 ON CONFLICT (key) DO UPDATE SET arrival = excluded.arrival
-                """, [.text(key), .time(next)])
+                """, Self.columns.row(key, next))
         }
     }
 
     /// Counts an attempt of a network address as ``count(_:limit:)`` does. What is stored is the act and a keyed digest of
-    /// the address: nobody reads from the store who came from where. With a new version of the index key limits begin anew.
+    /// the address: the store does not say who came from which address. With a new version of the index key limits begin anew.
     ///
     /// - Throws: `Refusal` `rate_limited`.
     package func count(_ act: String, from address: String, keys: PersonalKeys, limit: RateLimit) throws {
@@ -56,11 +62,11 @@ package struct RateRepository {
         if let soonest { throw soonest }
     }
 
-    /// Refuses where ``count(_:limit:)`` would, and counts nothing: before work that is for nothing otherwise.
+    /// Refuses if ``count(_:limit:)`` would, and counts nothing: before work that is for nothing otherwise.
     ///
     /// - Throws: `Refusal` `rate_limited`.
     package func requireRoom(_ key: String, limit: RateLimit) throws {
-        let arrival = try transaction.first("SELECT arrival FROM rates WHERE key = $1", [.text(key)])?.time(0)
+        let arrival = try arrival(key)
         if case .refused(let retryAfter) = limit.evaluate(arrival: arrival, now: transaction.now) {
             throw Refusal(
                 .rateLimited, "Too many requests: try again in \(retryAfter) s.", retryAfter: retryAfter)

@@ -38,9 +38,11 @@ package struct RestoreRepository {
             [.time(transaction.now)])
     }
 
+    private static let generation = ColumnTuple(Column<String>("name"), Column<String>("value"))
+
     /// The generation that nonces are made in; part of what their key is derived from.
     package func nonceGeneration() throws -> String {
-        try transaction.first("SELECT value FROM generations WHERE name = 'nonces'")?.text(0) ?? ""
+        try transaction.value("SELECT value FROM generations WHERE name = 'nonces'") ?? ""
     }
 
     /// Begins a generation of nonces: those of earlier ones are not recognized any more.
@@ -49,21 +51,22 @@ package struct RestoreRepository {
     package func beginNonceGeneration(_ name: UUID) throws {
         try transaction.execute(
             """
-            INSERT INTO generations (name, value) VALUES ('nonces', $1)
+            INSERT INTO generations (\(Self.generation)) VALUES (\(Self.generation.placeholders))
             ON CONFLICT (name) DO UPDATE SET value = excluded.value
-            """, [.text(Identifier<RestoreRepository>(name).description)])
+            """, Self.generation.row("nonces", Identifier<RestoreRepository>(name).description))
     }
 
     /// The users who were erased at some time, by their keys and by the audit log: with what the log calls the act.
     package func erasures() throws -> [(user: UserID, entry: String?)] {
-        let keys = try transaction.query("SELECT user_id FROM data_keys WHERE erased_at IS NOT NULL")
+        let keys: [UserID] = try transaction.values("SELECT user_id FROM data_keys WHERE erased_at IS NOT NULL")
+        let entry = ColumnTuple(Column<String>("subject"), Column<String>("id"))
         let entries = try transaction.query(
-            "SELECT subject, id FROM audit_entries WHERE event = $1 ORDER BY at, id",
+            "SELECT \(entry) FROM audit_entries WHERE event = $1 ORDER BY at, id",
             [.text(AuditRepository.Event.userErased.rawValue)])
-        return try keys.map { (try $0.id(0), nil) }
+        return try keys.map { ($0, nil) }
             + entries.compactMap { row in
-                guard let user = UserID(try row.text(0).dropFirst("user ".count)) else { return nil }
-                return (user, try row.text(1))
+                let (subject, id) = try entry.read(row)
+                return UserID(subject.dropFirst("user ".count)).map { ($0, id) }
             }
     }
 
@@ -74,12 +77,14 @@ package struct RestoreRepository {
 
     /// Every provider key that was retired or revoked.
     package func endedProviderKeys() throws -> [(id: ProviderKeyID, retiredAt: Date?, revokedAt: Date?)] {
-        try transaction.query(
-            "SELECT id, retired_at, revoked_at FROM provider_keys WHERE retired_at IS NOT NULL OR revoked_at IS NOT NULL"
-        ).map { (try $0.id(0), try $0.timeOrNull(1), try $0.timeOrNull(2)) }
+        let columns = ColumnTuple(
+            Column<ProviderKeyID>("id"), Column<Date?>("retired_at"), Column<Date?>("revoked_at"))
+        return try transaction.query(
+            "SELECT \(columns) FROM provider_keys WHERE retired_at IS NOT NULL OR revoked_at IS NOT NULL"
+        ).map(columns.read)
     }
 
-    /// Ends a provider key as it was ended elsewhere; `false` where it is unknown or ended so already.
+    /// Ends a provider key as it was ended elsewhere; `false` if it is unknown or ended so already.
     package func end(_ id: ProviderKeyID, retiredAt: Date?, revokedAt: Date?) throws -> Bool {
         try transaction.execute(
             """
@@ -91,15 +96,11 @@ package struct RestoreRepository {
 
     /// The identifiers of one-time tokens that were spent and could still be shown again.
     package func spentIdentifiers() throws -> [(identifier: String, expiresAt: Date)] {
-        try transaction.query(
-            "SELECT identifier, expires_at FROM spent_identifiers WHERE expires_at > $1", [.time(transaction.now)]
-        ).map { (try $0.text(0), try $0.time(1)) }
+        try NonceRepository(transaction).spentIdentifiers()
     }
 
     /// Spends an identifier as it was spent elsewhere.
     package func spend(_ identifier: String, until expiry: Date) throws {
-        try transaction.execute(
-            "INSERT INTO spent_identifiers (identifier, expires_at) VALUES ($1, $2) ON CONFLICT (identifier) DO NOTHING",
-            [.text(identifier), .time(expiry)])
+        _ = try NonceRepository(transaction).spend(identifier, until: expiry)
     }
 }

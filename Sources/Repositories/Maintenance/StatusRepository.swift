@@ -30,18 +30,18 @@ package struct StatusRepository {
         return (authenticated, challenged + idle)
     }
 
-    /// The users by level, as it stands now.
+    /// The users by level, as it is now.
     package func users() throws -> [Assurance: Int] {
+        let columns = ColumnTuple(
+            Column<Assurance>(
+                "CASE WHEN assurance <> 'none' AND assurance_until <= $1 THEN 'phone' ELSE assurance END"),
+            Column<Int>("COUNT(*)"))
         let rows = try transaction.query(
-            """
-            SELECT CASE WHEN assurance <> 'none' AND assurance_until <= $1 THEN 'phone' ELSE assurance END, COUNT(*)
-            FROM users GROUP BY 1
-            """, [.time(transaction.now)])
-        return Dictionary(
-            try rows.map { (try $0.word(0), Int(try $0.integer(1))) }, uniquingKeysWith: { $0 + $1 })
+            "SELECT \(columns) FROM users GROUP BY 1", [.time(transaction.now)])
+        return Dictionary(try rows.map(columns.read), uniquingKeysWith: +)
     }
 
-    /// The device certificates that count, that were revoked or superseded, and that ran out without that.
+    /// The device certificates that are valid, that were revoked or superseded, and that ran out without that.
     package func certificates() throws -> (valid: Int, revoked: Int, expired: Int) {
         let now = Value.time(transaction.now)
         return (
@@ -54,7 +54,7 @@ package struct StatusRepository {
     /// How many devices there are.
     package func devices() throws -> Int { try count("SELECT COUNT(*) FROM devices", []) }
 
-    /// The providers that count, and those that were disabled.
+    /// The providers that are enabled, and those that were disabled.
     package func providers() throws -> (enabled: Int, disabled: Int) {
         (
             try count("SELECT COUNT(*) FROM providers WHERE disabled_at IS NULL", []),
@@ -63,6 +63,6 @@ package struct StatusRepository {
     }
 
     private func count(_ sql: String, _ arguments: [Value]) throws -> Int {
-        Int(try transaction.first(sql, arguments)?.integer(0) ?? 0)
+        try transaction.value(sql, arguments) ?? 0
     }
 }

@@ -5,20 +5,15 @@ import Foundation
 /// Messages that were written in the transaction that caused them and are sent after it (the outbox pattern).
 ///
 /// A sender leases a message, tries, and settles it. A lease that its holder does not settle runs out, and the message
-/// is tried again: at least once, and twice only where a process died between handing a message over and saying so.
+/// is tried again: at least once, and twice only if a process died between handing a message over and saying so.
 package struct OutboxRepository {
     private let transaction: any Transaction
-
-    /// The table, as it is bound into what is sealed in it.
-    package static let table = "outbox"
 
     package init(_ transaction: any Transaction) {
         self.transaction = transaction
     }
 
-    private static let columns = """
-        id, kind, subject, user_id, deduplication_key, payload, created_at, expires_at, due_at, tries, state, reason
-        """
+    private static let columns = Selection(OutboxColumns.self)
     /// Kinds that a newer build writes are left to it.
     private static let kinds = names(of: OutboxKind.allCases)
     private static let isFree = "state = 'waiting' AND due_at <= $1 AND (leased_until IS NULL OR leased_until <= $1)"
@@ -27,19 +22,13 @@ package struct OutboxRepository {
         kinds.map { "'\($0.rawValue)'" }.joined(separator: ", ")
     }
 
-    /// Writes a message; `false` where the same one was written before.
+    /// Writes a message; `false` if the same one was written before.
     package func insert(_ message: OutboxMessage) throws -> Bool {
         try transaction.execute(
             """
-            INSERT INTO outbox (\(Self.columns)) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
+            INSERT INTO outbox (\(Self.columns.all)) VALUES (\(Self.columns.placeholders))
             ON CONFLICT (deduplication_key) DO NOTHING
-            """,
-            [
-                .id(message.id), .text(message.kind.rawValue), .text(message.subject), .id(message.userID),
-                .text(message.deduplicationKey), .bytes(message.payload), .time(message.createdAt),
-                .time(message.expiresAt), .time(message.dueAt), Value(message.tries), .text(message.state.rawValue),
-                .optional(message.reason),
-            ]) > 0
+            """, Self.columns.row { $0.write(message, to: &$1) }) > 0
     }
 
     /// Leases the messages that are due longest, of each kind as many as asked, and counts a try for each. The ones past
@@ -87,7 +76,7 @@ package struct OutboxRepository {
             [
                 .time(transaction.now), .text(lease), .time(transaction.now.addingTimeInterval(seconds)), Value(count),
             ] + more
-        ).map(Self.message)
+        ).map(Self.columns.each.message)
     }
 
     /// The providers whose events are due, longest first, and how many of each may begin.
@@ -114,14 +103,14 @@ package struct OutboxRepository {
     /// The events that wait for one provider.
     private struct Queue {
         let provider: String
-        /// When the first that nobody has under way is due; `nil` where all are.
+        /// When the first that nobody has under way is due; `nil` if all are.
         let due: Date?
         let underWay: Int
         let breaker: ReceiverBreaker
 
         var order: (Date, String) { (due ?? .distantFuture, provider) }
 
-        /// When one of them may begin; `nil` where that is for the end of one that is under way to say.
+        /// When one of them may begin; `nil` if the end of one that is under way decides that.
         func next(after now: Date) -> Date? {
             let start = max(now, breaker.restingUntil ?? .distantPast)
             guard let due, breaker.room(besides: underWay, now: start) > 0 else { return nil }
@@ -129,40 +118,49 @@ package struct OutboxRepository {
         }
     }
 
+    private static let waiting = "o.state = 'waiting' AND o.kind = 'provider_event'"
+    private static let queue = ColumnTuple(
+        Column<String>("w.subject"),
+        Column<Date?>(
+            """
+            (
+                SELECT o.due_at FROM outbox o WHERE \(waiting) AND o.subject = w.subject
+                    AND (o.leased_until IS NULL OR o.leased_until <= $1)
+                ORDER BY o.due_at LIMIT 1
+            )
+            """),
+        Column<Int>(
+            """
+            (
+                SELECT COUNT(*) FROM outbox o WHERE o.lease IS NOT NULL AND o.kind = 'provider_event'
+                    AND o.subject = w.subject AND o.leased_until > $1
+            )
+            """),
+        Column<Int?>("r.failures"), Column<Date?>("r.resting_until"))
+
     /// One entry for each provider that events wait for. Each is found by a step in an index, however many wait.
     private func queues() throws -> [Queue] {
-        let waiting = "o.state = 'waiting' AND o.kind = 'provider_event'"
         return try transaction.query(
             """
             WITH RECURSIVE waiting(subject) AS (
-                SELECT MIN(o.subject) FROM outbox o WHERE \(waiting)
+                SELECT MIN(o.subject) FROM outbox o WHERE \(Self.waiting)
                 UNION ALL
-                SELECT (SELECT MIN(o.subject) FROM outbox o WHERE \(waiting) AND o.subject > w.subject)
+                SELECT (SELECT MIN(o.subject) FROM outbox o WHERE \(Self.waiting) AND o.subject > w.subject)
                 FROM waiting w WHERE w.subject IS NOT NULL
             )
-            SELECT w.subject,
-                (
-                    SELECT o.due_at FROM outbox o WHERE \(waiting) AND o.subject = w.subject
-                        AND (o.leased_until IS NULL OR o.leased_until <= $1)
-                    ORDER BY o.due_at LIMIT 1
-                ),
-                (
-                    SELECT COUNT(*) FROM outbox o WHERE o.lease IS NOT NULL AND o.kind = 'provider_event'
-                        AND o.subject = w.subject AND o.leased_until > $1
-                ),
-                r.failures, r.resting_until
+            SELECT \(Self.queue)
             FROM waiting w LEFT JOIN provider_webhooks r ON r.provider_id = w.subject
             WHERE w.subject IS NOT NULL
             """, [.time(transaction.now)]
         ).map { row in
-            Queue(
-                provider: try row.text(0), due: try row.timeOrNull(1), underWay: Int(try row.integer(2)),
-                breaker: ReceiverBreaker(
-                    failures: Int(try row.integerOrNull(3) ?? 0), restingUntil: try row.timeOrNull(4)))
+            let (provider, due, underWay, failures, restingUntil) = try Self.queue.read(row)
+            return Queue(
+                provider: provider, due: due, underWay: underWay,
+                breaker: ReceiverBreaker(failures: failures ?? 0, restingUntil: restingUntil))
         }
     }
 
-    /// Writes what a try came to, if the lease still holds; `false` where it ran out and another has it.
+    /// Writes what a try came to, if the lease is still its own; `false` if it ran out and another has it.
     ///
     /// What was sent or is past its time needs its payload no more.
     package func settle(_ message: OutboxMessage, lease: String) throws -> Bool {
@@ -174,13 +172,13 @@ package struct OutboxRepository {
             WHERE id = $1 AND lease = $2
             """,
             [
-                .id(message.id), .text(lease), .text(message.state.rawValue), .time(message.dueAt),
+                .id(message.id), .text(lease), message.state.value, .time(message.dueAt),
                 .optional(message.reason), message.state == .waiting ? .null : .time(transaction.now),
                 .bytes(isOver ? [] : message.payload),
             ]) > 0
     }
 
-    /// When the next message of some kinds is due, or the next lease runs out; `nil` where none waits.
+    /// When the next message of some kinds is due, or the next lease runs out; `nil` if none waits.
     package func nextDue(_ kinds: [OutboxKind]) throws -> Date? {
         var moments: [Date?] = []
         for kind in kinds {
@@ -188,23 +186,21 @@ package struct OutboxRepository {
                 moments += try queues().map { $0.next(after: transaction.now) }
             } else {
                 moments.append(
-                    try transaction.first(
+                    try transaction.value(
                         "SELECT MIN(due_at) FROM outbox WHERE state = 'waiting' AND kind = $1 AND lease IS NULL",
-                        [.text(kind.rawValue)])?.timeOrNull(0))
+                        [kind.value], as: Date?.self) ?? nil)
             }
             moments.append(
-                try transaction.first(
+                try transaction.value(
                     "SELECT MIN(leased_until) FROM outbox WHERE lease IS NOT NULL AND kind = $1",
-                    [.text(kind.rawValue)])?.timeOrNull(0))
+                    [kind.value], as: Date?.self) ?? nil)
         }
         return moments.compactMap(\.self).min()
     }
 
     /// How many messages are in a state.
     package func count(_ state: OutboxState) throws -> Int {
-        Int(
-            try transaction.first("SELECT COUNT(*) FROM outbox WHERE state = $1", [.text(state.rawValue)])?
-                .integer(0) ?? 0)
+        try transaction.value("SELECT COUNT(*) FROM outbox WHERE state = $1", [state.value]) ?? 0
     }
 
     /// The newest messages, of one state or of all.
@@ -214,14 +210,14 @@ package struct OutboxRepository {
             SELECT \(Self.columns) FROM outbox WHERE ($1 = '' OR state = $1) AND kind IN (\(Self.kinds))
             ORDER BY created_at DESC, id LIMIT $2
             """, [.text(state?.rawValue ?? ""), Value(limit)]
-        ).map(Self.message)
+        ).map(Self.columns.each.message)
     }
 
     /// The message with an id.
     package func find(_ id: OutboxMessageID) throws -> OutboxMessage? {
         try transaction.first(
             "SELECT \(Self.columns) FROM outbox WHERE id = $1 AND kind IN (\(Self.kinds))", [.id(id)]
-        ).map(Self.message)
+        ).map(Self.columns.each.message)
     }
 
     /// Gives a message all its tries anew, from now on; whoever has it leased settles it no more.
@@ -250,13 +246,5 @@ package struct OutboxRepository {
     /// Forgets what ended before a moment.
     package func purge(endedBefore moment: Date) throws {
         try transaction.execute("DELETE FROM outbox WHERE ended_at < $1", [.time(moment)])
-    }
-
-    private static func message(_ row: Row) throws -> OutboxMessage {
-        OutboxMessage(
-            id: try row.id(0), kind: try row.word(1), subject: try row.text(2), userID: try row.id(3),
-            deduplicationKey: try row.text(4), payload: try row.bytes(5), createdAt: try row.time(6),
-            expiresAt: try row.time(7), dueAt: try row.time(8), tries: Int(try row.integer(9)),
-            state: try row.word(10), reason: try row.textOrNull(11))
     }
 }

@@ -11,6 +11,11 @@ package struct PhoneFailureRepository {
         self.transaction = transaction
     }
 
+    private static let streak = ColumnTuple(Column<Int>("failures"), Column<Date?>("frozen_until"))
+    private static let columns = ColumnTuple(
+        Column<UserID>("user_id"), Column<Digest256>("number_index"), Column<Int>("failures"),
+        Column<Date?>("frozen_until"), Column<Date>("updated_at"))
+
     /// What a failed check that belongs to no number is noted under.
     package static let noNumber = Digest256.of("no number")
 
@@ -18,9 +23,11 @@ package struct PhoneFailureRepository {
     package func find(userID: UserID, numberIndexes: [Digest256]) throws -> FailureStreak {
         for index in numberIndexes {
             let row = try transaction.first(
-                "SELECT failures, frozen_until FROM phone_failures WHERE user_id = $1 AND number_index = $2",
-                [.id(userID), .bytes(index.bytes)])
-            if let row { return FailureStreak(count: Int(try row.integer(0)), frozenUntil: try row.timeOrNull(1)) }
+                "SELECT \(Self.streak) FROM phone_failures WHERE user_id = $1 AND number_index = $2",
+                [.id(userID), index.value])
+            if let (count, frozenUntil) = try row.map(Self.streak.read) {
+                return FailureStreak(count: count, frozenUntil: frozenUntil)
+            }
         }
         return FailureStreak()
     }
@@ -29,15 +36,11 @@ package struct PhoneFailureRepository {
     package func save(_ streak: FailureStreak, userID: UserID, numberIndex: Digest256) throws {
         try transaction.execute(
             """
-            INSERT INTO phone_failures (user_id, number_index, failures, frozen_until, updated_at)
-            VALUES ($1, $2, $3, $4, $5)
+            INSERT INTO phone_failures (\(Self.columns)) VALUES (\(Self.columns.placeholders))
             ON CONFLICT (user_id, number_index) DO UPDATE SET
                 failures = excluded.failures, frozen_until = excluded.frozen_until, updated_at = excluded.updated_at
             """,
-            [
-                .id(userID), .bytes(numberIndex.bytes), Value(streak.count), .time(streak.frozenUntil),
-                .time(transaction.now),
-            ])
+            Self.columns.row(userID, numberIndex, streak.count, streak.frozenUntil, transaction.now))
     }
 
     /// Forgets streaks that were not touched since a moment and freeze nobody.

@@ -3,7 +3,7 @@ import Domain
 import Encoding
 import Foundation
 
-/// Every text that was asked for: what the guard before the texts counts. Numbers and prefixes are blind indexes.
+/// Every text that was asked for: what the limits on texts are counted from. Numbers and prefixes are blind indexes.
 package struct PhoneSendRepository {
     private let transaction: any Transaction
 
@@ -11,36 +11,45 @@ package struct PhoneSendRepository {
         self.transaction = transaction
     }
 
+    private static let columns = Selection(PhoneSendColumns.self)
+    private static let stops = ColumnTuple(Column<String>("subject"), Column<Date>("ends_at"))
+    private static let spend = ColumnTuple(Column<Int64>("day"), Column<Int>("amount"))
+    private static let providerSpend = ColumnTuple(
+        Column<Int64>("day"), Column<ProviderID>("provider_id"), Column<Int>("amount"))
+
     /// Reads what one user asked for alone, however many others asked for the same number.
     static let askedByUser = "SELECT COUNT(*) FROM phone_sends WHERE user_id = $1 AND number_index = $2 AND at > $3"
 
+    private static let sentInDayAndHour = ColumnTuple(
+        Column<Int>("COUNT(*)"), Column<Int>("COUNT(CASE WHEN at > $3 THEN 1 END)"))
+
     /// Reads what went out alone, however much was withheld.
     static let sentToNumber = """
-        SELECT COUNT(*), COUNT(CASE WHEN at > $3 THEN 1 END) FROM phone_sends
+        SELECT \(sentInDayAndHour) FROM phone_sends
         WHERE number_index = $1 AND at > $2 AND withheld IS NULL AND by_owner = $4
         """
 
     /// Counts what bears on a text to a target.
     ///
-    /// Rows are counted only where a user's or number's own limits bound them; what others share is read from counters.
+    /// Rows are counted only if a user's or number's own limits bound them; what others share is read from counters.
     package func counts(for target: SendTarget, policy: PhonePolicy) throws -> SendCounts {
         let now = transaction.now
         let (hour, day) = (Value.time(now.addingTimeInterval(-3600)), Value.time(now.addingTimeInterval(-86_400)))
-        let number = Value.bytes(target.number.bytes)
+        let number = target.number.value
         var counts = SendCounts()
         counts.otherNumbersOfUser = try count(
             "SELECT COUNT(DISTINCT number_index) FROM phone_sends WHERE user_id = $1 AND at > $2 AND number_index <> $3",
             [.id(target.userID), .time(now.addingTimeInterval(-policy.numbersPerUserPeriod)), number])
         counts.askedByUserToday = try count(Self.askedByUser, [.id(target.userID), number, day])
-        let ofNumber = try transaction.first(Self.sentToNumber, [number, day, hour, Value(target.isOwner)])
-        counts.numberLastDay = Int(try ofNumber?.integer(0) ?? 0)
-        counts.numberLastHour = Int(try ofNumber?.integer(1) ?? 0)
+        (counts.numberLastDay, counts.numberLastHour) =
+            try transaction.first(Self.sentToNumber, [number, day, hour, target.isOwner.value])
+            .map(Self.sentInDayAndHour.read) ?? (0, 0)
         target.fill(
             &counts, from: try PhoneTallyRepository(transaction).find(target.counters), thinned: try thinned(target))
-        counts.spentToday = try count("SELECT amount FROM phone_spend WHERE day = $1", [Self.day(now)])
+        counts.spentToday = try count("SELECT amount FROM phone_spend WHERE day = $1", [Self.day(now).value])
         counts.spentTodayByProvider = try count(
             "SELECT amount FROM phone_provider_spend WHERE day = $1 AND provider_id = $2",
-            [Self.day(now), .id(target.providerID)])
+            [Self.day(now).value, .id(target.providerID)])
         return counts
     }
 
@@ -61,37 +70,43 @@ package struct PhoneSendRepository {
             if let scope {
                 try transaction.execute(
                     """
-                    INSERT INTO phone_stops (subject, ends_at) VALUES ($1, $2)
+                    INSERT INTO phone_stops (\(Self.stops)) VALUES (\(Self.stops.placeholders))
                     ON CONFLICT (subject) DO UPDATE SET ends_at = excluded.ends_at
-                    """, [.text(target.name(of: scope)), .time(now.addingTimeInterval(policy.breakerPause))])
+                    """, Self.stops.row(target.name(of: scope), now.addingTimeInterval(policy.breakerPause)))
             }
         }
         try transaction.execute(
-            """
-            INSERT INTO phone_sends (id, verification_id, user_id, number_index, prefix_index, country, at, by_owner,
-                withheld, bears_on_country, verified, counters)
-            VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, 0, $11)
-            """,
-            [
-                .id(Identifier<PhoneSendRepository>(id)), .id(verification), .id(target.userID),
-                .bytes(target.number.bytes), .bytes(target.prefix.bytes), .text(target.country), .time(now),
-                Value(target.isOwner), .optional(withheld?.rawValue),
-                Value(decision.bearsOnCountry), .optional(withheld == nil ? counters.joined(separator: "\n") : nil),
-            ])
+            "INSERT INTO phone_sends (\(Self.columns.all)) VALUES (\(Self.columns.placeholders))",
+            Self.columns.row { column, row in
+                row.set(column.id, Identifier(id))
+                row.set(column.verificationID, verification)
+                row.set(column.userID, target.userID)
+                row.set(column.numberIndex, target.number)
+                row.set(column.prefixIndex, target.prefix)
+                row.set(column.country, target.country)
+                row.set(column.at, now)
+                row.set(column.byOwner, target.isOwner)
+                row.set(column.withheld, withheld?.rawValue)
+                row.set(column.bearsOnCountry, decision.bearsOnCountry)
+                row.set(column.verified, false)
+                row.set(column.counters, withheld == nil ? counters.joined(separator: "\n") : nil)
+            })
     }
 
     /// Notes that a verification's texts brought the right code.
     package func recordVerified(_ verification: PhoneVerificationID) throws {
+        let counted = ColumnTuple(Column<Date>("at"), Column<String>("counters"))
         let rows = try transaction.query(
             """
-            SELECT at, counters FROM phone_sends
+            SELECT \(counted) FROM phone_sends
             WHERE verification_id = $1 AND verified = 0 AND counters IS NOT NULL
-            """, [.id(verification)])
+            """, [.id(verification)]
+        ).map(counted.read)
         try transaction.execute(
             "UPDATE phone_sends SET verified = 1 WHERE verification_id = $1", [.id(verification)])
-        for row in rows {
-            let counters = try row.text(1).split(separator: "\n").map(String.init)
-            try PhoneTallyRepository(transaction).add(sends: 0, verified: 1, to: counters, at: try row.time(0))
+        for (sentAt, names) in rows {
+            let counters = names.split(separator: "\n").map(String.init)
+            try PhoneTallyRepository(transaction).add(sends: 0, verified: 1, to: counters, at: sentAt)
         }
     }
 
@@ -106,12 +121,15 @@ package struct PhoneSendRepository {
     /// What is thinned out now, in the order of the names; at most so much.
     package func thinned(limit: Int) throws -> [Thinned] {
         try transaction.query(
-            "SELECT subject, ends_at FROM phone_stops WHERE ends_at > $1 ORDER BY subject LIMIT $2",
-            [.time(transaction.now), Value(limit)]
-        ).map { Thinned(name: try $0.text(0), endsAt: try $0.time(1)) }
+            "SELECT \(Self.stops) FROM phone_stops WHERE ends_at > $1 ORDER BY subject LIMIT $2",
+            [.time(transaction.now), limit.value]
+        ).map { row in
+            let (name, endsAt) = try Self.stops.read(row)
+            return Thinned(name: name, endsAt: endsAt)
+        }
     }
 
-    /// Ends the thinning out of something, and forgets what it was judged by.
+    /// Ends the thinning out of something, and forgets the counts that led to it.
     ///
     /// - Returns: whether it was thinned out.
     package func lift(_ name: String) throws -> Bool {
@@ -126,8 +144,8 @@ package struct PhoneSendRepository {
         let now = transaction.now
         try transaction.execute("DELETE FROM phone_sends WHERE at < $1", [.time(moment)])
         try transaction.execute("DELETE FROM phone_stops WHERE ends_at < $1", [.time(now)])
-        try transaction.execute("DELETE FROM phone_spend WHERE day < $1", [Self.day(moment)])
-        try transaction.execute("DELETE FROM phone_provider_spend WHERE day < $1", [Self.day(moment)])
+        try transaction.execute("DELETE FROM phone_spend WHERE day < $1", [Self.day(moment).value])
+        try transaction.execute("DELETE FROM phone_provider_spend WHERE day < $1", [Self.day(moment).value])
         try PhoneTallyRepository(transaction).purge()
         // A code is over by then: nobody needs to know any more from which network its text was asked for.
         try transaction.execute(
@@ -139,14 +157,14 @@ package struct PhoneSendRepository {
         let day = Self.day(transaction.now)
         try transaction.execute(
             """
-            INSERT INTO phone_spend (day, amount) VALUES ($1, $2)
+            INSERT INTO phone_spend (\(Self.spend)) VALUES (\(Self.spend.placeholders))
             ON CONFLICT (day) DO UPDATE SET amount = phone_spend.amount + excluded.amount
-            """, [day, Value(price)])
+            """, Self.spend.row(day, price))
         try transaction.execute(
             """
-            INSERT INTO phone_provider_spend (day, provider_id, amount) VALUES ($1, $2, $3)
+            INSERT INTO phone_provider_spend (\(Self.providerSpend)) VALUES (\(Self.providerSpend.placeholders))
             ON CONFLICT (day, provider_id) DO UPDATE SET amount = phone_provider_spend.amount + excluded.amount
-            """, [day, .id(provider), Value(price)])
+            """, Self.providerSpend.row(day, provider, price))
     }
 
     private func thinned(_ target: SendTarget) throws -> Set<SendScope> {
@@ -161,12 +179,12 @@ package struct PhoneSendRepository {
     }
 
     private func count(_ sql: String, _ arguments: [Value]) throws -> Int {
-        Int(try transaction.first(sql, arguments)?.integer(0) ?? 0)
+        try transaction.value(sql, arguments) ?? 0
     }
 
     /// The number of the day since 1970, UTC.
-    private static func day(_ moment: Date) -> Value {
-        .integer(Int64((moment.timeIntervalSince1970 / 86_400).rounded(.down)))
+    private static func day(_ moment: Date) -> Int64 {
+        Int64((moment.timeIntervalSince1970 / 86_400).rounded(.down))
     }
 }
 
@@ -174,5 +192,36 @@ extension SendDecision {
     /// What the column of that name has held from the beginning.
     fileprivate var bearsOnCountry: Bool {
         if case .send(let scopes, _) = self { scopes.contains(.country) } else { false }
+    }
+}
+
+/// The columns of `phone_sends`. Rows are counted, and never read whole.
+private struct PhoneSendColumns: ColumnSet {
+    let id: Column<Identifier<PhoneSendRepository>>
+    let verificationID: Column<PhoneVerificationID>
+    let userID: Column<UserID>
+    let numberIndex: Column<Digest256>
+    let prefixIndex: Column<Digest256>
+    let country: Column<String>
+    let at: Column<Date>
+    let byOwner: Column<Bool>
+    let withheld: Column<String?>
+    let bearsOnCountry: Column<Bool>
+    let verified: Column<Bool>
+    let counters: Column<String?>
+
+    init(_ list: inout ColumnList) {
+        id = list.add("id")
+        verificationID = list.add("verification_id")
+        userID = list.add("user_id")
+        numberIndex = list.add("number_index")
+        prefixIndex = list.add("prefix_index")
+        country = list.add("country")
+        at = list.add("at")
+        byOwner = list.add("by_owner")
+        withheld = list.add("withheld")
+        bearsOnCountry = list.add("bears_on_country")
+        verified = list.add("verified")
+        counters = list.add("counters")
     }
 }

@@ -15,6 +15,14 @@ package struct PhoneTallyRepository {
         self.transaction = transaction
     }
 
+    private static let columns = ColumnTuple(
+        Column<String>("counter"), Column<Int64>("step"), Column<Int>("sends"), Column<Int>("verified"))
+    private static let sums = ColumnTuple(
+        Column<String>("counter"), Column<Int>("CAST(SUM(sends) AS BIGINT)"),
+        Column<Int>("CAST(SUM(verified) AS BIGINT)"),
+        Column<Int>("CAST(SUM(CASE WHEN step > $2 THEN sends ELSE 0 END) AS BIGINT)"),
+        Column<Int>("CAST(SUM(CASE WHEN step > $2 THEN verified ELSE 0 END) AS BIGINT)"))
+
     /// The step that a moment lies in, since 1970.
     package static func step(of moment: Date) -> Int64 {
         Int64(saturating: (moment.timeIntervalSince1970 / step).rounded(.down))
@@ -26,18 +34,16 @@ package struct PhoneTallyRepository {
         let places = counters.indices.map { "$\($0 + 3)" }.joined(separator: ", ")
         let rows = try transaction.query(
             """
-            SELECT counter, CAST(SUM(sends) AS BIGINT), CAST(SUM(verified) AS BIGINT),
-                CAST(SUM(CASE WHEN step > $2 THEN sends ELSE 0 END) AS BIGINT),
-                CAST(SUM(CASE WHEN step > $2 THEN verified ELSE 0 END) AS BIGINT)
-            FROM phone_tallies WHERE step > $1 AND counter IN (\(places)) GROUP BY counter
+            SELECT \(Self.sums) FROM phone_tallies WHERE step > $1 AND counter IN (\(places)) GROUP BY counter
             """,
             [.integer(now - Int64(86_400 / Self.step)), .integer(now - Int64(3600 / Self.step))]
-                + counters.map { .text($0) })
+                + counters.map(\.value))
         var tallies: [String: Tally] = [:]
         for row in rows {
-            tallies[try row.text(0)] = Tally(
-                hour: Conversion(sends: Int(try row.integer(3)), verified: Int(try row.integer(4))),
-                day: Conversion(sends: Int(try row.integer(1)), verified: Int(try row.integer(2))))
+            let (counter, sendsInDay, verifiedInDay, sendsInHour, verifiedInHour) = try Self.sums.read(row)
+            tallies[counter] = Tally(
+                hour: Conversion(sends: sendsInHour, verified: verifiedInHour),
+                day: Conversion(sends: sendsInDay, verified: verifiedInDay))
         }
         return tallies
     }
@@ -46,11 +52,11 @@ package struct PhoneTallyRepository {
     package func add(sends: Int, verified: Int, to counters: [String], at moment: Date) throws {
         try transaction.execute(
             """
-            INSERT INTO phone_tallies (counter, step, sends, verified) VALUES ($1, $2, $3, $4)
+            INSERT INTO phone_tallies (\(Self.columns)) VALUES (\(Self.columns.placeholders))
             ON CONFLICT (counter, step) DO UPDATE SET sends = phone_tallies.sends + excluded.sends,
                 verified = phone_tallies.verified + excluded.verified
             """,
-            rows: counters.map { [.text($0), .integer(Self.step(of: moment)), Value(sends), Value(verified)] })
+            rows: counters.map { Self.columns.row($0, Self.step(of: moment), sends, verified) })
     }
 
     /// Forgets what a counter shows.

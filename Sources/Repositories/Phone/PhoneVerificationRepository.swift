@@ -3,12 +3,9 @@ import Domain
 import Encoding
 import Foundation
 
-/// Proofs of phone numbers that were started. The number stands sealed in it, and as a blind index; the code nowhere.
+/// Proofs of phone numbers that were started. The number is stored sealed, and as a blind index; the code is not stored.
 package struct PhoneVerificationRepository {
     private let transaction: any Transaction
-
-    /// The table, as it is bound into what is sealed in it.
-    package static let table = "phone_verifications"
 
     package init(_ transaction: any Transaction) {
         self.transaction = transaction
@@ -33,31 +30,18 @@ package struct PhoneVerificationRepository {
         }
     }
 
-    private static let columns = """
-        id, user_id, device_id, number_index, sealed_number, sealed_push_endpoint, key_version, created_at, expires_at,
-        checks, resends, asked_at, is_sent, verified_at
-        """
+    private static let columns = Selection(PhoneVerificationColumns.self)
 
     package func insert(_ entry: Entry) throws {
-        let challenge = entry.challenge
         try transaction.execute(
-            """
-            INSERT INTO phone_verifications (\(Self.columns))
-            VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)
-            """,
-            [
-                .id(challenge.id), .id(challenge.userID), .id(challenge.deviceID), .bytes(entry.numberIndex.bytes),
-                .bytes(entry.sealedNumber), Value(entry.sealedPushEndpoint), Value(challenge.keyVersion),
-                .time(challenge.createdAt), .time(challenge.expiresAt), Value(challenge.checks),
-                Value(challenge.resends), .time(challenge.askedAt), Value(challenge.isSent),
-                .time(challenge.verifiedAt),
-            ])
+            "INSERT INTO phone_verifications (\(Self.columns.all)) VALUES (\(Self.columns.placeholders))",
+            Self.columns.row { $0.write(entry, to: &$1) })
     }
 
     /// The one with an id.
     package func find(_ id: PhoneVerificationID) throws -> Entry? {
         try transaction.first("SELECT \(Self.columns) FROM phone_verifications WHERE id = $1", [.id(id)])
-            .map(Self.entry)
+            .map(Self.columns.each.entry)
     }
 
     /// The newest one of a user on a device for a number that has not expired.
@@ -71,14 +55,14 @@ package struct PhoneVerificationRepository {
                 WHERE user_id = $1 AND number_index = $2 AND device_id = $3 AND expires_at > $4
                 ORDER BY created_at DESC, id LIMIT 1
                 """,
-                [.id(userID), .bytes(index.bytes), .id(deviceID), .time(transaction.now)])
-            if let row { return try Self.entry(row) }
+                [.id(userID), index.value, .id(deviceID), .time(transaction.now)])
+            if let row { return try Self.columns.each.entry(row) }
         }
         return nil
     }
 
-    /// Counts a check of a user on a device, and gives the proof with this check counted; `nil` where it is unknown
-    /// or somebody else's. The row stays locked until the transaction ends, so that checks are judged one by one.
+    /// Counts a check of a user on a device, and gives the proof with this check counted; `nil` if it is unknown
+    /// or somebody else's. The row stays locked until the transaction ends, so that checks are decided one by one.
     package func countCheck(
         _ id: PhoneVerificationID, userID: UserID, deviceID: DeviceID
     ) throws -> Entry? {
@@ -87,7 +71,7 @@ package struct PhoneVerificationRepository {
             UPDATE phone_verifications SET checks = checks + 1 WHERE id = $1 AND user_id = $2 AND device_id = $3
             RETURNING \(Self.columns)
             """, [.id(id), .id(userID), .id(deviceID)]
-        ).map(Self.entry)
+        ).map(Self.columns.each.entry)
     }
 
     /// Notes that the right code was shown.
@@ -96,20 +80,20 @@ package struct PhoneVerificationRepository {
             "UPDATE phone_verifications SET verified_at = $2 WHERE id = $1", [.id(id), .time(time)])
     }
 
-    /// Notes that the code was asked for again; `false` where somebody else did at the same moment.
+    /// Notes that the code was asked for again; `false` if somebody else did at the same moment.
     package func recordResend(_ challenge: PhoneVerification) throws -> Bool {
         try transaction.execute(
             "UPDATE phone_verifications SET resends = $2, asked_at = $3, is_sent = $4 WHERE id = $1 AND resends = $5",
             [
-                .id(challenge.id), Value(challenge.resends), .time(challenge.askedAt), Value(challenge.isSent),
-                Value(challenge.resends - 1),
+                .id(challenge.id), challenge.resends.value, .time(challenge.askedAt), challenge.isSent.value,
+                (challenge.resends - 1).value,
             ]) > 0
     }
 
     /// Puts another push endpoint in place of what the start named.
     package func replacePushEndpoint(_ id: PhoneVerificationID, sealed: [UInt8]?) throws {
         try transaction.execute(
-            "UPDATE phone_verifications SET sealed_push_endpoint = $2 WHERE id = $1", [.id(id), Value(sealed)])
+            "UPDATE phone_verifications SET sealed_push_endpoint = $2 WHERE id = $1", [.id(id), sealed.value])
     }
 
     package func erase(_ user: UserID) throws {
@@ -121,15 +105,5 @@ package struct PhoneVerificationRepository {
     /// Forgets those that ended before a moment.
     package func purge(expiredBefore moment: Date) throws {
         try transaction.execute("DELETE FROM phone_verifications WHERE expires_at < $1", [.time(moment)])
-    }
-
-    private static func entry(_ row: Row) throws -> Entry {
-        Entry(
-            challenge: PhoneVerification(
-                id: try row.id(0), userID: try row.id(1), deviceID: try row.id(2),
-                keyVersion: Int(try row.integer(6)), createdAt: try row.time(7), expiresAt: try row.time(8),
-                checks: Int(try row.integer(9)), resends: Int(try row.integer(10)), askedAt: try row.time(11),
-                isSent: try row.bool(12), verifiedAt: try row.timeOrNull(13)),
-            numberIndex: try row.digest(3), sealedNumber: try row.bytes(4), sealedPushEndpoint: try row.bytesOrNull(5))
     }
 }

@@ -10,33 +10,32 @@ package struct ProviderRepository {
         self.transaction = transaction
     }
 
-    private static let columns = "id, slug, name, account, avatar_hosts, created_at, disabled_at"
+    private static let columns = Selection(ProviderColumns.self)
 
-    /// Writes a new provider; `false` where the slug is taken.
+    /// Writes a new provider; `false` if the slug is taken.
     package func insert(_ provider: Provider) throws -> Bool {
         try transaction.execute(
-            "INSERT INTO providers (\(Self.columns)) VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (slug) DO NOTHING",
-            [
-                .id(provider.id), .text(provider.slug.text), .text(provider.name), .optional(provider.account),
-                .text(provider.avatarHosts.joined(separator: " ")), .time(provider.createdAt),
-                .time(provider.disabledAt),
-            ]) > 0
+            """
+            INSERT INTO providers (\(Self.columns.all)) VALUES (\(Self.columns.placeholders))
+            ON CONFLICT (slug) DO NOTHING
+            """, Self.columns.row { $0.write(provider, to: &$1) }) > 0
     }
 
     /// The provider with an id.
     package func find(_ id: ProviderID) throws -> Provider? {
-        try transaction.first("SELECT \(Self.columns) FROM providers WHERE id = $1", [.id(id)]).map(Self.provider)
+        try transaction.first("SELECT \(Self.columns) FROM providers WHERE id = $1", [.id(id)]).map(
+            Self.columns.each.provider)
     }
 
     /// The provider with a slug.
     package func find(_ slug: Slug) throws -> Provider? {
         try transaction.first("SELECT \(Self.columns) FROM providers WHERE slug = $1", [.text(slug.text)])
-            .map(Self.provider)
+            .map(Self.columns.each.provider)
     }
 
     /// All providers by slug.
     package func list() throws -> [Provider] {
-        try transaction.query("SELECT \(Self.columns) FROM providers ORDER BY slug", []).map(Self.provider)
+        try transaction.query("SELECT \(Self.columns) FROM providers ORDER BY slug", []).map(Self.columns.each.provider)
     }
 
     /// Disables a provider, or enables it with `nil`.
@@ -44,24 +43,71 @@ package struct ProviderRepository {
         try transaction.execute("UPDATE providers SET disabled_at = $2 WHERE id = $1", [.id(id), .time(time)])
     }
 
+    private static let application = ColumnTuple(
+        Column<ApplicationID>("id"), Column<ProviderID>("provider_id"), Column<String>("name"),
+        Column<Date>("created_at"))
+
     package func insert(_ application: Application, at time: Date) throws {
         try transaction.execute(
-            "INSERT INTO applications (id, provider_id, name, created_at) VALUES ($1, $2, $3, $4)",
-            [.id(application.id), .id(application.providerID), .text(application.name), .time(time)])
+            "INSERT INTO applications (\(Self.application)) VALUES (\(Self.application.placeholders))",
+            Self.application.row(application.id, application.providerID, application.name, time))
     }
 
     /// A provider's apps, oldest first.
     package func listApplications(of id: ProviderID) throws -> [Application] {
         try transaction.query(
-            "SELECT id, provider_id, name FROM applications WHERE provider_id = $1 ORDER BY created_at, id", [.id(id)]
-        ).map { Application(id: try $0.id(0), providerID: try $0.id(1), name: try $0.text(2)) }
+            "SELECT \(Self.application) FROM applications WHERE provider_id = $1 ORDER BY created_at, id", [.id(id)]
+        ).map { row in
+            let (id, provider, name, _) = try Self.application.read(row)
+            return Application(id: id, providerID: provider, name: name)
+        }
+    }
+}
+
+/// The columns of `providers`.
+private struct ProviderColumns: ColumnSet {
+    let id: Column<ProviderID>
+    let slug: Column<Slug>
+    let name: Column<String>
+    let account: Column<String?>
+    /// With a space between any two.
+    let avatarHosts: Column<String>
+    let createdAt: Column<Date>
+    let disabledAt: Column<Date?>
+
+    init(_ list: inout ColumnList) {
+        id = list.add("id")
+        slug = list.add("slug")
+        name = list.add("name")
+        account = list.add("account")
+        avatarHosts = list.add("avatar_hosts")
+        createdAt = list.add("created_at")
+        disabledAt = list.add("disabled_at")
     }
 
-    private static func provider(_ row: Row) throws -> Provider {
-        guard let slug = Slug(try row.text(1)) else { throw DamagedRow(column: 1) }
-        return Provider(
-            id: try row.id(0), slug: slug, name: try row.text(2), account: try row.textOrNull(3),
-            avatarHosts: try row.text(4).split(separator: " ").map(String.init), createdAt: try row.time(5),
-            disabledAt: try row.timeOrNull(6))
+    func provider(_ row: Row) throws -> Provider {
+        Provider(
+            id: try row[id], slug: try row[slug], name: try row[name], account: try row[account],
+            avatarHosts: try row[avatarHosts].split(separator: " ").map(String.init), createdAt: try row[createdAt],
+            disabledAt: try row[disabledAt])
+    }
+
+    func write(_ provider: Provider, to row: inout NewRow) {
+        row.set(id, provider.id)
+        row.set(slug, provider.slug)
+        row.set(name, provider.name)
+        row.set(account, provider.account)
+        row.set(avatarHosts, provider.avatarHosts.joined(separator: " "))
+        row.set(createdAt, provider.createdAt)
+        row.set(disabledAt, provider.disabledAt)
+    }
+}
+
+extension Slug: ColumnContent {
+    var value: Value { .text(text) }
+
+    static func read(_ row: Row, _ index: Int) throws -> Slug {
+        guard let slug = Slug(try row.text(index)) else { throw DamagedRow(column: index) }
+        return slug
     }
 }

@@ -3,7 +3,7 @@ import Domain
 import Encoding
 import Foundation
 
-/// Where providers are told what happens to their users, and the events that wait to be told.
+/// The webhooks that providers receive events about their users at, and the events that wait to be sent.
 package struct ProviderWebhookRepository {
     private let transaction: any Transaction
 
@@ -14,19 +14,23 @@ package struct ProviderWebhookRepository {
         self.transaction = transaction
     }
 
-    /// A provider's receiver; `nil` where it has none.
+    private static let columns = ColumnTuple(
+        Column<ProviderID>("provider_id"), Column<String>("url"), Column<Date>("set_at"))
+    private static let breaker = ColumnTuple(Column<Int>("failures"), Column<Date?>("resting_until"))
+
+    /// A provider's receiver; `nil` if it has none.
     package func find(_ provider: ProviderID) throws -> String? {
-        try transaction.first("SELECT url FROM provider_webhooks WHERE provider_id = $1", [.id(provider)])?.text(0)
+        try transaction.value("SELECT url FROM provider_webhooks WHERE provider_id = $1", [.id(provider)])
     }
 
     /// Sets a provider's receiver.
     package func set(_ url: String, of provider: ProviderID, at time: Date) throws {
         try transaction.execute(
             """
-            INSERT INTO provider_webhooks (provider_id, url, set_at) VALUES ($1, $2, $3)
+            INSERT INTO provider_webhooks (\(Self.columns)) VALUES (\(Self.columns.placeholders))
             ON CONFLICT (provider_id) DO UPDATE SET url = excluded.url, set_at = excluded.set_at, failures = 0,
                 resting_until = NULL
-            """, [.id(provider), .text(url), .time(time)])
+            """, Self.columns.row(provider, url, time))
     }
 
     /// Takes it away; what waits for it has nowhere to go.
@@ -34,12 +38,14 @@ package struct ProviderWebhookRepository {
         try transaction.execute("DELETE FROM provider_webhooks WHERE provider_id = $1", [.id(provider)])
     }
 
-    /// How a provider's receiver stands; as new where there is none.
+    /// The breaker of a provider's receiver; a new one if there is no receiver.
     package func breaker(of provider: ProviderID) throws -> ReceiverBreaker {
         try transaction.first(
-            "SELECT failures, resting_until FROM provider_webhooks WHERE provider_id = $1", [.id(provider)]
-        ).map { ReceiverBreaker(failures: Int(try $0.integer(0)), restingUntil: try $0.timeOrNull(1)) }
-            ?? ReceiverBreaker()
+            "SELECT \(Self.breaker) FROM provider_webhooks WHERE provider_id = $1", [.id(provider)]
+        ).map { row in
+            let (failures, restingUntil) = try Self.breaker.read(row)
+            return ReceiverBreaker(failures: failures, restingUntil: restingUntil)
+        } ?? ReceiverBreaker()
     }
 
     /// Writes what an attempt says of a receiver: that it answers, or that it does not. Of one that was replaced meanwhile
@@ -58,11 +64,11 @@ package struct ProviderWebhookRepository {
         let after = try breaker(of: provider).failed(at: transaction.now)
         let changed = try transaction.execute(
             "UPDATE provider_webhooks SET failures = $3, resting_until = $4 WHERE provider_id = $1 AND url = $2",
-            [.id(provider), .text(url), Value(after.failures), .time(after.restingUntil)])
+            [.id(provider), .text(url), after.failures.value, .time(after.restingUntil)])
         return changed > 0 && after.restingUntil != nil
     }
 
-    /// Writes an event into the outbox, in the transaction that made it, where its provider has a receiver.
+    /// Writes an event into the outbox, in the transaction that made it, if its provider has a receiver.
     package func tell(_ event: ProviderEvent, of user: UserID, to provider: ProviderID) throws {
         guard try find(provider) != nil else { return }
         let id = OutboxMessageID(UUID())
@@ -76,7 +82,7 @@ package struct ProviderWebhookRepository {
 }
 
 extension Schema {
-    /// Where providers are told.
+    /// The webhooks of providers.
     static let providerWebhooks = Migration(
         identifier: 7, name: "webhooks of providers",
         statements: [

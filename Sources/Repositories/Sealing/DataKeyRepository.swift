@@ -13,19 +13,25 @@ package struct DataKeyRepository {
         self.keys = keys
     }
 
-    /// A user's data key; `nil` where there is none, or none any more.
+    private static let wrapping = ColumnTuple(Column<[UInt8]>("wrapped"), Column<Int>("wrapping_version"))
+    private static let created = ColumnTuple(
+        Column<UserID>("user_id"), Column<[UInt8]>("wrapped"), Column<Int>("wrapping_version"),
+        Column<Date>("created_at"))
+    private static let versions = ColumnTuple(Column<Int>("version"), Column<Date>("in_force_at"))
+
+    /// A user's data key; `nil` if there is none, or none any more.
     ///
-    /// - Throws: ``SealingFailure`` where the wrapping key is not at hand or the row was tampered with.
+    /// - Throws: ``SealingFailure`` if the wrapping key is not at hand or the row was tampered with.
     package func find(_ user: UserID) throws -> DataKey? {
         guard
             let row = try transaction.first(
-                "SELECT wrapped, wrapping_version FROM data_keys WHERE user_id = $1 AND wrapped IS NOT NULL",
-                [.id(user)])
+                "SELECT \(Self.wrapping) FROM data_keys WHERE user_id = $1 AND wrapped IS NOT NULL", [.id(user)])
         else { return nil }
-        return try open(try row.bytes(0), version: try row.integer(1), of: user)
+        let (wrapped, version) = try Self.wrapping.read(row)
+        return try open(wrapped, version: version, of: user)
     }
 
-    /// A user's data key, made where there is none. A user who was erased and came back gets a new one: what lay under
+    /// A user's data key, made if there is none. A user who was erased and came back gets a new one: what lay under
     /// the old one stays closed.
     ///
     /// - Throws: ``SealingFailure``, as ``find(_:)``.
@@ -37,19 +43,19 @@ package struct DataKeyRepository {
             under: try keys.wrappingKey(version), version: version, row: user.description)
         try transaction.execute(
             """
-            INSERT INTO data_keys (user_id, wrapped, wrapping_version, created_at) VALUES ($1, $2, $3, $4)
+            INSERT INTO data_keys (\(Self.created)) VALUES (\(Self.created.placeholders))
             ON CONFLICT (user_id) DO UPDATE
             SET wrapped = excluded.wrapped, wrapping_version = excluded.wrapping_version,
                 created_at = excluded.created_at, erased_at = NULL
             WHERE data_keys.wrapped IS NULL
             """,
-            [.id(user), .bytes(wrapped), Value(version), .time(time)])
-        // Another node may have been faster: what stands in the table counts.
+            Self.created.row(user, wrapped, version, time))
+        // Another node may have been faster: its key is the one.
         return try find(user) ?? key
     }
 
     /// Crypto-shredding: the wrapped key is overwritten, and with it goes all that was sealed under the key. The row
-    /// stays and says when. `false` where there was no key.
+    /// stays and says when. `false` if there was no key.
     @discardableResult
     package func erase(_ user: UserID, at time: Date) throws -> Bool {
         try transaction.execute(
@@ -62,23 +68,27 @@ package struct DataKeyRepository {
 
     /// When a user's key was erased; `nil` for a user who has one or never had any.
     package func erasedAt(_ user: UserID) throws -> Date? {
-        try transaction.first("SELECT erased_at FROM data_keys WHERE user_id = $1", [.id(user)])?.timeOrNull(0)
+        try transaction.value("SELECT erased_at FROM data_keys WHERE user_id = $1", [.id(user)], as: Date?.self) ?? nil
     }
 
     /// The version of the wrapping key that is in force: new data keys lie under it or a newer one.
     package func versionInForce() throws -> Int {
-        Int(try transaction.first("SELECT max(version) FROM wrapping_versions")?.integerOrNull(0) ?? 1)
+        try transaction.value("SELECT COALESCE(MAX(version), 1) FROM wrapping_versions") ?? 1
     }
 
     /// Puts a version in force: from now on no node wraps a new data key under an older one, whatever keys it has read,
-    /// so that an older one under which nothing lies can be taken away. `false` where it was in force already.
+    /// so that an older one under which nothing lies can be taken away. `false` if it was in force already.
     package func putInForce(_ version: Int, at time: Date) throws -> Bool {
         try transaction.execute(
             """
-            INSERT INTO wrapping_versions (version, in_force_at) VALUES ($1, $2) ON CONFLICT (version) DO NOTHING
+            INSERT INTO wrapping_versions (\(Self.versions)) VALUES (\(Self.versions.placeholders))
+            ON CONFLICT (version) DO NOTHING
             """,
-            [Value(version), .time(time)]) > 0
+            Self.versions.row(version, time)) > 0
     }
+
+    private static let rewrapped = ColumnTuple(
+        Column<UserID>("user_id"), Column<[UInt8]>("wrapped"), Column<Int>("wrapping_version"))
 
     /// What became of some data keys that were to be wrapped anew.
     package struct Rewrapping: Sendable {
@@ -86,14 +96,14 @@ package struct DataKeyRepository {
         package let wrapped: Int
         /// How many could not be opened, and stay as they are: their wrapping key is lost, or the row is damaged.
         package let unreadable: Int
-        /// Behind which data key to go on; `nil` where none is left.
+        /// Behind which data key to go on; `nil` if none is left.
         package let mark: Mark?
     }
 
     /// A place in the order in which data keys are wrapped anew.
     package struct Mark: Sendable {
-        let version: Int64
-        let user: String
+        let version: Int
+        let user: UserID
     }
 
     /// Wraps some of the data keys that lie under an older version of the wrapping key under the current one.
@@ -106,18 +116,17 @@ package struct DataKeyRepository {
         let wrappingKey = try keys.wrappingKey(current)
         let rows = try transaction.query(
             """
-            SELECT user_id, wrapped, wrapping_version FROM data_keys
+            SELECT \(Self.rewrapped) FROM data_keys
             WHERE (wrapping_version, user_id) > ($2, $3) AND wrapping_version < $1
             ORDER BY wrapping_version, user_id LIMIT $4
             """,
-            [Value(current), .integer(mark?.version ?? 0), .text(mark?.user ?? ""), Value(limit)])
+            [current.value, (mark?.version ?? 0).value, .text(mark?.user.description ?? ""), limit.value]
+        ).map(Self.rewrapped.read)
         var unreadable = 0
-        for row in rows {
-            let user: UserID = try row.id(0)
-            let version = try row.integer(2)
+        for (user, wrapped, version) in rows {
             let key: DataKey
             do {
-                key = try open(try row.bytes(1), version: version, of: user)
+                key = try open(wrapped, version: version, of: user)
             } catch is SealingFailure {
                 unreadable += 1
                 continue
@@ -127,23 +136,20 @@ package struct DataKeyRepository {
                 [
                     .id(user),
                     .bytes(try key.wrapped(under: wrappingKey, version: current, row: user.description)),
-                    Value(current), .integer(version),
+                    current.value, version.value,
                 ])
         }
-        let last = try rows.last.map { Mark(version: try $0.integer(2), user: try $0.text(0)) }
+        let last = rows.last.map { Mark(version: $0.2, user: $0.0) }
         return Rewrapping(
             wrapped: rows.count - unreadable, unreadable: unreadable, mark: rows.count < limit ? nil : last)
     }
 
     /// How many data keys lie under each version of the wrapping key.
     package func countByVersion() throws -> [Int: Int] {
+        let counts = ColumnTuple(Column<Int>("wrapping_version"), Column<Int>("COUNT(*)"))
         let rows = try transaction.query(
-            """
-            SELECT wrapping_version, count(*) FROM data_keys WHERE wrapping_version IS NOT NULL
-            GROUP BY wrapping_version
-            """)
-        return Dictionary(
-            try rows.map { (Int(try $0.integer(0)), Int(try $0.integer(1))) }, uniquingKeysWith: { first, _ in first })
+            "SELECT \(counts) FROM data_keys WHERE wrapping_version IS NOT NULL GROUP BY wrapping_version")
+        return Dictionary(try rows.map(counts.read), uniquingKeysWith: { first, _ in first })
     }
 
     /// A node whose keys are older than what is in force reads them again before it wraps anything new.
@@ -155,9 +161,8 @@ package struct DataKeyRepository {
         return current
     }
 
-    private func open(_ wrapped: [UInt8], version: Int64, of user: UserID) throws -> DataKey {
-        let version = Int(version)
-        return try DataKey(
+    private func open(_ wrapped: [UInt8], version: Int, of user: UserID) throws -> DataKey {
+        try DataKey(
             wrapped: wrapped, under: try keys.wrappingKey(version), version: version, row: user.description)
     }
 }

@@ -26,7 +26,7 @@ package enum BlindIndexKind: String, Sendable, CaseIterable {
     case profile
     /// Whom a user asked for an authorization.
     case authorizationTarget = "authorization_target"
-    /// A network address that limits count.
+    /// A network address that is limited.
     case networkAddress = "network_address"
     /// The beginning of telephone numbers that blocks are rented by.
     case phonePrefix = "phone_prefix"
@@ -47,7 +47,7 @@ package struct PersonalKeys: Sendable {
 
         /// Joins wrapping and index keys, each 256 bits, by version.
         ///
-        /// - Throws: ``SealingFailure/unusableKeys`` where either is empty or a key has another length.
+        /// - Throws: ``SealingFailure/unusableKeys`` if either is empty or a key has another length.
         package init(wrapping: [Int: SymmetricKey], index: [Int: SymmetricKey]) throws(SealingFailure) {
             guard let currentWrapping = wrapping.keys.max(), let currentIndex = index.keys.max(),
                 let currentIndexKey = index[currentIndex],
@@ -79,7 +79,7 @@ package struct PersonalKeys: Sendable {
 
     /// Holds keys that can be read again.
     ///
-    /// - Parameter readAgain: gives the keys as they stand now, such as from `Keys/`.
+    /// - Parameter readAgain: gives the keys as they are now, such as from `Keys/`.
     package init(_ versions: Versions, readAgain: @escaping @Sendable () throws -> Versions) {
         holder = Holder(versions)
         self.readAgain = readAgain
@@ -116,10 +116,10 @@ package struct PersonalKeys: Sendable {
         versions.index.sorted { $0.key > $1.key }.map { ($0.key, Self.blindIndex(canonical, kind, $0.value)) }
     }
 
-    /// By which nodes tell whether they have the same wrapping keys.
+    /// By which nodes see whether they have the same wrapping keys.
     package var wrappingFingerprints: [Int: Digest256] { Self.fingerprints(versions.wrapping, .wrappingKeys) }
 
-    /// By which nodes tell whether they have the same index keys.
+    /// By which nodes see whether they have the same index keys.
     package var indexFingerprints: [Int: Digest256] { Self.fingerprints(versions.index, .blindIndexKeys) }
 
     private static func fingerprints(
@@ -137,20 +137,24 @@ package struct PersonalKeys: Sendable {
     /// Seals a text that belongs to no user, such as an admin's note, under the current wrapping key itself.
     ///
     /// - Throws: ``SealingFailure/unknownVersion(_:)``.
-    package func seal(_ text: String, table: String, column: String, row: String) throws -> SealedText {
+    package func seal<Kind>(
+        _ text: String, in column: SealedColumn, of row: Identifier<Kind>
+    ) throws -> SealedText {
         let version = currentWrappingVersion
-        let bytes = try DataKey(try wrappingKey(version)).seal(text, table: table, column: column, row: row)
-        return SealedText(bytes: bytes, version: version)
+        return SealedText(
+            bytes: try DataKey(try wrappingKey(version)).seal(text, in: column, of: row), version: version)
     }
 
-    /// Opens what ``seal(_:table:column:row:)`` made for the same place.
+    /// Opens what ``seal(_:in:of:)`` made for the same place.
     ///
     /// - Throws: ``SealingFailure``.
-    package func open(_ sealed: SealedText, table: String, column: String, row: String) throws -> String {
-        try DataKey(try wrappingKey(sealed.version)).open(sealed.bytes, table: table, column: column, row: row)
+    package func open<Kind>(
+        _ sealed: SealedText, in column: SealedColumn, of row: Identifier<Kind>
+    ) throws -> String {
+        try DataKey(try wrappingKey(sealed.version)).open(sealed.bytes, in: column, of: row)
     }
 
-    /// The wrapping key of a version, read anew where this node has none of that version yet.
+    /// The wrapping key of a version, read anew if this node has none of that version yet.
     ///
     /// - Throws: ``SealingFailure/unknownVersion(_:)``.
     func wrappingKey(_ version: Int) throws -> SymmetricKey {
@@ -174,7 +178,7 @@ package struct PersonalKeys: Sendable {
 
 /// A text sealed under a wrapping key itself.
 package struct SealedText: Sendable {
-    /// As ``DataKey/seal(_:table:column:row:)`` gives it.
+    /// As ``DataKey/seal(_:in:of:)`` gives it.
     package let bytes: [UInt8]
     /// The version of the wrapping key.
     package let version: Int
@@ -201,16 +205,24 @@ package struct DataKey: Sendable {
         DataKey(SymmetricKey(size: .bits256))
     }
 
-    /// Seals a text for one place: format byte 1, nonce (12), ciphertext, tag (16).
-    package func seal(_ text: String, table: String, column: String, row: String) throws -> [UInt8] {
-        try Self.seal(Data(text.utf8), under: key, for: Self.place(table, column, row))
+    /// Seals a text for a column of a row: format byte 1, nonce (12), ciphertext, tag (16).
+    package func seal<Kind>(_ text: String, in column: SealedColumn, of row: Identifier<Kind>) throws -> [UInt8] {
+        try seal(text, in: column, row: row.description)
     }
 
-    /// Opens what ``seal(_:table:column:row:)`` made for the same place.
+    func seal(_ text: String, in column: SealedColumn, row: String) throws -> [UInt8] {
+        try Self.seal(Data(text.utf8), under: key, for: Self.place(column.table, column.name, row))
+    }
+
+    /// Opens what ``seal(_:in:of:)`` made for the same place.
     ///
     /// - Throws: ``SealingFailure/notAuthentic``.
-    package func open(_ sealed: [UInt8], table: String, column: String, row: String) throws -> String {
-        let opened = try Self.open(sealed, under: key, for: Self.place(table, column, row))
+    package func open<Kind>(_ sealed: [UInt8], in column: SealedColumn, of row: Identifier<Kind>) throws -> String {
+        try open(sealed, in: column, row: row.description)
+    }
+
+    func open(_ sealed: [UInt8], in column: SealedColumn, row: String) throws -> String {
+        let opened = try Self.open(sealed, under: key, for: Self.place(column.table, column.name, row))
         guard let text = String(bytes: opened, encoding: .utf8) else { throw SealingFailure.notAuthentic }
         return text
     }

@@ -11,7 +11,7 @@ package struct NonceRepository {
         self.transaction = transaction
     }
 
-    /// Spends a nonce in this transaction, judged by the store's clock.
+    /// Spends a nonce in this transaction, by the store's clock.
     ///
     /// A nonce's own expiry is part of it (its code covers both), and leads the key: nonces that are spent at about
     /// the same time lie together, which makes spending cheap and forgetting too.
@@ -34,13 +34,15 @@ package struct NonceRepository {
         try transaction.enqueue(Self.insertion, Self.values(of: nonce))
     }
 
-    /// What the holder of a spent nonce is told.
+    /// The refusal of a nonce that was spent before.
     package static let used = Refusal(
         .invalidIdentityToken, "The nonce in nce was used before: take a new one and sign again.", reason: .nonceUsed)
 
-    private static let insertion = "INSERT INTO spent_nonces (nonce, expires_at) VALUES ($1, $2)"
+    private static let nonces = Selection(NonceColumns.self)
+    private static let identifiers = ColumnTuple(Column<String>("identifier"), Column<Date>("expires_at"))
+    private static let insertion = "INSERT INTO spent_nonces (\(nonces.all)) VALUES (\(nonces.placeholders))"
 
-    private static func values(of nonce: Nonce) -> [Value] { [.bytes(nonce.randomBytes), .time(nonce.expiresAt)] }
+    private static func values(of nonce: Nonce) -> [Value] { nonces.row { $0.write(nonce, to: &$1) } }
 
     private func requireUnexpired(_ nonce: Nonce) throws(Refusal) {
         let now = transaction.now
@@ -59,16 +61,46 @@ package struct NonceRepository {
             [.bytes(nonce.randomBytes), .time(nonce.expiresAt)]) != nil
     }
 
-    /// Spends a one-time token's `jti` within its issuer's name space; `false` where it was spent before.
+    /// Spends a one-time token's `jti` within its issuer's name space; `false` if it was spent before.
     package func spend(identifier: String, of issuer: ProviderID, until expiry: Date) throws -> Bool {
+        try spend("\(issuer)/\(identifier)", until: expiry)
+    }
+
+    /// Spends an identifier as it is stored; `false` if it was spent before.
+    package func spend(_ stored: String, until expiry: Date) throws -> Bool {
         try transaction.execute(
-            "INSERT INTO spent_identifiers (identifier, expires_at) VALUES ($1, $2) ON CONFLICT (identifier) DO NOTHING",
-            [.text("\(issuer)/\(identifier)"), .time(expiry)]) > 0
+            """
+            INSERT INTO spent_identifiers (\(Self.identifiers)) VALUES (\(Self.identifiers.placeholders))
+            ON CONFLICT (identifier) DO NOTHING
+            """, Self.identifiers.row(stored, expiry)) > 0
+    }
+
+    /// The identifiers that were spent and could still be shown again.
+    package func spentIdentifiers() throws -> [(identifier: String, expiresAt: Date)] {
+        try transaction.query(
+            "SELECT \(Self.identifiers) FROM spent_identifiers WHERE expires_at > $1", [.time(transaction.now)]
+        ).map(Self.identifiers.read)
     }
 
     /// Forgets what expired before a moment: a forgotten nonce is refused for its age.
     package func purge(expiredBefore moment: Date) throws {
         try transaction.execute("DELETE FROM spent_nonces WHERE expires_at < $1", [.time(moment)])
         try transaction.execute("DELETE FROM spent_identifiers WHERE expires_at < $1", [.time(moment)])
+    }
+}
+
+/// The columns of `spent_nonces`.
+private struct NonceColumns: ColumnSet {
+    let nonce: Column<[UInt8]>
+    let expiresAt: Column<Date>
+
+    init(_ list: inout ColumnList) {
+        nonce = list.add("nonce")
+        expiresAt = list.add("expires_at")
+    }
+
+    func write(_ spent: Nonce, to row: inout NewRow) {
+        row.set(nonce, spent.randomBytes)
+        row.set(expiresAt, spent.expiresAt)
     }
 }

@@ -11,11 +11,11 @@ package struct SessionRepository {
         self.transaction = transaction
     }
 
-    static let columnNames = [
-        "id", "token_hash", "user_id", "provider_id", "external_id", "application_id", "device_id", "thumbprint",
-        "provider_key_id", "state", "created_at", "renewed_at", "last_used_at", "challenged_at",
-    ]
-    private static let columns = columnNames.joined(separator: ", ")
+    private static let columns = Selection(SessionColumns.self)
+    private static let insertion = "INSERT INTO sessions (\(columns.all)) VALUES (\(columns.placeholders))"
+    private static let byTokenHash = "SELECT \(columns) FROM sessions WHERE token_hash = $1"
+
+    private static let ended = ColumnTuple(columns.each.id, columns.each.userID, columns.each.providerID)
 
     /// Which sessions a change is about.
     package enum Scope: Sendable {
@@ -37,25 +37,12 @@ package struct SessionRepository {
     }
 
     package func insert(_ session: Session) throws {
-        try transaction.enqueue(
-            """
-            INSERT INTO sessions (\(Self.columns))
-            VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)
-            """,
-            [
-                .id(session.id), .bytes(session.tokenHash.bytes), .id(session.userID), .id(session.providerID),
-                .text(session.externalID), .id(session.applicationID), .id(session.deviceID),
-                .bytes(session.thumbprint.bytes), .id(session.providerKeyID), .text(session.state.rawValue),
-                .time(session.createdAt), .time(session.renewedAt), .time(session.lastUsedAt),
-                .time(session.challengedAt),
-            ])
+        try transaction.enqueue(Self.insertion, Self.columns.row { $0.write(session, to: &$1) })
     }
 
     /// The session whose token has this hash, ended ones too.
     package func find(tokenHash: Digest256) throws -> Session? {
-        try transaction.first(
-            "SELECT \(Self.columns) FROM sessions WHERE token_hash = $1", [.bytes(tokenHash.bytes)]
-        ).map(Self.session)
+        try transaction.first(Self.byTokenHash, [tokenHash.value]).map(Self.session)
     }
 
     /// The session with an id, ended ones too.
@@ -76,9 +63,8 @@ package struct SessionRepository {
 
     /// The devices on which a user has a session, or had one that is not forgotten yet.
     package func devices(of userID: UserID) throws -> [DeviceID] {
-        try transaction.query(
-            "SELECT DISTINCT device_id FROM sessions WHERE user_id = $1 ORDER BY device_id", [.id(userID)]
-        ).map { try $0.id(0) }
+        try transaction.values(
+            "SELECT DISTINCT device_id FROM sessions WHERE user_id = $1 ORDER BY device_id", [.id(userID)])
     }
 
     /// The newest sessions that were not ended.
@@ -91,7 +77,7 @@ package struct SessionRepository {
         ).map(Self.session)
     }
 
-    /// Ends the sessions in scope, and tells their providers; how many there were.
+    /// Ends the sessions in scope, with an event for their providers; how many there were.
     @discardableResult
     package func end(_ scope: Scope, at time: Date, reason: String) throws -> Int {
         let (condition, value) = scope.condition
@@ -99,11 +85,12 @@ package struct SessionRepository {
             """
             UPDATE sessions SET state = 'unauthenticated', challenged_at = NULL, ended_at = $2, end_reason = $3
             WHERE \(condition) AND state <> 'unauthenticated'
-            RETURNING id, user_id, provider_id
+            RETURNING \(Self.ended)
             """, [value, .time(time), .text(reason)])
         let webhooks = ProviderWebhookRepository(transaction)
         for row in ended {
-            try webhooks.tell(.sessionRevoked(try row.id(0)), of: try row.id(1), to: try row.id(2))
+            let (session, user, provider) = try Self.ended.read(row)
+            try webhooks.tell(.sessionRevoked(session), of: user, to: provider)
         }
         return ended.count
     }
@@ -117,7 +104,7 @@ package struct SessionRepository {
             [value, .time(time)])
     }
 
-    /// Renews a session: a new token and new clocks under the same id. `false` where it is not as it was read, because
+    /// Renews a session: a new token and new clocks under the same id. `false` if it is not as it was read, because
     /// another request renewed or ended it.
     package func renew(_ session: Session, replacing oldTokenHash: Digest256) throws -> Bool {
         try transaction.execute(
@@ -127,8 +114,8 @@ package struct SessionRepository {
             WHERE id = $1 AND token_hash = $6 AND state <> 'unauthenticated'
             """,
             [
-                .id(session.id), .bytes(session.tokenHash.bytes), .bytes(session.thumbprint.bytes),
-                .id(session.providerKeyID), .time(session.renewedAt), .bytes(oldTokenHash.bytes),
+                .id(session.id), session.tokenHash.value, session.thumbprint.value, .id(session.providerKeyID),
+                .time(session.renewedAt), oldTokenHash.value,
             ]) > 0
     }
 
@@ -143,7 +130,7 @@ package struct SessionRepository {
     package func rebind(deviceID: DeviceID, to thumbprint: Digest256) throws {
         try transaction.execute(
             "UPDATE sessions SET thumbprint = $2 WHERE device_id = $1 AND state <> 'unauthenticated'",
-            [.id(deviceID), .bytes(thumbprint.bytes)])
+            [.id(deviceID), thumbprint.value])
     }
 
     /// Forgets sessions that ended, or that no clock can keep alive any more, before a moment.
@@ -153,16 +140,6 @@ package struct SessionRepository {
             [.time(moment)])
     }
 
-    private static func session(_ row: Row) throws -> Session { try session(row, from: 0) }
-
-    /// The session whose columns begin at a place.
-    static func session(_ row: Row, from first: Int) throws -> Session {
-        Session(
-            id: try row.id(first), tokenHash: try row.digest(first + 1), userID: try row.id(first + 2),
-            providerID: try row.id(first + 3), externalID: try row.text(first + 4),
-            applicationID: try row.id(first + 5), deviceID: try row.id(first + 6),
-            thumbprint: try row.digest(first + 7), providerKeyID: try row.id(first + 8),
-            state: try row.word(first + 9), createdAt: try row.time(first + 10), renewedAt: try row.time(first + 11),
-            lastUsedAt: try row.time(first + 12), challengedAt: try row.timeOrNull(first + 13))
-    }
+    // A method of the columns, given to `map` itself, would carry a copy of them all.
+    private static func session(_ row: Row) throws -> Session { try columns.each.session(row) }
 }

@@ -23,7 +23,7 @@ package struct ArchivedUserRepository {
     /// - Parameters:
     ///   - moment: the first moment.
     ///   - end: the moment before which they were verified.
-    ///   - again: whether also those whom an earlier archive holds.
+    ///   - again: whether also those who are in an earlier archive.
     ///   - mark: where the call before this one ended.
     ///   - limit: how many at most.
     package func waiting(
@@ -47,7 +47,7 @@ package struct ArchivedUserRepository {
 
     /// The archive that took a user is durable.
     ///
-    /// - Parameter dropped: what the row is to hold no more.
+    /// - Parameter dropped: what is deleted from the row.
     package func settle(_ user: UserID, dropping dropped: Set<ArchivedDatum>) throws {
         try transaction.execute(
             """
@@ -62,18 +62,20 @@ package struct ArchivedUserRepository {
             ])
     }
 
+    private static let mark = ColumnTuple(Column<Date>("identity_verified_at"), Column<UserID>("user_id"))
+
     private func list(
         since moment: Date, before end: Date, _ condition: String, _ more: [Value], after mark: Mark?, limit: Int
     ) throws -> [Mark] {
         try transaction.query(
             """
-            SELECT identity_verified_at, user_id FROM authenticated_users
+            SELECT \(Self.mark) FROM authenticated_users
             WHERE (identity_verified_at, user_id) > ($1, $2) AND identity_verified_at < $3 AND (\(condition))
             ORDER BY identity_verified_at, user_id LIMIT $4
             """,
             [
                 .time(mark?.at ?? moment), .text(mark?.user.description ?? ""), .time(end), Value(limit),
             ] + more
-        ).map { (try $0.time(0), try $0.id(1)) }
+        ).map(Self.mark.read)
     }
 }

@@ -11,12 +11,10 @@ package struct UserRepository {
         self.transaction = transaction
     }
 
-    static let columnNames = [
-        "id", "provider_id", "external_id", "assurance", "assurance_until", "created_at", "profile_index",
-    ]
-    private static let columns = columnNames.joined(separator: ", ")
+    private static let columns = Selection(UserColumns.self)
+    private static let insertion = "INSERT INTO users (\(columns.all)) VALUES (\(columns.placeholders))"
 
-    /// The user that a provider calls so, made with the id at hand where there is none yet.
+    /// The user that a provider calls so, made with the id at hand if there is none yet.
     package func findOrCreate(
         providerID: ProviderID, externalID: String, newID: UserID, at time: Date
     ) throws -> User {
@@ -24,30 +22,19 @@ package struct UserRepository {
         let user = User(
             id: newID, providerID: providerID, externalID: externalID, assurance: .none, createdAt: time)
         let inserted = try transaction.execute(
-            """
-            \(Self.insertion) ON CONFLICT (provider_id, external_id) DO NOTHING
-            """, Self.values(of: user))
+            "\(Self.insertion) ON CONFLICT (provider_id, external_id) DO NOTHING", Self.values(of: user))
         if inserted > 0 { return user }
-        // Another node was faster: what stands in the table counts.
+        // Another node was faster: its row is the one.
         return try find(providerID: providerID, externalID: externalID) ?? user
     }
 
-    /// Writes a user whom this transaction has looked for in vain. Where another one was faster the body fails with
+    /// Writes a user whom this transaction has looked for in vain. If another one was faster, the body fails with
     /// `StoreError.constraint` `unique`.
     package func enqueueInsert(_ user: User) throws {
         try transaction.enqueue(Self.insertion, Self.values(of: user))
     }
 
-    /// `subject` is the id as bans name it; users of before have none.
-    private static let insertion =
-        "INSERT INTO users (id, subject, provider_id, external_id, assurance, created_at) VALUES ($1, $2, $3, $4, $5, $6)"
-
-    private static func values(of user: User) -> [Value] {
-        [
-            .id(user.id), .bytes(user.id.bytes), .id(user.providerID), .text(user.externalID),
-            .text(user.assurance.rawValue), .time(user.createdAt),
-        ]
-    }
+    private static func values(of user: User) -> [Value] { columns.row { $0.write(user, to: &$1) } }
 
     /// The user that a provider calls so.
     package func find(providerID: ProviderID, externalID: String) throws -> User? {
@@ -65,18 +52,18 @@ package struct UserRepository {
     /// The newest users.
     package func list(limit: Int) throws -> [User] {
         try transaction.query(
-            "SELECT \(Self.columns) FROM users ORDER BY created_at DESC, id LIMIT $1", [.integer(Int64(limit))]
+            "SELECT \(Self.columns) FROM users ORDER BY created_at DESC, id LIMIT $1", [limit.value]
         ).map(user)
     }
 
-    /// Sets how far a user is verified, and tells the provider where that is something new.
+    /// Sets how far a user is verified, and tells the provider if that is something new.
     ///
     /// - Parameter until: when what is above `Assurance/phone` lapses, since the card ends that it rests on.
     package func setAssurance(_ assurance: Assurance, until: Date?, of id: UserID) throws {
         let before = try find(id)
         try transaction.execute(
             "UPDATE users SET assurance = $2, assurance_until = $3 WHERE id = $1",
-            [.id(id), .text(assurance.rawValue), .time(until)])
+            [.id(id), assurance.value, .time(until)])
         guard let before, before.assurance != assurance else { return }
         try ProviderWebhookRepository(transaction).tell(
             .assuranceLevelChanged(from: before.assurance, to: assurance), of: id, to: before.providerID)
@@ -88,14 +75,16 @@ package struct UserRepository {
     package func setProfile(displayName: [UInt8]?, avatarURL: [UInt8]?, index: Digest256, of id: UserID) throws {
         try transaction.execute(
             "UPDATE users SET display_name = $2, avatar_url = $3, profile_index = $4 WHERE id = $1",
-            [.id(id), Value(displayName), Value(avatarURL), .bytes(index.bytes)])
+            [.id(id), displayName.value, avatarURL.value, index.value])
     }
+
+    private static let profile = ColumnTuple(
+        Column<[UInt8]?>(SealedColumn.userDisplayName.name), Column<[UInt8]?>(SealedColumn.userAvatarURL.name))
 
     /// What a provider says of a user, sealed: name and picture.
     package func profile(of id: UserID) throws -> (displayName: [UInt8]?, avatarURL: [UInt8]?) {
-        guard let row = try transaction.first("SELECT display_name, avatar_url FROM users WHERE id = $1", [.id(id)])
-        else { return (nil, nil) }
-        return (try row.bytesOrNull(0), try row.bytesOrNull(1))
+        try transaction.first("SELECT \(Self.profile) FROM users WHERE id = $1", [.id(id)]).map(Self.profile.read)
+            ?? (nil, nil)
     }
 
     /// Forgets level and profile; the row stays, so that the provider's name for the user keeps its meaning.
@@ -108,15 +97,5 @@ package struct UserRepository {
             """, [.id(id)])
     }
 
-    private func user(_ row: Row) throws -> User { try Self.user(row, from: 0, now: transaction.now) }
-
-    /// The user whose columns begin at a place.
-    static func user(_ row: Row, from first: Int, now: Date) throws -> User {
-        let stored: Assurance = try row.word(first + 3)
-        let hasLapsed = try row.timeOrNull(first + 4).map { $0 <= now } ?? false
-        return User(
-            id: try row.id(first), providerID: try row.id(first + 1), externalID: try row.text(first + 2),
-            assurance: hasLapsed ? min(stored, .phone) : stored, createdAt: try row.time(first + 5),
-            profileIndex: try row.bytesOrNull(first + 6).flatMap { Digest256($0) })
-    }
+    private func user(_ row: Row) throws -> User { try Self.columns.each.user(row, now: transaction.now) }
 }

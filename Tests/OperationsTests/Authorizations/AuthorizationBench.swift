@@ -154,7 +154,7 @@ struct AuthorizationBench {
             let key = try DataKeyRepository(transaction, keys: keys).findOrCreate(user.id, at: now)
             try users.setProfile(
                 displayName: nil,
-                avatarURL: try key.seal(picture, table: "users", column: "avatar_url", row: user.id.description),
+                avatarURL: try key.seal(picture, in: .userAvatarURL, of: user.id),
                 index: Digest256.of(picture), of: user.id)
             if level > .phone, let facts = Self.facts {
                 _ = try proved.identityVerified(user.id, facts, assurance: level, at: now)

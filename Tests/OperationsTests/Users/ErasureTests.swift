@@ -133,6 +133,6 @@ struct ErasureTests {
     }
 
     private static func open(_ sealed: [UInt8], under key: DataKey, of user: UserID) throws -> String {
-        try key.open(sealed, table: AuthenticatedUserRepository.table, column: "full_name", row: user.description)
+        try key.open(sealed, in: .fullName, of: user)
     }
 }

@@ -99,8 +99,7 @@ struct PersonalRecordsTests {
             #expect(!repeated)
             let newKey = try await sealed.dataKey(user.id)
             #expect(throws: SealingFailure.notAuthentic) {
-                try newKey.open(
-                    before, table: AuthenticatedUserRepository.table, column: "full_name", row: user.id.description)
+                try newKey.open(before, in: .fullName, of: user.id)
             }
         }
     }

@@ -9,17 +9,15 @@ import Testing
 
 @Suite("Sealing")
 struct SealingTests {
-    private static let place = (table: "authenticated_users", column: "full_name", row: "1")
-
     private static func seal(_ text: String, _ key: DataKey) throws -> [UInt8] {
-        try key.seal(text, table: place.table, column: place.column, row: place.row)
+        try key.seal(text, in: .fullName, row: "1")
     }
 
     @Test("A sealed text opens in its own table, column and row, and nowhere else")
     func places() throws {
         let key = DataKey.generate()
         let sealed = try Self.seal("Ada Canary", key)
-        #expect(try key.open(sealed, table: Self.place.table, column: Self.place.column, row: "1") == "Ada Canary")
+        #expect(try key.open(sealed, in: .fullName, row: "1") == "Ada Canary")
         let others = [
             ("users", "full_name", "1"), ("authenticated_users", "jurisdiction", "1"),
             ("authenticated_users", "full_name", "2"), ("authenticated_user", "sfull_name", "1"),
@@ -27,11 +25,11 @@ struct SealingTests {
         ]
         for (table, column, row) in others {
             #expect(throws: SealingFailure.notAuthentic) {
-                try key.open(sealed, table: table, column: column, row: row)
+                try key.open(sealed, in: SealedColumn(table: table, name: column), row: row)
             }
         }
         #expect(throws: SealingFailure.notAuthentic) {
-            try DataKey.generate().open(sealed, table: Self.place.table, column: Self.place.column, row: "1")
+            try DataKey.generate().open(sealed, in: .fullName, row: "1")
         }
     }
 
@@ -46,11 +44,11 @@ struct SealingTests {
             #expect(first != second)
             #expect(first.count == text.utf8.count + 29)
             #expect(first[0] == 1)
-            #expect(try key.open(first, table: Self.place.table, column: Self.place.column, row: "1") == text)
+            #expect(try key.open(first, in: .fullName, row: "1") == text)
         }
         let accented = "Zoë Ångström 𝔸"
         let sealed = try Self.seal(accented, key)
-        #expect(try key.open(sealed, table: Self.place.table, column: Self.place.column, row: "1") == accented)
+        #expect(try key.open(sealed, in: .fullName, row: "1") == accented)
     }
 
     @Test("A bit that is flipped anywhere, a byte more or less, and anything short are refused")
@@ -58,7 +56,7 @@ struct SealingTests {
         let key = DataKey.generate()
         let sealed = try Self.seal("Ada Canary", key)
         func isRefused(_ bytes: [UInt8]) -> Bool {
-            (try? key.open(bytes, table: Self.place.table, column: Self.place.column, row: "1")) == nil
+            (try? key.open(bytes, in: .fullName, row: "1")) == nil
         }
         #expect(!isRefused(sealed))
         for index in sealed.indices {
@@ -79,7 +77,7 @@ struct SealingTests {
         let wrapped = try key.wrapped(under: first, version: 1, row: "user")
         let sealed = try Self.seal("Ada Canary", key)
         let again = try DataKey(wrapped: wrapped, under: first, version: 1, row: "user")
-        #expect(try again.open(sealed, table: Self.place.table, column: Self.place.column, row: "1") == "Ada Canary")
+        #expect(try again.open(sealed, in: .fullName, row: "1") == "Ada Canary")
         for (wrappingKey, version, row) in [(first, 2, "user"), (first, 1, "other"), (second, 1, "user")] {
             #expect(throws: SealingFailure.notAuthentic) {
                 try DataKey(wrapped: wrapped, under: wrappingKey, version: version, row: row)

@@ -1,0 +1,47 @@
+import Domain
+
+/// A column whose content is sealed. Its place, table and column, is part of what is sealed: see ``DataKey``.
+///
+/// The places are written down here and nowhere else. A place that changes opens nothing of before.
+package struct SealedColumn: Sendable, Hashable {
+    package let table: String
+    /// The column's name, with which it is also listed in its table.
+    package let name: String
+
+    // Under the user's data key.
+    package static let userDisplayName = SealedColumn(table: "users", name: "display_name")
+    package static let userAvatarURL = SealedColumn(table: "users", name: "avatar_url")
+    package static let phoneNumber = SealedColumn(table: "authenticated_users", name: "phone_number")
+    package static let pushEndpoint = SealedColumn(table: "authenticated_users", name: "push_endpoint")
+    package static let fullName = SealedColumn(table: "authenticated_users", name: "full_name")
+    package static let dateOfBirth = SealedColumn(table: "authenticated_users", name: "date_of_birth")
+    package static let postalAddress = SealedColumn(table: "authenticated_users", name: "postal_address")
+    package static let documentNumber = SealedColumn(table: "authenticated_users", name: "document_number")
+    package static let jurisdiction = SealedColumn(table: "authenticated_users", name: "jurisdiction")
+    package static let verificationNumber = SealedColumn(table: "phone_verifications", name: "sealed_number")
+    package static let verificationPushEndpoint = SealedColumn(
+        table: "phone_verifications", name: "sealed_push_endpoint")
+    package static let cardFacts = SealedColumn(table: "identity_cards", name: "sealed_facts")
+    package static let cardInput = SealedColumn(table: "identity_cards", name: "sealed_input")
+    package static let cardReason = SealedColumn(table: "identity_cards", name: "sealed_reason")
+    package static let authorizationTo = SealedColumn(table: "authorizations", name: "sealed_to")
+    package static let authorizationEvent = SealedColumn(table: "authorizations", name: "sealed_event")
+    /// The number that a text goes to.
+    package static let outboxPayload = SealedColumn(table: "outbox", name: "payload")
+
+    // Under a wrapping key itself, since they belong to no user.
+    package static let banNote = SealedColumn(table: "bans", name: "sealed_note")
+    package static let banLiftNote = SealedColumn(table: "bans", name: "sealed_lift_note")
+
+    /// All of them.
+    static let all: [SealedColumn] = [
+        userDisplayName, userAvatarURL, phoneNumber, pushEndpoint, fullName, dateOfBirth, postalAddress,
+        documentNumber, jurisdiction, verificationNumber, verificationPushEndpoint, cardFacts, cardInput, cardReason,
+        authorizationTo, authorizationEvent, outboxPayload, banNote, banLiftNote,
+    ]
+}
+
+extension ColumnList {
+    /// Adds a sealed column, as the bytes that it holds.
+    mutating func add<Content>(_ column: SealedColumn) -> Column<Content> { add(column.name) }
+}

@@ -1,0 +1,167 @@
+import Database
+
+/// A column of a statement's answer: a column of a table such as `s.id`, or an expression such as `COUNT(*)`.
+///
+/// It belongs to a list and knows its place there. So a row is read and written by the name of a Swift property, at the
+/// cost of a position.
+struct Column<Content: ColumnContent>: Sendable {
+    /// As SQL names it.
+    let sql: String
+    /// Its place in the list, from 0 on.
+    let index: Int
+
+    /// A column that is no part of a table's list yet: an expression, or one of another table.
+    init(_ sql: String, index: Int = 0) {
+        self.sql = sql
+        self.index = index
+    }
+}
+
+/// The columns of a table or of an answer, as properties. Its initializer lists them once, from left to right.
+protocol ColumnSet: Sendable {
+    init(_ list: inout ColumnList)
+}
+
+/// Columns from left to right. Each one gets its place when it is added.
+struct ColumnList {
+    private var prefix = ""
+    /// The columns that are read.
+    fileprivate var read: [String] = []
+    /// The columns that are written alone, behind those that are read as well.
+    fileprivate var written: [String] = []
+
+    fileprivate init() {}
+
+    /// Adds a column that is read and written, or an expression.
+    mutating func add<Content>(_ sql: String) -> Column<Content> {
+        precondition(written.isEmpty || !prefix.isEmpty, "columns that are written alone come last")
+        read.append(prefix + sql)
+        return Column(prefix + sql, index: read.count - 1)
+    }
+
+    /// Adds a column that the table's rows are written with, and that is not in its list when they are read.
+    mutating func addWritten<Content>(_ name: String) -> Column<Content> {
+        written.append(name)
+        return Column(name, index: read.count + written.count - 1)
+    }
+
+    /// Adds the columns of a table that a statement joins under a short name.
+    mutating func add<Table: ColumnSet>(_: Table.Type, of alias: String) -> Table {
+        let outer = prefix
+        prefix = "\(alias)."
+        defer { prefix = outer }
+        return Table(&self)
+    }
+}
+
+/// A list of columns, made once, with the texts that statements are written with. In a text it stands for the list
+/// itself: `"SELECT \(columns) FROM sessions"`.
+struct Selection<Columns: ColumnSet>: Sendable, CustomStringConvertible {
+    /// The columns as properties.
+    let each: Columns
+    /// What SELECT and RETURNING list: `id, token_hash, …`.
+    let description: String
+    /// What INSERT lists: the same, and behind them the columns that are written alone.
+    let all: String
+    /// As many parameters as INSERT lists columns: `$1, $2, …`.
+    let placeholders: String
+    private let count: Int
+
+    init(_: Columns.Type) {
+        var list = ColumnList()
+        each = Columns(&list)
+        description = list.read.joined(separator: ", ")
+        let all = list.read + list.written
+        self.all = all.joined(separator: ", ")
+        placeholders = all.indices.map { "$\($0 + 1)" }.joined(separator: ", ")
+        count = all.count
+    }
+
+    /// The arguments of an INSERT of all columns.
+    ///
+    /// - Parameter fill: sets what the row is to hold. A column that it leaves out is null.
+    func row(_ fill: (Columns, inout NewRow) -> Void) -> [Value] {
+        var row = NewRow()
+        row.values.reserveCapacity(count)
+        fill(each, &row)
+        row.pad(to: count)
+        return row.values
+    }
+}
+
+/// A row that is about to be inserted.
+struct NewRow {
+    fileprivate var values: [Value] = []
+
+    /// Says what a column is to hold. In the order of the list it costs an append.
+    mutating func set<Content>(_ column: Column<Content>, _ content: Content) {
+        if column.index == values.count {
+            values.append(content.value)
+        } else {
+            pad(to: column.index + 1)
+            values[column.index] = content.value
+        }
+    }
+
+    fileprivate mutating func pad(to count: Int) {
+        while values.count < count { values.append(.null) }
+    }
+}
+
+extension Row {
+    /// What the row holds in a column.
+    subscript<Content>(_ column: Column<Content>) -> Content {
+        get throws { try Content.read(self, column.index) }
+    }
+
+    /// Whether a column is null, as are all of a table that a LEFT JOIN found no row of.
+    func isNull<Content>(_ column: Column<Content>) throws -> Bool { try value(column.index) == .null }
+}
+
+/// A few columns that are read or written together as a tuple: for a statement that needs no more of a table.
+struct ColumnTuple<each Content: ColumnContent>: Sendable, CustomStringConvertible {
+    /// What SELECT, RETURNING and INSERT list.
+    let description: String
+    /// As many parameters: `$1, $2, …`.
+    let placeholders: String
+
+    init(_ column: repeat Column<each Content>) {
+        var names: [String] = []
+        for column in repeat each column { names.append(column.sql) }
+        description = names.joined(separator: ", ")
+        placeholders = names.indices.map { "$\($0 + 1)" }.joined(separator: ", ")
+    }
+
+    /// The arguments of an INSERT of exactly these columns.
+    func row(_ content: repeat each Content) -> [Value] {
+        var values: [Value] = []
+        for content in repeat each content { values.append(content.value) }
+        return values
+    }
+
+    /// Reads a row of exactly these columns.
+    func read(_ row: Row) throws -> (repeat each Content) {
+        var place = 0
+        func next<Next: ColumnContent>(_: Next.Type) throws -> Next {
+            defer { place += 1 }
+            return try Next.read(row, place)
+        }
+        return (repeat try next((each Content).self))
+    }
+}
+
+extension Transaction {
+    /// The one column of the first row of a statement; `nil` if there is no row.
+    func value<Content: ColumnContent>(
+        _ sql: String, _ arguments: [Value] = [], as: Content.Type = Content.self
+    ) throws -> Content? {
+        try first(sql, arguments).map { try Content.read($0, 0) }
+    }
+
+    /// The one column of each row of a statement.
+    func values<Content: ColumnContent>(
+        _ sql: String, _ arguments: [Value] = [], as: Content.Type = Content.self
+    ) throws -> [Content] {
+        try query(sql, arguments).map { try Content.read($0, 0) }
+    }
+}

@@ -1,0 +1,119 @@
+import Database
+import Domain
+import Encoding
+import Foundation
+
+/// What a column can hold: how it is bound to a parameter, and how it is read again.
+///
+/// A row that does not fit is a damaged store, not a caller's mistake.
+protocol ColumnContent: Sendable {
+    /// As the store keeps it.
+    var value: Value { get }
+
+    /// Reads the column at a place of a row.
+    ///
+    /// - Throws: `StoreError.column` for another type, ``DamagedRow`` for what this program never writes.
+    static func read(_ row: Row, _ index: Int) throws -> Self
+}
+
+/// A row holds what this program never writes.
+package struct DamagedRow: Error, Sendable {
+    /// The column's position in the statement's list.
+    package let column: Int
+}
+
+extension DamagedRow: CustomStringConvertible {
+    /// One sentence for a log.
+    package var description: String { "column \(column) of a row holds what this program never writes" }
+}
+
+extension Optional: ColumnContent where Wrapped: ColumnContent {
+    var value: Value { self?.value ?? .null }
+
+    static func read(_ row: Row, _ index: Int) throws -> Wrapped? {
+        if case .null = try row.value(index) { nil } else { try Wrapped.read(row, index) }
+    }
+}
+
+extension String: ColumnContent {
+    var value: Value { .text(self) }
+    static func read(_ row: Row, _ index: Int) throws -> String { try row.text(index) }
+}
+
+extension Int64: ColumnContent {
+    var value: Value { .integer(self) }
+    static func read(_ row: Row, _ index: Int) throws -> Int64 { try row.integer(index) }
+}
+
+extension Int: ColumnContent {
+    var value: Value { .integer(Int64(self)) }
+    static func read(_ row: Row, _ index: Int) throws -> Int { Int(try row.integer(index)) }
+}
+
+/// As 0 or 1.
+extension Bool: ColumnContent {
+    var value: Value { .integer(self ? 1 : 0) }
+    static func read(_ row: Row, _ index: Int) throws -> Bool { try row.bool(index) }
+}
+
+extension [UInt8]: ColumnContent {
+    var value: Value { .bytes(self) }
+    static func read(_ row: Row, _ index: Int) throws -> [UInt8] { try row.bytes(index) }
+}
+
+/// As milliseconds since 1970.
+extension Date: ColumnContent {
+    var value: Value { .integer(milliseconds) }
+    static func read(_ row: Row, _ index: Int) throws -> Date { Date(milliseconds: try row.integer(index)) }
+}
+
+/// As 32 bytes.
+extension Digest256: ColumnContent {
+    var value: Value { .bytes(bytes) }
+
+    static func read(_ row: Row, _ index: Int) throws -> Digest256 {
+        guard let digest = Digest256(try row.bytes(index)) else { throw DamagedRow(column: index) }
+        return digest
+    }
+}
+
+/// As its 36 characters.
+extension Identifier: ColumnContent {
+    var value: Value { .text(description) }
+
+    static func read(_ row: Row, _ index: Int) throws -> Identifier {
+        guard let identifier = Identifier(try row.text(index)[...]) else { throw DamagedRow(column: index) }
+        return identifier
+    }
+}
+
+/// A word of a fixed set, as text.
+extension ColumnContent where Self: RawRepresentable, RawValue == String {
+    var value: Value { .text(rawValue) }
+
+    static func read(_ row: Row, _ index: Int) throws -> Self {
+        guard let word = Self(rawValue: try row.text(index)) else { throw DamagedRow(column: index) }
+        return word
+    }
+}
+
+extension Assurance: ColumnContent {}
+extension AuthenticatedUser.Suspension: ColumnContent {}
+extension AuthorizationState: ColumnContent {}
+extension BanEntry.Part: ColumnContent {}
+extension Ban.Reason: ColumnContent {}
+extension Ban.Scope: ColumnContent {}
+extension BanSubjectKind: ColumnContent {}
+extension CardStatus: ColumnContent {}
+extension OutboxKind: ColumnContent {}
+extension OutboxState: ColumnContent {}
+extension ProviderKeyRecord.Origin: ColumnContent {}
+extension SessionState: ColumnContent {}
+
+/// Parameters of statements.
+extension Value {
+    static func id<Kind>(_ identifier: Identifier<Kind>) -> Value { identifier.value }
+    static func time(_ time: Date) -> Value { time.value }
+    static func time(_ time: Date?) -> Value { time.value }
+    static func optional(_ text: String?) -> Value { text.value }
+}

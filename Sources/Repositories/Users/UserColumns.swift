@@ -1,0 +1,47 @@
+import Database
+import Domain
+import Encoding
+import Foundation
+
+/// The columns of `users` but for the sealed profile, which is read by itself.
+struct UserColumns: ColumnSet {
+    let id: Column<UserID>
+    let providerID: Column<ProviderID>
+    let externalID: Column<String>
+    let assurance: Column<Assurance>
+    let assuranceUntil: Column<Date?>
+    let createdAt: Column<Date>
+    let profileIndex: Column<Digest256?>
+    /// The id as bans name it; users of before have none.
+    let subject: Column<[UInt8]?>
+
+    init(_ list: inout ColumnList) {
+        id = list.add("id")
+        providerID = list.add("provider_id")
+        externalID = list.add("external_id")
+        assurance = list.add("assurance")
+        assuranceUntil = list.add("assurance_until")
+        createdAt = list.add("created_at")
+        profileIndex = list.add("profile_index")
+        subject = list.addWritten("subject")
+    }
+
+    /// The user, with the level that is left at a moment.
+    func user(_ row: Row, now: Date) throws -> User {
+        let stored = try row[assurance]
+        let hasLapsed = try row[assuranceUntil].map { $0 <= now } ?? false
+        return User(
+            id: try row[id], providerID: try row[providerID], externalID: try row[externalID],
+            assurance: hasLapsed ? min(stored, .phone) : stored, createdAt: try row[createdAt],
+            profileIndex: try row[profileIndex])
+    }
+
+    func write(_ user: User, to row: inout NewRow) {
+        row.set(id, user.id)
+        row.set(providerID, user.providerID)
+        row.set(externalID, user.externalID)
+        row.set(assurance, user.assurance)
+        row.set(createdAt, user.createdAt)
+        row.set(subject, user.id.bytes)
+    }
+}
