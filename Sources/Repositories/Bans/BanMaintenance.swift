@@ -125,7 +125,8 @@ package struct BanMaintenance {
         try transaction.execute(
             """
             DELETE FROM ban_holds WHERE goes_with_ban = 1
-                AND (ends_at <= $1 OR ban_id IN (SELECT id FROM bans WHERE lifted_at IS NOT NULL))
+                AND (ends_at <= $1 OR EXISTS (
+                    SELECT 1 FROM bans b WHERE b.id = ban_holds.ban_id AND b.lifted_at IS NOT NULL))
             """, [.time(transaction.now)])
     }
 }

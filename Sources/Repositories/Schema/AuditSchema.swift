@@ -1,7 +1,7 @@
 import Database
 
 extension Schema {
-    /// The audit log's chain, and what a restored store is told apart by.
+    /// The audit log's chain, and the generation that a restored store begins.
     ///
     /// An entry is written without a number, so that writers wait for nobody; the sealer gives it number and digest.
     static let auditChain =

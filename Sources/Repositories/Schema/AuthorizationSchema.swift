@@ -1,7 +1,7 @@
 import Database
 
 extension Schema {
-    /// Authorizations between users with the rows that tell their story, and blocks.
+    /// Authorizations between users with a row for each state that they entered, and blocks.
     static let authorizations = Migration(
         identifier: 6, name: "authorizations between users, and blocks",
         statements: [

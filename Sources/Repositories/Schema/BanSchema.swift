@@ -1,10 +1,10 @@
 import Database
 
 extension Schema {
-    /// Bans, and what each of them holds.
+    /// Bans, and the entries of each.
     ///
-    /// A hold's `subject` is the 16 bytes of an identifier or the 32 bytes of a digest. A hold that `goes_with_ban` is
-    /// about an erased person: it is forgotten as soon as it holds no more.
+    /// An entry's `subject` is the 16 bytes of an identifier or the 32 bytes of a digest. An entry that `goes_with_ban` is
+    /// about an erased person: it is forgotten as soon as it is over.
     static let bans = Migration(
         identifier: 4, name: "bans",
         statements: [

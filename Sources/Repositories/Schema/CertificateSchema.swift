@@ -7,7 +7,7 @@ extension Schema {
         identifier: 17,
         name: "repeated certification requests, counted revocations, purged certificates and audit entries",
         statements: [
-            // Superseded by a renewal with the same key: it counts no more, and no list needs to say so.
+            // Superseded by a renewal with the same key: it is not valid any more, and no list needs to say so.
             "ALTER TABLE certificates ADD COLUMN unlisted INTEGER NOT NULL DEFAULT 0",
             "CREATE INDEX certificates_by_end ON certificates (not_after)",
             """
