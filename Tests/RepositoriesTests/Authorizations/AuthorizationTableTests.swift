@@ -1,0 +1,216 @@
+import Database
+import Domain
+import Encoding
+import Fixtures
+import Foundation
+import Testing
+
+@testable import Repositories
+
+@Suite("Tables authorizations, authorization_rows and blocks")
+struct AuthorizationTableTests {
+    private static func request(
+        _ tables: TestTables, from requester: UserID? = nil, to recipient: UserID?, target: String = "target",
+        age: TimeInterval = 0, lasts: TimeInterval = 3600
+    ) -> Authorization {
+        let at = TestTables.now.addingTimeInterval(-age)
+        return Authorization(
+            id: AuthorizationID(UUID()), providerID: tables.provider, requesterID: requester ?? tables.user,
+            recipientID: recipient, target: .of(target), isDelivered: recipient != nil, state: .request,
+            createdAt: at, expiresAt: at.addingTimeInterval(lasts), changedAt: at, sealedTo: [1], sealedEvent: nil)
+    }
+
+    private static func moved(_ authorization: Authorization, _ state: AuthorizationState) -> Authorization {
+        var moved = authorization
+        (moved.state, moved.changedAt) = (state, TestTables.now)
+        return moved
+    }
+
+    @Test("A request is read as it was written; one to the same target is open at a time", arguments: StoreKind.shared)
+    func reading(kind: StoreKind) async throws {
+        try await TestTables.run(kind) { tables in
+            let eve = try await tables.newUser("eve")
+            let (first, twin) = (Self.request(tables, to: eve), Self.request(tables, to: eve))
+            let answers = try await tables.write { transaction in
+                let records = AuthorizationRepository(transaction)
+                return try [
+                    records.insert(first), records.insert(twin),
+                    records.move(Self.moved(first, .rejected), from: .request),
+                    records.move(Self.moved(first, .approval), from: .request), records.insert(twin),
+                ]
+            }
+            #expect(answers == [true, false, true, false, true])
+            let (found, between, rows, stranger) = try await tables.read { transaction in
+                let records = AuthorizationRepository(transaction)
+                return try (
+                    records.find(twin.id),
+                    records.between(tables.user, and: eve, targets: [.of("target")], declinedSince: .distantPast),
+                    AuthorizationRowRepository(transaction).list(of: first.id),
+                    records.between(eve, and: nil, targets: [.of("target")], declinedSince: .distantPast)
+                )
+            }
+            #expect(found == twin)
+            #expect(Set(between.map(\.id)) == [first.id, twin.id])
+            #expect(rows.map(\.type) == [.request, .rejected])
+            #expect(rows.map(\.recipientID) == [eve, tables.user])
+            #expect(rows.map(\.isSent) == [false, false])
+            #expect(stranger.isEmpty)
+        }
+    }
+
+    @Test("A box is paged newest first, by the state that the clock gives", arguments: StoreKind.shared)
+    func paging(kind: StoreKind) async throws {
+        try await TestTables.run(kind) { tables in
+            let eve = try await tables.newUser("eve")
+            let requests = (0..<5).map {
+                Self.request(tables, to: eve, target: "\($0)", age: Double($0), lasts: $0 == 4 ? 1 : 3600)
+            }
+            try await tables.write { transaction in
+                for request in requests { _ = try AuthorizationRepository(transaction).insert(request) }
+            }
+            var (mark, seen) = ((at: Date, id: AuthorizationID)?.none, [AuthorizationID]())
+            for _ in 0..<5 {
+                let page = try await tables.read { [mark] in
+                    try AuthorizationRepository($0).list(of: eve, box: .incoming, state: nil, after: mark, limit: 2)
+                }
+                seen += page.map(\.id)
+                guard let last = page.last else { break }
+                mark = (last.createdAt, last.id)
+            }
+            #expect(seen == requests.map(\.id))
+            let (expired, open, oldest, none) = try await tables.read { transaction in
+                let records = AuthorizationRepository(transaction)
+                return try (
+                    records.list(of: tables.user, box: .outgoing, state: .expired, limit: 9).map(\.id),
+                    records.countOpen(of: eve),
+                    records.oldest(ofNewest: 2, askedBy: tables.user, since: .distantPast),
+                    records.oldest(ofNewest: 6, askedBy: tables.user, since: .distantPast)
+                )
+            }
+            #expect(expired == [requests[4].id])
+            #expect(open == 4)
+            #expect(oldest == requests[1].createdAt)
+            #expect(none == nil)
+        }
+    }
+
+    @Test(
+        "What a user may still become party to ends at once, and what went unanswered expires",
+        arguments: StoreKind.shared)
+    func ending(kind: StoreKind) async throws {
+        try await TestTables.run(kind) { tables in
+            let eve = try await tables.newUser("eve")
+            let (open, late, back) = (
+                Self.request(tables, to: eve), Self.request(tables, to: eve, target: "b", age: 60, lasts: 1),
+                Self.request(tables, from: eve, to: tables.user, target: "c")
+            )
+            let (permissions, requests, ended) = try await tables.write { transaction in
+                let records = AuthorizationRepository(transaction)
+                for request in [open, late, back] { _ = try records.insert(request) }
+                _ = try records.move(Self.moved(back, .approval), from: .request)
+                try records.expire(askedBy: tables.user, limit: 5)
+                try records.expire(limit: 5)
+                return (
+                    try records.permissions(askedBy: eve, of: tables.user).map(\.id),
+                    try records.requests(askedBy: tables.user, of: eve).map(\.id),
+                    try records.withdraw(allOf: tables.user, because: .banned, at: TestTables.now)
+                )
+            }
+            #expect(permissions == [back.id])
+            #expect(requests == [open.id])
+            #expect(ended == 2)
+            let states = try await tables.read { transaction in
+                try [open, late, back].map { try AuthorizationRepository(transaction).find($0.id)?.state }
+            }
+            #expect(states == [.banned, .expired, .banned])
+        }
+    }
+
+    @Test("A row is queued once and sent once; a message that reached nobody frees it", arguments: StoreKind.shared)
+    func rows(kind: StoreKind) async throws {
+        try await TestTables.run(kind) { tables in
+            let eve = try await tables.newUser("eve")
+            let request = Self.request(tables, to: eve)
+            let message = OutboxMessageID(UUID())
+            let row = AuthorizationRow(of: request)
+            let answers = try await tables.write { transaction in
+                _ = try AuthorizationRepository(transaction).insert(request)
+                let rows = AuthorizationRowRepository(transaction)
+                let unsent = try rows.unsent(to: eve, limit: 5)
+                let queued = try [rows.queue(row, as: message), rows.queue(row, as: message)]
+                try rows.release(message)
+                let again = try rows.queue(row, as: message)
+                let found = try rows.find(queuedAs: message)
+                try rows.markSent(message)
+                return (unsent, queued + [again], found, try rows.find(queuedAs: message))
+            }
+            #expect(answers.0 == [row])
+            #expect(answers.1 == [true, false, true])
+            #expect(answers.2 == row)
+            #expect(answers.3 == nil)
+            try await tables.sql("UPDATE authorization_rows SET type = 'NOTHING'")
+            await #expect(throws: DamagedRow.self) {
+                try await tables.read { try AuthorizationRowRepository($0).list(of: request.id) }
+            }
+        }
+    }
+
+    @Test("Hidden requests are delivered to nobody, and an erased user leaves no name", arguments: StoreKind.shared)
+    func erasure(kind: StoreKind) async throws {
+        try await TestTables.run(kind) { tables in
+            let eve = try await tables.newUser("eve")
+            let (request, back) = (
+                Self.request(tables, to: eve), Self.request(tables, from: eve, to: tables.user, target: "b")
+            )
+            let hidden = try await tables.write { transaction in
+                let records = AuthorizationRepository(transaction)
+                for request in [request, back] { _ = try records.insert(request) }
+                try records.hideRequests(askedBy: tables.user, from: eve)
+                let hidden = try records.find(request.id)?.isDelivered
+                try records.erase(tables.user, at: TestTables.now)
+                return hidden
+            }
+            #expect(hidden == false)
+            let (mine, theirs) = try await tables.read {
+                (try AuthorizationRepository($0).find(request.id), try AuthorizationRepository($0).find(back.id))
+            }
+            #expect(mine == nil)
+            #expect(theirs?.recipientID == nil)
+            #expect(theirs?.requesterID == eve)
+            try await tables.write { try AuthorizationRepository($0).erase(eve, at: TestTables.now) }
+            #expect(try await tables.count("authorizations") == 0)
+            #expect(try await tables.count("authorization_rows") == 0)
+        }
+    }
+
+    @Test("A block is kept once for each pair, and goes with who made it", arguments: StoreKind.shared)
+    func blocks(kind: StoreKind) async throws {
+        try await TestTables.run(kind) { tables in
+            let (eve, bob) = (try await tables.newUser("eve"), try await tables.newUser("bob"))
+            let (listed, holds) = try await tables.write { transaction in
+                let records = BlockRepository(transaction)
+                for (place, other) in [eve, bob, eve].enumerated() {
+                    try records.insert(
+                        tables.user, blocks: other, at: TestTables.now.addingTimeInterval(Double(place)))
+                }
+                try records.insert(eve, blocks: tables.user, at: TestTables.now)
+                return (
+                    try records.list(of: tables.user),
+                    try [records.holds(tables.user, blocks: eve), records.holds(bob, blocks: eve)]
+                )
+            }
+            #expect(listed == [eve, bob])
+            #expect(holds == [true, false])
+            try await tables.write { transaction in
+                try BlockRepository(transaction).delete(tables.user, blocks: bob)
+                try BlockRepository(transaction).erase(tables.user)
+            }
+            #expect(try await tables.count("blocks") == 1)
+            await #expect(throws: StoreError.constraint(kind: .foreignKey)) {
+                try await tables.write {
+                    try BlockRepository($0).insert(eve, blocks: UserID(UUID()), at: TestTables.now)
+                }
+            }
+        }
+    }
+}

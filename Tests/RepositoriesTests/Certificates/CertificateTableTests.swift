@@ -1,0 +1,196 @@
+import Database
+import Domain
+import Encoding
+import Fixtures
+import Foundation
+import Testing
+
+@testable import Repositories
+
+@Suite("Tables certificates, devices, revoked_keys and revocation_counter")
+struct CertificateTableTests {
+    @Test("A certificate is read as it was written, by all its names", arguments: StoreKind.shared)
+    func reading(kind: StoreKind) async throws {
+        try await TestTables.run(kind) { tables in
+            var certificate = tables.certificate(2, replaces: "1")
+            certificate.revoked = .init(at: TestTables.now, reason: "keyCompromise")
+            try await tables.write { [certificate] in
+                try CertificateRepository($0).insert(certificate, subjectPublicKeyInfo: [7])
+            }
+            let found = try await tables.read { [certificate] transaction in
+                let records = CertificateRepository(transaction)
+                return try [
+                    records.find(thumbprint: certificate.thumbprint), records.find(serial: "2"),
+                    records.list(keyHash: certificate.keyHash).first,
+                    records.list(deviceID: tables.device).first { $0.serial == "2" },
+                    records.list(limit: 2).first { $0.serial == "2" },
+                ]
+            }
+            #expect(found.allSatisfy { $0 == certificate })
+            let (key, none, count) = try await tables.read {
+                let records = CertificateRepository($0)
+                return try (
+                    records.subjectPublicKeyInfo(serial: "2"), records.find(serial: "3"), records.revocations()
+                )
+            }
+            #expect(key == [7])
+            #expect(none == nil)
+            #expect(count == 1)
+        }
+    }
+
+    @Test(
+        "No serial number and no thumbprint is issued twice, and none without its device", arguments: StoreKind.shared)
+    func constraints(kind: StoreKind) async throws {
+        try await TestTables.run(kind) { tables in
+            let again = tables.certificate(1)
+            await #expect(throws: StoreError.constraint(kind: .unique)) {
+                try await tables.write { try CertificateRepository($0).insert(again, subjectPublicKeyInfo: [1]) }
+            }
+            await #expect(throws: StoreError.constraint(kind: .unique)) {
+                try await tables.sql(
+                    """
+                    INSERT INTO certificates (thumbprint, serial, device_id, key_hash, subject_public_key_info,
+                        not_before, not_after, issued_at)
+                    VALUES ($1, '1', $2, $1, $1, 0, 0, 0)
+                    """, [.bytes([9]), .id(tables.device)])
+            }
+            await #expect(throws: StoreError.constraint(kind: .foreignKey)) {
+                try await tables.sql("DELETE FROM devices")
+            }
+        }
+    }
+
+    @Test("A revocation is counted once, and its key is certified no more", arguments: StoreKind.shared)
+    func revocation(kind: StoreKind) async throws {
+        try await TestTables.run(kind) { tables in
+            let answers = try await tables.write { transaction in
+                let records = CertificateRepository(transaction)
+                let answers = try [
+                    records.revoke(serial: "1", at: TestTables.now, reason: "superseded"),
+                    records.revoke(serial: "1", at: TestTables.now, reason: "superseded"),
+                    records.revoke(serial: "9", at: TestTables.now, reason: "superseded"),
+                    records.compromise(serial: "1", at: TestTables.now.addingTimeInterval(9), reason: "keyCompromise"),
+                    records.compromise(serial: "1", at: TestTables.now, reason: "keyCompromise"),
+                ]
+                return answers
+            }
+            #expect(answers == [true, false, false, true, false])
+            let (listed, revoked, count) = try await tables.read {
+                let records = CertificateRepository($0)
+                return try (
+                    records.listed(now: TestTables.now), records.listRevoked(now: TestTables.now), records.revocations()
+                )
+            }
+            #expect(listed.map(\.serial) == ["1"])
+            #expect(listed.first?.at == TestTables.now)
+            #expect(listed.first?.reason == "keyCompromise")
+            #expect(revoked.map(\.serial) == ["1"])
+            #expect(count == 2)
+        }
+    }
+
+    @Test("A renewal supersedes when it is first shown, unlisted if it has the same key", arguments: StoreKind.shared)
+    func renewal(kind: StoreKind) async throws {
+        try await TestTables.run(kind) { tables in
+            let (second, third) = (tables.certificate(2, replaces: "1"), tables.certificate(3, replaces: "1"))
+            try await tables.write { transaction in
+                let records = CertificateRepository(transaction)
+                for certificate in [second, third] { try records.insert(certificate, subjectPublicKeyInfo: [1]) }
+            }
+            #expect(
+                Set(try await tables.read { try CertificateRepository($0).listUnseenRenewals(of: "1") }) == ["2", "3"])
+            let seen = try await tables.write { transaction in
+                let records = CertificateRepository(transaction)
+                let seen = try (
+                    records.recordFirstSight(thumbprint: second.thumbprint, at: TestTables.now),
+                    records.recordFirstSight(thumbprint: second.thumbprint, at: TestTables.now)
+                )
+                try records.supersede(serial: "1", at: TestTables.now, byTheSameKey: true)
+                try records.forgetUnseenRenewals(of: "1")
+                return seen
+            }
+            #expect(seen == (true, false))
+            let (first, gone, listed) = try await tables.read {
+                let records = CertificateRepository($0)
+                return try (records.find(serial: "1"), records.find(serial: "3"), records.listed(now: TestTables.now))
+            }
+            #expect(first?.revoked?.reason == "superseded")
+            #expect(gone == nil)
+            #expect(listed.isEmpty)
+        }
+    }
+
+    @Test(
+        "Purging deletes what ran out or was never shown, and keeps revoked keys refused", arguments: StoreKind.shared)
+    func purge(kind: StoreKind) async throws {
+        try await TestTables.run(kind) { tables in
+            let (over, unseen) = (tables.certificate(2, endsAfter: -10), tables.certificate(3))
+            let deleted = try await tables.write { transaction in
+                let records = CertificateRepository(transaction)
+                for certificate in [over, unseen] { try records.insert(certificate, subjectPublicKeyInfo: [1]) }
+                _ = try records.revoke(serial: "2", at: TestTables.now, reason: "keyCompromise")
+                _ = try records.recordFirstSight(thumbprint: .of("certificate 1"), at: TestTables.now)
+                return try CertificateUpkeep(transaction).purge(
+                    endedBefore: TestTables.now, unseenSince: TestTables.now.addingTimeInterval(1), limit: 10)
+            }
+            #expect(deleted == 2)
+            let (left, keys, isRevoked) = try await tables.read { transaction in
+                let upkeep = CertificateUpkeep(transaction)
+                return try (
+                    CertificateRepository(transaction).list(deviceID: tables.device).map(\.serial),
+                    upkeep.revokedKeys(), [upkeep.isRevoked(over.keyHash), upkeep.isRevoked(unseen.keyHash)]
+                )
+            }
+            #expect(left == ["1"])
+            #expect(keys == [over.keyHash])
+            #expect(isRevoked == [true, false])
+            let last = try await tables.write {
+                try CertificateUpkeep($0).purge(
+                    endedBefore: .distantFuture, unseenSince: TestTables.now, limit: 10)
+            }
+            #expect(last == 1)
+            #expect(try await tables.count("devices") == 0)
+        }
+    }
+
+    @Test("A device id is taken once; lists count what is valid and open", arguments: StoreKind.shared)
+    func devices(kind: StoreKind) async throws {
+        try await TestTables.run(kind) { tables in
+            let (session, other) = (tables.session(1), DeviceID(UUID()))
+            let taken = try await tables.write { transaction in
+                try SessionRepository(transaction).insert(session)
+                let records = DeviceRepository(transaction)
+                return try [
+                    records.insert(tables.device, userAgent: nil, presenceKey: nil, at: TestTables.now),
+                    records.insert(
+                        other, userAgent: nil, presenceKey: "PEM", at: TestTables.now.addingTimeInterval(1)),
+                ]
+            }
+            #expect(taken == [false, true])
+            let (lines, keys, exist) = try await tables.read { transaction in
+                let records = DeviceRepository(transaction)
+                return try (
+                    records.list(limit: 10), [records.presenceKey(of: tables.device), records.presenceKey(of: other)],
+                    [records.exists(other), records.exists(DeviceID(UUID()))]
+                )
+            }
+            #expect(lines.map(\.id) == [other, tables.device])
+            #expect(lines.map(\.certificates) == [0, 1])
+            #expect(lines.map(\.sessions) == [0, 1])
+            #expect(lines.map(\.userAgent) == [nil, "Test"])
+            #expect(keys == [nil, "PEM"])
+            #expect(exist == [true, false])
+        }
+    }
+
+    @Test("A row that this program never writes is damaged", arguments: StoreKind.shared)
+    func damage(kind: StoreKind) async throws {
+        try await TestTables.run(kind) { tables in
+            try await tables.sql("UPDATE certificates SET key_hash = subject_public_key_info")
+            await #expect(throws: DamagedRow.self) {
+                try await tables.read { try CertificateRepository($0).find(serial: "1") }
+            }
+        }
+    }
+}

@@ -1,0 +1,85 @@
+import Database
+import Domain
+import Encoding
+import Fixtures
+import Foundation
+import Testing
+
+@testable import Repositories
+
+@Suite("Tables revocation_lists and recent_certifications")
+struct RevocationListTableTests {
+    private static func list(_ number: Int64) -> RevocationListRepository.Published {
+        .init(number: number, der: [1, 2], entries: 3, thisUpdate: TestTables.now, revocations: 4)
+    }
+
+    @Test("The list in force is the last, and takes the place of the ones before it", arguments: StoreKind.shared)
+    func lists(kind: StoreKind) async throws {
+        try await TestTables.run(kind) { tables in
+            let end = TestTables.now.addingTimeInterval(60)
+            let answers = try await tables.write { transaction in
+                let records = RevocationListRepository(transaction)
+                let none = try records.current() == nil && records.heading() == nil
+                return try [
+                    none, records.publish(Self.list(1), nextUpdate: end, after: 0),
+                    records.publish(Self.list(2), nextUpdate: end, after: 0),
+                    records.publish(Self.list(2), nextUpdate: end, after: 1),
+                ]
+            }
+            #expect(answers == [true, true, false, true])
+            let (list, heading) = try await tables.read {
+                (try RevocationListRepository($0).current(), try RevocationListRepository($0).heading())
+            }
+            #expect(list?.number == 2)
+            #expect(list?.der == [1, 2])
+            #expect(list?.entries == 3)
+            #expect(list?.thisUpdate == TestTables.now)
+            #expect(list?.revocations == 4)
+            #expect(heading?.number == 2)
+            #expect(heading?.thisUpdate == TestTables.now)
+            #expect(heading?.revocations == 4)
+            #expect(try await tables.count("revocation_lists") == 1)
+        }
+    }
+
+    @Test(
+        "A request that is repeated in time finds its certificate, and is purged after it", arguments: StoreKind.shared)
+    func repeated(kind: StoreKind) async throws {
+        try await TestTables.run(kind) { tables in
+            let hash = Digest256.of("request")
+            try await tables.write { transaction in
+                let records = RepeatedRequestRepository(transaction)
+                for pem in ["first", "second"] {
+                    try records.remember(
+                        hash, serial: "1", certificatePEM: pem, until: TestTables.now.addingTimeInterval(1))
+                }
+                try records.remember(.of("late"), serial: "1", certificatePEM: "late", until: TestTables.now)
+                try records.remember(
+                    .of("gone"), serial: "9", certificatePEM: "gone", until: TestTables.now.addingTimeInterval(1))
+            }
+            let (found, late, gone) = try await tables.read {
+                let records = RepeatedRequestRepository($0)
+                return try (records.find(hash), records.find(.of("late")), records.find(.of("gone")))
+            }
+            #expect(found?.certificatePEM == "second")
+            #expect(found?.certificate.serial == "1")
+            #expect(late == nil)
+            #expect(gone == nil)
+            try await tables.write { try RepeatedRequestRepository($0).purge() }
+            #expect(try await tables.count("recent_certifications") == 2)
+        }
+    }
+
+    @Test("No list is without its content", arguments: StoreKind.shared)
+    func content(kind: StoreKind) async throws {
+        try await TestTables.run(kind) { tables in
+            try await tables.write {
+                try RevocationListRepository($0).publish(Self.list(1), nextUpdate: TestTables.now)
+            }
+            await #expect(throws: StoreError.constraint(kind: .notNull)) {
+                try await tables.sql("UPDATE revocation_lists SET der = NULL")
+            }
+            #expect(try await tables.read { try RevocationListRepository($0).current()?.der } == [1, 2])
+        }
+    }
+}

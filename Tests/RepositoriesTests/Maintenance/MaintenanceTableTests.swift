@@ -1,0 +1,121 @@
+import Database
+import Domain
+import Encoding
+import Fixtures
+import Foundation
+import Testing
+
+@testable import Repositories
+
+@Suite("Tables rates and generations, and what is counted or restored across tables")
+struct MaintenanceTableTests {
+    @Test("A limit refuses what comes too soon, and forgets what is long ago", arguments: StoreKind.shared)
+    func rates(kind: StoreKind) async throws {
+        try await TestTables.run(kind) { tables in
+            let (limit, keys) = (RateLimit(count: 2, per: 60), tables.keys)
+            func attempts(_ count: @Sendable @escaping (RateRepository) throws -> Void) async throws -> [Bool] {
+                try await tables.write { transaction in
+                    (0..<3).map { _ in (try? count(RateRepository(transaction))) != nil }
+                }
+            }
+            #expect(try await attempts { try $0.count("a", limit: limit) } == [true, true, false])
+            #expect(try await attempts { try $0.countExactly("b", limit: limit) } == [true, true, false])
+            #expect(
+                try await attempts { try $0.count("act", from: "192.0.2.1", keys: keys, limit: limit) }
+                    == [true, true, false])
+            let room = try await tables.read { transaction in
+                ["a", "c"].map { (try? RateRepository(transaction).requireRoom($0, limit: limit)) != nil }
+            }
+            #expect(room == [false, true])
+            let stored = try await tables.store.read { try $0.values("SELECT key FROM rates", as: String.self) }
+            #expect(stored.allSatisfy { !$0.contains("192.0.2.1") })
+            try await tables.write { try RateRepository($0).purge(before: .distantFuture) }
+            #expect(try await tables.count("rates") == 0)
+        }
+    }
+
+    @Test("A generation of nonces takes the place of the one before it", arguments: StoreKind.shared)
+    func generations(kind: StoreKind) async throws {
+        try await TestTables.run(kind) { tables in
+            let name = UUID()
+            let generations = try await tables.write { transaction in
+                let records = RestoreRepository(transaction)
+                let before = try records.nonceGeneration()
+                try records.beginNonceGeneration(UUID())
+                try records.beginNonceGeneration(name)
+                return [before, try records.nonceGeneration()]
+            }
+            #expect(generations == ["", name.uuidString.lowercased()])
+            #expect(try await tables.count("generations") == 1)
+        }
+    }
+
+    @Test(
+        "A restored store has no open session, no message and no phone verification left", arguments: StoreKind.shared)
+    func restoring(kind: StoreKind) async throws {
+        try await TestTables.run(kind) { tables in
+            let session = tables.session(1)
+            let message = OutboxMessage(
+                id: OutboxMessageID(UUID()), kind: .phoneCode, subject: "x", userID: tables.user,
+                deduplicationKey: "x", payload: [1], createdAt: TestTables.now, expiresAt: TestTables.now,
+                dueAt: TestTables.now)
+            let later = TestTables.now.addingTimeInterval(60)
+            let answers = try await tables.write { [keys = tables.keys] transaction in
+                try SessionRepository(transaction).insert(session)
+                _ = try OutboxRepository(transaction).insert(message)
+                _ = try DataKeyRepository(transaction, keys: keys).findOrCreate(tables.user, at: TestTables.now)
+                try DataKeyRepository(transaction, keys: keys).erase(tables.user, at: TestTables.now)
+                try AuditRepository(transaction).append(
+                    .userErased, subject: "user \(tables.user)", actor: "service", id: UUID())
+                let records = RestoreRepository(transaction)
+                try records.spend("x/y", until: later)
+                let numbers = try [records.endAllSessions(), records.endAllSessions(), records.dropUnsentMessages()]
+                try records.endPhoneVerifications()
+                let keys = try [
+                    records.end(tables.providerKey, retiredAt: nil, revokedAt: TestTables.now),
+                    records.end(tables.providerKey, retiredAt: nil, revokedAt: TestTables.now),
+                    records.end(ProviderKeyID(UUID()), retiredAt: TestTables.now, revokedAt: nil),
+                ]
+                return (numbers, keys)
+            }
+            #expect(answers.0 == [1, 0, 1])
+            #expect(answers.1 == [true, false, false])
+            let (erased, ended, spent) = try await tables.read {
+                let records = RestoreRepository($0)
+                return try (records.erasures(), records.endedProviderKeys(), records.spentIdentifiers())
+            }
+            #expect(erased.map(\.user) == [tables.user, tables.user])
+            let entry = try #require(erased.compactMap(\.entry).first)
+            let has = try await tables.read {
+                try [RestoreRepository($0).hasAuditEntry(entry), RestoreRepository($0).hasAuditEntry("other")]
+            }
+            #expect(has == [true, false])
+            #expect(ended.map(\.id) == [tables.providerKey])
+            #expect(ended.first?.revokedAt == TestTables.now)
+            #expect(spent.map(\.identifier) == ["x/y"])
+        }
+    }
+
+    @Test("The store counts what there is", arguments: StoreKind.shared)
+    func status(kind: StoreKind) async throws {
+        try await TestTables.run(kind) { tables in
+            let sessions = [tables.session(1), tables.session(2)]
+            try await tables.write { transaction in
+                for session in sessions { try SessionRepository(transaction).insert(session) }
+                try SessionRepository(transaction).challenge(.session(sessions[1].id), at: TestTables.now)
+            }
+            let (counts, users, certificates, others) = try await tables.read { transaction in
+                let records = StatusRepository(transaction)
+                return try (
+                    records.sessions(policy: SessionPolicy()), records.users(), records.certificates(),
+                    (records.devices(), records.providers())
+                )
+            }
+            #expect(counts == (1, 1))
+            #expect(users == [.none: 1])
+            #expect(certificates == (1, 0, 0))
+            #expect(others.0 == 1)
+            #expect(others.1 == (1, 0))
+        }
+    }
+}

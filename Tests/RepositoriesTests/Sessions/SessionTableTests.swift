@@ -1,0 +1,188 @@
+import Database
+import Domain
+import Encoding
+import Fixtures
+import Foundation
+import Testing
+
+@testable import Repositories
+
+@Suite("Table sessions")
+struct SessionTableTests {
+    @Test("A session is read as it was written, by its token and by its id", arguments: StoreKind.shared)
+    func reading(kind: StoreKind) async throws {
+        try await TestTables.run(kind) { tables in
+            var challenged = tables.session(2)
+            (challenged.state, challenged.challengedAt) = (.challenged, TestTables.now.addingTimeInterval(1))
+            for session in [tables.session(1, age: 60), challenged] {
+                try await tables.write { try SessionRepository($0).insert(session) }
+                let found = try await tables.read {
+                    (
+                        try SessionRepository($0).find(tokenHash: session.tokenHash),
+                        try SessionRepository($0).find(session.id)
+                    )
+                }
+                #expect(found.0 == session)
+                #expect(found.1 == session)
+            }
+            let unknown = try await tables.read {
+                (
+                    try SessionRepository($0).find(tokenHash: .of("other")),
+                    try SessionRepository($0).find(SessionID(UUID()))
+                )
+            }
+            #expect(unknown.0 == nil && unknown.1 == nil)
+        }
+    }
+
+    @Test("No two sessions share a token, and none is without its user", arguments: StoreKind.shared)
+    func constraints(kind: StoreKind) async throws {
+        try await TestTables.run(kind) { tables in
+            let (first, second) = (tables.session(1), tables.session(1))
+            try await tables.write { try SessionRepository($0).insert(first) }
+            await #expect(throws: StoreError.constraint(kind: .unique)) {
+                try await tables.write { try SessionRepository($0).insert(second) }
+            }
+            let orphan = tables.session(2, of: UserID(UUID()))
+            await #expect(throws: StoreError.constraint(kind: .foreignKey)) {
+                try await tables.write { try SessionRepository($0).insert(orphan) }
+            }
+            await #expect(throws: StoreError.constraint(kind: .check)) {
+                try await tables.sql("UPDATE sessions SET state = 'unauthenticated'")
+            }
+            #expect(try await tables.count("sessions") == 1)
+        }
+    }
+
+    @Test("Ending ends what is in scope and open, and nothing else", arguments: StoreKind.shared)
+    func ending(kind: StoreKind) async throws {
+        try await TestTables.run(kind) { tables in
+            let other = try await tables.newUser("eve")
+            let device = DeviceID(UUID())
+            let sessions = [
+                tables.session(1), tables.session(2), tables.session(3, on: device), tables.session(4, of: other),
+                tables.session(5, of: other, on: device),
+            ]
+            try await tables.write { transaction in
+                for session in sessions { try SessionRepository(transaction).insert(session) }
+            }
+            func end(_ scope: SessionRepository.Scope) async throws -> Int {
+                try await tables.write {
+                    try SessionRepository($0).end(scope, at: TestTables.now, reason: "test")
+                }
+            }
+            #expect(try await end(.session(sessions[0].id)) == 1)
+            #expect(try await end(.session(sessions[0].id)) == 0)
+            #expect(try await end(.user(tables.user)) == 2)
+            #expect(try await end(.device(device)) == 1)
+            let left = try await tables.read { try SessionRepository($0).listOpen(.user(other)).map(\.id) }
+            #expect(left == [sessions[3].id])
+            #expect(try await end(.provider(tables.provider)) == 1)
+            #expect(try await end(.providerKey(tables.providerKey)) == 0)
+            let ended = try await tables.read { try SessionRepository($0).find(sessions[3].id) }
+            #expect(ended?.state == .unauthenticated)
+        }
+    }
+
+    @Test("A session that is challenged is renewed once, under its old token alone", arguments: StoreKind.shared)
+    func renewal(kind: StoreKind) async throws {
+        try await TestTables.run(kind) { tables in
+            let session = tables.session(1, age: 600)
+            try await tables.write { try SessionRepository($0).insert(session) }
+            let later = TestTables.now.addingTimeInterval(1)
+            let challenged = try await tables.write {
+                try SessionRepository($0).challenge(.session(session.id), at: TestTables.now)
+            }
+            #expect(challenged == 1)
+            var renewed = session
+            renewed.tokenHash = .of("token 2")
+            (renewed.renewedAt, renewed.lastUsedAt) = (later, later)
+            let answers = try await tables.write { [renewed] transaction in
+                let records = SessionRepository(transaction)
+                return try (
+                    records.renew(renewed, replacing: .of("wrong")),
+                    records.renew(renewed, replacing: session.tokenHash),
+                    records.renew(renewed, replacing: session.tokenHash)
+                )
+            }
+            #expect(answers == (false, true, false))
+            #expect(try await tables.read { try SessionRepository($0).find(session.id) } == renewed)
+        }
+    }
+
+    @Test("Use and certificate are written to sessions that are open", arguments: StoreKind.shared)
+    func use(kind: StoreKind) async throws {
+        try await TestTables.run(kind) { tables in
+            let (open, ended) = (tables.session(1, age: 60), tables.session(2, age: 60))
+            try await tables.write { transaction in
+                let records = SessionRepository(transaction)
+                try records.insert(open)
+                try records.insert(ended)
+                try records.end(.session(ended.id), at: TestTables.now, reason: "test")
+                for session in [open, ended] { try records.recordUse(session.id, at: TestTables.now) }
+                try records.rebind(deviceID: tables.device, to: .of("certificate 2"))
+            }
+            let found = try await tables.read {
+                (try SessionRepository($0).find(open.id), try SessionRepository($0).find(ended.id))
+            }
+            #expect(found.0?.lastUsedAt == TestTables.now)
+            #expect(found.0?.thumbprint == .of("certificate 2"))
+            #expect(found.1?.lastUsedAt == ended.lastUsedAt)
+            #expect(found.1?.thumbprint == ended.thumbprint)
+        }
+    }
+
+    @Test("The newest open sessions come first, and no more than asked", arguments: StoreKind.shared)
+    func listing(kind: StoreKind) async throws {
+        try await TestTables.run(kind) { tables in
+            let sessions = (1...5).map { tables.session($0, age: Double($0)) }
+            try await tables.write { transaction in
+                for session in sessions { try SessionRepository(transaction).insert(session) }
+                try SessionRepository(transaction).end(.session(sessions[0].id), at: TestTables.now, reason: "test")
+            }
+            let (newest, ofUser, devices) = try await tables.read {
+                let records = SessionRepository($0)
+                return try (
+                    records.listOpen(limit: 3), records.listOpen(.user(tables.user)), records.devices(of: tables.user)
+                )
+            }
+            #expect(newest.map(\.id) == sessions[1...3].map(\.id))
+            #expect(ofUser.map(\.id) == sessions[1...].reversed().map(\.id))
+            #expect(devices == [tables.device])
+        }
+    }
+
+    @Test("What ended, or no clock can keep alive, is purged", arguments: StoreKind.shared)
+    func purge(kind: StoreKind) async throws {
+        try await TestTables.run(kind) { tables in
+            let (ended, old, challenged, young) = (
+                tables.session(1), tables.session(2, age: 1000), tables.session(3, age: 1000), tables.session(4)
+            )
+            try await tables.write { transaction in
+                let records = SessionRepository(transaction)
+                for session in [ended, old, challenged, young] { try records.insert(session) }
+                try records.end(
+                    .session(ended.id), at: TestTables.now.addingTimeInterval(-500), reason: "test")
+                try records.challenge(.session(challenged.id), at: TestTables.now)
+                try records.purge(before: TestTables.now.addingTimeInterval(-100))
+            }
+            let left = try await tables.read { try SessionRepository($0).listOpen(limit: 10).map(\.id) }
+            #expect(Set(left) == [challenged.id, young.id])
+            #expect(try await tables.count("sessions") == 2)
+        }
+    }
+
+    @Test("A row that this program never writes is damaged", arguments: StoreKind.shared)
+    func damage(kind: StoreKind) async throws {
+        try await TestTables.run(kind) { tables in
+            let session = tables.session(1)
+            try await tables.write { try SessionRepository($0).insert(session) }
+            for change in ["device_id = 'none'", "thumbprint = token_hash || token_hash", "application_id = 'x'"] {
+                try await tables.sql("UPDATE sessions SET \(change)")
+                await #expect(throws: DamagedRow.self, "\(change)") {
+                    try await tables.read { try SessionRepository($0).find(session.id) }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,47 @@
+/// A statement that may walk a table, and why. No request runs any of them.
+struct AllowedScan: Sendable {
+    /// A part of the statement, with one space between any two words.
+    let part: String
+    let reason: String
+
+    /// Tables that do not grow with users, sessions or time.
+    static let small: Set<String> = [
+        "audit_anchors", "audit_head", "change_counter", "generations", "nodes", "providers", "provider_keys",
+        "provider_webhooks", "applications", "revocation_counter", "revocation_lists", "wrapping_versions",
+        "phone_spend", "phone_provider_spend", "phone_stops",
+    ]
+
+    static let all = lists + counts + restoring + rest
+
+    private static let lists = [
+        "FROM certificates ORDER BY issued_at DESC", "FROM devices ORDER BY created_at DESC",
+        "FROM users ORDER BY created_at DESC",
+        "FROM sessions WHERE state <> 'unauthenticated' ORDER BY created_at DESC", "FROM bans b WHERE $1 = 0 OR",
+        "FROM outbox WHERE ($1 = '' OR state = $1)",
+    ].map { AllowedScan(part: $0, reason: "an operator's list of the newest") }
+
+    private static let counts = [
+        "SELECT COUNT(*) FROM sessions WHERE state", "FROM users GROUP BY 1", "SELECT COUNT(*) FROM certificates",
+        "SELECT COUNT(*) FROM devices", "SELECT COUNT(*) FROM outbox WHERE state = $1",
+    ].map { AllowedScan(part: $0, reason: "counts everything, for the status command and the metrics") }
+
+    private static let restoring = [
+        "end_reason = 'the store was restored'", "reason = 'the store was restored'",
+        "UPDATE phone_verifications SET expires_at = $1 WHERE verified_at IS NULL",
+        "FROM data_keys WHERE erased_at IS NOT NULL", "FROM audit_entries WHERE event = $1",
+    ].map { AllowedScan(part: $0, reason: "a restore, while nothing is served") }
+
+    private static let rest = [
+        AllowedScan(
+            part: "WHERE provider_id = $1 AND state <> 'unauthenticated'",
+            reason: "a provider is disabled; an index for it would cost every sign-in"),
+        AllowedScan(
+            part: "WHERE provider_key_id = $1 AND state <> 'unauthenticated'",
+            reason: "a provider's key is revoked; an index for it would cost every sign-in"),
+        AllowedScan(part: "SELECT id FROM bans WHERE", reason: "notes are wrapped anew, after a rotation"),
+        AllowedScan(part: "FROM bans WHERE note_version IS NOT NULL", reason: "counts before a key is removed"),
+        AllowedScan(part: "FROM bans WHERE lift_note_version IS NOT NULL", reason: "counts before a key is removed"),
+        AllowedScan(part: "SELECT key_hash FROM revoked_keys", reason: "all of them are wanted"),
+        AllowedScan(part: "DELETE FROM changes WHERE at < $1", reason: "the table holds the changes of some minutes"),
+    ]
+}

@@ -1,0 +1,65 @@
+import Database
+import Domain
+import Fixtures
+import Foundation
+import Testing
+
+@testable import Repositories
+
+@Suite("Plans of statements")
+struct StatementPlanTests {
+    @Test("A walk through a table that grows is found, on either engine", arguments: StoreKind.shared)
+    func walks(kind: StoreKind) async throws {
+        try await withStore(kind, migrations: Schema.migrations) { store in
+            let plans = StatementPlans(kind)
+            for (sql, isWalk) in [
+                ("SELECT id FROM sessions WHERE external_id = 'ada'", true),
+                ("SELECT s.id FROM users u JOIN sessions s ON s.external_id = u.external_id WHERE u.id = 'x'", true),
+                ("UPDATE outbox SET tries = 1 WHERE reason = 'x'", true),
+                ("SELECT id FROM sessions WHERE id = 'x'", false),
+                ("SELECT COUNT(*) FROM audit_entries WHERE sequence IS NULL", false),
+                ("SELECT slug FROM providers WHERE name = 'x'", false),
+            ] {
+                let walks = try await plans.walks(sql, [], in: store)
+                #expect(walks.isEmpty != isWalk, "\(sql)")
+            }
+        }
+    }
+
+    @Test("Open sessions are found by indexes that hold no ended one", arguments: StoreKind.shared)
+    func openSessions(kind: StoreKind) async throws {
+        try await withStore(kind, migrations: Schema.migrations) { store in
+            let plans = StatementPlans(kind)
+            // Which of the two an engine takes for a user on a device depends on its statistics.
+            for (condition, index) in [
+                ("user_id = 'x' AND device_id = 'y'", "sessions_open"), ("user_id = 'x'", "sessions_open "),
+                ("device_id = 'y'", "sessions_open_by_device "),
+            ] {
+                let sql = "SELECT id FROM sessions WHERE \(condition) AND state <> 'unauthenticated'"
+                let plan = try await plans.plan(of: sql, [], in: store)
+                #expect(plan.contains { $0.contains(index) }, "\(plan)")
+            }
+        }
+    }
+
+    @Test("What is purged is found by its age", arguments: StoreKind.shared)
+    func purges(kind: StoreKind) async throws {
+        try await withStore(kind, migrations: Schema.migrations) { store in
+            let plans = StatementPlans(kind)
+            try await store.write { transaction in
+                let transaction = plans.recording(transaction)
+                try SessionRepository(transaction).purge(before: transaction.now)
+                try NonceRepository(transaction).purge(expiredBefore: transaction.now)
+                try RateRepository(transaction).purge(before: transaction.now)
+                try PhoneFailureRepository(transaction).purge(before: transaction.now)
+                try PhoneVerificationRepository(transaction).purge(expiredBefore: transaction.now)
+                try PhoneSendRepository(transaction).purge(before: transaction.now)
+                try IdentityCardRepository(transaction).dropInput(before: transaction.now)
+                try OutboxRepository(transaction).purge(endedBefore: transaction.now)
+                try RepeatedRequestRepository(transaction).purge()
+                try BanMaintenance(transaction).purge()
+            }
+            try await plans.requireNoScan(store)
+        }
+    }
+}
