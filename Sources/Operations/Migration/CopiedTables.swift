@@ -119,7 +119,7 @@ struct CopiedTables: Sendable {
         }
         for shape in shapes {
             guard try await put(shape, isHalving: false, counter) > 0 else { continue }
-            // Rows that have changed stand in the place of others, and make room. Rows whose others have only come since
+            // Rows that have changed are in the place of others, and make room. Rows whose others have only come since
             // those were copied are left for the next round. (A row that others refer to makes no room: in this schema
             // none of them ever takes over what is another's alone.)
             try await remove(shape, changedToo: true, counter)

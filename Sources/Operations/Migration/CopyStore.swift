@@ -3,14 +3,14 @@ import Domain
 import Foundation
 import Repositories
 
-/// Moves everything that a store holds into another one, of the same engine or of another, while the first is in use.
+/// Moves everything in a store into another one, of the same engine or of another, while the first is in use.
 ///
-/// Each table is filled page by page and how far it is stands in the copy, in the page's transaction: a run that dies is
+/// Each table is filled page by page, and how far it is, is written in the copy, in the page's transaction: a run that dies is
 /// continued by the next. What changes meanwhile is brought over by comparing the two sides. The last run puts the
 /// source's tables away first, so that no process can write there any more, and ends when every table's digest is equal.
 package struct CopyStore: Sendable {
     /// How often the two sides are compared and made equal: once while the source is in use; afterwards more than one
-    /// round is only needed where rows stood in each other's place.
+    /// round is only needed if rows were in each other's place.
     private static let rounds = (inUse: 1, last: 4)
 
     private let source: any Database
@@ -42,12 +42,12 @@ package struct CopyStore: Sendable {
         package let table: String
         package let source: TableDigest
         package let target: TableDigest
-        /// Whether both hold the same.
+        /// Whether both have the same.
         package var isEqual: Bool { source == target }
     }
 
     package struct Report: Sendable, Equatable {
-        /// Every table, those that others refer to first; empty where the move was complete before.
+        /// Every table, those that others refer to first; empty if the move was complete before.
         package var tables: [Comparison] = []
         /// Whether the copy is the store now.
         package var isFinished = false
@@ -70,7 +70,7 @@ package struct CopyStore: Sendable {
     /// - Parameters:
     ///   - isFinal: puts the source's tables away, and the copy into use.
     ///   - cutsNodes: whether nodes that serve the source may be shut out by that.
-    /// - Throws: `Refusal` `conflict` where the two stores do not belong together, with the reason ``nodesLive`` where nodes
+    /// - Throws: `Refusal` `conflict` if the two stores do not belong together, with the reason ``nodesLive`` if nodes
     ///   serve the source; `unavailable`, or a `StoreError`.
     package func callAsFunction(
         isFinal: Bool, cutsNodes: Bool = false, progress: @escaping Observer = { _, _, _ in }
@@ -135,7 +135,7 @@ package struct CopyStore: Sendable {
             guard try await self.source.pendingMigrations(of: migrations).isEmpty else {
                 throw Refusal(.conflict, "\(places.source) has not this build's schema: migrate it first.")
             }
-            // Asked again where it counts: here nothing was written yet.
+            // Asked again when it matters: here nothing was written yet.
             if isFinal, !cutsNodes { try await self.source.read { try Self.requireNoNodes(in: $0) } }
         }
         let held = try await target.tables().map(\.name)
@@ -180,7 +180,7 @@ package struct CopyStore: Sendable {
         }
     }
 
-    /// The tables, where both sides have the same.
+    /// The tables, if both sides have the same.
     private func shapes(isPutAway: Bool) async throws -> [TableShape] {
         let copied = try await target.tables().filter { !CopyMark.owns(table: $0.name) }
         let present = try await source.tables()
@@ -207,7 +207,7 @@ package struct CopyStore: Sendable {
     }
 
     /// Takes the source out of use, for every process and from one moment on. The last thing that is written there is
-    /// where it went, so that the audit log tells it on the other side.
+    /// where it went, so that the audit log says it on the other side.
     private func retire(_ mark: CopyMark, cutsNodes: Bool) async throws {
         let (actor, detail, id) = (actor, "from \(places.source) to \(places.target)", environment.newUUID())
         let moved = CopyMark(copy: mark.copy, target: mark.target, peer: places.target, state: .moved, run: "")

@@ -7,7 +7,7 @@ import Repositories
 
 /// Makes a copy of a store fit to take the place of the present one: what the copy would bring back to life stays dead.
 ///
-/// All sessions end, nonces begin a new generation, unsent messages are dropped. Of the store that is replaced, where it
+/// All sessions end, nonces begin a new generation, unsent messages are dropped. Of the store that is replaced, if it
 /// can still be read, what was taken from people or devices since the copy is taken again: erasures, bans, revocations of
 /// certificates and provider keys, disabled providers, spent one-time tokens, and the number of the revocation list.
 package struct RestoreStore: Sendable {
@@ -19,7 +19,7 @@ package struct RestoreStore: Sendable {
 
     /// Works on a copy that nobody uses yet.
     ///
-    /// - Parameter replaced: the store whose place it takes; `nil` where that is lost.
+    /// - Parameter replaced: the store whose place it takes; `nil` if that is lost.
     package init(
         restored: any Database, replaced: (any Database)?, keys: PersonalKeys, environment: Environment,
         actor: String
@@ -59,7 +59,7 @@ package struct RestoreStore: Sendable {
 
     /// What is to be done, for a transaction that has more to do.
     ///
-    /// - Throws: `StoreError` where the replaced store cannot be read.
+    /// - Throws: `StoreError` if the replaced store cannot be read.
     package func decision(reason: AuditReason?) async throws -> @Sendable (any Transaction) throws -> Report {
         let losses = try await replaced?.alter { [keys] in try Losses(of: $0, keys: keys) }
         let (generation, auditID) = (environment.newUUID(), environment.newUUID())

@@ -1,7 +1,7 @@
 import Database
 import Domain
 
-/// Writes rows of one table into the copy. Rows that cannot stand there yet, since others are missing or in their place,
+/// Writes rows of one table into the copy. Rows that cannot be there yet, since others are missing or in their place,
 /// are left out one by one: the next comparison finds them.
 struct TableWriter: Sendable {
     let target: any Database
@@ -49,7 +49,7 @@ struct TableWriter: Sendable {
         }
     }
 
-    /// Fills in a page and notes how far the table is, in one transaction where the page allows it.
+    /// Fills in a page and notes how far the table is, in one transaction if the page allows it.
     func fill(_ rows: [[Value]], through key: [Value]?, isFilled: Bool) async throws {
         let (name, insert) = (shape.name, insert)
         let note: @Sendable (any Transaction) throws -> Void = { transaction in
@@ -70,7 +70,7 @@ struct TableWriter: Sendable {
         }
     }
 
-    /// Carries a statement out for each row; where a constraint forbids one, for all but that one, which is found by halves.
+    /// Carries a statement out for each row; if a constraint forbids one, for all but that one, which is found by halves.
     private func carryOut(_ sql: String, _ rows: ArraySlice<[Value]>, isHalving: Bool) async throws -> Int {
         guard !rows.isEmpty else { return 0 }
         do {
