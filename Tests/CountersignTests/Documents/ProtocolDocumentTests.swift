@@ -85,7 +85,7 @@ struct ProtocolDocumentTests {
     func reasons() throws {
         let enumerations = [
             ("IdentityTokenDefect", "TokenDefect.swift"), ("Reason", "PublicKeyDefect.swift"),
-            ("PhoneNumberDefect", "PhoneNumberDefect.swift"), ("Reason", "Refusal.swift"),
+            ("PhoneNumberDefect", "PhoneNumberDefect.swift"), ("Reason", "RefusalReason.swift"),
         ]
         let sent = try enumerations.reduce(source.arguments("reason")) {
             $0.union(try source.values(of: $1.0, in: $1.1))
