@@ -101,6 +101,8 @@ final class PostgreSQLConnection {
         case command(String)
         /// A statement of a body, prepared at its first use and answered in binary.
         case statement(String, [Value])
+        /// `COMMIT` of a transaction that may have written: the last part, which has a failure of its own kind.
+        case commit
     }
 
     /// Sends statements together, so that all of them cost one wait (PostgreSQL, 34.5: pipeline mode), and gives the
@@ -111,11 +113,25 @@ final class PostgreSQLConnection {
         _ parts: [Part], isWriting: Bool, _ inspect: (Int, borrowing PostgreSQLResult) -> Void = { _, _ in }
     ) throws(PostgreSQLFailure) -> PostgreSQLResult {
         let steps = try parts.map(step)
-        if prepared.count + steps.count > Self.maximumStatements {
-            _ = try command("DEALLOCATE ALL")
-            prepared.removeAll()
-            parameters.removeAll()
+        try makeRoom(for: steps.count)
+        do {
+            return try exchange(steps, isWriting: isWriting, inspect)
+        } catch {
+            guard case .lost = error, case .commit = parts.last else { throw error }
+            throw .outcomeUnknown(.outcomeUnknown(reason: "the connection was lost during the commit"))
         }
+    }
+
+    private func makeRoom(for count: Int) throws(PostgreSQLFailure) {
+        guard prepared.count + count > Self.maximumStatements else { return }
+        _ = try command("DEALLOCATE ALL")
+        prepared.removeAll()
+        parameters.removeAll()
+    }
+
+    private func exchange(
+        _ steps: [Step], isWriting: Bool, _ inspect: (Int, borrowing PostgreSQLResult) -> Void
+    ) throws(PostgreSQLFailure) -> PostgreSQLResult {
         guard PQenterPipelineMode(pointer) == 1 else { throw .disconnected }
         var awaited: [Awaited] = []
         for (index, step) in steps.enumerated() { try send(step, at: index, &awaited) }
@@ -127,7 +143,7 @@ final class PostgreSQLConnection {
             let result = try receive()
             guard failure == nil else { continue }
             guard result.isSuccess else {
-                failure = Self.failure(of: result, isWriting: isWriting)
+                failure = Self.failure(of: result, steps[answer.index], isWriting: isWriting)
                 continue
             }
             if let preparation = answer.preparation {
@@ -146,6 +162,7 @@ final class PostgreSQLConnection {
     /// A part that is ready to be sent.
     private enum Step {
         case command(String)
+        case commit
         case statement(Shape, PostgreSQLArguments)
     }
 
@@ -159,6 +176,7 @@ final class PostgreSQLConnection {
     private func step(_ part: Part) throws(PostgreSQLFailure) -> Step {
         switch part {
         case .command(let sql): return .command(sql)
+        case .commit: return .commit
         case .statement(let sql, let values):
             let count = highestParameter(sql)
             guard count == values.count else {
@@ -178,6 +196,8 @@ final class PostgreSQLConnection {
         switch step {
         case .command(let sql):
             isSent = PQsendQueryParams(pointer, sql, 0, nil, nil, nil, nil, 1)
+        case .commit:
+            isSent = PQsendQueryParams(pointer, "COMMIT", 0, nil, nil, nil, nil, 1)
         case .statement(let shape, let arguments):
             let underWay = awaited.lazy.compactMap(\.preparation).first { $0.shape == shape }?.name
             let name = prepared[shape] ?? underWay ?? "\(prefix)\(names)"
@@ -197,7 +217,10 @@ final class PostgreSQLConnection {
         awaited.append(Awaited(index: index, preparation: nil))
     }
 
-    private static func failure(of result: borrowing PostgreSQLResult, isWriting: Bool) -> PostgreSQLFailure {
+    private static func failure(
+        of result: borrowing PostgreSQLResult, _ step: Step, isWriting: Bool
+    ) -> PostgreSQLFailure {
+        if case .commit = step { return PostgreSQLFailure(commit: result) }
         if result.isEmptyStatement { return .refused(.statement(reason: "it is empty")) }
         if isWriting, PostgreSQLFailure.isReadOnly(result) {
             return .lost(.unavailable(reason: "the server has become a standby"))

@@ -6,7 +6,7 @@ enum PostgreSQLFailure: Error {
     case conflict(StoreError)
     /// The connection is of no more use, and the transaction is known not to have committed.
     case lost(StoreError)
-    /// The connection went while the commit was under way: whether it took place is not known.
+    /// The commit was asked for, and no answer says whether it took place.
     case outcomeUnknown(StoreError)
     /// The same again would fail again.
     case refused(StoreError)
@@ -51,6 +51,21 @@ extension PostgreSQLFailure {
         case "40003": self = .lost(.unavailable(reason: "PostgreSQL does not know what became of it (\(known))"))
         case "53100": self = .refused(.unavailable(reason: "PostgreSQL has no room left on its disk (\(known))"))
         default: self = Self.byClass(state, result)
+        }
+    }
+
+    /// Reads a failure that answers `COMMIT`. Few of them say that nothing was kept: the server may report any other
+    /// after its commit record is written, and a proxy or a sharded engine may report what it likes.
+    init(commit result: borrowing PostgreSQLResult) {
+        guard let state = result.text(of: CPostgreSQL_state) else {
+            self = .outcomeUnknown(.outcomeUnknown(reason: "the commit was answered without an SQLSTATE"))
+            return
+        }
+        switch state {
+        case "40001", "40P01": self.init(result)
+        case _ where state.hasPrefix("23"): self.init(result)
+        case "25P02": self = .refused(.unavailable(reason: "the server took the commit back (SQLSTATE \(state))"))
+        default: self = .outcomeUnknown(.outcomeUnknown(reason: "the commit was answered with SQLSTATE \(state)"))
         }
     }
 

@@ -67,17 +67,18 @@ final class PostgreSQLTransaction: Transaction {
     /// Makes what was written durable.
     func commit() throws(PostgreSQLFailure) {
         guard hasBegun || !later.isEmpty else { return }
-        let command: String
-        connection.forgetWarnings()
-        do {
-            command = try exchange(.command("COMMIT")).command
-        } catch {
-            guard case .lost = error, kind != .read else { throw error }
-            throw .outcomeUnknown(.outcomeUnknown(reason: "the connection was lost during the commit"))
+        guard kind != .read else {
+            _ = try exchange(.command("COMMIT"))
+            return
         }
-        guard command == "COMMIT" else { throw .refused(.unavailable(reason: "the server took the commit back")) }
+        connection.forgetWarnings()
+        let command = try exchange(.commit).command
+        guard command != "ROLLBACK" else { throw .refused(.unavailable(reason: "the server took the commit back")) }
+        guard command == "COMMIT" else {
+            throw .outcomeUnknown(.outcomeUnknown(reason: "the server gave a strange answer to the commit"))
+        }
         // The server commits all the same where somebody ends its wait for a synchronous standby, and warns.
-        guard kind == .read || !connection.hasWarned else {
+        guard !connection.hasWarned else {
             throw .outcomeUnknown(
                 .outcomeUnknown(reason: "the server warned that the commit may be lost in a failover"))
         }
