@@ -19,7 +19,7 @@ package final class SQLiteDatabase: Database {
     package init(path: String, clock: @escaping @Sendable () -> Date, busyTimeout: TimeInterval = 5) throws {
         let file = SQLiteFile(path: path, busyTimeout: busyTimeout)
         try file.create()
-        writer = SQLiteWriter(try file.openWriter(), clock: clock)
+        writer = SQLiteWriter(try file.openWriter(), clock: clock) { try file.reopenWriter() }
         readers = SQLiteReaders(try (0..<4).map { _ in try file.openReader() }, clock: clock)
         watcher = try file.openReader()
         watching = SQLiteReaders([watcher], clock: clock)
@@ -58,7 +58,8 @@ package final class SQLiteDatabase: Database {
 
     /// Runs a body in its own savepoint of a commit that it may share with others, and returns after that commit.
     ///
-    /// - Throws: whatever the body throws, or a `StoreError`; `unavailable` after `busyTimeout` behind another process.
+    /// - Throws: whatever the body throws, or a `StoreError`; `unavailable` after `busyTimeout` behind another process,
+    ///   `outcomeUnknown` where the disk failed during the commit.
     @discardableResult
     package func write<T: Sendable>(
         _ body: @Sendable @escaping (any Transaction) throws -> T

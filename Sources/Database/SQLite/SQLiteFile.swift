@@ -47,6 +47,24 @@ struct SQLiteFile {
         }
     }
 
+    /// Opens the connection that writes after a commit whose outcome is not known, and commits something of its own: it
+    /// takes the place in the log of what the disk refused, which then cannot come back.
+    func reopenWriter() throws -> DatabaseQueue {
+        let queue = try openWriter()
+        do {
+            try queue.writeWithoutTransaction { connection in
+                try connection.perform("BEGIN IMMEDIATE")
+                let version = try connection.setting("PRAGMA user_version")
+                try connection.perform("PRAGMA user_version = \(version)")
+                try connection.perform("COMMIT")
+            }
+        } catch {
+            try? queue.letGo()
+            throw error
+        }
+        return queue
+    }
+
     /// Opens a connection that cannot write. The writer is opened first and outlives it.
     func openReader() throws -> DatabaseQueue {
         try connect(readOnly: true) { _ in }

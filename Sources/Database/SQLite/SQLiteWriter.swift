@@ -49,15 +49,23 @@ final class SQLiteWriter: Sendable {
         var isClosed = false
         var begun = 0
         var commits = 0
+        var queue: DatabaseQueue
+        /// Whether the connection has failed in a way that leaves its state in doubt.
+        var isDoubtful = false
     }
 
-    private let queue: DatabaseQueue
     private let clock: @Sendable () -> Date
-    private let state = Mutex(State())
+    /// Makes a connection anew; `nil` where the store lies in its connection.
+    private let reopen: (@Sendable () throws -> DatabaseQueue)?
+    private let state: Mutex<State>
 
-    init(_ queue: DatabaseQueue, clock: @escaping @Sendable () -> Date) {
-        self.queue = queue
+    init(
+        _ queue: DatabaseQueue, clock: @escaping @Sendable () -> Date,
+        reopen: (@Sendable () throws -> DatabaseQueue)? = nil
+    ) {
         self.clock = clock
+        self.reopen = reopen
+        state = Mutex(State(queue: queue))
     }
 
     /// How many writes wait for a commit that has not begun.
@@ -74,17 +82,19 @@ final class SQLiteWriter: Sendable {
 
     /// Puts a write in line.
     func submit(_ write: PendingWrite) {
-        let (refusal, mustBegin) = state.withLock { state -> (StoreError?, Bool) in
-            guard !state.isClosed else { return (.closed, false) }
-            guard state.line.append(write) else { return (.unavailable(reason: "too many writers wait"), false) }
-            defer { state.isDraining = true }
-            return (nil, !state.isDraining)
+        let refusal = state.withLock { state -> StoreError? in
+            guard !state.isClosed else { return .closed }
+            guard state.line.append(write) else { return .unavailable(reason: "too many writers wait") }
+            if !state.isDraining { begin(&state) }
+            return nil
         }
-        if let refusal {
-            write.refuse(refusal)
-        } else if mustBegin {
-            queue.asyncWriteWithoutTransaction { self.drain($0) }
-        }
+        if let refusal { write.refuse(refusal) }
+    }
+
+    /// Has the connection carry out what is in line.
+    private func begin(_ state: inout State) {
+        state.isDraining = true
+        state.queue.asyncWriteWithoutTransaction { self.drain($0) }
     }
 
     /// The longest that writers wait while readers hold the log, in milliseconds.
@@ -93,7 +103,7 @@ final class SQLiteWriter: Sendable {
     /// Copies the write-ahead log into the file and truncates it; `false` where somebody still reads from it.
     func clearLog() async throws -> Bool {
         try await withCheckedThrowingContinuation { continuation in
-            queue.asyncWriteWithoutTransaction { connection in
+            state.withLock { $0.queue }.asyncWriteWithoutTransaction { connection in
                 continuation.resume(
                     with: Result {
                         try connection.requireUnmoved()
@@ -109,13 +119,37 @@ final class SQLiteWriter: Sendable {
     /// Takes no more writes, finishes those in line and closes the connection.
     func close() throws {
         state.withLock { $0.isClosed = true }
-        try queue.letGo()
+        // A connection that is made anew meanwhile has the rest of the line.
+        var last: DatabaseQueue?
+        while true {
+            let queue = state.withLock { $0.queue }
+            if queue === last { return }
+            try queue.letGo()
+            last = queue
+        }
     }
 
     private func drain(_ connection: GRDB.Database) {
-        while let batch = nextBatch() {
+        while true {
+            if state.withLock({ $0.isDoubtful }), replaceConnection() { return }
+            guard let batch = nextBatch() else { return }
             commit(batch, on: connection)
         }
+    }
+
+    /// Leaves the rest to a new connection; `false` where none can be had yet.
+    private func replaceConnection() -> Bool {
+        guard let reopen, let queue = try? reopen() else { return false }
+        let former = state.withLock { state in
+            defer {
+                (state.queue, state.isDoubtful) = (queue, false)
+                begin(&state)
+            }
+            return state.queue
+        }
+        // It is this connection's own queue that runs here, and cannot wait for itself.
+        DispatchQueue.global().async { try? former.letGo() }
+        return true
     }
 
     private func nextBatch() -> [PendingWrite]? {
@@ -128,7 +162,10 @@ final class SQLiteWriter: Sendable {
     }
 
     private func commit(_ batch: [PendingWrite], on connection: GRDB.Database) {
-        do {
+        do throws(StoreError) {
+            guard !state.withLock({ $0.isDoubtful }) else {
+                throw StoreError.unavailable(reason: "SQLite cannot be opened again after a failure")
+            }
             try connection.requireUnmoved()
             try connection.perform("BEGIN IMMEDIATE")
         } catch {
@@ -139,26 +176,16 @@ final class SQLiteWriter: Sendable {
         outcomes.reserveCapacity(batch.count)
         var failure: StoreError?
         do throws(StoreError) {
-            for write in batch {
-                try connection.perform("SAVEPOINT writer")
-                let outcome = write.run(SQLiteTransaction(connection, now: clock()))
-                outcomes.append(outcome)
-                // A full disk and the like end the whole transaction by themselves. To go on would commit each of the
-                // writers that are left by itself and forget those before.
-                guard connection.hasOpenTransaction else {
-                    throw StoreError.unavailable(reason: "the transaction was ended by a failure of another writer")
-                }
-                if !outcome.isKept {
-                    try connection.perform("ROLLBACK TO writer")
-                }
-                try connection.perform("RELEASE writer")
-            }
+            try run(batch, on: connection, &outcomes)
             // Pages that were written and taken back would still be logged and waited for.
-            try connection.perform(outcomes.contains(where: \.isKept) ? "COMMIT" : "ROLLBACK")
+            try end(outcomes.contains(where: \.isKept) ? "COMMIT" : "ROLLBACK", on: connection)
         } catch {
             failure = error
             if connection.hasOpenTransaction {
                 try? connection.perform("ROLLBACK")
+            }
+            if error == .outcomeUnknown(reason: "") || connection.hasOpenTransaction {
+                state.withLock { $0.isDoubtful = reopen != nil }
             }
         }
         if failure == nil, outcomes.contains(where: \.isKept) {
@@ -167,6 +194,38 @@ final class SQLiteWriter: Sendable {
         for outcome in outcomes { outcome.settle(failure) }
         if let failure {
             for write in batch.dropFirst(outcomes.count) { write.refuse(failure) }
+        }
+    }
+
+    private func run(
+        _ batch: [PendingWrite], on connection: GRDB.Database, _ outcomes: inout [PendingWrite.Outcome]
+    ) throws(StoreError) {
+        for write in batch {
+            try connection.perform("SAVEPOINT writer")
+            let outcome = write.run(SQLiteTransaction(connection, now: clock()))
+            outcomes.append(outcome)
+            // A full disk and the like end the whole transaction by themselves. To go on would commit each of the
+            // writers that are left by itself and forget those before.
+            guard connection.hasOpenTransaction else {
+                throw StoreError.unavailable(reason: "the transaction was ended by a failure of another writer")
+            }
+            if !outcome.isKept {
+                try connection.perform("ROLLBACK TO writer")
+            }
+            try connection.perform("RELEASE writer")
+        }
+    }
+
+    /// Ends the transaction. What the disk refused may stand in the log all the same, whole and with its mark: whoever
+    /// opens the store after this process has died would find it.
+    private func end(_ command: String, on connection: GRDB.Database) throws(StoreError) {
+        do {
+            try connection.perform(command)
+        } catch {
+            guard case .unavailable(let reason) = error, command == "COMMIT",
+                connection.lastErrorCode != .SQLITE_BUSY
+            else { throw error }
+            throw .outcomeUnknown(reason: reason)
         }
     }
 }

@@ -2,7 +2,7 @@
 package enum StoreError: Error, Sendable {
     /// The store cannot be reached, is busy for too long, full, broken or closed; nothing was changed.
     case unavailable(reason: String)
-    /// The store went away while a commit was under way: either all of it is kept or nothing.
+    /// The store or its disk failed while a commit was under way: either all of it is kept or nothing.
     case outcomeUnknown(reason: String)
     /// What was to be written breaks an invariant of the schema.
     case constraint(kind: Constraint)
