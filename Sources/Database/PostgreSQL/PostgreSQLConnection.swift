@@ -273,6 +273,8 @@ final class PostgreSQLConnection {
 
     /// Waits for bytes; `false` where none came in time.
     private func wait(until deadline: ContinuousClock.Instant) -> Bool {
+        // The rest of a TLS record is in OpenSSL's memory, and the socket is empty.
+        if CPostgreSQL_pending(pointer) > 0 { return true }
         while true {
             var descriptor = pollfd(fd: PQsocket(pointer), events: Int16(POLLIN), revents: 0)
             let left = (deadline - ContinuousClock.now) / .milliseconds(1)
