@@ -20,7 +20,9 @@ package struct StoreKind: Sendable, CustomStringConvertible {
     /// A schema on the PostgreSQL server of the test run.
     package static let postgresql = StoreKind(description: "PostgreSQL") { directory, clock in
         let address = try PostgreSQLCluster.shared.address(of: directory.lastPathComponent)
-        return PostgreSQLDatabase(try PostgreSQLAddress(address), clock: clock, writers: 4, readers: 2)
+        var lanes = LaneSizes()
+        (lanes.writes, lanes.reads, lanes.administration) = (4, 2, 1)
+        return PostgreSQLDatabase(try PostgreSQLAddress(address), clock: clock, lanes: lanes)
     }
 
     /// The engine that tests run on which say nothing of theirs: `COUNTERSIGN_TEST_STORE` may name `postgresql` or

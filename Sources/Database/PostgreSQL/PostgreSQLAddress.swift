@@ -5,6 +5,8 @@ import Foundation
 /// a password and therefore prints as its scheme alone; better, libpq finds it in `PGPASSFILE`.
 package struct PostgreSQLAddress: Sendable, Equatable {
     private let uri: String
+    /// How many connections the address asks for: `read_connections`, `write_connections`, `administration_connections`.
+    let lanes: LaneSizes
 
     /// Reads `postgresql://user@host:5432,other:5432/name?sslmode=verify-full` and the like, in at most 4,096 bytes.
     ///
@@ -13,6 +15,7 @@ package struct PostgreSQLAddress: Sendable, Equatable {
         guard ["postgresql://", "postgres://"].contains(where: uri.hasPrefix), uri.utf8.count <= 4096,
             !uri.utf8.contains(0)
         else { throw StoreError.url(reason: "postgresql: is followed by //HOST/DATABASE") }
+        let (lanes, uri) = try LaneSizes.take(from: uri)
         guard let options = PQconninfoParse(uri, nil) else {
             // libpq's own sentence would repeat the address, password included.
             throw StoreError.url(reason: "the address that begins with postgresql: is not one that libpq understands")
@@ -26,7 +29,7 @@ package struct PostgreSQLAddress: Sendable, Equatable {
                     reason: "the \(keyword) behind postgresql: is none: percent-encode what the password holds")
             }
         }
-        self.uri = uri
+        (self.uri, self.lanes) = (uri, lanes)
     }
 
     /// Hosts and database alone, without account, password and settings.

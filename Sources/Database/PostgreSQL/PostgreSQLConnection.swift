@@ -20,6 +20,8 @@ final class PostgreSQLConnection {
     }
 
     private let pointer: OpaquePointer
+    /// Makes the server give up what this connection asked for; `nil` where there was no memory for it.
+    let canceller: PostgreSQLCanceller?
     private let patience: TimeInterval
     private let warnings = Warnings()
     private var prepared: [Shape: String] = [:]
@@ -54,7 +56,8 @@ final class PostgreSQLConnection {
             throw .refused(.unavailable(reason: reason))
         }
         pointer = connection
-        patience = timeouts.statement + 5
+        canceller = PostgreSQLCanceller(connection)
+        patience = timeouts.statement + timeouts.grace
         // The words of a notice are nobody's to read: they would go to standard error.
         PQsetNoticeReceiver(
             connection,
@@ -278,7 +281,10 @@ final class PostgreSQLConnection {
         while true {
             var descriptor = pollfd(fd: PQsocket(pointer), events: Int16(POLLIN), revents: 0)
             let left = (deadline - ContinuousClock.now) / .milliseconds(1)
-            guard isPatient || left > 0 else { return false }
+            guard isPatient || left > 0 else {
+                canceller?.cancel()
+                return false
+            }
             let ready = poll(&descriptor, 1, isPatient ? 60_000 : Int32(left.rounded(.up)))
             if ready > 0 { return true }
             if ready < 0, errno != EINTR { return false }

@@ -10,6 +10,8 @@ package final class PostgreSQLDatabase: Database {
     private let writers: PostgreSQLWorkers
     private let readers: PostgreSQLWorkers
     private let watching: PostgreSQLWorkers
+    private let administration: PostgreSQLWorkers
+    private let timeouts: PostgreSQLTimeouts
     private let clock: (@Sendable () -> Date)?
     private let stamp = Atomic<Int64>(0)
 
@@ -18,15 +20,17 @@ package final class PostgreSQLDatabase: Database {
     /// - Parameters:
     ///   - address: where the server is.
     ///   - clock: what `Transaction.now` is taken from instead of the server's clock.
-    ///   - writers: how many transactions may write at once.
-    ///   - readers: how many may read at once.
+    ///   - lanes: how many connections each lane has, where the address does not say it.
     package init(
-        _ address: PostgreSQLAddress, clock: (@Sendable () -> Date)? = nil, writers: Int = 8, readers: Int = 4,
+        _ address: PostgreSQLAddress, clock: (@Sendable () -> Date)? = nil, lanes: LaneSizes? = nil,
         timeouts: PostgreSQLTimeouts = PostgreSQLTimeouts()
     ) {
         self.clock = clock
-        self.writers = PostgreSQLWorkers(address, timeouts: timeouts, limit: writers)
-        self.readers = PostgreSQLWorkers(address, timeouts: timeouts, limit: readers)
+        self.timeouts = timeouts
+        let lanes = lanes ?? address.lanes
+        writers = PostgreSQLWorkers(address, timeouts: timeouts, limit: lanes.writes)
+        readers = PostgreSQLWorkers(address, timeouts: timeouts, limit: lanes.reads)
+        administration = PostgreSQLWorkers(address, timeouts: timeouts, limit: lanes.administration)
         watching = PostgreSQLWorkers(address, timeouts: timeouts, limit: 1)
     }
 
@@ -37,6 +41,15 @@ package final class PostgreSQLDatabase: Database {
         _ body: @Sendable @escaping (any Transaction) throws -> T
     ) async throws -> T {
         try await run(.read, on: readers, body)
+    }
+
+    /// Runs a body like ``read(_:)`` on a connection of its lane.
+    ///
+    /// - Throws: whatever the body throws, or a `StoreError`.
+    package func read<T: Sendable>(
+        on lane: Lane, _ body: @Sendable @escaping (any Transaction) throws -> T
+    ) async throws -> T {
+        try await run(.read, on: lane == .administration ? administration : readers, body)
     }
 
     /// Runs a body like ``read(_:)`` on a connection of its own.
@@ -57,6 +70,16 @@ package final class PostgreSQLDatabase: Database {
         _ body: @Sendable @escaping (any Transaction) throws -> T
     ) async throws -> T {
         try await run(.write, on: writers, body)
+    }
+
+    /// Runs a body like ``write(_:)`` on a connection of its lane.
+    ///
+    /// - Throws: whatever the body throws, or a `StoreError`.
+    @discardableResult
+    package func write<T: Sendable>(
+        on lane: Lane, _ body: @Sendable @escaping (any Transaction) throws -> T
+    ) async throws -> T {
+        try await run(.write, on: lane == .administration ? administration : writers, body)
     }
 
     /// Runs a body that changes the schema, without any time-out.
@@ -85,7 +108,9 @@ package final class PostgreSQLDatabase: Database {
     }
 
     /// How often transactions waited for the server so far: what a node far from it pays for.
-    package var exchanges: Int { writers.exchanges + readers.exchanges + watching.exchanges }
+    package var exchanges: Int {
+        writers.exchanges + readers.exchanges + watching.exchanges + administration.exchanges
+    }
 
     /// How many other sessions of this service, its nodes and commands, the database has at this moment.
     ///
@@ -105,6 +130,7 @@ package final class PostgreSQLDatabase: Database {
     package func close() async throws {
         await watching.close()
         await readers.close()
+        await administration.close()
         await writers.close()
     }
 
@@ -113,13 +139,28 @@ package final class PostgreSQLDatabase: Database {
         _ body: @Sendable @escaping (any Transaction) throws -> T
     ) async throws -> T {
         let clock = clock
-        return try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<T, any Error>) in
-            workers.submit(
-                PostgreSQLWorkers.Job(
-                    run: { session in
-                        continuation.resume(with: Result { try session.transact(kind, clock: clock, body) })
-                    },
-                    refuse: { continuation.resume(throwing: $0) }))
+        let retries = PostgreSQLRetries(kind, timeouts)
+        // A read is of no use to a caller who gave up. A write is: its outcome is to be known.
+        let cancellation = kind == .read ? PostgreSQLCancellation() : nil
+        return try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<T, any Error>) in
+                workers.submit(
+                    PostgreSQLWorkers.Job(
+                        run: { session, retries in
+                            do {
+                                switch try session.transact(kind, clock: clock, &retries, cancellation, body) {
+                                case .done(let value): continuation.resume(returning: value)
+                                case .again(let pause): return pause
+                                }
+                            } catch {
+                                continuation.resume(throwing: error)
+                            }
+                            return nil
+                        },
+                        refuse: { continuation.resume(throwing: $0) }, retries: retries))
+            }
+        } onCancel: {
+            cancellation?.cancel()
         }
     }
 }

@@ -8,17 +8,14 @@ package struct PostgreSQLTimeouts: Sendable {
     package var statement: TimeInterval = 10
     /// For a lock that another transaction holds (`lock_timeout`).
     package var lock: TimeInterval = 5
+    /// For a server that should have given a statement up, before the connection is.
+    package var grace: TimeInterval = 5
 
     package init() {}
 }
 
-/// A thread's connection, made anew whenever it was lost, and the rules by which a body is run again.
+/// A thread's connection, made anew whenever it was lost.
 final class PostgreSQLSession {
-    /// How often a body is begun again after its connection was lost: the first may have been stale, the second is news.
-    private static let maximumLosses = 2
-    /// How often a change of the schema is begun again, which otherwise waits as long as it must.
-    private static let maximumMeetings = 100
-
     private let address: PostgreSQLAddress
     private let timeouts: PostgreSQLTimeouts
     private let count: (Int) -> Void
@@ -33,33 +30,29 @@ final class PostgreSQLSession {
         self.count = count
     }
 
+    /// What became of a body.
+    enum Ending<T> {
+        case done(T)
+        /// Nothing of it was kept, and it is to be run again after so many seconds.
+        case again(after: TimeInterval)
+    }
+
     /// Runs a body in a transaction; from its start again where it is known that nothing of it was kept.
     func transact<T>(
-        _ kind: PostgreSQLTransaction.Kind, clock: (@Sendable () -> Date)?, _ body: (any Transaction) throws -> T
-    ) throws -> T {
-        let deadline = ContinuousClock.now + .seconds(timeouts.statement)
-        var (losses, conflicts) = (0, 0)
+        _ kind: PostgreSQLTransaction.Kind, clock: (@Sendable () -> Date)?, _ retries: inout PostgreSQLRetries,
+        _ cancellation: PostgreSQLCancellation?, _ body: (any Transaction) throws -> T
+    ) throws -> Ending<T> {
+        retries.begin()
         while true {
             do {
-                return try attempt(kind, clock: clock, body)
-            } catch PostgreSQLFailure.conflict(let error) {
-                conflicts += 1
-                // That something is there already is no mistake only where several make the schema at once.
-                if case .statement = error, kind != .alter { throw error }
-                guard kind == .alter ? conflicts < Self.maximumMeetings : ContinuousClock.now < deadline else {
-                    throw error
-                }
-                // Chance keeps two writers from meeting again and again.
-                Thread.sleep(forTimeInterval: .random(in: 0...min(0.064, 0.001 * Double(1 << min(conflicts, 6)))))
-            } catch PostgreSQLFailure.lost(let error) {
-                connection = nil
-                losses += 1
-                guard losses <= Self.maximumLosses else { throw error }
-            } catch PostgreSQLFailure.outcomeUnknown(let error) {
-                connection = nil
-                throw error
+                return .done(try attempt(kind, clock: clock, cancellation, body))
             } catch let failure as PostgreSQLFailure {
-                throw failure.error
+                switch failure {
+                case .lost, .outcomeUnknown: connection = nil
+                case .conflict, .refused: break
+                }
+                let pause = try retries.pause(after: failure)
+                if pause > 0 { return .again(after: pause) }
             }
         }
     }
@@ -69,10 +62,15 @@ final class PostgreSQLSession {
     }
 
     private func attempt<T>(
-        _ kind: PostgreSQLTransaction.Kind, clock: (@Sendable () -> Date)?, _ body: (any Transaction) throws -> T
+        _ kind: PostgreSQLTransaction.Kind, clock: (@Sendable () -> Date)?, _ cancellation: PostgreSQLCancellation?,
+        _ body: (any Transaction) throws -> T
     ) throws -> T {
         let connection = try self.connection ?? PostgreSQLConnection(address, timeouts: timeouts)
         self.connection = connection
+        guard cancellation?.begin(connection.canceller) ?? true else {
+            throw StoreError.unavailable(reason: "its caller gave up")
+        }
+        defer { if cancellation?.end() == false { self.connection = nil } }
         let before = connection.exchanges
         defer { count(connection.exchanges - before) }
         let transaction = PostgreSQLTransaction(connection, kind, clock: clock)

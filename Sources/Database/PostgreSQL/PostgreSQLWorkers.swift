@@ -8,18 +8,31 @@ import Synchronization
 final class PostgreSQLWorkers: Sendable {
     /// A body that waits for a connection.
     struct Job: Sendable {
-        /// Runs the body and answers its caller.
-        let run: @Sendable (PostgreSQLSession) -> Void
-        /// Tells the caller that the body was not run.
+        /// Runs the body and answers its caller, or returns how many seconds to wait before it is run again.
+        let run: @Sendable (PostgreSQLSession, inout PostgreSQLRetries) -> TimeInterval?
+        /// Tells the caller that the body was not run, or that nothing of it was kept.
         let refuse: @Sendable (StoreError) -> Void
-        let since = ContinuousClock.now
+        var retries: PostgreSQLRetries
+        var since = ContinuousClock.now
     }
 
     private struct State {
         var line = FIFOQueue<Job>()
+        /// Those that were begun already. They go first: whoever begins last would else have the best chances.
+        var again = FIFOQueue<Job>()
+        /// How many wait before they are begun again.
+        var pausing = 0
         var idle: [DispatchSemaphore] = []
         var threads = 0
         var isClosed = false
+    }
+
+    /// What is to be done for a job that was put in line.
+    private enum Next {
+        case refuse(StoreError)
+        case wake(DispatchSemaphore)
+        case start
+        case wait
     }
 
     private let address: PostgreSQLAddress
@@ -37,21 +50,39 @@ final class PostgreSQLWorkers: Sendable {
 
     /// Puts a job in line.
     func submit(_ job: Job) {
-        enum Next {
-            case refuse(StoreError)
-            case wake(DispatchSemaphore)
-            case start
-            case wait
-        }
         let next = state.withLock { state -> Next in
             guard !state.isClosed else { return .refuse(.closed) }
             guard state.line.append(job) else { return .refuse(.unavailable(reason: "too many callers wait")) }
-            if let idle = state.idle.popLast() { return .wake(idle) }
-            guard state.threads < limit else { return .wait }
-            state.threads += 1
-            running.enter()
-            return .start
+            return find(&state)
         }
+        carryOut(next, job)
+    }
+
+    /// Puts a job in line again after a pause, in which it has no connection.
+    private func submit(_ job: Job, after pause: TimeInterval) {
+        state.withLock { $0.pausing += 1 }
+        DispatchQueue.global().asyncAfter(deadline: .now() + pause) { [self] in
+            var job = job
+            job.since = .now
+            let next = state.withLock { state -> Next in
+                state.pausing -= 1
+                guard state.again.append(job) else { return .refuse(.unavailable(reason: "too many callers wait")) }
+                return find(&state)
+            }
+            carryOut(next, job)
+        }
+    }
+
+    /// Finds somebody for what was put in line.
+    private func find(_ state: inout State) -> Next {
+        if let idle = state.idle.popLast() { return .wake(idle) }
+        guard state.threads < limit else { return .wait }
+        state.threads += 1
+        running.enter()
+        return .start
+    }
+
+    private func carryOut(_ next: Next, _ job: Job) {
         switch next {
         case .refuse(let error): job.refuse(error)
         case .wake(let semaphore): semaphore.signal()
@@ -84,25 +115,33 @@ final class PostgreSQLWorkers: Sendable {
             asked.add($0, ordering: .relaxed)
         }
         let semaphore = DispatchSemaphore(value: 0)
-        while true {
-            let (job, isOver) = state.withLock { state -> (Job?, Bool) in
-                if let job = state.line.take(atMost: 1).first { return (job, false) }
-                if !state.isClosed { state.idle.append(semaphore) }
-                return (nil, state.isClosed)
-            }
-            if let job {
-                if ContinuousClock.now - job.since < .seconds(timeouts.statement) {
-                    job.run(session)
-                } else {
-                    job.refuse(.unavailable(reason: "no connection became free in time"))
-                }
-            } else if isOver {
-                break
-            } else {
+        while let job = next(semaphore) {
+            guard var job else {
                 semaphore.wait()
+                continue
             }
+            guard ContinuousClock.now - job.since < .seconds(timeouts.statement) else {
+                job.refuse(.unavailable(reason: "no connection became free in time"))
+                continue
+            }
+            if let pause = job.run(session, &job.retries) { submit(job, after: pause) }
         }
         session.close()
         running.leave()
+    }
+
+    /// What a thread does next: a job, or to wait for one. `nil` where it ends, and with it the others.
+    private func next(_ semaphore: DispatchSemaphore) -> Job?? {
+        let (next, others) = state.withLock { state -> (Job??, [DispatchSemaphore]) in
+            if let job = state.again.take(atMost: 1).first ?? state.line.take(atMost: 1).first { return (job, []) }
+            guard state.isClosed, state.pausing == 0 else {
+                state.idle.append(semaphore)
+                return (.some(nil), [])
+            }
+            defer { state.idle = [] }
+            return (nil, state.idle)
+        }
+        for other in others { other.signal() }
+        return next
     }
 }

@@ -64,8 +64,18 @@ package final class SQLiteDatabase: Database {
     package func write<T: Sendable>(
         _ body: @Sendable @escaping (any Transaction) throws -> T
     ) async throws -> T {
+        try await write(on: .usual, body)
+    }
+
+    /// Runs a body like ``write(_:)``; those of ``Lane/administration`` are put before all others that wait.
+    ///
+    /// - Throws: whatever the body throws, or a `StoreError`.
+    @discardableResult
+    package func write<T: Sendable>(
+        on lane: Lane, _ body: @Sendable @escaping (any Transaction) throws -> T
+    ) async throws -> T {
         try await withCheckedThrowingContinuation { continuation in
-            writer.submit(PendingWrite(body, continuation))
+            writer.submit(PendingWrite(body, continuation), on: lane)
         }
     }
 

@@ -45,6 +45,8 @@ final class SQLiteWriter: Sendable {
 
     private struct State {
         var line = FIFOQueue<PendingWrite>()
+        /// Those of ``Lane/administration``, who go first.
+        var urgent = FIFOQueue<PendingWrite>()
         var isDraining = false
         var isClosed = false
         var begun = 0
@@ -69,7 +71,7 @@ final class SQLiteWriter: Sendable {
     }
 
     /// How many writes wait for a commit that has not begun.
-    var waiting: Int { state.withLock { $0.line.count } }
+    var waiting: Int { state.withLock { $0.line.count + $0.urgent.count } }
 
     /// How many writes were taken out of the line.
     var begun: Int { state.withLock { $0.begun } }
@@ -81,10 +83,11 @@ final class SQLiteWriter: Sendable {
     var commits: Int { state.withLock { $0.commits } }
 
     /// Puts a write in line.
-    func submit(_ write: PendingWrite) {
+    func submit(_ write: PendingWrite, on lane: Lane = .usual) {
         let refusal = state.withLock { state -> StoreError? in
             guard !state.isClosed else { return .closed }
-            guard state.line.append(write) else { return .unavailable(reason: "too many writers wait") }
+            let isInLine = lane == .administration ? state.urgent.append(write) : state.line.append(write)
+            guard isInLine else { return .unavailable(reason: "too many writers wait") }
             if !state.isDraining { begin(&state) }
             return nil
         }
@@ -154,7 +157,8 @@ final class SQLiteWriter: Sendable {
 
     private func nextBatch() -> [PendingWrite]? {
         state.withLock { state in
-            let batch = state.line.take(atMost: Self.maximumBatch)
+            var batch = state.urgent.take(atMost: Self.maximumBatch)
+            batch += state.line.take(atMost: Self.maximumBatch - batch.count)
             state.isDraining = !batch.isEmpty
             state.begun += batch.count
             return batch.isEmpty ? nil : batch

@@ -18,6 +18,13 @@ package protocol Database: Sendable {
     /// - Throws: whatever the body throws, or a `StoreError`.
     func readReserved<T: Sendable>(_ body: @Sendable @escaping (any Transaction) throws -> T) async throws -> T
 
+    /// Runs a body like ``read(_:)``, in a line with those of its lane alone.
+    ///
+    /// - Throws: whatever the body throws, or a `StoreError`.
+    func read<T: Sendable>(
+        on lane: Lane, _ body: @Sendable @escaping (any Transaction) throws -> T
+    ) async throws -> T
+
     /// Runs a body that may change the store. What it wrote is durable when this returns, and gone when this throws.
     ///
     /// A body must be short and do nothing but database work. It sees what earlier writers wrote and no half of any
@@ -27,6 +34,14 @@ package protocol Database: Sendable {
     /// - Throws: whatever the body throws, or a `StoreError`; only after `outcomeUnknown` may anything of it be kept.
     @discardableResult
     func write<T: Sendable>(_ body: @Sendable @escaping (any Transaction) throws -> T) async throws -> T
+
+    /// Runs a body like ``write(_:)``, past those who wait on other lanes.
+    ///
+    /// - Throws: whatever the body throws, or a `StoreError`; only after `outcomeUnknown` may anything of it be kept.
+    @discardableResult
+    func write<T: Sendable>(
+        on lane: Lane, _ body: @Sendable @escaping (any Transaction) throws -> T
+    ) async throws -> T
 
     /// Runs a body that changes the schema; it waits for others, and takes time, as long as it must.
     ///
@@ -70,6 +85,21 @@ extension Database {
         _ body: @Sendable @escaping (any Transaction) throws -> T
     ) async throws -> T {
         try await read(body)
+    }
+
+    /// A store without lanes.
+    package func read<T: Sendable>(
+        on lane: Lane, _ body: @Sendable @escaping (any Transaction) throws -> T
+    ) async throws -> T {
+        try await read(body)
+    }
+
+    /// A store without lanes.
+    @discardableResult
+    package func write<T: Sendable>(
+        on lane: Lane, _ body: @Sendable @escaping (any Transaction) throws -> T
+    ) async throws -> T {
+        try await write(body)
     }
 
     /// An engine with one writer knows no shorter patience than this.
