@@ -148,4 +148,36 @@ import Testing
             #expect(sum == 45_150)
         }
     }
+
+    @Test("The statistics by which indexes are chosen are looked after when a store is closed, and at times before")
+    func statistics() async throws {
+        for isClosed in [true, false] {
+            try await withTemporaryDirectory { directory in
+                let store = try SQLiteDatabase(
+                    path: Self.path(directory), clock: { Date(timeIntervalSince1970: 0) },
+                    optimizeInterval: isClosed ? .seconds(86_400) : .zero)
+                try await store.write { transaction in
+                    try transaction.execute("CREATE TABLE labels (id BIGINT PRIMARY KEY, label TEXT, part TEXT)")
+                    try transaction.execute("CREATE INDEX labels_label ON labels (label, part)")
+                }
+                try await store.write { transaction in
+                    for id in 0..<100 {
+                        try transaction.execute("INSERT INTO labels VALUES ($1, $2, 'x')", [Value(id), .text("\(id)")])
+                    }
+                    _ = try transaction.query("SELECT id FROM labels WHERE label = '7' AND part = 'x'")
+                }
+                // Behind the work of the write before.
+                try await store.write { _ in }
+                let isThere = "SELECT count(*) FROM sqlite_schema WHERE name = 'sqlite_stat1'"
+                #expect(try await store.read { try $0.first(isThere) } == Row([isClosed ? 0 : 1]))
+                try await store.close()
+                let reopened = try Self.open(Self.path(directory))
+                #expect(try await reopened.read { try $0.first(isThere) } == Row([1]))
+                #expect(
+                    try await reopened.read { try $0.first("SELECT stat FROM sqlite_stat1 WHERE idx = 'labels_label'") }
+                        == Row(["100 1 1"]))
+                try await reopened.close()
+            }
+        }
+    }
 }

@@ -15,11 +15,17 @@ package final class SQLiteDatabase: Database {
     ///   - path: the file; a relative path counts from the working directory.
     ///   - clock: what `Transaction.now` is taken from.
     ///   - busyTimeout: how many seconds a write waits for another process's write.
+    ///   - optimizeInterval: how often the statistics by which SQLite chooses indexes are looked after, beside at the end.
     /// - Throws: `StoreError.unavailable`.
-    package init(path: String, clock: @escaping @Sendable () -> Date, busyTimeout: TimeInterval = 5) throws {
+    package init(
+        path: String, clock: @escaping @Sendable () -> Date, busyTimeout: TimeInterval = 5,
+        optimizeInterval: Duration = .seconds(86_400)
+    ) throws {
         let file = SQLiteFile(path: path, busyTimeout: busyTimeout)
         try file.create()
-        writer = SQLiteWriter(try file.openWriter(), clock: clock) { try file.reopenWriter() }
+        writer = SQLiteWriter(try file.openWriter(), clock: clock, optimizeInterval: optimizeInterval) {
+            try file.reopenWriter()
+        }
         readers = SQLiteReaders(try (0..<4).map { _ in try file.openReader() }, clock: clock)
         watcher = try file.openReader()
         watching = SQLiteReaders([watcher], clock: clock)

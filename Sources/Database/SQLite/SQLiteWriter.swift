@@ -52,20 +52,24 @@ final class SQLiteWriter: Sendable {
         var begun = 0
         var commits = 0
         var queue: DatabaseQueue
+        /// When the statistics were last looked after.
+        var optimized = ContinuousClock.now
         /// Whether the connection has failed in a way that leaves its state in doubt.
         var isDoubtful = false
     }
 
     private let clock: @Sendable () -> Date
+    private let optimizeInterval: Duration
     /// Makes a connection anew; `nil` where the store lies in its connection.
     private let reopen: (@Sendable () throws -> DatabaseQueue)?
     private let state: Mutex<State>
 
     init(
-        _ queue: DatabaseQueue, clock: @escaping @Sendable () -> Date,
+        _ queue: DatabaseQueue, clock: @escaping @Sendable () -> Date, optimizeInterval: Duration = .seconds(86_400),
         reopen: (@Sendable () throws -> DatabaseQueue)? = nil
     ) {
         self.clock = clock
+        self.optimizeInterval = optimizeInterval
         self.reopen = reopen
         state = Mutex(State(queue: queue))
     }
@@ -127,6 +131,7 @@ final class SQLiteWriter: Sendable {
         while true {
             let queue = state.withLock { $0.queue }
             if queue === last { return }
+            if reopen != nil { queue.writeWithoutTransaction { $0.optimize() } }
             try queue.letGo()
             last = queue
         }
@@ -137,6 +142,12 @@ final class SQLiteWriter: Sendable {
             if state.withLock({ $0.isDoubtful }), replaceConnection() { return }
             guard let batch = nextBatch() else { return }
             commit(batch, on: connection)
+            let isDue = state.withLock { state in
+                guard ContinuousClock.now - state.optimized >= optimizeInterval else { return false }
+                state.optimized = .now
+                return true
+            }
+            if isDue { connection.optimize() }
         }
     }
 
@@ -231,5 +242,18 @@ final class SQLiteWriter: Sendable {
             else { throw error }
             throw .outcomeUnknown(reason: reason)
         }
+    }
+}
+
+extension GRDB.Database {
+    /// Looks after the statistics by which SQLite chooses indexes, as it asks of whoever keeps a file open for long
+    /// (`PRAGMA optimize`). Where another process writes they wait for the next time.
+    func optimize() {
+        guard let patience = try? setting("PRAGMA busy_timeout") else { return }
+        try? perform("PRAGMA busy_timeout = \(min(patience, 100))")
+        // A few hundred rows of each index tell enough.
+        try? perform("PRAGMA analysis_limit = 400")
+        try? perform("PRAGMA optimize")
+        try? perform("PRAGMA busy_timeout = \(patience)")
     }
 }
