@@ -205,4 +205,32 @@ import Testing
             try await store.close()
         }
     }
+
+    @Test("A single question costs one wait and no transaction, sees what was committed, and cannot write")
+    func single() async throws {
+        try await withTemporaryDirectory { directory in
+            let address = try PostgreSQLCluster.shared.address(of: directory.lastPathComponent)
+            let store = PostgreSQLDatabase(try PostgreSQLAddress(address))
+            try await store.migrate([Self.accounts])
+            let question = "SELECT balance FROM accounts WHERE id = $1"
+            #expect(try await store.query(question, [1]) == [Row([100])])
+            let before = store.exchanges
+            for _ in 0..<10 { #expect(try await store.query(question, [1]) == [Row([100])]) }
+            #expect(store.exchanges == before + 10)
+            for sql in ["DELETE FROM accounts", "UPDATE accounts SET balance = 0 WHERE id = 1 RETURNING id"] {
+                await #expect(throws: StoreError.statement(reason: "")) { try await store.query(sql, []) }
+            }
+            #expect(try await store.query("SELECT count(*) FROM accounts WHERE balance > $1", [0]) == [Row([2])])
+            #expect(try await store.query(question, [2]) == [Row([100])])
+            try await store.close()
+        }
+    }
+
+    @Test("A statement has one plan, made once")
+    func plans() async throws {
+        try await withStore(.postgresql) { store async throws in
+            #expect(try await store.query("SHOW plan_cache_mode", []) == [Row(["force_generic_plan"])])
+            #expect(try await store.write { try $0.first("SHOW plan_cache_mode") } == Row(["force_generic_plan"]))
+        }
+    }
 }

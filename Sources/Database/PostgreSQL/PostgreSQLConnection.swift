@@ -67,14 +67,17 @@ final class PostgreSQLConnection {
                 else { return }
                 Unmanaged<Warnings>.fromOpaque(warnings).takeUnretainedValue().isAny = true
             }, Unmanaged.passUnretained(warnings).toOpaque())
-        // What is acknowledged outlives the server, whatever the account's defaults are.
+        // What is acknowledged outlives the server, whatever the account's defaults are. A statement has one plan: it is
+        // met by its keys, and planning it costs more than carrying it out.
         _ = try command(
             """
             SET statement_timeout = \(Int(timeouts.statement * 1000));
             SET lock_timeout = \(Int(timeouts.lock * 1000));
             SET idle_in_transaction_session_timeout = \(Int(timeouts.statement * 3000));
             SELECT set_config('synchronous_commit', 'on', false)
-                WHERE current_setting('synchronous_commit') IN ('off', 'local')
+                WHERE current_setting('synchronous_commit') IN ('off', 'local');
+            SELECT set_config('plan_cache_mode', 'force_generic_plan', false)
+                WHERE current_setting('plan_cache_mode', true) IS NOT NULL
             """)
     }
 

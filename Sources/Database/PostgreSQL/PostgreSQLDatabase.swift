@@ -29,9 +29,9 @@ package final class PostgreSQLDatabase: Database {
         self.timeouts = timeouts
         let lanes = lanes ?? address.lanes
         writers = PostgreSQLWorkers(address, timeouts: timeouts, limit: lanes.writes)
-        readers = PostgreSQLWorkers(address, timeouts: timeouts, limit: lanes.reads)
+        readers = PostgreSQLWorkers(address, timeouts: timeouts, limit: lanes.reads, isReadOnly: true)
         administration = PostgreSQLWorkers(address, timeouts: timeouts, limit: lanes.administration)
-        watching = PostgreSQLWorkers(address, timeouts: timeouts, limit: 1)
+        watching = PostgreSQLWorkers(address, timeouts: timeouts, limit: 1, isReadOnly: true)
     }
 
     /// Runs a body that cannot write, over one snapshot.
@@ -92,6 +92,24 @@ package final class PostgreSQLDatabase: Database {
         try await run(.alter, on: writers, body)
     }
 
+    /// The rows of one statement, which the server carries out without `BEGIN` and `COMMIT`: one wait, and half of the
+    /// server's work for a look-up by key.
+    ///
+    /// - Throws: `StoreError`.
+    package func query(_ sql: String, _ arguments: [Value]) async throws -> [Row] {
+        try await run(.statement, on: readers) { try $0.query(sql, arguments) }
+    }
+
+    /// Like ``query(_:_:)``, on the connection that watches.
+    func ask(_ sql: String, _ arguments: [Value]) async throws -> [Row] {
+        try await run(.statement, on: watching) { try $0.query(sql, arguments) }
+    }
+
+    /// Runs a body under `READ COMMITTED` that gives up at once where others hold a lock.
+    func maintain(_ body: @Sendable @escaping (any Transaction) throws -> Void) async throws {
+        try await run(.maintain, on: administration, body)
+    }
+
     /// A new number each time: the server keeps none that says who committed, so that whoever asks is to look.
     ///
     /// - Throws: `StoreError.unavailable` for a closed store; an absent server is noticed by the look.
@@ -139,28 +157,43 @@ package final class PostgreSQLDatabase: Database {
         _ body: @Sendable @escaping (any Transaction) throws -> T
     ) async throws -> T {
         let clock = clock
-        let retries = PostgreSQLRetries(kind, timeouts)
         // A read is of no use to a caller who gave up. A write is: its outcome is to be known.
-        let cancellation = kind == .read ? PostgreSQLCancellation() : nil
+        let cancellation = kind.isWriting ? nil : PostgreSQLCancellation()
         return try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<T, any Error>) in
-                workers.submit(
-                    PostgreSQLWorkers.Job(
-                        run: { session, retries in
-                            do {
-                                switch try session.transact(kind, clock: clock, &retries, cancellation, body) {
-                                case .done(let value): continuation.resume(returning: value)
-                                case .again(let pause): return pause
-                                }
-                            } catch {
-                                continuation.resume(throwing: error)
-                            }
-                            return nil
-                        },
-                        refuse: { continuation.resume(throwing: $0) }, retries: retries))
+            try await submit(PostgreSQLRetries(kind, timeouts), to: workers) { session, retries in
+                try session.transact(kind, clock: clock, &retries, cancellation, body)
             }
         } onCancel: {
             cancellation?.cancel()
+        }
+    }
+
+    /// Runs a command outside every transaction.
+    func carryOut(_ command: String) async throws {
+        try await submit(PostgreSQLRetries(.alter, timeouts), to: writers) { session, _ in
+            try session.carryOut(command)
+        }
+    }
+
+    private func submit<T: Sendable>(
+        _ retries: PostgreSQLRetries, to workers: PostgreSQLWorkers,
+        _ work: @Sendable @escaping (PostgreSQLSession, inout PostgreSQLRetries) throws -> PostgreSQLSession.Ending<T>
+    ) async throws -> T {
+        try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<T, any Error>) in
+            workers.submit(
+                PostgreSQLWorkers.Job(
+                    run: { session, retries in
+                        do {
+                            switch try work(session, &retries) {
+                            case .done(let value): continuation.resume(returning: value)
+                            case .again(let pause): return pause
+                            }
+                        } catch {
+                            continuation.resume(throwing: error)
+                        }
+                        return nil
+                    },
+                    refuse: { continuation.resume(throwing: $0) }, retries: retries))
         }
     }
 }

@@ -18,13 +18,19 @@ package struct PostgreSQLTimeouts: Sendable {
 final class PostgreSQLSession {
     private let address: PostgreSQLAddress
     private let timeouts: PostgreSQLTimeouts
+    private let isReadOnly: Bool
     private let count: (Int) -> Void
     private var connection: PostgreSQLConnection?
 
     /// A session that connects with its first body.
     ///
-    /// - Parameter count: is told how often each attempt waited for the server.
-    init(_ address: PostgreSQLAddress, timeouts: PostgreSQLTimeouts, count: @escaping (Int) -> Void) {
+    /// - Parameters:
+    ///   - isReadOnly: whether the server refuses whatever would change something.
+    ///   - count: is told how often each attempt waited for the server.
+    init(
+        _ address: PostgreSQLAddress, timeouts: PostgreSQLTimeouts, isReadOnly: Bool, count: @escaping (Int) -> Void
+    ) {
+        self.isReadOnly = isReadOnly
         self.address = address
         self.timeouts = timeouts
         self.count = count
@@ -57,15 +63,36 @@ final class PostgreSQLSession {
         }
     }
 
+    /// Runs a command that may be in no transaction, on a connection of its own and as long as it takes.
+    func carryOut(_ command: String) throws -> Ending<Void> {
+        do throws(PostgreSQLFailure) {
+            let connection = try PostgreSQLConnection(address, timeouts: timeouts)
+            connection.isPatient = true
+            _ = try connection.command("SET statement_timeout = 0; SET lock_timeout = 0")
+            _ = try connection.command(command)
+            return .done(())
+        } catch {
+            // Others were in the way: the caller looks again what is there.
+            if case .conflict = error { return .done(()) }
+            throw error.error
+        }
+    }
+
     func close() {
         connection = nil
+    }
+
+    private func connect() throws -> PostgreSQLConnection {
+        let connection = try PostgreSQLConnection(address, timeouts: timeouts)
+        if isReadOnly { _ = try connection.command("SET default_transaction_read_only = on") }
+        return connection
     }
 
     private func attempt<T>(
         _ kind: PostgreSQLTransaction.Kind, clock: (@Sendable () -> Date)?, _ cancellation: PostgreSQLCancellation?,
         _ body: (any Transaction) throws -> T
     ) throws -> T {
-        let connection = try self.connection ?? PostgreSQLConnection(address, timeouts: timeouts)
+        let connection = try self.connection ?? connect()
         self.connection = connection
         guard cancellation?.begin(connection.canceller) ?? true else {
             throw StoreError.unavailable(reason: "its caller gave up")

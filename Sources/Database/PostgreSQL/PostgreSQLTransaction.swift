@@ -24,6 +24,10 @@ final class PostgreSQLTransaction: Transaction {
         case write
         /// A change of the schema, which takes as long as it takes.
         case alter
+        /// One statement that changes nothing, on a connection that cannot write: without `BEGIN`, `COMMIT` and the time.
+        case statement
+        /// Work that must see what others committed before each of its statements, and that waits for nobody.
+        case maintain
 
         /// Writers that decide from what they read must not pass one another, as on an engine with one writer. One
         /// snapshot is enough for those who only read, and nothing takes a reader back.
@@ -31,11 +35,21 @@ final class PostgreSQLTransaction: Transaction {
             switch self {
             case .read: ["BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"]
             case .write: ["BEGIN ISOLATION LEVEL SERIALIZABLE READ WRITE"]
+            case .statement: []
+            case .maintain: ["BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE", "SET LOCAL lock_timeout = 200"]
             case .alter:
                 [
                     "BEGIN ISOLATION LEVEL SERIALIZABLE READ WRITE", "SET LOCAL statement_timeout = 0",
                     "SET LOCAL lock_timeout = 0",
                 ]
+            }
+        }
+
+        /// Whether anything may be changed.
+        var isWriting: Bool {
+            switch self {
+            case .read, .statement: false
+            case .write, .alter, .maintain: true
             }
         }
     }
@@ -66,8 +80,8 @@ final class PostgreSQLTransaction: Transaction {
 
     /// Makes what was written durable.
     func commit() throws(PostgreSQLFailure) {
-        guard hasBegun || !later.isEmpty else { return }
-        guard kind != .read else {
+        guard hasBegun || !later.isEmpty, kind != .statement else { return }
+        guard kind.isWriting else {
             _ = try exchange(.command("COMMIT"))
             return
         }
@@ -86,7 +100,7 @@ final class PostgreSQLTransaction: Transaction {
 
     /// Takes back what was written.
     func rollBack() throws(PostgreSQLFailure) {
-        if hasBegun { _ = try connection.command("ROLLBACK") }
+        if hasBegun, kind != .statement { _ = try connection.command("ROLLBACK") }
     }
 
     func query(_ sql: String, _ arguments: [Value]) throws -> [Row] {
@@ -133,7 +147,7 @@ final class PostgreSQLTransaction: Transaction {
         var (parts, clock) = ([PostgreSQLConnection.Part](), Int?.none)
         if !hasBegun {
             parts = kind.begin.map { .command($0) }
-            if moment == nil {
+            if moment == nil, kind != .statement {
                 clock = parts.count
                 parts.append(.statement(Self.time, []))
             }
@@ -143,7 +157,7 @@ final class PostgreSQLTransaction: Transaction {
         later = []
         hasBegun = true
         var moment = moment
-        let answer = try connection.exchange(parts, isWriting: kind != .read) { index, result in
+        let answer = try connection.exchange(parts, isWriting: kind.isWriting) { index, result in
             guard index == clock, let microseconds = try? result.row(0).integer(0) else { return }
             moment = Date(timeIntervalSince1970: Double(microseconds) / 1_000_000)
         }

@@ -38,14 +38,16 @@ final class PostgreSQLWorkers: Sendable {
     private let address: PostgreSQLAddress
     private let timeouts: PostgreSQLTimeouts
     private let limit: Int
+    private let isReadOnly: Bool
     private let state = Mutex(State())
     private let running = DispatchGroup()
     private let asked = Atomic<Int>(0)
 
-    init(_ address: PostgreSQLAddress, timeouts: PostgreSQLTimeouts, limit: Int) {
+    init(_ address: PostgreSQLAddress, timeouts: PostgreSQLTimeouts, limit: Int, isReadOnly: Bool = false) {
         self.address = address
         self.timeouts = timeouts
         self.limit = limit
+        self.isReadOnly = isReadOnly
     }
 
     /// Puts a job in line.
@@ -111,7 +113,7 @@ final class PostgreSQLWorkers: Sendable {
     var isClosed: Bool { state.withLock { $0.isClosed } }
 
     private func work() {
-        let session = PostgreSQLSession(address, timeouts: timeouts) { [self] in
+        let session = PostgreSQLSession(address, timeouts: timeouts, isReadOnly: isReadOnly) { [self] in
             asked.add($0, ordering: .relaxed)
         }
         let semaphore = DispatchSemaphore(value: 0)

@@ -49,6 +49,11 @@ package protocol Database: Sendable {
     @discardableResult
     func alter<T: Sendable>(_ body: @Sendable @escaping (any Transaction) throws -> T) async throws -> T
 
+    /// The rows of one statement that changes nothing, over a snapshot of its own: cheaper than a body of one statement.
+    ///
+    /// - Throws: `StoreError`.
+    func query(_ sql: String, _ arguments: [Value]) async throws -> [Row]
+
     /// A number that moves whenever another process has committed (and may move at other times).
     ///
     /// Cheap enough to ask every 100 ms. It means nothing by itself: only two answers of the same instance compare.
@@ -106,6 +111,11 @@ extension Database {
     @discardableResult
     package func alter<T: Sendable>(_ body: @Sendable @escaping (any Transaction) throws -> T) async throws -> T {
         try await write(body)
+    }
+
+    /// An engine that gains nothing by it.
+    package func query(_ sql: String, _ arguments: [Value]) async throws -> [Row] {
+        try await read { try $0.query(sql, arguments) }
     }
 
     /// Nothing is to be done where the log is in the hands of a server of its own.
