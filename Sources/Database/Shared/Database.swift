@@ -49,6 +49,11 @@ package protocol Database: Sendable {
     @discardableResult
     func alter<T: Sendable>(_ body: @Sendable @escaping (any Transaction) throws -> T) async throws -> T
 
+    /// Makes an index where it is not there, without keeping writers waiting if the engine can.
+    ///
+    /// - Throws: `StoreError`.
+    func build(_ index: TableIndex) async throws
+
     /// The rows of one statement that changes nothing, over a snapshot of its own: cheaper than a body of one statement.
     ///
     /// - Throws: `StoreError`.
@@ -111,6 +116,11 @@ extension Database {
     @discardableResult
     package func alter<T: Sendable>(_ body: @Sendable @escaping (any Transaction) throws -> T) async throws -> T {
         try await write(body)
+    }
+
+    /// An engine with one writer makes it in a write.
+    package func build(_ index: TableIndex) async throws {
+        try await alter { _ = try $0.execute(index.statement) }
     }
 
     /// An engine that gains nothing by it.

@@ -1,19 +1,33 @@
 import Foundation
 
-/// One step of the schema, applied once and in one transaction.
+/// One step of the schema, applied once: statements in one transaction, or an index beside those who work.
 package struct Migration: Sendable {
+    /// What a step does beyond its statements.
+    enum Kind: Sendable {
+        case statements
+        case index(TableIndex)
+    }
+
     /// Its place in the order, from 1 on.
     package let identifier: Int
     /// What it does, for people.
     package let name: String
     /// One SQL statement each, without parameters.
     package let statements: [String]
+    let kind: Kind
 
     /// Describes a step; a step that any store has applied is never edited again.
     package init(identifier: Int, name: String, statements: [String]) {
         self.identifier = identifier
         self.name = name
         self.statements = statements
+        kind = .statements
+    }
+
+    /// A step that makes one index without keeping writers waiting, however large the table is. It is no transaction: a
+    /// process that dies leaves half of it, which the next one takes away and makes again.
+    package init(identifier: Int, name: String, index: TableIndex) {
+        (self.identifier, self.name, statements, kind) = (identifier, name, [index.statement], .index(index))
     }
 
     /// FNV-1a (Fowler, Noll and Vo), 64 bits in hexadecimal: it finds edits, it defends against nobody.
@@ -57,6 +71,7 @@ extension Database {
                 """)
         }
         for migration in try await read({ try pending(of: migrations, in: $0) }) {
+            if case .index(let index) = migration.kind { try await build(index) }
             try await alter { try apply(migration, of: migrations, in: $0) }
         }
     }
@@ -115,6 +130,13 @@ private func apply(_ migration: Migration, of migrations: [Migration], in transa
         ])
     _ = try pending(of: migrations, in: transaction)
     guard inserted == 1 else { return }
+    switch migration.kind {
+    case .index: return
+    case .statements: try carryOut(migration, in: transaction)
+    }
+}
+
+private func carryOut(_ migration: Migration, in transaction: any Transaction) throws {
     for statement in migration.statements {
         do {
             try transaction.execute(statement)
