@@ -9,6 +9,8 @@ final class PostgreSQLTransaction: Transaction {
     private let kind: Kind
     private var moment: Date?
     private var hasBegun = false
+    /// How many entries of the change log it wrote.
+    private var changes: Int64 = 0
     private var later: [PostgreSQLConnection.Part] = []
     /// Why a statement failed: it ends the transaction on the server too.
     private(set) var failure: PostgreSQLFailure?
@@ -126,6 +128,13 @@ final class PostgreSQLTransaction: Transaction {
         if let failure { throw failure.error }
         later.append(.statement(sql, arguments))
         if later.count >= Self.mostLater { _ = try perform(nil) }
+    }
+
+    func appendChange(kind: Int, key: [UInt8]) throws {
+        changes += 1
+        try enqueue(
+            "INSERT INTO change_log (n, tag, kind, key) VALUES ($1, $2, $3, $4)",
+            [.integer(changes), .integer(.random(in: Int64.min...Int64.max)), Value(kind), .bytes(key)])
     }
 
     private func perform(_ sql: String, _ arguments: [Value]) throws(StoreError) -> PostgreSQLResult {

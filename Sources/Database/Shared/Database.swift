@@ -59,6 +59,21 @@ package protocol Database: Sendable {
     /// - Throws: `StoreError`.
     func query(_ sql: String, _ arguments: [Value]) async throws -> [Row]
 
+    /// The end of the change log: where a reader begins that remembers nothing yet.
+    ///
+    /// - Throws: `StoreError`.
+    func changePosition() async throws -> ChangePosition
+
+    /// What was committed after a position and not read yet, at most so many changes.
+    ///
+    /// - Throws: `StoreError`.
+    func changes(after position: ChangePosition, limit: Int) async throws -> ChangeReading
+
+    /// Lets go of changes that every one of these readers has read; of none where there is no reader.
+    ///
+    /// - Throws: `StoreError`.
+    func purgeChanges(below positions: [ChangePosition]) async throws
+
     /// A number that moves whenever another process has committed (and may move at other times).
     ///
     /// Cheap enough to ask every 100 ms. It means nothing by itself: only two answers of the same instance compare.
@@ -128,6 +143,17 @@ extension Database {
         try await read { try $0.query(sql, arguments) }
     }
 
+    /// A store without a change log.
+    package func changePosition() async throws -> ChangePosition { throw StoreError.noChangeLog }
+
+    /// A store without a change log.
+    package func changes(after position: ChangePosition, limit: Int) async throws -> ChangeReading {
+        throw StoreError.noChangeLog
+    }
+
+    /// A store without a change log.
+    package func purgeChanges(below positions: [ChangePosition]) async throws { throw StoreError.noChangeLog }
+
     /// Nothing is to be done where the log is in the hands of a server of its own.
     @discardableResult
     package func clearLog() async throws -> Bool { true }
@@ -168,9 +194,26 @@ package protocol Transaction {
     ///
     /// - Throws: `StoreError`, here or later.
     func enqueue(_ sql: String, _ arguments: [Value]) throws
+
+    /// Makes the tables of the change log, which differ by engine: for a migration.
+    ///
+    /// - Throws: `StoreError`.
+    func createChangeLog() throws
+
+    /// Writes an entry of the change log, which its readers see after the commit.
+    ///
+    /// - Parameter kind: from 0 to 32,767.
+    /// - Throws: `StoreError`, here or later.
+    func appendChange(kind: Int, key: [UInt8]) throws
 }
 
 extension Transaction {
+    /// A store without a change log.
+    package func createChangeLog() throws { throw StoreError.noChangeLog }
+
+    /// A store without a change log.
+    package func appendChange(kind: Int, key: [UInt8]) throws { throw StoreError.noChangeLog }
+
     /// At once, where waiting saves nothing.
     package func enqueue(_ sql: String, _ arguments: [Value]) throws {
         try execute(sql, arguments)

@@ -6,6 +6,8 @@ package struct Migration: Sendable {
     enum Kind: Sendable {
         case statements
         case index(TableIndex)
+        /// The tables of the change log, which differ by engine.
+        case changeLog
     }
 
     /// Its place in the order, from 1 on.
@@ -28,6 +30,15 @@ package struct Migration: Sendable {
     /// process that dies leaves half of it, which the next one takes away and makes again.
     package init(identifier: Int, name: String, index: TableIndex) {
         (self.identifier, self.name, statements, kind) = (identifier, name, [index.statement], .index(index))
+    }
+
+    /// The step that makes the change log.
+    package static func changeLog(identifier: Int) -> Migration {
+        Migration(identifier: identifier, name: "change log", kind: .changeLog)
+    }
+
+    private init(identifier: Int, name: String, kind: Kind) {
+        (self.identifier, self.name, statements, self.kind) = (identifier, name, [], kind)
     }
 
     /// FNV-1a (Fowler, Noll and Vo), 64 bits in hexadecimal: it finds edits, it defends against nobody.
@@ -132,6 +143,7 @@ private func apply(_ migration: Migration, of migrations: [Migration], in transa
     guard inserted == 1 else { return }
     switch migration.kind {
     case .index: return
+    case .changeLog: try transaction.createChangeLog()
     case .statements: try carryOut(migration, in: transaction)
     }
 }

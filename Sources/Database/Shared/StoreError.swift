@@ -42,6 +42,10 @@ package enum StoreError: Error, Sendable {
     }
 }
 
+extension StoreError {
+    static var noChangeLog: StoreError { .statement(reason: "this kind of store has no change log") }
+}
+
 extension StoreError: Equatable {
     /// Two errors are the same when their kind is: sentences may be reworded.
     package static func == (left: StoreError, right: StoreError) -> Bool {

@@ -29,6 +29,7 @@ package struct TableShape: Sendable, Equatable {
         var (names, found): ([String], [String: [(name: String, place: Int64)]]) = ([], [:])
         for row in columns {
             let table = try row.text(0)
+            if isOfChangeLog(table) { continue }
             if found[table] == nil { names.append(table) }
             found[table, default: []].append((try row.text(1), try row.integer(2)))
         }

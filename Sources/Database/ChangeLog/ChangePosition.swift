@@ -1,0 +1,104 @@
+/// One entry of the change log: something that a process may remember has changed.
+package struct LoggedChange: Sendable, Equatable {
+    /// What was changed, a number of the program's own.
+    package let kind: Int
+    /// Which one of it.
+    package let key: [UInt8]
+}
+
+/// How far a reader of the change log has come. What it consists of is the engine's matter.
+package struct ChangePosition: Sendable, Hashable {
+    /// An entry that was read, by which a log that was put back to an earlier state is known.
+    struct Mark: Sendable, Hashable {
+        /// The transaction that wrote it; 0 where one writer numbers all entries.
+        var transaction: Int64
+        var number: Int64
+        var tag: Int64
+    }
+
+    /// Where to go on within what one snapshot shows.
+    struct Page: Sendable, Hashable {
+        var snapshot: String
+        var transaction: Int64
+        var number: Int64
+    }
+
+    /// Which life of the log it belongs to.
+    var incarnation: String
+    /// In which the log was read; empty where entries have one order.
+    var snapshot: String
+    /// The youngest entry that was read.
+    var last: Mark?
+    var page: Page?
+    /// Since when the oldest open transaction has been the same, in milliseconds of the server's clock.
+    var horizonSince: Int64?
+
+    init(incarnation: String, snapshot: String = "", last: Mark? = nil) {
+        (self.incarnation, self.snapshot, self.last) = (incarnation, snapshot, last)
+    }
+}
+
+extension ChangePosition {
+    /// The position for a table: who reads on from it may be given again what the last call gave.
+    package var text: String {
+        let mark = last.map { "\($0.transaction)/\($0.number)/\($0.tag)" } ?? ""
+        return "\(incarnation)/\(snapshot)/\(mark)"
+    }
+
+    /// Reads what ``text`` wrote; `nil` for anything else.
+    package init?(text: String) {
+        let parts = text.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
+        guard parts.count == 3 || parts.count == 5 else { return nil }
+        self.init(incarnation: parts[0], snapshot: parts[1])
+        guard parts.count == 5 else {
+            guard parts[2].isEmpty else { return nil }
+            return
+        }
+        guard let transaction = Int64(parts[2]), let number = Int64(parts[3]), let tag = Int64(parts[4]) else {
+            return nil
+        }
+        last = Mark(transaction: transaction, number: number, tag: tag)
+    }
+}
+
+/// What the change log says after a position.
+package struct ChangeReading: Sendable {
+    /// Each change that was committed since, once. What one transaction wrote, and transactions that followed one
+    /// another, keep their order.
+    package let changes: [LoggedChange]
+    /// Where to go on.
+    package let position: ChangePosition
+    /// Whether the log is another than the one that the position belongs to, or was put back to an earlier state: what
+    /// changed is not known, and whoever remembers anything forgets it.
+    package let isInterrupted: Bool
+    /// Whether there is more to read at once.
+    package let hasMore: Bool
+    /// For how many seconds at least the oldest transaction of the server has been open: what it changes is not in the
+    /// log yet.
+    package let horizonAge: Double
+}
+
+extension Transaction {
+    /// Empties the change log and begins another life of it, after which every reader forgets what it remembers: a store
+    /// that was put back to an earlier state may hold any other changes under positions that were read before.
+    ///
+    /// - Throws: `StoreError`.
+    package func renewChangeLog() throws {
+        try execute("DELETE FROM change_log")
+        try execute("UPDATE change_log_incarnation SET value = $1 WHERE id = 1", [.text(Self.newIncarnation())])
+    }
+
+    /// Makes the table in which the log's life is named.
+    func createIncarnation() throws {
+        try execute("CREATE TABLE change_log_incarnation (id INTEGER PRIMARY KEY, value TEXT NOT NULL)")
+        try execute("INSERT INTO change_log_incarnation (id, value) VALUES (1, $1)", [.text(Self.newIncarnation())])
+    }
+
+    private static func newIncarnation() -> String { String(UInt64.random(in: 0...UInt64.max), radix: 16) }
+}
+
+extension TableShape {
+    /// Whether a table belongs to the change log. It is no part of a copy: what it says is of use to the processes alone
+    /// that read it.
+    static func isOfChangeLog(_ name: String) -> Bool { name.hasPrefix("change_log") }
+}

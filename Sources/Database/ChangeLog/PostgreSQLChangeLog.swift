@@ -1,0 +1,188 @@
+import Foundation
+
+/// The change log on a server, where transactions commit in another order than that of their numbers.
+///
+/// A reader keeps which transactions were open when it read, and the youngest entry. It asks for what was written by
+/// those, and for what stands behind that entry: nothing is missed and nothing given twice, nobody waits for a slow writer,
+/// and a transaction that stays open delays its own changes alone. The end of its snapshot is no place to go on from: after
+/// a crash the server gives numbers out again that left nothing behind.
+///
+/// It takes PostgreSQL's `xid8`, `pg_current_xact_id` and `pg_snapshot` (from PostgreSQL 13 on). Engines that speak its
+/// protocol but lack them (CockroachDB, for one) cannot make the table; there each writer would need a stream of its own.
+extension PostgreSQLDatabase {
+    /// The end of the log.
+    ///
+    /// - Throws: `StoreError`.
+    package func changePosition() async throws -> ChangePosition {
+        let row = try await ask(
+            """
+            SELECT CAST(pg_current_snapshot() AS TEXT), i.value || \(Self.timeline), CAST(CAST(l.xid AS TEXT) AS BIGINT), l.n, l.tag
+            FROM change_log_incarnation i LEFT JOIN (
+                SELECT xid, n, tag FROM change_log ORDER BY xid DESC, n DESC LIMIT 1
+            ) l ON TRUE WHERE i.id = 1
+            """, []
+        ).first
+        guard let row else { throw StoreError.statement(reason: "the change log names no incarnation") }
+        let last = try row.integerOrNull(2).map { transaction in
+            ChangePosition.Mark(transaction: transaction, number: try row.integer(3), tag: try row.integer(4))
+        }
+        return ChangePosition(incarnation: try row.text(1), snapshot: try row.text(0), last: last)
+    }
+
+    /// What became visible after a position.
+    ///
+    /// - Throws: `StoreError`.
+    package func changes(after position: ChangePosition, limit: Int) async throws -> ChangeReading {
+        guard let base = PostgreSQLSnapshot(position.snapshot) else { return try await interrupted() }
+        let last = (transaction: position.last?.transaction ?? 0, number: position.last?.number ?? -1)
+        let rows = try await ask(
+            Self.changesSince,
+            [
+                .text("\(last.transaction)"), .integer(last.number), .text("{\(base.open)}"),
+                Value(position.page?.snapshot), .text("\(position.page?.transaction ?? 0)"),
+                .integer(position.page?.number ?? -1), Value(limit),
+            ])
+        // A server that has counted fewer transactions than its log names was filled from a dump.
+        guard let first = rows.first, let present = PostgreSQLSnapshot(try first.text(0)),
+            try first.textOrNull(1) == position.incarnation, try first.integerOrNull(2) == position.last?.tag,
+            present.next > last.transaction
+        else { return try await interrupted() }
+        return try Self.reading(rows, present, position, limit: limit)
+    }
+
+    /// Empties the parts of the log that every one of these readers has read. A part that somebody uses is left for the
+    /// next time.
+    ///
+    /// - Throws: `StoreError`.
+    package func purgeChanges(below positions: [ChangePosition]) async throws {
+        guard let floor = positions.map({ $0.last?.transaction ?? 0 }).min() else { return }
+        let open = positions.compactMap { PostgreSQLSnapshot($0.snapshot)?.open }.filter { !$0.isEmpty }
+        let needed: [Value] = [.text("\(floor)"), .text("{\(open.joined(separator: ","))}")]
+        let (slots, slot) = (Self.slots, Self.slot)
+        let current = try await read { Int(try $0.first("SELECT \(slot)")?.integer(0) ?? 0) }
+        // Those of the present and the last ten minutes are still written to.
+        for offset in 1..<(slots - 1) {
+            let table = "change_log_\((current + offset) % slots)"
+            do {
+                try await maintain { transaction in
+                    let isNeeded = """
+                        SELECT 1 FROM \(table) WHERE xid >= CAST($1 AS xid8) OR xid = ANY (CAST($2 AS xid8[])) LIMIT 1
+                        """
+                    guard try transaction.first("SELECT 1 FROM \(table) LIMIT 1") != nil,
+                        try transaction.first(isNeeded, needed) == nil
+                    else { return }
+                    // Whoever wrote to it and has not committed yet holds a lock of it.
+                    try transaction.execute("LOCK TABLE \(table) IN ACCESS EXCLUSIVE MODE")
+                    guard try transaction.first(isNeeded, needed) == nil else { return }
+                    try transaction.execute("TRUNCATE \(table)")
+                }
+            } catch StoreError.unavailable {
+                continue
+            }
+        }
+    }
+
+    /// Tables among which entries are spread by their time, ten minutes each, so that old ones go without a deletion of
+    /// rows, and without a lock of the whole log.
+    static let slots = 6
+
+    /// The table that entries of transactions which begin now go to.
+    static let slot = "CAST(CAST(extract(epoch FROM now()) AS BIGINT) / 600 % \(slots) AS SMALLINT)"
+
+    /// What another server has that takes over, and may lack the last commits of the one before.
+    private static let timeline = "'.' || left(pg_walfile_name(pg_current_wal_lsn()), 8)"
+
+    private static let changesSince = """
+        SELECT CAST(pg_current_snapshot() AS TEXT),
+            (SELECT value || \(timeline) FROM change_log_incarnation WHERE id = 1),
+            (SELECT tag FROM change_log WHERE xid = CAST($1 AS xid8) AND n = $2),
+            CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT),
+            CAST(CAST(c.xid AS TEXT) AS BIGINT), c.n, c.tag, c.kind, c.key
+        FROM (SELECT 1) o LEFT JOIN (
+            SELECT xid, n, tag, kind, key FROM change_log
+            WHERE ((xid, n) > (CAST($1 AS xid8), $2) OR xid = ANY (CAST($3 AS xid8[])))
+            AND (CAST($4 AS TEXT) IS NULL OR pg_visible_in_snapshot(xid, CAST(CAST($4 AS TEXT) AS pg_snapshot)))
+            AND (xid, n) > (CAST($5 AS xid8), $6)
+            ORDER BY xid, n LIMIT $7
+        ) c ON TRUE ORDER BY c.xid, c.n
+        """
+
+    private static func reading(
+        _ rows: [Row], _ present: PostgreSQLSnapshot, _ position: ChangePosition, limit: Int
+    ) throws -> ChangeReading {
+        var (changes, next) = ([LoggedChange](), position)
+        for row in rows {
+            guard let transaction = try row.integerOrNull(4) else { break }
+            let mark = ChangePosition.Mark(
+                transaction: transaction, number: try row.integer(5), tag: try row.integer(6))
+            changes.append(LoggedChange(kind: Int(try row.integer(7)), key: try row.bytes(8)))
+            // What was open for long has a low number, and is not the youngest.
+            let youngest = next.last.map { ($0.transaction, $0.number) } ?? (0, -1)
+            if (mark.transaction, mark.number) > youngest { next.last = mark }
+            next.page = .init(
+                snapshot: position.page?.snapshot ?? present.text, transaction: mark.transaction,
+                number: mark.number)
+        }
+        let hasMore = changes.count >= limit
+        if !hasMore {
+            next.snapshot = position.page?.snapshot ?? present.text
+            next.page = nil
+        }
+        var age = 0.0
+        let now = try rows.first?.integer(3) ?? 0
+        if present.open.isEmpty {
+            next.horizonSince = nil
+        } else if let base = PostgreSQLSnapshot(position.snapshot), base.lowest == present.lowest,
+            let since = position.horizonSince
+        {
+            age = Double(max(0, now - since)) / 1000
+        } else {
+            next.horizonSince = now
+        }
+        return ChangeReading(
+            changes: changes, position: next, isInterrupted: false, hasMore: hasMore, horizonAge: age)
+    }
+
+    private func interrupted() async throws -> ChangeReading {
+        ChangeReading(
+            changes: [], position: try await changePosition(), isInterrupted: true, hasMore: false, horizonAge: 0)
+    }
+}
+
+/// Which transactions a snapshot sees, as `pg_snapshot` is written (PostgreSQL, 9.27.8).
+struct PostgreSQLSnapshot {
+    let text: String
+    /// Every transaction below is over.
+    let lowest: Int64
+    /// The first number that was not given out.
+    let next: Int64
+    /// Those between that are open, separated by commas.
+    let open: String
+
+    /// Reads `10:20:10,14,15`; `nil` for anything else.
+    init?(_ text: String) {
+        let parts = text.split(separator: ":", omittingEmptySubsequences: false)
+        guard parts.count == 3, let lowest = Int64(parts[0]), let next = Int64(parts[1]),
+            parts[2].utf8.allSatisfy({ (0x30...0x39).contains($0) || $0 == 0x2c })
+        else { return nil }
+        (self.text, self.lowest, self.next, open) = (text, lowest, next, String(parts[2]))
+    }
+}
+
+extension PostgreSQLTransaction {
+    func createChangeLog() throws {
+        try execute(
+            """
+            CREATE TABLE change_log (
+                xid xid8 NOT NULL DEFAULT pg_current_xact_id(), n BIGINT NOT NULL, tag BIGINT NOT NULL,
+                kind SMALLINT NOT NULL, key BYTEA NOT NULL,
+                at BIGINT NOT NULL DEFAULT CAST(extract(epoch FROM now()) AS BIGINT),
+                slot SMALLINT NOT NULL DEFAULT \(PostgreSQLDatabase.slot), PRIMARY KEY (xid, n, slot)
+            ) PARTITION BY LIST (slot)
+            """)
+        for slot in 0..<PostgreSQLDatabase.slots {
+            try execute("CREATE TABLE change_log_\(slot) PARTITION OF change_log FOR VALUES IN (\(slot))")
+        }
+        try createIncarnation()
+    }
+}
