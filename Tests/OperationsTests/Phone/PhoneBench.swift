@@ -2,6 +2,7 @@ import Crypto
 import Database
 import Delivery
 import Domain
+import Fixtures
 import Foundation
 import Operations
 import PhoneNumbers

@@ -3,7 +3,6 @@ import Crypto
 import Database
 import Domain
 import Encoding
-import Fixtures
 import Foundation
 import Operations
 import Repositories
@@ -11,50 +10,53 @@ import Synchronization
 import Tokens
 
 /// The operations over a store of their own, with a clock that tests move.
-struct ServiceFixture {
-    let store: any Database
-    let clock: Clock
-    let policy: CurrentPolicy
-    let signer: ProviderSigner
-    let registration: AdministerProviders.Registration
-    let sessions: SessionCache
-    let certificates: CertificateCache
-    let providers: ProviderCache
-    let housekeeping: Housekeeping
-    let bans: RefuseBanned
-    let judge: AuthenticateConnection
-    let nonces: IssueNonce
-    let certify: CertifyDevice
-    let renewCertificate: RenewCertificate
-    let revokeCertificate: RevokeCertificate
-    let publish: PublishRevocationList
-    let personalKeys: PersonalKeys
-    let wrappingKey: SymmetricKey
-    let indexKey: SymmetricKey
-    let open: OpenSession
-    let check: CheckSession
-    let resume: ResumeSession
-    let renew: RenewSession
-    let end: EndSession
-    let serve: ServeProvider
-    let authenticate: AuthenticateProvider
-    let providerKeys: ManageProviderKeys
-    let webhook: ManageWebhook
-    let receive: ReceiveProviderEvent
-    let watch: CacheInvalidator
-    let user: ServeUser
+package struct ServiceFixture: Sendable {
+    package let store: any Database
+    package let clock: Clock
+    package let policy: CurrentPolicy
+    package let signer: ProviderSigner
+    package let registration: AdministerProviders.Registration
+    package let sessions: SessionCache
+    package let certificates: CertificateCache
+    package let providers: ProviderCache
+    package let housekeeping: Housekeeping
+    package let bans: RefuseBanned
+    package let judge: AuthenticateConnection
+    package let nonces: IssueNonce
+    package let certify: CertifyDevice
+    package let renewCertificate: RenewCertificate
+    package let revokeCertificate: RevokeCertificate
+    package let publish: PublishRevocationList
+    package let personalKeys: PersonalKeys
+    package let wrappingKey: SymmetricKey
+    package let indexKey: SymmetricKey
+    package let open: OpenSession
+    package let check: CheckSession
+    package let resume: ResumeSession
+    package let renew: RenewSession
+    package let end: EndSession
+    package let serve: ServeProvider
+    package let authenticate: AuthenticateProvider
+    package let providerKeys: ManageProviderKeys
+    package let webhook: ManageWebhook
+    package let receive: ReceiveProviderEvent
+    package let watch: CacheInvalidator
+    package let user: ServeUser
 
-    static let realm = "test"
+    package static let realm = "test"
 
     /// A clock that stands still until it is moved.
-    final class Clock: Sendable {
+    package final class Clock: Sendable {
         private let time = Mutex(TestAuthority.referenceTime)
-        var now: Date { time.withLock { $0 } }
-        func advance(_ seconds: TimeInterval) { time.withLock { $0 += seconds } }
+
+        package init() {}
+
+        package var now: Date { time.withLock { $0 } }
+        package func advance(_ seconds: TimeInterval) { time.withLock { $0 += seconds } }
     }
 
     /// Builds the fixture over a fresh store and runs a body in it.
-    static func run(
+    package static func run(
         _ policy: Policy = Policy(), on kind: StoreKind = .usual, _ body: (ServiceFixture) async throws -> Void
     ) async throws {
         let clock = Clock()
@@ -69,7 +71,7 @@ struct ServiceFixture {
     }
 
     /// The same fixture on a copy of its store, or with other keys of personal data, as a service that starts on them.
-    func moved(to store: (any Database)? = nil, keys: PersonalKeys? = nil) async throws -> ServiceFixture {
+    package func moved(to store: (any Database)? = nil, keys: PersonalKeys? = nil) async throws -> ServiceFixture {
         try await ServiceFixture(store ?? self.store, clock, policy, like: self, keys: keys)
     }
 
@@ -149,7 +151,7 @@ struct ServiceFixture {
     }
 
     /// A certification request as a device sends it.
-    func request(
+    package func request(
         wishing name: String = UUID().uuidString, enrolmentToken: String? = nil, captcha: String? = nil,
         address: String = "192.0.2.1"
     ) throws -> CertifyDevice.Request {
@@ -159,33 +161,33 @@ struct ServiceFixture {
     }
 
     /// A connection of a newly certified device, judged.
-    func connectNewDevice() async throws -> ClientConnection {
+    package func connectNewDevice() async throws -> ClientConnection {
         try await connect(try await certify(try request()).certificate.thumbprint)
     }
 
     /// Another connection under a certificate.
-    func connect(_ thumbprint: Digest256) async throws -> ClientConnection {
+    package func connect(_ thumbprint: Digest256) async throws -> ClientConnection {
         let connection = ClientConnection(id: ConnectionID(UUID()), thumbprint: thumbprint) {}
         try await judge(connection)
         return connection
     }
 
     /// The provider's backend, proved by a bearer token of its first key.
-    func backend() async throws -> ProvenProvider {
+    package func backend() async throws -> ProvenProvider {
         try await authenticate(
             try signer.providerToken(
                 provider: registration.provider.id, kid: registration.keyID, realm: Self.realm, now: clock.now))
     }
 
     /// A good identity token around a new nonce.
-    func identityToken(_ user: String, on connection: ClientConnection) throws -> String {
+    package func identityToken(_ user: String, on connection: ClientConnection) throws -> String {
         try signer.identityToken(
             provider: registration.provider.id, kid: registration.keyID, externalID: user,
             nonce: nonces(connection).nonce, now: clock.now)
     }
 
     /// A session's opening by a user.
-    func opened(_ user: String, on connection: ClientConnection) async throws -> OpenedSession {
+    package func opened(_ user: String, on connection: ClientConnection) async throws -> OpenedSession {
         try await open(
             identityToken: try identityToken(user, on: connection), applicationID: nil, on: connection)
     }
