@@ -29,7 +29,7 @@ package struct Listeners: Sendable {
     let open: OpenChannels
     let urls: @Sendable (ListenerName) -> String?
     let logger: Logger
-    private let directory = RouteDirectory()
+    let directory = RouteDirectory()
 
     /// Shares a realm, limits, a list of what is open, and a logger.
     ///
@@ -52,7 +52,7 @@ package struct Listeners: Sendable {
         self.logger = logger
     }
 
-    private func face(_ name: ListenerName) -> ListenerFace {
+    func face(_ name: ListenerName) -> ListenerFace {
         ListenerFace(name: name, realm: realm, directory: directory, urls: urls, logger: logger)
     }
 
@@ -62,14 +62,10 @@ package struct Listeners: Sendable {
         webhooks: WebhookRoutes, discovery: DiscoveryRoutes, onRunning: @escaping @Sendable (Int) -> Void
     ) -> any Service {
         let face = face(.public)
-        let router = ListedRouter(PublicContext.self, listener: .public, directory: directory)
-        router.add(middleware: ErrorResponseMiddleware(face: face, policy: policy))
-        certificates.addPublic(to: router)
-        providers.add(to: router)
-        webhooks.add(to: router)
-        discovery.add(to: router)
+        let router = publicRouter(
+            certificates: certificates, providers: providers, webhooks: webhooks, discovery: discovery)
         let (accepted, failures) = gate("public", total: limits.maximumConnections)
-        return application(router.router, at: address, accepted, onRunning: onRunning) { responder in
+        return application(router, at: address, accepted, onRunning: onRunning) { responder in
             TLSListenerChannel(
                 tls: tls, verifyChain: nil, onConnect: { _ in }, connections: ConnectionTable(), limits: limits,
                 maximumStreams: limits.publicStreams, open: open, accepted: accepted, failures: failures, face: face,
@@ -86,24 +82,13 @@ package struct Listeners: Sendable {
         onRunning: @escaping @Sendable (Int) -> Void
     ) -> any Service {
         let face = face(.client)
-        let router = ListedRouter(ClientContext.self, listener: .client, directory: directory)
-        router.add(
-            middleware: ErrorResponseMiddleware(face: face, policy: policy) { context in
-                context.current.map { sessions.issueNonce($0) }
-            })
-        router.add(middleware: RequireCertificate(judge: judge))
-        certificates.addClient(to: router)
-        sessions.add(to: router)
-        let behind = RequireSession(
-            check: sessions.check, open: sessions.open, realm: realm, allowsIdentityToken: true)
-        phones.add(to: router, behind: behind)
-        cards.add(to: router, behind: behind)
-        users.add(to: router, behind: behind)
-        authorizations.add(to: router, behind: behind)
+        let router = clientRouter(
+            judge: judge, certificates: certificates, sessions: sessions, phones: phones, cards: cards, users: users,
+            authorizations: authorizations)
         // A failure is said to the first request, which is judged again.
         let onConnect: @Sendable (ClientConnection) async -> Void = { try? await judge($0) }
         let (accepted, failures) = gate("client", total: limits.maximumConnections)
-        return application(router.router, at: address, accepted, onRunning: onRunning) { responder in
+        return application(router, at: address, accepted, onRunning: onRunning) { responder in
             TLSListenerChannel(
                 tls: tls, verifyChain: verifyChain, onConnect: onConnect, connections: connections, limits: limits,
                 maximumStreams: limits.clientStreams, open: open, accepted: accepted, failures: failures, face: face,
@@ -118,11 +103,9 @@ package struct Listeners: Sendable {
         at address: ListenerAddress, tls: ListenerTLS?, routes: OpsRoutes, onRunning: @escaping @Sendable (Int) -> Void
     ) -> any Service {
         let face = face(.ops)
-        let router = ListedRouter(PublicContext.self, listener: .ops, directory: directory)
-        router.add(middleware: ErrorResponseMiddleware(face: face, policy: policy))
-        routes.add(to: router)
+        let router = opsRouter(routes)
         let (accepted, failures) = gate("ops", total: Self.opsConnections)
-        return application(router.router, at: address, accepted, onRunning: onRunning) {
+        return application(router, at: address, accepted, onRunning: onRunning) {
             responder -> any ServerChildChannel in
             guard let tls else {
                 return PlainListenerChannel(

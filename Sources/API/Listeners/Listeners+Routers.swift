@@ -1,0 +1,45 @@
+import Hummingbird
+import Operations
+
+/// What is asked on each listener: its routes, behind what holds for all of them.
+extension Listeners {
+    func publicRouter(
+        certificates: CertificateRoutes, providers: ProviderRoutes, webhooks: WebhookRoutes, discovery: DiscoveryRoutes
+    ) -> Router<PublicContext> {
+        let router = ListedRouter(PublicContext.self, listener: .public, directory: directory)
+        router.add(middleware: ErrorResponseMiddleware(face: face(.public), policy: policy))
+        certificates.addPublic(to: router)
+        providers.add(to: router)
+        webhooks.add(to: router)
+        discovery.add(to: router)
+        return router.router
+    }
+
+    func clientRouter(
+        judge: AuthenticateConnection, certificates: CertificateRoutes, sessions: SessionRoutes, phones: PhoneRoutes,
+        cards: CardRoutes, users: UserRoutes, authorizations: AuthorizationRoutes
+    ) -> Router<ClientContext> {
+        let router = ListedRouter(ClientContext.self, listener: .client, directory: directory)
+        router.add(
+            middleware: ErrorResponseMiddleware(face: face(.client), policy: policy) { context in
+                context.current.map { sessions.issueNonce($0) }
+            })
+        router.add(middleware: RequireCertificate(judge: judge))
+        certificates.addClient(to: router)
+        sessions.add(to: router)
+        let behind = RequireSession(
+            check: sessions.check, open: sessions.open, realm: realm, allowsIdentityToken: true)
+        phones.add(to: router, behind: behind)
+        cards.add(to: router, behind: behind)
+        users.add(to: router, behind: behind)
+        authorizations.add(to: router, behind: behind)
+        return router.router
+    }
+
+    func opsRouter(_ routes: OpsRoutes) -> Router<PublicContext> {
+        let router = ListedRouter(PublicContext.self, listener: .ops, directory: directory)
+        router.add(middleware: ErrorResponseMiddleware(face: face(.ops), policy: policy))
+        routes.add(to: router)
+        return router.router
+    }
+}
