@@ -179,7 +179,10 @@ let package = Package(
         .testTarget(
             name: "APITests",
             dependencies: [
-                "Encoding", "Domain", "Database", "Repositories", "Operations", "API", "Fixtures", hummingbird, logging,
+                "Encoding", "Domain", "Tokens", "Database", "Repositories", "Operations", "API", "Fixtures",
+                hummingbird,
+                logging,
+                .product(name: "Metrics", package: "swift-metrics"),
                 .product(name: "NIOEmbedded", package: "swift-nio"),
                 .product(name: "NIOHTTP2", package: "swift-nio-http2"),
                 .product(name: "NIOHPACK", package: "swift-nio-http2"),

@@ -1,0 +1,79 @@
+import Domain
+import Encoding
+import Foundation
+import HTTPTypes
+import Hummingbird
+import Testing
+
+@testable import API
+
+/// One answer of one route: a success, or a refusal by its code and reason.
+struct RouteCase: Sendable, CustomTestStringConvertible {
+    /// Method and template, such as `DELETE /sessions/{id}`.
+    let route: String
+    let status: Int
+    let code: String?
+    let reason: String?
+    private let policy: Policy
+    private let call: @Sendable (RouterBench) async throws -> Reply
+
+    init(
+        _ route: String, _ status: Int, _ code: Refusal.Code? = nil, reason: String? = nil,
+        policy: Policy = Policy(),
+        _ call: @escaping @Sendable (RouterBench) async throws -> Reply
+    ) {
+        (self.route, self.status, self.code, self.reason) = (route, status, code?.rawValue, reason)
+        (self.policy, self.call) = (policy, call)
+    }
+
+    var testDescription: String { ([route, "\(status)"] + [code, reason].compactMap(\.self)).joined(separator: " ") }
+
+    /// Does it, and judges what holds for every answer.
+    func run() async throws {
+        try await RouterBench.run(policy) { bench in
+            let reply = try await call(bench)
+            let shown = "\(reply.status) \(String(decoding: reply.body, as: UTF8.self))"
+            #expect(reply.status == status && reply.code == code, "\(shown)")
+            #expect(reply.status < 400 || reply.text("reason") == reason, "\(shown)")
+            #expect(Self.fits(reply, route), "\(reply.method) \(reply.path) is another route's answer")
+            reply.judge()
+        }
+    }
+
+    private static func fits(_ reply: Reply, _ route: String) -> Bool {
+        let words = route.split(separator: " ", maxSplits: 1)
+        let template = words[1].split(separator: "/")
+        let path = reply.path.prefix { $0 != "?" }.split(separator: "/")
+        return words[0] == reply.method.rawValue && template.count == path.count
+            && zip(template, path).allSatisfy { $0 == $1 || $0.hasPrefix("{") }
+    }
+}
+
+extension Reply {
+    /// What holds for every answer: a problem is whole (RFC 9457), a refused caller learns how to go on, a length is true,
+    /// and what holds a secret is not stored.
+    func judge() {
+        let shown = "\(method) \(path) \(status)"
+        if let length = headers[.contentLength], method != .head { #expect(length == "\(body.count)", "\(shown)") }
+        if status == 204 { #expect(body.isEmpty && headers[.contentLength] == nil, "\(shown)") }
+        let isJSON = headers[.contentType]?.hasSuffix("json") ?? false
+        guard status >= 400 else {
+            if listener == .client, isJSON { #expect(headers[.cacheControl] == "no-store", "\(shown)") }
+            return
+        }
+        guard path != "/readyz" else { return }
+        #expect(headers[.contentType] == "application/problem+json", "\(shown)")
+        #expect(headers[.cacheControl] == "no-store", "\(shown)")
+        #expect(self["status"] == .integer(Int64(status)), "\(shown)")
+        for member in ["type", "title", "code", "detail", "request_id"] {
+            #expect(text(member)?.isEmpty == false, "\(shown) lacks \(member)")
+        }
+        if status == 401 {
+            let scheme = listener == .client ? "Layer" : "Bearer"
+            #expect(headers[.wwwAuthenticate]?.hasPrefix("\(scheme) realm=\"test\"") == true, "\(shown)")
+            #expect((text("nonce") != nil) == (listener == .client), "\(shown)")
+        }
+        if status == 429 { #expect(headers[.retryAfter].flatMap(Int.init) != nil, "\(shown)") }
+        if code == "certificate_revoked" { #expect(headers[.connection] == "close", "\(shown)") }
+    }
+}

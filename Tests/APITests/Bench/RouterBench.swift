@@ -1,0 +1,192 @@
+import Domain
+import Encoding
+import Fixtures
+import Foundation
+import HTTPTypes
+import Hummingbird
+import Logging
+import Metrics
+import NIOCore
+import NIOEmbedded
+import Operations
+import Synchronization
+import Testing
+
+@testable import API
+
+/// The routes of all three listeners over real operations and a store of their own, asked without a connection.
+struct RouterBench: Sendable {
+    let fixture: ServiceFixture
+    let codes: PhoneCodeKeys
+    let ban: BanSubject
+    let log = CapturedLog()
+    let state = OpsState()
+    let directory: RouteDirectory
+    private let responders:
+        [ListenerName: @Sendable (Request, ApplicationRequestContextSource) async throws -> Response]
+    /// Each route as `POST /sessions`, by listener.
+    let routes: [ListenerName: [String]]
+
+    /// What probes are told.
+    final class OpsState: Sendable {
+        private let ready = Mutex(true)
+        var isReady: Bool {
+            get { ready.withLock { $0 } }
+            set { ready.withLock { $0 = newValue } }
+        }
+    }
+
+    /// Counts for all tests of this process.
+    static let metrics: PrometheusRegistry = {
+        let registry = PrometheusRegistry()
+        MetricsSystem.bootstrap(registry)
+        return registry
+    }()
+
+    /// The usual policy, changed.
+    static func policy(_ change: (inout Policy) -> Void) -> Policy {
+        var policy = Policy()
+        change(&policy)
+        return policy
+    }
+
+    /// Builds it over a new store and runs a body.
+    static func run(_ policy: Policy = Policy(), _ body: (RouterBench) async throws -> Void) async throws {
+        var policy = policy
+        policy.phones.pushApplications = ["arn:aws:sns:us-east-1:123456789012:app/GCM/test"]
+        try await ServiceFixture.run(policy) { try await body(try RouterBench($0)) }
+    }
+
+    init(_ fixture: ServiceFixture) throws {
+        _ = Self.metrics
+        self.fixture = fixture
+        codes = try #require(PhoneCodeKeys([1: Secret([UInt8](repeating: 9, count: 32))]))
+        let clock = fixture.clock
+        let environment = Operations.Environment(now: { clock.now })
+        ban = BanSubject(
+            store: fixture.store, keys: fixture.personalKeys, policy: fixture.policy[\.bans], environment: environment,
+            actor: "admin test")
+        let log = log
+        let listeners = Listeners(
+            realm: ServiceFixture.realm, policy: fixture.policy, maximumConnections: 100, rateLimiting: .on,
+            open: OpenChannels(), urls: { _ in nil }, logger: Logger(label: "test") { _ in log.handler })
+        directory = listeners.directory
+        let certificates = CertificateRoutes(
+            certify: fixture.certify, renew: fixture.renewCertificate, revoke: fixture.revokeCertificate,
+            publish: fixture.publish, chainPEM: ["chain\n"], policy: fixture.policy)
+        let state = state
+        let open = listeners.publicRouter(
+            certificates: certificates, providers: Self.providerRoutes(fixture), webhooks: Self.webhookRoutes(fixture),
+            discovery: Self.discoveryRoutes(fixture))
+        let client = listeners.clientRouter(
+            judge: fixture.judge, certificates: certificates, sessions: Self.sessionRoutes(fixture),
+            phones: Self.phoneRoutes(fixture, codes, environment),
+            cards: CardRoutes(
+                submit: SubmitCard(
+                    store: fixture.store, keys: fixture.personalKeys, askIssuer: nil, policy: fixture.policy,
+                    environment: environment), policy: fixture.policy),
+            users: UserRoutes(serve: fixture.user, policy: fixture.policy),
+            authorizations: Self.authorizationRoutes(fixture, environment))
+        let ops = listeners.opsRouter(
+            OpsRoutes(isReady: { (state.isReady, true, true) }, metrics: { Self.metrics.render() }))
+        routes = [
+            .public: open.routes.map { "\($0.method.rawValue) \($0.path)" },
+            .client: client.routes.map { "\($0.method.rawValue) \($0.path)" },
+            .ops: ops.routes.map { "\($0.method.rawValue) \($0.path)" },
+        ]
+        let (openResponder, clientResponder, opsResponder) = (
+            open.buildResponder(), client.buildResponder(), ops.buildResponder()
+        )
+        responders = [
+            .public: { try await openResponder.respond(to: $0, context: PublicContext(source: $1)) },
+            .client: { try await clientResponder.respond(to: $0, context: ClientContext(source: $1)) },
+            .ops: { try await opsResponder.respond(to: $0, context: PublicContext(source: $1)) },
+        ]
+    }
+
+    /// Sends a request through a listener's router.
+    ///
+    /// - Parameters:
+    ///   - connection: whose handshake it came over; `nil` on the listeners that need no certificate.
+    ///   - body: bytes that are sent with their length, or a stream of them.
+    func send(
+        _ listener: ListenerName, _ call: String, headers: HTTPFields = [:], body: RequestBody? = nil,
+        on connection: ClientConnection? = nil, from address: String = "192.0.2.1"
+    ) async throws -> Reply {
+        let words = call.split(separator: " ", maxSplits: 1).map(String.init)
+        let method = try #require(HTTPRequest.Method(words[0]))
+        let request = Request(
+            head: HTTPRequest(
+                method: method, scheme: "https", authority: "localhost", path: words[1], headerFields: headers),
+            body: body ?? RequestBody(buffer: ByteBuffer()))
+        let log = log
+        var logger = Logger(label: "test") { _ in log.handler }
+        logger[metadataKey: "hb.request.id"] = .stringConvertible(UUID())
+        let source = ApplicationRequestContextSource(channel: NIOAsyncTestingChannel(), logger: logger)
+        let responder = try #require(responders[listener])
+        let peer = try SocketAddress(ipAddress: address, port: 4711)
+        let response = try await CurrentConnection.$peerAddress.withValue(peer) {
+            try await CurrentConnection.$value.withValue(connection) { try await responder(request, source) }
+        }
+        let written = WrittenBody()
+        try await response.body.write(written)
+        return Reply(
+            listener: listener, method: method, path: words[1], status: response.status.code,
+            headers: response.headers, body: written.bytes)
+    }
+
+    /// The value of a counter whose line begins so.
+    func counted(_ series: String) -> Int {
+        let line = Self.metrics.render().split(separator: "\n").first { $0.hasPrefix("countersign_" + series + " ") }
+        return line.flatMap { Int($0.split(separator: " ").last ?? "") } ?? 0
+    }
+
+    private final class WrittenBody: ResponseBodyWriter {
+        private let buffer = Mutex(ByteBuffer())
+        var bytes: [UInt8] { buffer.withLock { Array($0.readableBytesView) } }
+        func write(_ part: ByteBuffer) async throws { buffer.withLock { _ = $0.writeImmutableBuffer(part) } }
+        func finish(_ trailers: HTTPFields?) async throws {}
+    }
+}
+
+/// What a router answered.
+struct Reply: Sendable {
+    let listener: ListenerName
+    let method: HTTPRequest.Method
+    let path: String
+    let status: Int
+    let headers: HTTPFields
+    let body: [UInt8]
+
+    /// The body's member; a problem's or an answer's.
+    subscript(name: String) -> JSONValue? { (try? StrictJSON.parse(body))?[name] }
+    func text(_ name: String) -> String? { self[name]?.text }
+    var code: String? { status >= 400 ? text("code") : nil }
+}
+
+/// The log of a bench.
+final class CapturedLog: Sendable {
+    private let kept = Mutex<[String]>([])
+    var lines: [String] { kept.withLock { $0 } }
+
+    var handler: any LogHandler { Handler(log: self) }
+
+    private struct Handler: LogHandler {
+        let log: CapturedLog
+        var metadata: Logger.Metadata = [:]
+        var logLevel = Logger.Level.info
+        subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+            get { metadata[key] }
+            set { metadata[key] = newValue }
+        }
+
+        init(log: CapturedLog) { self.log = log }
+
+        func log(event: LogEvent) {
+            let words = (event.metadata ?? [:]).sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }
+            log.kept.withLock {
+                $0.append("\(event.level) \(event.message) " + words.joined(separator: " "))
+            }
+        }
+    }
+}

@@ -1,0 +1,61 @@
+import Domain
+import Encoding
+import Fixtures
+import Foundation
+import HTTPTypes
+import Hummingbird
+import NIOCore
+import Operations
+import Testing
+
+@testable import API
+
+@Suite("The routes of discovery and of probes")
+struct DiscoveryRouteTests {
+    @Test("answer, and refuse by each code of theirs", arguments: cases)
+    func answers(_ one: RouteCase) async throws { try await one.run() }
+
+    private static func described(_ call: String, _ bench: RouterBench) async throws -> Reply {
+        let reply = try await bench.open(call)
+        #expect(reply.text("realm") == "test" && reply.text("nonce_endpoint") == "https://client.example/nonces")
+        #expect(reply.text("certificates_endpoint") == "https://public.example/certificates")
+        return reply
+    }
+
+    static let cases: [RouteCase] = [
+        RouteCase("GET /", 200) { bench in try await described("GET /", bench) },
+        RouteCase("GET /.well-known/countersign", 200) { bench in
+            try await described("GET /.well-known/countersign", bench)
+        },
+        RouteCase("GET /.well-known/jwks.json", 200) { bench in
+            let reply = try await bench.open("GET /.well-known/jwks.json")
+            #expect(reply["keys"] == .array([.object(["kid": .string("key")])]))
+            return reply
+        },
+        RouteCase("GET /openapi.json", 200) { bench in
+            let reply = try await bench.open("GET /openapi.json")
+            let text = String(decoding: reply.body, as: UTF8.self)
+            #expect(text.contains("https://client.example") && !text.contains("https://127.0.0.1:844"))
+            return reply
+        },
+        RouteCase("GET /livez", 200) { bench in try await bench.send(.ops, "GET /livez") },
+        RouteCase("GET /readyz", 200) { bench in
+            let reply = try await bench.send(.ops, "GET /readyz")
+            #expect(reply["ready"] == .bool(true))
+            return reply
+        },
+        RouteCase("GET /readyz", 503) { bench in
+            bench.state.isReady = false
+            let reply = try await bench.send(.ops, "GET /readyz")
+            #expect(reply["ready"] == .bool(false) && reply["store"] == .bool(false) && reply["view"] == .bool(true))
+            return reply
+        },
+        RouteCase("GET /metrics", 200) { bench in
+            _ = try await bench.send(.ops, "GET /livez")
+            let reply = try await bench.send(.ops, "GET /metrics")
+            #expect(reply.headers[.contentType] == "text/plain; version=0.0.4; charset=utf-8")
+            #expect(String(decoding: reply.body, as: UTF8.self).contains(#"route="GET /livez""#))
+            return reply
+        },
+    ]
+}

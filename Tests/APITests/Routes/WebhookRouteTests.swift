@@ -1,0 +1,74 @@
+import Domain
+import Encoding
+import Fixtures
+import Foundation
+import HTTPTypes
+import Hummingbird
+import NIOCore
+import Operations
+import Testing
+
+@testable import API
+
+@Suite("The routes of webhooks and events")
+struct WebhookRouteTests {
+    @Test("answer, and refuse by each code of theirs", arguments: cases)
+    func answers(_ one: RouteCase) async throws { try await one.run() }
+
+    private static let url = #"{"url":"https://receiver.invalid/hook"}"#
+
+    /// Tells that a user's sessions are over, by a Security Event Token.
+    private static func logout(_ user: String, _ bench: RouterBench) throws -> String {
+        let fixture = bench.fixture
+        let provider = fixture.registration.provider.id.description
+        var draft = TokenDraft(header: [JSONMember(name: "alg", value: .string("ES256"))])
+        draft[header: "typ"] = .string("secevent+jwt")
+        draft[header: "kid"] = .string(fixture.registration.keyID.description)
+        draft[claim: "iss"] = .string(provider)
+        draft[claim: "aud"] = .string(ServiceFixture.realm)
+        draft[claim: "iat"] = .integer(Int64(fixture.clock.now.timeIntervalSince1970))
+        draft[claim: "jti"] = .string(UUID().uuidString)
+        draft[claim: "sub_id"] = .object(["format": .string("iss_sub"), "iss": .string(provider), "sub": .string(user)])
+        draft[claim: "events"] = .object([JSONMember(name: ProviderEvent.sessionRevokedType, value: .object([]))])
+        return try fixture.signer.sign(draft)
+    }
+
+    private static let event = "application/secevent+jwt"
+
+    static let cases: [RouteCase] = [
+        RouteCase("PUT /provider/webhook", 200) { bench in
+            let reply = try await bench.proven("PUT /provider/webhook", body: url)
+            #expect(reply.text("url") == "https://receiver.invalid/hook")
+            return reply
+        },
+        RouteCase("PUT /provider/webhook", 400, .malformedRequest) { bench in
+            try await bench.proven("PUT /provider/webhook", body: #"{"url":"https://127.0.0.1/"}"#)
+        },
+        RouteCase("PUT /provider/webhook", 401, .providerTokenInvalid) { bench in
+            try await bench.provider("PUT /provider/webhook", body: url)
+        },
+        RouteCase("GET /provider/webhook", 200) { bench in
+            _ = try await bench.proven("PUT /provider/webhook", body: url)
+            let reply = try await bench.provider("GET /provider/webhook")
+            #expect(reply.text("url") == "https://receiver.invalid/hook")
+            return reply
+        },
+        RouteCase("GET /provider/webhook", 404, .notFound) { bench in try await bench.provider("GET /provider/webhook")
+        },
+        RouteCase("DELETE /provider/webhook", 204) { bench in
+            _ = try await bench.proven("PUT /provider/webhook", body: url)
+            let reply = try await bench.proven("DELETE /provider/webhook")
+            #expect(try await bench.provider("GET /provider/webhook").status == 404)
+            return reply
+        },
+        RouteCase("POST /provider/events", 202) { bench in
+            let person = try await bench.signIn()
+            let reply = try await bench.open("POST /provider/events", body: try logout("alice", bench), type: event)
+            #expect(try await person.send("GET /me").code == "session_destroyed" && reply.body.isEmpty)
+            return reply
+        },
+        RouteCase("POST /provider/events", 401, .providerTokenInvalid) { bench in
+            try await bench.open("POST /provider/events", body: "x.y.z", type: event)
+        },
+    ]
+}
