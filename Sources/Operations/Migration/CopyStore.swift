@@ -70,7 +70,7 @@ package struct CopyStore: Sendable {
     /// - Parameters:
     ///   - isFinal: puts the source's tables away, and the copy into use.
     ///   - cutsNodes: whether nodes that serve the source may be shut out by that.
-    /// - Throws: `Refusal` `conflict` if the two stores do not belong together, with the reason ``nodesLive`` if nodes
+    /// - Throws: `Refusal` `conflict` if the two stores do not belong together, with the reason `nodes_live` if nodes
     ///   serve the source; `unavailable`, or a `StoreError`.
     package func callAsFunction(
         isFinal: Bool, cutsNodes: Bool = false, progress: @escaping Observer = { _, _, _ in }

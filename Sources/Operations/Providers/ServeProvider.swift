@@ -40,7 +40,7 @@ package struct ServeProvider: Sendable {
     /// Looks at a session token; `nil` for anything that is not the provider's own Authenticated session. Not an
     /// activity: the idle clock goes on.
     ///
-    /// - Throws: ``Refusal`` `provider_token_invalid` if the caller's key was revoked since it proved itself.
+    /// - Throws: `Refusal` `provider_token_invalid` if the caller's key was revoked since it proved itself.
     package func introspect(_ token: String, for caller: ProvenProvider) async throws -> Introspection? {
         let session = try await own(token, of: caller.id)
         // The caller may have held back its body for as long as a request may take.
@@ -133,7 +133,7 @@ package struct ServeProvider: Sendable {
     /// Every defect of an identity token at once; creates and spends nothing. Of another provider's token it says
     /// `unknown_issuer` only.
     ///
-    /// - Throws: ``Refusal`` `provider_token_invalid` if the caller's key was revoked since it proved itself.
+    /// - Throws: `Refusal` `provider_token_invalid` if the caller's key was revoked since it proved itself.
     package func check(_ identityToken: String, for caller: ProvenProvider) async throws -> TokenCheckResult {
         try await store.snapshot { try caller.requireActive(in: $0) }
         let known = caller.known
