@@ -37,8 +37,16 @@ final class PostgreSQLCancellation: Sendable {
 
     private let state = Mutex(State.waiting)
 
+    /// How many seconds a read may go on whose caller gave up. Most are over sooner, so that a service that stops reports
+    /// no failure of its last reads.
+    private static let patience = 1.0
+
     /// The caller gives up.
     func cancel() {
+        DispatchQueue.global().asyncAfter(deadline: .now() + Self.patience) { self.giveUp() }
+    }
+
+    private func giveUp() {
         state.withLock { state in
             if case .running(let canceller) = state { canceller?.cancel() }
             state = .givenUp
