@@ -139,8 +139,12 @@ extension RouterBench {
 
     /// Bans a user, as another process does.
     func ban(_ person: SignedIn) async throws {
+        try await ban(.user(person.session.userID.description))
+    }
+
+    func ban(_ target: BanTarget) async throws {
         let order = try BanOrder(
-            target: .user(person.session.userID.description), scope: .all,
+            target: target, scope: .all,
             reason: try #require(Ban.Reason(rawValue: "spam")),
             note: nil, endsAt: nil, withDevices: false)
         _ = try await ban(order, upTo: nil)

@@ -110,9 +110,9 @@ struct AuthorizationRouteTests {
         RouteCase("GET /authorizations", 200) { bench in
             let (ann, bob) = try await pair(bench)
             let id = try await bench.askPermission(ann, bob)
-            let reply = try await bob.send("GET /authorizations?box=incoming")
+            let reply = try await bob.send("GET /authorizations?box=in")
             guard case .array(let rows) = reply["authorizations"] else { return reply }
-            #expect(rows.count == 1 && rows[0]["id"]?.text == id && rows[0]["box"]?.text == "incoming")
+            #expect(rows.count == 1 && rows[0]["id"]?.text == id && rows[0]["box"]?.text == "in")
             return reply
         },
         RouteCase("GET /authorizations", 400, .malformedRequest) { bench in
@@ -122,7 +122,7 @@ struct AuthorizationRouteTests {
             let (ann, bob) = try await pair(bench)
             let id = try await bench.askPermission(ann, bob)
             let reply = try await ann.send("GET /authorizations/\(id)")
-            #expect(reply.text("id") == id && reply.text("box") == "outgoing")
+            #expect(reply.text("id") == id && reply.text("box") == "out")
             return reply
         },
         RouteCase("GET /authorizations/{id}", 404, .notFound) { bench in

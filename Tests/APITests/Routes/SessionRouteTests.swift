@@ -179,5 +179,13 @@ struct SessionRouteTests {
             bench.fixture.clock.advance(3600)
             return try await person.send("POST /sessions/renew", json: #"{"identity_token":"x"}"#)
         },
+        RouteCase("POST /sessions/renew", 401, .sessionRequired) { bench in
+            let person = try await bench.signIn()
+            return try await bench.client(
+                "POST /sessions/renew", json: #"{"identity_token":"x"}"#, on: person.connection)
+        },
+        RouteCase("DELETE /sessions/current", 401, .sessionRequired) { bench in
+            try await bench.client("DELETE /sessions/current", on: try await bench.signIn().connection)
+        },
     ]
 }
