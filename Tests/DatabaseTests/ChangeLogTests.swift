@@ -96,17 +96,17 @@ import Testing
             var position = try await store.changePosition()
             let isOver = Mutex(false)
             // On a server one transaction is open all the while, and has the lowest number.
-            let (begun, gate) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+            let (begun, gate) = (Tries(), DispatchSemaphore(value: 0))
             let long = Task {
                 guard kind.description == StoreKind.postgresql.description else { return }
                 try await store.write { transaction in
                     try transaction.appendChange(kind: 2, key: [99])
                     _ = try transaction.first("SELECT 1")
-                    begun.signal()
+                    begun.begin()
                     _ = gate.wait(timeout: .now() + 60)
                 }
             }
-            if kind.description == StoreKind.postgresql.description { #expect(await Self.wait(for: begun)) }
+            if kind.description == StoreKind.postgresql.description { try await reach { begun.count == 1 } }
             let writers = Task {
                 defer { isOver.withLock { $0 = true } }
                 return try await withThrowingTaskGroup { group in
@@ -142,14 +142,6 @@ import Testing
         lanes.writes = 13
         let address = try PostgreSQLCluster.shared.address(of: directory.lastPathComponent)
         return PostgreSQLDatabase(try PostgreSQLAddress(address), lanes: lanes)
-    }
-
-    private static func wait(for gate: DispatchSemaphore) async -> Bool {
-        await withCheckedContinuation { continuation in
-            DispatchQueue.global().async {
-                continuation.resume(returning: gate.wait(timeout: .now() + 10) == .success)
-            }
-        }
     }
 
     @Test(
@@ -224,15 +216,15 @@ import Testing
                 let foreign = try StoreKind.postgresql.open(directory) { Date() }
                 try await foreign.migrate([PostgreSQLTests.accounts])
                 var position = try await store.changePosition()
-                let (begun, gate) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+                let (begun, gate) = (Tries(), DispatchSemaphore(value: 0))
                 let holder = Task {
                     try await foreign.write { transaction in
                         try transaction.execute("UPDATE accounts SET balance = 0 WHERE id = 1")
-                        begun.signal()
+                        begun.begin()
                         _ = gate.wait(timeout: .now() + 60)
                     }
                 }
-                #expect(await Self.wait(for: begun))
+                try await reach { begun.count == 1 }
                 for number in 1...20 {
                     try await Self.append(store, [UInt8(number)])
                     #expect(try await Self.readOn(store, &position).map(\.key) == [[UInt8(number)]])

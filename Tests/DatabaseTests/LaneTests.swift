@@ -9,20 +9,14 @@ import Testing
 @Suite struct LaneTests {
     private typealias Tries = PostgreSQLTests.Tries
 
-    /// Waits off the threads that tasks share; `false` where the gate stays shut for ten seconds.
-    private static func wait(for gate: DispatchSemaphore) async -> Bool {
-        await withCheckedContinuation { continuation in
-            DispatchQueue.global().async {
-                continuation.resume(returning: gate.wait(timeout: .now() + 10) == .success)
-            }
-        }
-    }
-
     private static func open(_ directory: URL, _ change: (inout LaneSizes) -> Void) throws -> PostgreSQLDatabase {
         var lanes = LaneSizes()
         change(&lanes)
         let address = try PostgreSQLCluster.shared.address(of: directory.lastPathComponent)
-        return PostgreSQLDatabase(try PostgreSQLAddress(address), lanes: lanes)
+        var timeouts = PostgreSQLTimeouts()
+        // A machine that is busy is slow, and none of these tests is about time.
+        timeouts.statement = 60
+        return PostgreSQLDatabase(try PostgreSQLAddress(address), lanes: lanes, timeouts: timeouts)
     }
 
     @Test("While every connection that writes and reads is taken, an administrator's write and read go through")
@@ -30,16 +24,16 @@ import Testing
         try await withTemporaryDirectory { directory in
             let store = try Self.open(directory) { ($0.writes, $0.reads) = (2, 2) }
             try await store.migrate([PostgreSQLTests.accounts])
-            let (begun, gate) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+            let (begun, gate) = (Tries(), DispatchSemaphore(value: 0))
             let hold: @Sendable (any Transaction) throws -> Bool = { transaction in
                 _ = try transaction.first("SELECT 1")
-                begun.signal()
+                begun.begin()
                 return gate.wait(timeout: .now() + 60) == .success
             }
             let holders = (0..<2).flatMap { _ in
                 [Task { try await store.write(hold) }, Task { try await store.read(hold) }]
             }
-            for _ in holders { #expect(await Self.wait(for: begun)) }
+            try await reach { begun.count == holders.count }
             try await store.write(on: .administration) { try $0.execute("DELETE FROM accounts WHERE id = 1") }
             let left = try await store.read(on: .administration) { try $0.query("SELECT id FROM accounts").count }
             #expect(left == 1)
@@ -54,19 +48,19 @@ import Testing
         try await withTemporaryDirectory { directory in
             let path = directory.appendingPathComponent("store.db").path
             let store = try SQLiteDatabase(path: path, clock: { Date(timeIntervalSince1970: 0) })
-            let (begun, gate) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+            let (begun, gate) = (Tries(), DispatchSemaphore(value: 0))
             let order = Order()
             let holder = Task {
                 try await store.write { _ in
-                    begun.signal()
+                    begun.begin()
                     _ = gate.wait(timeout: .now() + 60)
                 }
             }
-            #expect(await Self.wait(for: begun))
+            try await reach { begun.count == 1 }
             let usual = (0..<600).map { _ in Task { try await store.write { _ in order.add(.usual) } } }
-            for _ in 0..<10_000 where store.writer.waiting < 600 { try await Task.sleep(for: .milliseconds(1)) }
+            try await reach { store.writer.waiting == 600 }
             let urgent = Task { try await store.write(on: .administration) { _ in order.add(.administration) } }
-            for _ in 0..<10_000 where store.writer.waiting < 601 { try await Task.sleep(for: .milliseconds(1)) }
+            try await reach { store.writer.waiting == 601 }
             gate.signal()
             try await holder.value
             for task in usual + [urgent] { try await task.value }
@@ -90,7 +84,7 @@ import Testing
                     try transaction.execute("DO 'BEGIN RAISE EXCEPTION SQLSTATE ''40001''; END'")
                 }
             }
-            for _ in 0..<10_000 where tries.count == 0 { try await Task.sleep(for: .milliseconds(1)) }
+            try await reach { tries.count > 0 }
             for _ in 0..<10 {
                 try await store.write { try $0.execute("UPDATE accounts SET balance = balance + 1 WHERE id = 1") }
                 served.begin()
@@ -115,7 +109,7 @@ import Testing
                     try transaction.execute("DO 'BEGIN RAISE EXCEPTION SQLSTATE ''40001''; END'")
                 }
             }
-            for _ in 0..<10_000 where tries.count < 3 { try await Task.sleep(for: .milliseconds(1)) }
+            try await reach { tries.count >= 3 }
             try await store.close()
             #expect(tries.count == 12)
             try await writer.value
@@ -128,11 +122,8 @@ import Testing
                 + "AND pid <> pg_backend_pid()")
     }
 
-    private static func reach(_ mark: String, sleepers: Int) async throws {
-        for _ in 0..<100 where try countSleepers(mark) != "\(sleepers)\n" {
-            try await Task.sleep(for: .milliseconds(100))
-        }
-        #expect(try countSleepers(mark) == "\(sleepers)\n")
+    private static func waitFor(_ mark: String, sleepers: Int) async throws {
+        try await reach { try countSleepers(mark) == "\(sleepers)\n" }
     }
 
     @Test("A reader who gives up has the server give up too, and the next one is served")
@@ -140,15 +131,15 @@ import Testing
         try await withTemporaryDirectory { directory in
             let store = try Self.open(directory) { $0.reads = 1 }
             let mark = "mark_\(UInt32.random(in: 0...UInt32.max))"
-            let reader = Task { try await store.read { try $0.query("SELECT pg_sleep(9) AS \(mark)") } }
-            try await Self.reach(mark, sleepers: 1)
+            let reader = Task { try await store.read { try $0.query("SELECT pg_sleep(50) AS \(mark)") } }
+            try await Self.waitFor(mark, sleepers: 1)
             // It waits in line, and is not run at all.
-            let second = Task { try await store.read { try $0.query("SELECT pg_sleep(9) AS \(mark)") } }
+            let second = Task { try await store.read { try $0.query("SELECT pg_sleep(50) AS \(mark)") } }
             second.cancel()
             reader.cancel()
             await #expect(throws: StoreError.unavailable(reason: "")) { try await reader.value }
             await #expect(throws: StoreError.unavailable(reason: "")) { try await second.value }
-            try await Self.reach(mark, sleepers: 0)
+            try await Self.waitFor(mark, sleepers: 0)
             #expect(try await store.read { try $0.first("SELECT 1") } == Row([1]))
             try await store.close()
         }
@@ -160,7 +151,7 @@ import Testing
             let address = try PostgreSQLAddress(
                 try PostgreSQLCluster.shared.address(of: directory.lastPathComponent))
             var timeouts = PostgreSQLTimeouts()
-            (timeouts.statement, timeouts.grace) = (0.5, 0.5)
+            (timeouts.statement, timeouts.grace) = (4, 1)
             let store = PostgreSQLDatabase(address, timeouts: timeouts)
             let (mark, tries) = ("mark_\(UInt32.random(in: 0...UInt32.max))", Tries())
             await #expect(throws: TransactionTests.Interruption()) {
@@ -170,7 +161,7 @@ import Testing
                     _ = try transaction.query("SELECT pg_sleep(60) AS \(mark)")
                 }
             }
-            try await Self.reach(mark, sleepers: 0)
+            try await Self.waitFor(mark, sleepers: 0)
             try await store.close()
         }
     }

@@ -1,0 +1,10 @@
+import Testing
+
+/// Waits until something holds, for a minute at most: a machine that is busy is slow.
+func reach(_ condition: () async throws -> Bool) async throws {
+    for _ in 0..<6000 {
+        if try await condition() { return }
+        try await Task.sleep(for: .milliseconds(10))
+    }
+    Issue.record("what the test waits for did not come")
+}
