@@ -101,7 +101,7 @@ struct Revocations {
             }
         }
         let last = device
-        try await store.write { try ChangeLog($0).announce(.device(last)) }
+        try await store.write { try ChangeLog($0).append(.device(last)) }
         try await store.close()
     }
 

@@ -15,17 +15,19 @@ package struct ServiceFixture: Sendable {
     package let clock: Clock
     package let policy: CurrentPolicy
     package let signer: ProviderSigner
-    package let registration: AdministerProviders.Registration
+    package let registration: AddProvider.Registration
     package let sessions: SessionCache
     package let certificates: CertificateCache
     package let providers: ProviderCache
     package let housekeeping: Housekeeping
-    package let bans: RefuseBanned
+    package let context: ServiceContext
+    package let admin: AdminContext
+    package let issuing: IssueCertificate
     package let judge: AuthenticateConnection
     package let nonces: IssueNonce
     package let certify: CertifyDevice
     package let renewCertificate: RenewCertificate
-    package let revokeCertificate: RevokeCertificate
+    package let revokeCertificate: RevocationCalls
     package let publish: PublishRevocationList
     package let personalKeys: PersonalKeys
     package let wrappingKey: SymmetricKey
@@ -35,13 +37,13 @@ package struct ServiceFixture: Sendable {
     package let resume: ResumeSession
     package let renew: RenewSession
     package let end: EndSession
-    package let serve: ServeProvider
+    package let serve: ProviderCalls
     package let authenticate: AuthenticateProvider
-    package let providerKeys: ManageProviderKeys
+    package let providerKeys: ProviderKeyCalls
     package let webhook: ManageWebhook
     package let receive: ReceiveProviderEvent
     package let watch: CacheInvalidator
-    package let user: ServeUser
+    package let user: OwnDataCalls
 
     package static let realm = "test"
 
@@ -87,67 +89,69 @@ package struct ServiceFixture: Sendable {
             (signer, registration) = (other.signer, other.registration)
         } else {
             signer = try ProviderSigner(.es256)
-            registration = try await AdministerProviders(
-                store: store, environment: environment, actor: "admin test"
-            ).add(name: "Test", slug: nil, account: nil, avatarHosts: [], key: try signer.verificationKey)
+            registration = try await AddProvider(
+                AdminContext(store: store, environment: environment, actor: "admin test")
+            )(name: "Test", slug: nil, account: nil, avatarHosts: [], key: try signer.verificationKey)
         }
-        sessions = SessionCache(store: store)
-        certificates = CertificateCache(store: store)
-        providers = ProviderCache(store: store)
-        housekeeping = Housekeeping(
-            store: store, sessions: sessions, certificates: certificates, policy: policy, environment: environment)
+        admin = AdminContext(store: store, environment: environment, actor: "admin test")
         let authority = try TestAuthority().authority
         let publish = PublishRevocationList(store: store, authority: authority, environment: environment)
         self.publish = publish
-        watch = CacheInvalidator(
-            store: store, sessions: sessions, certificates: certificates, providers: providers, policy: policy,
-            environment: environment
-        ) { _ in publish.suspect() }
+        let node = ServingNode(caches: Caches(store: store), onDeviceChange: { _ in publish.suspect() })
+        (sessions, certificates, providers) = (node.caches.sessions, node.caches.certificates, node.caches.providers)
+        watch = CacheInvalidator(store: store, node: node, policy: policy, environment: environment)
         try await watch.poll()
-        let secret = Secret([UInt8](repeating: 1, count: 32))
-        let generation = try await store.read { try RestoreRepository($0).nonceGeneration() }
-        let key = NonceKey(secret, generation: generation)
-        bans = RefuseBanned(key: ExportKey(secret, generation: generation))
-        let verify = VerifyIdentity(
-            realm: Self.realm, providers: providers, nonceKey: key, policy: policy, environment: environment)
         wrappingKey = other?.wrappingKey ?? SymmetricKey(size: .bits256)
         indexKey = other?.indexKey ?? SymmetricKey(size: .bits256)
         personalKeys = try keys ?? PersonalKeys(wrapping: [1: wrappingKey], index: [1: indexKey])
-        let issuing = IssueCertificate(
-            authority: authority, baseURL: "https://countersign.example", policy: policy,
-            environment: environment)
-        judge = AuthenticateConnection(store: store, certificates: certificates, watch: watch, environment: environment)
-        nonces = IssueNonce(key: key, policy: policy, environment: environment)
-        certify = CertifyDevice(
-            store: store, keys: personalKeys, issuing: issuing, providers: providers, watch: watch, realm: Self.realm,
-            verifyCaptcha: { $0 == "solved" }, policy: policy, rateLimiting: .on, environment: environment)
-        renewCertificate = RenewCertificate(
-            store: store, issuing: issuing, policy: policy, rateLimiting: .on, environment: environment)
-        revokeCertificate = RevokeCertificate(store: store, watch: watch, environment: environment)
-        open = OpenSession(
-            store: store, keys: personalKeys, verify: verify, bans: bans, sessions: sessions, policy: policy,
-            rateLimiting: .on, environment: environment)
-        check = CheckSession(store: store, sessions: sessions, policy: policy, environment: environment)
-        resume = ResumeSession(
-            store: store, check: check, providers: providers, policy: policy, environment: environment)
-        renew = RenewSession(
-            store: store, check: check, verify: verify, bans: bans, sessions: sessions, policy: policy,
-            environment: environment)
-        end = EndSession(store: store, check: check, sessions: sessions, policy: policy, environment: environment)
-        user = ServeUser(
-            store: store, keys: personalKeys, providers: providers, bans: bans, sessions: sessions, policy: policy,
-            environment: environment)
-        authenticate = AuthenticateProvider(
-            realm: Self.realm, store: store, providers: providers, watch: watch, policy: policy,
-            environment: environment)
-        providerKeys = ManageProviderKeys(store: store, watch: watch, environment: environment)
-        webhook = ManageWebhook(store: store, allowingLoopback: false, environment: environment)
-        receive = ReceiveProviderEvent(
-            realm: Self.realm, store: store, providers: providers, sessions: sessions, watch: watch, policy: policy,
-            environment: environment)
-        serve = ServeProvider(
-            realm: Self.realm, store: store, keys: personalKeys, sessions: sessions, nonceKey: key, policy: policy,
-            environment: environment)
+        let secret = Secret([UInt8](repeating: 1, count: 32))
+        let generation = try await store.read { try RestoreRepository($0).nonceGeneration() }
+        guard let codes = PhoneCodeKeys([1: Secret([UInt8](repeating: 9, count: 32))]) else {
+            throw Refusal(.unavailable, "no key")
+        }
+        let context = ServiceContext(
+            realm: Self.realm,
+            keys: ServiceKeys(
+                personal: personalKeys, phoneCodes: codes, nonces: NonceKey(secret, generation: generation),
+                exports: ExportKey(secret, generation: generation)),
+            rateLimiting: .on, node: node, invalidator: watch)
+        self.context = context
+        issuing = IssueCertificate(context, authority: authority, baseURL: "https://countersign.example")
+        housekeeping = Housekeeping(context)
+        judge = AuthenticateConnection(context)
+        nonces = IssueNonce(context)
+        certify = CertifyDevice(context, issuing: issuing, verifyCaptcha: { $0 == "solved" })
+        renewCertificate = RenewCertificate(context, issuing: issuing)
+        revokeCertificate = RevocationCalls(context, admin)
+        open = OpenSession(context)
+        check = CheckSession(context)
+        resume = ResumeSession(context)
+        renew = RenewSession(context)
+        end = EndSession(context)
+        user = OwnDataCalls(context)
+        authenticate = AuthenticateProvider(context)
+        providerKeys = ProviderKeyCalls(context, admin)
+        webhook = ManageWebhook(context, allowingLoopback: false)
+        receive = ReceiveProviderEvent(context)
+        serve = ProviderCalls(context)
+    }
+
+    /// The same context with something else in it: other keys, a store that misbehaves, another node on the store.
+    ///
+    /// - Parameter ahead: how many seconds its clock is ahead.
+    package func context(
+        rateLimiting: RateLimiting = .on, keys: PersonalKeys? = nil, store: (any Database)? = nil,
+        ahead: TimeInterval = 0, node: ServingNode? = nil
+    ) -> ServiceContext {
+        let (clock, old) = (clock, context.keys)
+        let invalidator = CacheInvalidator(
+            store: store ?? self.store, node: node ?? context.node, policy: policy,
+            environment: Environment(now: { clock.now + ahead }))
+        return ServiceContext(
+            realm: Self.realm,
+            keys: ServiceKeys(
+                personal: keys ?? old.personal, phoneCodes: old.phoneCodes, nonces: old.nonces, exports: old.exports),
+            rateLimiting: rateLimiting, node: node ?? context.node, invalidator: invalidator)
     }
 
     /// A certification request as a device sends it.

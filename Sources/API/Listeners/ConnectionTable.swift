@@ -1,4 +1,5 @@
 import Domain
+import Foundation
 import NIOCore
 import Operations
 import Synchronization
@@ -11,10 +12,10 @@ package final class ConnectionTable: Sendable {
 
     package var count: Int { open.withLock { $0.count } }
 
-    /// Closes those that no longer count.
-    package func close(unless stillCounts: (ClientConnection) -> Bool) {
+    /// Closes those whose certificate is not valid at a moment.
+    package func closeInvalid(at now: Date) {
         let all = open.withLock { Array($0.values) }
-        for connection in all where !stillCounts(connection) { connection.close() }
+        for connection in all where !connection.isValid(at: now) { connection.close() }
     }
 
     /// Takes users' sessions off every connection, and closes those that nobody else uses.
@@ -28,6 +29,7 @@ package final class ConnectionTable: Sendable {
     }
 
     func remove(_ connection: ClientConnection) {
+        connection.disconnect()
         open.withLock { $0[connection.id] = nil }
     }
 }

@@ -16,7 +16,8 @@ extension Listeners {
     }
 
     func clientRouter(
-        judge: AuthenticateConnection, certificates: CertificateRoutes, sessions: SessionRoutes, phones: PhoneRoutes,
+        authenticate: AuthenticateConnection, certificates: CertificateRoutes, sessions: SessionRoutes,
+        phones: PhoneRoutes,
         cards: CardRoutes, users: UserRoutes, authorizations: AuthorizationRoutes
     ) -> Router<ClientContext> {
         let router = ListedRouter(ClientContext.self, listener: .client, directory: directory)
@@ -24,7 +25,7 @@ extension Listeners {
             middleware: ErrorResponseMiddleware(face: face(.client), policy: policy) { context in
                 context.current.map { sessions.issueNonce($0) }
             })
-        router.add(middleware: RequireCertificate(judge: judge))
+        router.add(middleware: RequireCertificate(authenticate: authenticate))
         certificates.addClient(to: router)
         sessions.add(to: router)
         let behind = RequireSession(

@@ -76,17 +76,18 @@ package struct Listeners: Sendable {
     /// The mutual-TLS listener for certified devices.
     package func makeClient(
         at address: ListenerAddress, tls: ListenerTLS, verifyChain: @escaping @Sendable ([[UInt8]]) -> Bool,
-        connections: ConnectionTable, judge: AuthenticateConnection, certificates: CertificateRoutes,
+        connections: ConnectionTable, authenticate: AuthenticateConnection, certificates: CertificateRoutes,
         sessions: SessionRoutes,
         phones: PhoneRoutes, cards: CardRoutes, users: UserRoutes, authorizations: AuthorizationRoutes,
         onRunning: @escaping @Sendable (Int) -> Void
     ) -> any Service {
         let face = face(.client)
         let router = clientRouter(
-            judge: judge, certificates: certificates, sessions: sessions, phones: phones, cards: cards, users: users,
+            authenticate: authenticate, certificates: certificates, sessions: sessions, phones: phones, cards: cards,
+            users: users,
             authorizations: authorizations)
-        // A failure is said to the first request, which is judged again.
-        let onConnect: @Sendable (ClientConnection) async -> Void = { try? await judge($0) }
+        // A failure is said to the first request, which is checked again.
+        let onConnect: @Sendable (ClientConnection) async -> Void = { try? await authenticate($0) }
         let (accepted, failures) = gate("client", total: limits.maximumConnections)
         return application(router, at: address, accepted, onRunning: onRunning) { responder in
             TLSListenerChannel(

@@ -69,7 +69,7 @@ struct ErrorResponseMiddleware<Context: ListenerContext>: RouterMiddleware {
         if problem.refusal?.code == .payloadTooLarge || (passing?.cause ?? error) is HTTPDefect {
             response.headers[.connection] = "close"
         }
-        if let passing { response.tell(passing.opened) }
+        if let passing { response.report(passing.opened) }
         return (response, problem)
     }
 

@@ -4,20 +4,20 @@ import Hummingbird
 import Metrics
 import Operations
 
-/// Judges the certificate before anything else of a request is looked at.
+/// Verifies the certificate before anything else of a request is looked at.
 struct RequireCertificate: RouterMiddleware {
-    let judge: AuthenticateConnection
+    let authenticate: AuthenticateConnection
 
     func handle(
         _ request: Request, context: ClientContext, next: (Request, ClientContext) async throws -> Response
     ) async throws -> Response {
-        try await judge(try context.connection)
+        try await authenticate(try context.connection)
         return try await next(request, context)
     }
 }
 
 /// Lets a protected action pass: by a session's token, or, where the path allows it, by an identity token that creates
-/// the session in passing.
+/// the session with the request.
 struct RequireSession: RouterMiddleware {
     let check: CheckSession
     let open: OpenSession
@@ -50,7 +50,7 @@ struct RequireSession: RouterMiddleware {
             } catch {
                 throw ActionFailedAfterSignIn(cause: error, opened: opened)
             }
-            response.tell(opened)
+            response.report(opened)
             return response
         }
     }
@@ -78,8 +78,8 @@ struct ActionFailedAfterSignIn: Error {
 }
 
 extension Response {
-    /// Says the token of a session that was opened in passing.
-    mutating func tell(_ opened: OpenedSession) {
+    /// Reports the token of a session that the request has opened.
+    mutating func report(_ opened: OpenedSession) {
         headers[values: .layerUserID] = [opened.session.userID.description]
         headers[values: .layerSessionToken] = [opened.token?.text.reveal() ?? ""]
         headers[values: .layerSessionTTL] = [String(opened.lifetime)]

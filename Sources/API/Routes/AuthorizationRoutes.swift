@@ -14,16 +14,12 @@ package struct AuthorizationRoutes: Sendable {
     let block: BlockUser
     let policy: CurrentPolicy
 
-    /// Holds what the routes ask.
-    package init(
-        ask: RequestPermission, answer: AnswerAuthorization, read: ReadAuthorizations, block: BlockUser,
-        policy: CurrentPolicy
-    ) {
-        self.ask = ask
-        self.answer = answer
-        self.read = read
-        self.block = block
-        self.policy = policy
+    package init(_ context: ServiceContext) {
+        ask = RequestPermission(context)
+        answer = AnswerAuthorization(context)
+        read = ReadAuthorizations(context)
+        block = BlockUser(context)
+        policy = context.policy
     }
 
     func add(to router: some RouterMethods<ClientContext>, behind session: RequireSession) {

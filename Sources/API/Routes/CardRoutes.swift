@@ -9,23 +9,25 @@ import Operations
 /// Identity cards, on the client listener behind a session.
 package struct CardRoutes: Sendable {
     let submit: SubmitCard
+    let read: ReadCard
     let policy: CurrentPolicy
 
-    /// Holds what the routes ask.
-    package init(submit: SubmitCard, policy: CurrentPolicy) {
-        self.submit = submit
-        self.policy = policy
+    /// - Parameter askIssuer: asks whoever can confirm a card's data; `nil` where nobody is there to ask.
+    package init(_ context: ServiceContext, askIssuer: SubmitCard.AskIssuer?) {
+        submit = SubmitCard(context, askIssuer: askIssuer)
+        read = ReadCard(context)
+        policy = context.policy
     }
 
     func add(to router: some RouterMethods<ClientContext>, behind session: RequireSession) {
         let protected = router.group("identity-cards").add(middleware: session)
-        protected.post(use: show)
+        protected.post(use: submitCard)
         protected.get(":id") { _, context in
-            answer(try await submit.show(try context.parameters.require("id"), to: try context.checkedSession), .ok)
+            answer(try await read(try context.parameters.require("id"), to: try context.checkedSession), .ok)
         }
     }
 
-    @Sendable private func show(_ request: Request, _ context: ClientContext) async throws -> Response {
+    @Sendable private func submitCard(_ request: Request, _ context: ClientContext) async throws -> Response {
         var members = try await request.members(upTo: policy[\.requests].maximumBody)
         let aamva = try members.optionalString("aamva")
         let mrz = try members.optionalString("mrz")
@@ -37,9 +39,9 @@ package struct CardRoutes: Sendable {
         default: throw Refusal(.malformedRequest, "Send one of $.aamva and $.mrz.")
         }
         do {
-            let judged = try await submit(input, for: try context.checkedSession)
-            count(judged.status.rawValue)
-            return answer(judged, .created)
+            let evaluated = try await submit(input, for: try context.checkedSession)
+            count(evaluated.status.rawValue)
+            return answer(evaluated, .created)
         } catch let refusal as Refusal where refusal.code == .cardRejected {
             count("rejected")
             throw refusal
@@ -50,16 +52,16 @@ package struct CardRoutes: Sendable {
         Counter(label: "cards", dimensions: [("status", status)]).increment()
     }
 
-    private func answer(_ judged: EvaluatedCard, _ status: HTTPResponse.Status) -> Response {
-        let facts = judged.facts
+    private func answer(_ evaluated: EvaluatedCard, _ status: HTTPResponse.Status) -> Response {
+        let facts = evaluated.facts
         return .json(
             status: status,
             [
-                "id": .id(judged.id), "status": .string(judged.status.rawValue),
-                "assurance": .string(judged.assurance.rawValue), "checks": CardCheck.json(judged.checks),
+                "id": .id(evaluated.id), "status": .string(evaluated.status.rawValue),
+                "assurance": .string(evaluated.assurance.rawValue), "checks": CardCheck.json(evaluated.checks),
                 "card": .object([
                     "full_name": .string(facts.fullName), "date_of_birth": .string(facts.dateOfBirth.text),
-                    "age": .integer(Int64(judged.age)), "address": facts.address.map(Self.address) ?? .null,
+                    "age": .integer(Int64(evaluated.age)), "address": facts.address.map(Self.address) ?? .null,
                     "document_number": .string(facts.lastFour), "jurisdiction": .text(facts.jurisdiction),
                     "expires_on": .string(facts.expiresOn.text),
                 ]),

@@ -11,23 +11,23 @@ import Operations
 package struct CertificateRoutes: Sendable {
     let certify: CertifyDevice
     let renew: RenewCertificate
-    let revoke: RevokeCertificate
+    let revoke: RevokeOwnCertificate
     let publish: PublishRevocationList
     private let chain: ByteBuffer
     private let lists = RevocationListBuffers()
     let policy: CurrentPolicy
 
-    /// Holds what the routes ask.
+    /// - Parameter verifyCaptcha: asks the siteverify endpoint about a captcha's response.
     package init(
-        certify: CertifyDevice, renew: RenewCertificate, revoke: RevokeCertificate, publish: PublishRevocationList,
-        chainPEM: [String], policy: CurrentPolicy
+        _ context: ServiceContext, issuing: IssueCertificate, publish: PublishRevocationList,
+        verifyCaptcha: @escaping @Sendable (String) async throws -> Bool
     ) {
-        self.certify = certify
-        self.renew = renew
-        self.revoke = revoke
+        certify = CertifyDevice(context, issuing: issuing, verifyCaptcha: verifyCaptcha)
+        renew = RenewCertificate(context, issuing: issuing)
+        revoke = RevokeOwnCertificate(context)
         self.publish = publish
-        chain = ByteBuffer(string: chainPEM.joined())
-        self.policy = policy
+        chain = ByteBuffer(string: issuing.chainPEM.joined())
+        policy = context.policy
     }
 
     func addPublic(to router: some RouterMethods<PublicContext>) {
@@ -76,7 +76,7 @@ package struct CertificateRoutes: Sendable {
             return answer(try await renew(csr: csr, on: try context.connection))
         }
         router.delete("certificates/current") { _, context in
-            try await revoke.own(of: try context.connection)
+            try await revoke(of: try context.connection)
             Counter(label: "certificates_revoked").increment()
             return Response(status: .noContent, headers: [.connection: "close"])
         }

@@ -14,20 +14,17 @@ package struct PhoneRoutes: Sendable {
     let resend: ResendPhoneCode
     let policy: CurrentPolicy
 
-    /// Holds what the routes ask.
-    package init(
-        start: StartPhoneVerification, check: CheckPhoneVerification, resend: ResendPhoneCode, policy: CurrentPolicy
-    ) {
-        self.start = start
-        self.check = check
-        self.resend = resend
-        self.policy = policy
+    package init(_ context: ServiceContext) {
+        start = StartPhoneVerification(context)
+        check = CheckPhoneVerification(context)
+        resend = ResendPhoneCode(context)
+        policy = context.policy
     }
 
     func add(to router: some RouterMethods<ClientContext>, behind session: RequireSession) {
         let protected = router.group("phone-verifications").add(middleware: session)
-        protected.post(use: begin)
-        protected.post(":id/check", use: compare)
+        protected.post(use: startVerification)
+        protected.post(":id/check", use: checkCode)
         protected.post(":id/resend") { _, context in
             answer(
                 try await resend(
@@ -36,7 +33,7 @@ package struct PhoneRoutes: Sendable {
         }
     }
 
-    @Sendable private func begin(_ request: Request, _ context: ClientContext) async throws -> Response {
+    @Sendable private func startVerification(_ request: Request, _ context: ClientContext) async throws -> Response {
         var members = try await request.members(upTo: policy[\.requests].maximumBody)
         let wanted = StartPhoneVerification.Request(
             phoneNumber: try members.string("phone_number"), region: try members.optionalString("region"),
@@ -47,7 +44,7 @@ package struct PhoneRoutes: Sendable {
         return answer(started, context.logger)
     }
 
-    @Sendable private func compare(_ request: Request, _ context: ClientContext) async throws -> Response {
+    @Sendable private func checkCode(_ request: Request, _ context: ClientContext) async throws -> Response {
         var members = try await request.members(upTo: policy[\.requests].maximumBody)
         let code = try members.string("code")
         try members.rejectUnknown()

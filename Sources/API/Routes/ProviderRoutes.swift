@@ -8,47 +8,51 @@ import Operations
 /// What provider backends call, on the public listener.
 package struct ProviderRoutes: Sendable {
     let authenticate: AuthenticateProvider
-    let keys: ManageProviderKeys
-    let serve: ServeProvider
+    let addOwnKey: AddOwnKey
+    let revokeOwnKey: RevokeOwnKey
+    let introspect: Introspect
+    let revoke: RevokeSession
+    let readClaims: ReadUserClaims
+    let endSessions: EndUserSessions
+    let check: CheckIdentityToken
     let policy: CurrentPolicy
-    let realm: String
 
-    /// Holds what the routes ask.
-    package init(
-        authenticate: AuthenticateProvider, keys: ManageProviderKeys, serve: ServeProvider, policy: CurrentPolicy,
-        realm: String
-    ) {
-        self.authenticate = authenticate
-        self.keys = keys
-        self.serve = serve
-        self.policy = policy
-        self.realm = realm
+    package init(_ context: ServiceContext) {
+        authenticate = AuthenticateProvider(context)
+        addOwnKey = AddOwnKey(context)
+        revokeOwnKey = RevokeOwnKey(context)
+        introspect = Introspect(context)
+        revoke = RevokeSession(context)
+        readClaims = ReadUserClaims(context)
+        endSessions = EndUserSessions(context)
+        check = CheckIdentityToken(context)
+        policy = context.policy
     }
 
     func add(to router: some RouterMethods<PublicContext>) {
         router.get("provider") { request, _ in describe(try await authenticate(request.bearer).known) }
         router.post("provider/keys", use: addKey)
         router.delete("provider/keys/:key_id", use: deleteKey)
-        router.post("introspect", use: introspect)
+        router.post("introspect", use: introspectToken)
         router.post("revoke") { request, _ in
             let caller = try await authenticate(request.bearer)
-            try await serve.revoke(
+            try await revoke(
                 try await request.formField("token", upTo: policy[\.requests].maximumBody), for: caller)
             return Response(status: .ok)
         }
         router.get("provider/users/:external_id") { request, context in
             let caller = try await authenticate(request.bearer)
-            let found = try await serve.known(try externalID(context), of: caller.id)
+            let found = try await readClaims(try externalID(context), of: caller.id)
             func over(_ years: Int) -> JSONValue { found.isOver(years).map { .bool($0) } ?? .null }
             return Response.json([
                 "user_id": .id(found.user.id), "assurance": .string(found.user.assurance.rawValue),
                 "age_over_18": over(18), "age_over_21": over(21), "initials": .text(found.initials),
-                "banned": .bool(try await serve.isBanned(found.user)),
+                "banned": .bool(found.isBanned),
             ])
         }
         router.delete("provider/users/:external_id/sessions") { request, context in
             let caller = try await authenticate(request.bearer)
-            try await serve.endSessions(of: try externalID(context), at: caller)
+            try await endSessions(of: try externalID(context), at: caller)
             return Response(status: .noContent)
         }
         router.post("provider/token-check", use: checkToken)
@@ -67,8 +71,7 @@ package struct ProviderRoutes: Sendable {
         let algorithm = try members.optionalString("alg")
         let proof = try members.string("proof")
         try members.rejectUnknown()
-        let id = try await keys.add(
-            keyText: keyText, algorithm: algorithm, proof: proof, by: caller, realm: realm)
+        let id = try await addOwnKey(keyText: keyText, algorithm: algorithm, proof: proof, by: caller)
         return .json(status: .created, ["key_id": .id(id)])
     }
 
@@ -83,15 +86,14 @@ package struct ProviderRoutes: Sendable {
         guard let id = ProviderKeyID(try context.parameters.require("key_id")[...]) else {
             throw Refusal(.notFound, "The provider has no such key.")
         }
-        try await keys.revoke(
-            id, endingSessions: endingSessions, requester: caller, actor: "provider \(caller.id)")
+        try await revokeOwnKey(id, endingSessions: endingSessions, by: caller)
         return Response(status: .noContent)
     }
 
-    @Sendable private func introspect(_ request: Request, _ context: PublicContext) async throws -> Response {
+    @Sendable private func introspectToken(_ request: Request, _ context: PublicContext) async throws -> Response {
         let caller = try await authenticate(request.bearer)
         let token = try await request.formField("token", upTo: policy[\.requests].maximumBody)
-        guard let found = try await serve.introspect(token, for: caller) else {
+        guard let found = try await introspect(token, for: caller) else {
             return .json(["active": .bool(false)])
         }
         let session = found.session
@@ -109,7 +111,7 @@ package struct ProviderRoutes: Sendable {
         var members = try await request.members(upTo: policy[\.requests].maximumBody)
         let token = try members.string("identity_token")
         try members.rejectUnknown()
-        let result = try await serve.check(token, for: caller)
+        let result = try await check(token, for: caller)
         let defects = result.defects.map {
             JSONValue.object(["reason": .string($0.reason.rawValue), "detail": .string($0.detail)])
         }

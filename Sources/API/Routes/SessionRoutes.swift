@@ -14,24 +14,22 @@ package struct SessionRoutes: Sendable {
     let resume: ResumeSession
     let renew: RenewSession
     let end: EndSession
+    let list: ListSessions
     let policy: CurrentPolicy
     let realm: String
     private let noncesIssued = Counter(label: "nonces_issued")
     private let noncesSpent = Counter(label: "nonces_spent")
 
-    /// Holds what the routes ask.
-    package init(
-        issueNonce: IssueNonce, open: OpenSession, check: CheckSession, resume: ResumeSession, renew: RenewSession,
-        end: EndSession, policy: CurrentPolicy, realm: String
-    ) {
-        self.issueNonce = issueNonce
-        self.open = open
-        self.check = check
-        self.resume = resume
-        self.renew = renew
-        self.end = end
-        self.policy = policy
-        self.realm = realm
+    package init(_ context: ServiceContext) {
+        issueNonce = IssueNonce(context)
+        open = OpenSession(context)
+        check = CheckSession(context)
+        resume = ResumeSession(context)
+        renew = RenewSession(context)
+        end = EndSession(context)
+        list = ListSessions(context)
+        policy = context.policy
+        realm = context.realm
     }
 
     func add(to router: some RouterMethods<ClientContext>) {
@@ -55,7 +53,7 @@ package struct SessionRoutes: Sendable {
         protected.get("sessions/current", use: current)
         let plain = router.group().add(
             middleware: RequireSession(check: check, open: open, realm: realm, allowsIdentityToken: false))
-        plain.get("sessions", use: list)
+        plain.get("sessions", use: listSessions)
         plain.delete("sessions/:id") { _, context in
             try await end.other(try context.parameters.require("id"), by: try context.checkedSession)
             return Response(status: .noContent)
@@ -109,10 +107,10 @@ package struct SessionRoutes: Sendable {
         ])
     }
 
-    @Sendable private func list(_ request: Request, _ context: ClientContext) async throws -> Response {
+    @Sendable private func listSessions(_ request: Request, _ context: ClientContext) async throws -> Response {
         let session = try context.checkedSession
         let policy = policy[\.sessions]
-        let sessions = try await end.list(for: session).map { other, state in
+        let sessions = try await list(for: session).map { other, state in
             JSONValue.object([
                 "id": .id(other.id), "device_id": .id(other.deviceID), "app_id": .id(other.applicationID),
                 "state": .string(state.rawValue), "created_at": .string(other.createdAt.rfc3339),

@@ -7,47 +7,54 @@ import Operations
 
 /// What users may see, change and erase of themselves, on the client listener behind a session.
 package struct UserRoutes: Sendable {
-    let serve: ServeUser
+    let read: ReadProfile
+    let setPushEndpoint: SetPushEndpoint
+    let export: ExportPersonalData
+    let erase: ErasePersonalData
+    let admit: AdmitExportToken
     let policy: CurrentPolicy
 
-    /// Holds what the routes ask.
-    package init(serve: ServeUser, policy: CurrentPolicy) {
-        self.serve = serve
-        self.policy = policy
+    package init(_ context: ServiceContext) {
+        read = ReadProfile(context)
+        setPushEndpoint = SetPushEndpoint(context)
+        export = ExportPersonalData(context)
+        erase = ErasePersonalData(context)
+        admit = AdmitExportToken(context)
+        policy = context.policy
     }
 
     func add(to router: some RouterMethods<ClientContext>, behind session: RequireSession) {
         let protected = router.group("me").add(middleware: session)
-        protected.get { _, context in answer(try await serve(try context.checkedSession)) }
+        protected.get { _, context in answer(try await read(try context.checkedSession)) }
         protected.patch { request, context in
             var members = try await request.members(upTo: policy[\.requests].maximumBody)
             let endpoint = try members.nullableString("push_endpoint")
             try members.rejectUnknown()
             let session = try context.checkedSession
-            try await serve.setPushEndpoint(endpoint, for: session)
-            return answer(try await serve(session))
+            try await setPushEndpoint(endpoint, for: session)
+            return answer(try await read(session))
         }
-        let own = router.group("me").add(middleware: AdmitExportToken(serve: serve, session: session))
+        let own = router.group("me").add(middleware: ExportTokenMiddleware(admit: admit, session: session))
         own.get("export") { _, context in
             var response = Response(status: .ok)
-            let export =
-                if let user = context.exportUser { try await serve.export(of: user, on: try context.connection) } else {
-                    try await serve.export(for: try context.checkedSession)
+            let held =
+                if let user = context.exportUser { try await export(of: user, on: try context.connection) } else {
+                    try await export(for: try context.checkedSession)
                 }
-            response.setJSON(export.json, type: "application/json")
+            response.setJSON(held.json, type: "application/json")
             response.headers[.cacheControl] = "no-store"
             return response
         }
         own.delete { _, context in
             let receipt =
-                if let user = context.exportUser { try await serve.erase(user, on: try context.connection) } else {
-                    try await serve.erase(for: try context.checkedSession)
+                if let user = context.exportUser { try await erase(user, on: try context.connection) } else {
+                    try await erase(for: try context.checkedSession)
                 }
             return Response.json(status: .accepted, ["receipt": .string(receipt.uuidString.lowercased())])
         }
     }
 
-    private func answer(_ own: ServeUser.Own) -> Response {
+    private func answer(_ own: Profile) -> Response {
         let proved = own.proved
         return .json([
             "user_id": .id(own.user.id), "address": .string(own.address), "phone_number": .text(proved?.phoneNumber),
@@ -63,8 +70,8 @@ package struct UserRoutes: Sendable {
 }
 
 /// Lets an export token pass where a session would, and everything else to what looks for a session.
-struct AdmitExportToken: RouterMiddleware {
-    let serve: ServeUser
+struct ExportTokenMiddleware: RouterMiddleware {
+    let admit: AdmitExportToken
     let session: RequireSession
 
     func handle(
@@ -74,7 +81,7 @@ struct AdmitExportToken: RouterMiddleware {
             return try await session.handle(request, context: context, next: next)
         }
         var context = context
-        context.exportUser = try serve.holder(of: token, on: try context.connection)
+        context.exportUser = try admit(token, on: try context.connection)
         return try await next(request, context)
     }
 }

@@ -12,14 +12,12 @@ package struct WebhookRoutes: Sendable {
     let receive: ReceiveProviderEvent
     let policy: CurrentPolicy
 
-    /// Holds what the routes ask.
-    package init(
-        authenticate: AuthenticateProvider, webhook: ManageWebhook, receive: ReceiveProviderEvent, policy: CurrentPolicy
-    ) {
-        self.authenticate = authenticate
-        self.webhook = webhook
-        self.receive = receive
-        self.policy = policy
+    /// - Parameter allowingLoopback: takes receivers on this machine.
+    package init(_ context: ServiceContext, allowingLoopback: Bool) {
+        authenticate = AuthenticateProvider(context)
+        webhook = ManageWebhook(context, allowingLoopback: allowingLoopback)
+        receive = ReceiveProviderEvent(context)
+        policy = context.policy
     }
 
     func add(to router: some RouterMethods<PublicContext>) {

@@ -150,10 +150,10 @@ package struct BanEntry: Sendable, Equatable {
         ban.isActive(at: now) && endsAt.map { now < $0 } ?? true
     }
 
-    /// Of several holds, the one that forbids something at a moment; the longest of them, which is what its subject has
+    /// Of several entries, the one that forbids something at a moment; the longest of them, which is what its subject has
     /// to be told. `nil` if nothing forbids it.
-    package static func ruling(_ holds: [BanEntry], on scope: Ban.Scope, at now: Date) -> BanEntry? {
-        holds.filter { $0.isActive(at: now) && $0.ban.scope.includes(scope) }.max { left, right in
+    package static func activeBan(among entries: [BanEntry], for scope: Ban.Scope, at now: Date) -> BanEntry? {
+        entries.filter { $0.isActive(at: now) && $0.ban.scope.includes(scope) }.max { left, right in
             let ends = (left.endsAt ?? .distantFuture, right.endsAt ?? .distantFuture)
             return ends.0 == ends.1 ? left.ban.createdAt < right.ban.createdAt : ends.0 < ends.1
         }

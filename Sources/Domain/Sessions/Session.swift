@@ -18,10 +18,23 @@ package enum SessionState: String, Sendable, CaseIterable {
         case destroy
     }
 
-    /// The state after an event; `nil` where the protocol does not allow it. Without a connection only destruction
-    /// is allowed: the server's side of it, such as expiry, a ban or a provider's logout.
-    package func after(_ event: Event, while connection: ConnectionState) -> SessionState? {
-        guard connection == .connected || event == .destroy else { return nil }
+    /// Who causes an event.
+    package enum Caller: Sendable, CaseIterable {
+        /// The device, over its connection.
+        case device
+        /// The service: for a provider, an admin, a ban, or what it saw itself.
+        case service
+    }
+
+    /// The state after an event; `nil` where the protocol does not allow it.
+    ///
+    /// Without a connection a session can only be destroyed, by the server's side such as a ban or a provider's logout, or
+    /// challenged by the service. What the clock ends is not an event: see ``Session/effectiveState(at:policy:)``.
+    package func after(
+        _ event: Event, while connection: ConnectionState, by caller: Caller = .device
+    ) -> SessionState? {
+        let isService = caller == .service && event == .challenge
+        guard connection == .connected || event == .destroy || isService else { return nil }
         switch (self, event) {
         case (.unauthenticated, .create): return .authenticated
         case (.authenticated, .challenge): return .challenged
@@ -88,6 +101,15 @@ package struct Session: Sendable, Equatable {
         case challenged
         case expired
         case destroyed
+
+        /// The state of the machine that it comes to: what has expired is over.
+        package var machineState: SessionState {
+            switch self {
+            case .authenticated: .authenticated
+            case .challenged: .challenged
+            case .expired, .destroyed: .unauthenticated
+            }
+        }
     }
 
     /// Judges the stored state by the clock: an idle session counts as challenged from the moment its idle time

@@ -5,24 +5,15 @@ import Repositories
 
 /// The asked person agrees or declines, and either side takes back what it may.
 package struct AnswerAuthorization: Sendable {
+    private let context: ServiceContext
     private let store: SessionStore
-    private let keys: PersonalKeys
     private let pushes: PushAuthorizations
-    private let outbox: OutboxSignal
-    private let policy: CurrentPolicy
 
-    /// Answers in a store.
-    ///
-    /// - Parameter outbox: rung when there may be somebody to tell.
-    package init(
-        store: any Database, keys: PersonalKeys, outbox: OutboxSignal, policy: CurrentPolicy,
-        environment: Environment
-    ) {
-        self.store = SessionStore(store)
-        self.keys = keys
-        self.outbox = outbox
-        self.policy = policy
-        pushes = PushAuthorizations(keys: keys, policy: policy, environment: environment)
+    package init(_ context: ServiceContext) {
+        self.context = context
+        store = SessionStore(context)
+        pushes = PushAuthorizations(
+            keys: context.keys.personal, policy: context.policy, environment: context.environment)
     }
 
     /// The asked person agrees: both may message each other from now on. Both must be verified at this moment.
@@ -51,12 +42,13 @@ package struct AnswerAuthorization: Sendable {
         _ text: String, _ session: Session,
         _ event: @escaping @Sendable (AuthorizationBox) -> AuthorizationState.Event?
     ) async throws -> AuthorizationView {
-        let view = try await store.act(for: session) { transaction, _ -> AuthorizationView in
+        let keys = context.keys.personal
+        return try await store.act(for: session) { transaction, _, events -> AuthorizationView in
             let records = AuthorizationRepository(transaction)
             guard let id = AuthorizationID(text[...]), let found = try records.find(id),
                 let box = found.box(of: session.userID), let event = event(box)
             else { throw ReadAuthorizations.unknown }
-            let parties = AuthorizationParties(policy, in: transaction)
+            let parties = AuthorizationParties(context.policy, in: transaction)
             guard let moved = try found.after(event, now: transaction.now) else {
                 return try AuthorizationView(found, box, parties: parties, keys: keys)
             }
@@ -69,10 +61,8 @@ package struct AnswerAuthorization: Sendable {
                 throw Refusal(
                     .conflict, "The authorization changed at this very moment.", state: (state ?? .cancelled).rawValue)
             }
-            try pushes.queue(AuthorizationRow(of: moved), of: moved, in: transaction)
+            try pushes.queue(AuthorizationRow(of: moved), of: moved, in: transaction, &events)
             return try AuthorizationView(moved, box, parties: parties, keys: keys)
         }
-        outbox.ring()
-        return view
     }
 }

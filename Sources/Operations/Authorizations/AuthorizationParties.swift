@@ -26,14 +26,15 @@ struct AuthorizationParties {
 
     /// What keeps a user from messaging; `nil` where nothing does.
     func ban(of user: UserID) throws -> BanEntry? {
-        BanEntry.ruling(try BanRepository(transaction).holdsInForce(on: user), on: .messaging, at: transaction.now)
+        BanEntry.activeBan(
+            among: try BanRepository(transaction).holdsInForce(on: user), for: .messaging, at: transaction.now)
     }
 
     /// Refuses a caller who may not take part.
     ///
     /// - Throws: `Refusal` `user_banned`, or `not_verified` with the level that is needed.
     func requireCaller(_ user: UserID) throws {
-        if let hold = try ban(of: user) { throw RefuseBanned.messagingRefusal(hold) }
+        if let hold = try ban(of: user) { throw Refusal.messagingBanned(by: hold) }
         guard try isVerified(user) else {
             throw Refusal(
                 .notVerified, "You need the level \(required.rawValue) for this: show a card first.",

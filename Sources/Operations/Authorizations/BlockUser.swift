@@ -7,8 +7,8 @@ import Repositories
 package struct BlockUser: Sendable {
     private let store: SessionStore
 
-    package init(store: any Database) {
-        self.store = SessionStore(store)
+    package init(_ context: ServiceContext) {
+        store = SessionStore(context)
     }
 
     /// Blocks. What the two may do or asked of each other ends: permissions and the blocker's own requests are taken
@@ -19,7 +19,7 @@ package struct BlockUser: Sendable {
     /// - Throws: `Refusal` `malformed_request` for oneself, `not_found` for what is no user id or another provider's
     ///   user, `unavailable`.
     package func callAsFunction(_ text: String, for session: Session) async throws {
-        try await store.act(for: session) { transaction, _ in
+        try await store.act(for: session) { transaction, _, _ in
             guard let other = try find(text, session, in: transaction) else { return }
             let now = transaction.now
             let (me, records) = (session.userID, AuthorizationRepository(transaction))
@@ -42,7 +42,7 @@ package struct BlockUser: Sendable {
     ///
     /// - Throws: `Refusal` `not_found` for what is no user id or another provider's user, `unavailable`.
     package func end(_ text: String, for session: Session) async throws {
-        try await store.act(for: session) { transaction, _ in
+        try await store.act(for: session) { transaction, _, _ in
             guard let other = try find(text, session, in: transaction) else { return }
             try BlockRepository(transaction).delete(session.userID, blocks: other.id)
         }

@@ -19,7 +19,10 @@ package struct PushAuthorizations: Sendable {
     }
 
     /// Writes the message for a row; nothing where nobody is to be told, or not reachable yet.
-    func queue(_ row: AuthorizationRow, of authorization: Authorization, in transaction: any Transaction) throws {
+    func queue(
+        _ row: AuthorizationRow, of authorization: Authorization, in transaction: any Transaction,
+        _ events: inout RecordedEvents
+    ) throws {
         guard let recipient = row.recipientID, row.isSent == false,
             try AuthenticatedUserRepository(transaction, keys: keys).hasPushEndpoint(recipient)
         else { return }
@@ -29,21 +32,24 @@ package struct PushAuthorizations: Sendable {
         let end =
             row.type == .request
             ? authorization.expiresAt : now.addingTimeInterval(policy[\.authorizations].requestLifetime)
-        _ = try OutboxRepository(transaction).insert(
+        let isNew = try OutboxRepository(transaction).insert(
             OutboxMessage(
                 id: id, kind: .authorization, subject: "\(row.authorizationID) \(row.type.rawValue)",
                 userID: recipient, deduplicationKey: "\(OutboxKind.authorization.rawValue) \(id)", payload: [],
                 createdAt: now, expiresAt: end, dueAt: now))
+        if isNew { events.record(.messageQueued) }
     }
 
     /// A user can be reached, perhaps for the first time: what was not told yet is told now.
-    func queueUnsent(to user: UserID, in transaction: any Transaction) throws {
+    func queueUnsent(
+        to user: UserID, in transaction: any Transaction, _ events: inout RecordedEvents
+    ) throws {
         let records = AuthorizationRepository(transaction)
         for row in try AuthorizationRowRepository(transaction).unsent(to: user, limit: 100) {
             guard let authorization = try records.find(row.authorizationID),
                 authorization.state(now: transaction.now) == row.type
             else { continue }
-            try queue(row, of: authorization, in: transaction)
+            try queue(row, of: authorization, in: transaction, &events)
         }
     }
 
@@ -81,7 +87,7 @@ package struct PushAuthorizations: Sendable {
     /// is taken from the user's row, unless the user has registered another since.
     func settle(
         _ message: OutboxMessage, _ content: OutboxContent, _ result: OutboxMessage.Result,
-        in transaction: any Transaction
+        in transaction: any Transaction, _ events: inout RecordedEvents
     ) throws {
         let rows = AuthorizationRowRepository(transaction)
         switch message.state {
@@ -92,7 +98,7 @@ package struct PushAuthorizations: Sendable {
         guard result == .endpointGone, case .message(.push(let endpoint, _)) = content else { return }
         let users = AuthenticatedUserRepository(transaction, keys: keys)
         if try !users.dropPushEndpoint(endpoint, of: message.userID) {
-            try queueUnsent(to: message.userID, in: transaction)
+            try queueUnsent(to: message.userID, in: transaction, &events)
         }
     }
 }

@@ -9,14 +9,10 @@ package struct ReadAuthorizations: Sendable {
     /// How many one page holds.
     package static let pageSize = 50
 
-    private let store: any Database
-    private let keys: PersonalKeys
-    private let policy: CurrentPolicy
+    private let context: ServiceContext
 
-    package init(store: any Database, keys: PersonalKeys, policy: CurrentPolicy) {
-        self.store = store
-        self.keys = keys
-        self.policy = policy
+    package init(_ context: ServiceContext) {
+        self.context = context
     }
 
     static let unknown = Refusal(.notFound, "There is no such authorization of yours.")
@@ -79,8 +75,8 @@ package struct ReadAuthorizations: Sendable {
     ///
     /// - Throws: `Refusal` `not_verified`, `unavailable`.
     package func callAsFunction(_ filter: Filter, for session: Session) async throws -> Page {
-        try await store.snapshot { transaction in
-            let parties = AuthorizationParties(policy, in: transaction)
+        try await context.store.snapshot { transaction in
+            let parties = AuthorizationParties(context.policy, in: transaction)
             try parties.requireCaller(session.userID)
             let records = AuthorizationRepository(transaction)
             let found = try filter.boxes.flatMap { box in
@@ -94,7 +90,7 @@ package struct ReadAuthorizations: Sendable {
             let page = found.prefix(Self.pageSize)
             return Page(
                 views: try page.map {
-                    try AuthorizationView($0.authorization, $0.box, parties: parties, keys: keys)
+                    try AuthorizationView($0.authorization, $0.box, parties: parties, keys: context.keys.personal)
                 },
                 cursor: found.count > page.count ? page.last.map { Filter.cursor(behind: $0.authorization) } : nil)
         }
@@ -104,8 +100,8 @@ package struct ReadAuthorizations: Sendable {
     ///
     /// - Throws: `Refusal` `not_found`, `not_verified` for either side, `unavailable`.
     package func show(_ text: String, to session: Session) async throws -> AuthorizationView {
-        try await store.snapshot { transaction in
-            let parties = AuthorizationParties(policy, in: transaction)
+        try await context.store.snapshot { transaction in
+            let parties = AuthorizationParties(context.policy, in: transaction)
             try parties.requireCaller(session.userID)
             guard let id = AuthorizationID(text[...]), let found = try AuthorizationRepository(transaction).find(id),
                 let box = found.box(of: session.userID)
@@ -116,7 +112,7 @@ package struct ReadAuthorizations: Sendable {
             case (.approval, .outgoing): try parties.requirePartner(found.recipientID)
             default: break
             }
-            return try AuthorizationView(found, box, parties: parties, keys: keys)
+            return try AuthorizationView(found, box, parties: parties, keys: context.keys.personal)
         }
     }
 }

@@ -9,29 +9,18 @@ import Repositories
 /// Whether the other one exists, or blocks the requester, is not to be seen: such a request is kept, listed and expires like
 /// any other, and is never delivered.
 package struct RequestPermission: Sendable {
+    private let context: ServiceContext
     private let store: SessionStore
-    private let keys: PersonalKeys
-    private let providers: ProviderCache
     private let pushes: PushAuthorizations
-    private let outbox: OutboxSignal
-    private let policy: CurrentPolicy
-    private let rateLimiting: RateLimiting
 
-    /// Asks in a store.
-    ///
-    /// - Parameter outbox: rung when there may be somebody to tell.
-    package init(
-        store: any Database, keys: PersonalKeys, providers: ProviderCache, outbox: OutboxSignal,
-        policy: CurrentPolicy, rateLimiting: RateLimiting, environment: Environment
-    ) {
-        self.store = SessionStore(store)
-        self.keys = keys
-        self.providers = providers
-        self.outbox = outbox
-        self.policy = policy
-        self.rateLimiting = rateLimiting
-        pushes = PushAuthorizations(keys: keys, policy: policy, environment: environment)
+    package init(_ context: ServiceContext) {
+        self.context = context
+        store = SessionStore(context)
+        pushes = PushAuthorizations(
+            keys: context.keys.personal, policy: context.policy, environment: context.environment)
     }
+
+    private var keys: PersonalKeys { context.keys.personal }
 
     package struct Request: Sendable {
         let id: AuthorizationID
@@ -60,11 +49,11 @@ package struct RequestPermission: Sendable {
     ///   another provider's, `conflict` where the id stands for another request or the two have an open one, or the
     ///   other one declined lately, `rate_limited`, `malformed_request`, `unavailable`.
     package func callAsFunction(_ request: Request, for session: Session) async throws -> AuthorizationID {
-        let own = try await providers.find(session.providerID)?.provider.slug
+        let own = try await context.caches.providers.find(session.providerID)?.provider.slug
         if case .address(let slug, _) = request.to, slug != own { throw Self.unknownPerson }
         // What stays counted commits; its refusal comes after that.
-        let refusal = try await store.act(for: session) { transaction, _ -> Refusal? in
-            let parties = AuthorizationParties(policy, in: transaction)
+        let refusal = try await store.act(for: session) { transaction, _, events -> Refusal? in
+            let parties = AuthorizationParties(context.policy, in: transaction)
             try parties.requireCaller(session.userID)
             if let earlier = try AuthorizationRepository(transaction).find(request.id) {
                 try requireSame(earlier, request, session, in: transaction)
@@ -77,11 +66,10 @@ package struct RequestPermission: Sendable {
                 try countRefused(session.userID, in: transaction)
                 return parties.partnerIsNotVerified
             }
-            try write(request, asked, session, in: transaction)
+            try write(request, asked, session, in: transaction, &events)
             return nil
         }
         if let refusal { throw refusal }
-        outbox.ring()
         return request.id
     }
 
@@ -120,9 +108,9 @@ package struct RequestPermission: Sendable {
 
     /// Counts the requests themselves, so that the bound is exact over any 24 hours.
     private func requireWithinLimit(_ user: UserID, in transaction: any Transaction) throws {
-        guard rateLimiting == .on else { return }
+        guard context.rateLimiting == .on else { return }
         let now = transaction.now
-        let limit = policy[\.authorizations].requestsPerDay
+        let limit = context.policy[\.authorizations].requestsPerDay
         guard
             let oldest = try AuthorizationRepository(transaction).oldest(
                 ofNewest: limit, askedBy: user, since: now.addingTimeInterval(-86_400))
@@ -135,16 +123,18 @@ package struct RequestPermission: Sendable {
 
     /// That somebody is not verified is told, and so it costs: nobody may ask it of a whole list of names.
     private func countRefused(_ user: UserID, in transaction: any Transaction) throws {
-        guard rateLimiting == .on else { return }
+        guard context.rateLimiting == .on else { return }
         try RateRepository(transaction).count(
-            "authorization \(user)", limit: RateLimit(count: policy[\.authorizations].requestsPerDay, per: 86_400))
+            "authorization \(user)",
+            limit: RateLimit(count: context.policy[\.authorizations].requestsPerDay, per: 86_400))
     }
 
     private func write(
-        _ request: Request, _ asked: User?, _ session: Session, in transaction: any Transaction
+        _ request: Request, _ asked: User?, _ session: Session, in transaction: any Transaction,
+        _ events: inout RecordedEvents
     ) throws {
         let now = transaction.now
-        let policy = policy[\.authorizations]
+        let policy = context.policy[\.authorizations]
         let records = AuthorizationRepository(transaction)
         let targets = keys.blindIndexes("\(session.providerID) \(request.to.text)", .authorizationTarget)
         try records.expire(askedBy: session.userID, limit: 1000)
@@ -154,7 +144,7 @@ package struct RequestPermission: Sendable {
         {
             try earlier.requireAskableAgain(now: now, policy: policy)
         }
-        let parties = AuthorizationParties(self.policy, in: transaction)
+        let parties = AuthorizationParties(context.policy, in: transaction)
         let isBlocked =
             try asked.map {
                 try BlockRepository(transaction).holds($0.id, blocks: session.userID) || parties.ban(of: $0.id) != nil
@@ -170,6 +160,6 @@ package struct RequestPermission: Sendable {
             throw Refusal(
                 .conflict, "You asked the same at this very moment.", state: AuthorizationState.request.rawValue)
         }
-        try pushes.queue(AuthorizationRow(of: authorization), of: authorization, in: transaction)
+        try pushes.queue(AuthorizationRow(of: authorization), of: authorization, in: transaction, &events)
     }
 }

@@ -70,7 +70,7 @@ package struct BanOrder: Sendable {
 
 package struct BanImpact: Sendable {
     /// Users who may do less, or lose sessions.
-    package let users: [AdministerUsers.Line]
+    package let users: [UserSummary]
     package let sessions: [Session]
     package let devices: [DeviceID]
     /// Authorizations that end, open requests and approved ones.

@@ -38,7 +38,7 @@ struct BanPlanner: Sendable {
         }
         switch order.target {
         case .user(let name):
-            let user = try AdministerUsers.line(name, in: transaction).user
+            let user = try UserSummary.find(name, in: transaction).user
             plan.subject = "user \(user.id)"
             plan.holds.append(
                 BanEntry(ban: ban, subject: .user(user.id), part: .named, endsAt: ban.endsAt, indexVersion: nil))
@@ -121,12 +121,12 @@ struct BanPlanner: Sendable {
         if scope == .all {
             let records = SessionRepository(transaction)
             let scopes =
-                plan.banned.map(SessionRepository.Scope.user) + plan.devices.map(SessionRepository.Scope.device)
+                plan.banned.map(SessionScope.user) + plan.devices.map(SessionScope.device)
             var seen: Set<SessionID> = []
             sessions = try scopes.flatMap(records.listOpen).filter { seen.insert($0.id).inserted }
         }
         let users = try Set(plan.banned + sessions.map(\.userID)).map {
-            try AdministerUsers.line($0.description, in: transaction)
+            try UserSummary.find($0.description, in: transaction)
         }
         plan.impact = BanImpact(
             users: users.sorted { $0.address < $1.address }, sessions: sessions,

@@ -4,23 +4,16 @@ import Encoding
 import Foundation
 import Repositories
 
-/// Shuts a user, a number, a document or a device out. Ban, ended sessions, withdrawn authorizations, audit entry and the notice by which all
-/// processes close the connections are one transaction.
+/// Shuts a user, a number, a document or a device out. Ban, ended sessions, withdrawn authorizations, audit
+/// entry and the notice by which all processes close the connections are one transaction.
 package struct BanSubject: Sendable {
-    private let store: any Database
+    private let context: AdminContext
     private let plan: BanPlanner
     private let keys: PersonalKeys
-    private let environment: Environment
-    private let actor: String
 
-    /// Bans in a store, in somebody's name.
-    package init(
-        store: any Database, keys: PersonalKeys, policy: BanPolicy, environment: Environment, actor: String
-    ) {
-        self.store = store
+    package init(_ context: AdminContext, keys: PersonalKeys, policy: BanPolicy) {
+        self.context = context
         self.keys = keys
-        self.environment = environment
-        self.actor = actor
         plan = BanPlanner(keys: keys, policy: policy)
     }
 
@@ -28,8 +21,8 @@ package struct BanSubject: Sendable {
     ///
     /// - Throws: as ``callAsFunction(_:upTo:)``.
     package func preview(_ order: BanOrder) async throws -> BanImpact {
-        let id: BanID = environment.newIdentifier()
-        return try await store.snapshot { transaction in
+        let id: BanID = context.environment.newIdentifier()
+        return try await context.store.snapshot { transaction in
             try plan(order, as: ban(order, id, at: transaction.now), in: transaction).impact
         }
     }
@@ -42,9 +35,8 @@ package struct BanSubject: Sendable {
     package func callAsFunction(
         _ order: BanOrder, upTo limit: Int?
     ) async throws -> (ban: Ban, impact: BanImpact) {
-        let id: BanID = environment.newIdentifier()
-        let auditID = environment.newUUID()
-        return try await store.transaction { transaction in
+        let id: BanID = context.environment.newIdentifier()
+        return try await context.commit { transaction, events in
             let ban = ban(order, id, at: transaction.now)
             let plan = try plan(order, as: ban, in: transaction)
             if let limit, plan.impact.users.count > limit {
@@ -55,34 +47,36 @@ package struct BanSubject: Sendable {
             try records.insert(ban)
             for hold in plan.holds { try records.insert(hold) }
             if let note = order.note { try BanMaintenance(transaction).setNote(note, .note, of: id, keys: keys) }
-            if ban.scope == .all { try terminateSessions(plan, by: ban, in: transaction) }
+            if ban.scope == .all { try terminateSessions(plan, in: transaction, &events) }
             let authorizations = AuthorizationRepository(transaction)
             for user in plan.banned { try authorizations.withdraw(allOf: user, because: .banned, at: transaction.now) }
-            try AuditRepository(transaction).append(
-                .banAdded, subject: plan.subject, actor: actor, detail: Self.detail(ban, plan.impact),
-                reason: AuditReason(ban.reason.rawValue), id: auditID)
+            events.record(
+                .banAdded(subject: plan.subject, detail: Self.detail(ban, plan.impact)), by: context.actor,
+                because: AuditReason(ban.reason.rawValue))
             return (ban, plan.impact)
         }
     }
 
-    private func terminateSessions(_ plan: BanPlanner.Plan, by ban: Ban, in transaction: any Transaction) throws {
+    private func terminateSessions(
+        _ plan: BanPlanner.Plan, in transaction: any Transaction, _ events: inout RecordedEvents
+    ) throws {
         let sessions = SessionRepository(transaction)
-        let changes = ChangeLog(transaction)
         for user in plan.banned {
-            try sessions.end(.user(user), at: transaction.now, reason: "banned")
-            try changes.announce(.bannedUser(user))
-            guard let provider = try UserRepository(transaction).find(user)?.providerID else { continue }
-            try ProviderWebhookRepository(transaction).tell(.accountDisabled, of: user, to: provider)
+            let ended = try sessions.end(.user(user), at: transaction.now, .banned)
+            events.record(.sessionsEnded(ended, of: .user(user), .banned))
+            events.record(.userBanned(user, of: try UserRepository(transaction).find(user)?.providerID))
         }
         for device in plan.devices {
-            try sessions.end(.device(device), at: transaction.now, reason: "banned")
-            try changes.announce(.device(device))
+            let ended = try sessions.end(.device(device), at: transaction.now, .banned)
+            events.record(.sessionsEnded(ended, of: .device(device), .banned))
+            events.record(.deviceBanned(device))
         }
     }
 
     private func ban(_ order: BanOrder, _ id: BanID, at now: Date) -> Ban {
         Ban(
-            id: id, kind: order.target.kind, scope: order.scope, reason: order.reason, actor: actor, createdAt: now,
+            id: id, kind: order.target.kind, scope: order.scope, reason: order.reason, actor: context.actor,
+            createdAt: now,
             endsAt: order.endsAt, lifted: nil)
     }
 

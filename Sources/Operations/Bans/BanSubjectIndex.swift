@@ -76,7 +76,7 @@ struct BanSubjectIndex: Sendable {
     /// force cannot be looked for all the same, nothing is proved: it could be the one.
     ///
     /// - Throws: `Refusal` `unavailable` while a version of the index key is missing that a ban in force needs.
-    func ruling(
+    func activeBan(
         on subjects: () -> [Versioned], _ kind: BanSubjectKind, scope: Ban.Scope = .all, in transaction: any Transaction
     ) throws -> BanEntry? {
         let records = BanRepository(transaction)
@@ -93,15 +93,15 @@ struct BanSubjectIndex: Sendable {
             }
         }
         let holds = try records.holds(on: subjects().map(\.subject))
-        return BanEntry.ruling(holds, on: scope, at: transaction.now)
+        return BanEntry.activeBan(among: holds, for: scope, at: transaction.now)
     }
 
     /// A user has proven a number or document that may be banned from messaging, which keeps nobody from proving it: then
     /// that ban holds the user too, and what is open of the user ends as it does when a ban meets its holders.
-    func hold(
-        _ user: UserID, whoProved subjects: () -> [Versioned], _ kind: BanSubjectKind, in transaction: any Transaction
+    func extendMessagingBan(
+        to user: UserID, whoProved subjects: () -> [Versioned], _ kind: BanSubjectKind, in transaction: any Transaction
     ) throws {
-        guard let hold = try ruling(on: subjects, kind, scope: .messaging, in: transaction) else { return }
+        guard let hold = try activeBan(on: subjects, kind, scope: .messaging, in: transaction) else { return }
         try BanRepository(transaction).insert(
             BanEntry(ban: hold.ban, subject: .user(user), part: .holder, endsAt: hold.endsAt, indexVersion: nil))
         try AuthorizationRepository(transaction).withdraw(allOf: user, because: .banned, at: transaction.now)

@@ -60,8 +60,8 @@ package final class CachedCertificate: Sendable {
             return value.judged
         }
         try judged.certificate.requireValid(at: now)
-        if !judged.holds.isEmpty, let hold = BanEntry.ruling(judged.holds, on: .all, at: now) {
-            throw RefuseBanned.refusal(of: hold)
+        if !judged.holds.isEmpty, let hold = BanEntry.activeBan(among: judged.holds, for: .all, at: now) {
+            throw Refusal.deviceBanned(by: hold)
         }
     }
 

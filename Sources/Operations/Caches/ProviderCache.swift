@@ -45,6 +45,9 @@ package final class ProviderCache: Sendable {
         }
     }
 
+    /// How many this process remembers.
+    package var count: Int { table.count }
+
     func drop(_ id: ProviderID) {
         table.drop(id)
     }

@@ -6,49 +6,20 @@ import Foundation
 import Repositories
 import Tokens
 
-/// A certificate as its device gets it.
-package struct CertifiedDevice: Sendable {
-    /// The certificate, PEM.
-    package let certificatePEM: String
-    /// The authority's certificates, PEM.
-    package let chainPEM: [String]
-    package let certificate: DeviceCertificate
-    /// Whether it was made for the same request a moment ago.
-    package var isRepeated = false
-}
-
 /// `Certify`: a certification request becomes a client certificate of the internal CA.
 package struct CertifyDevice: Sendable {
-    private let store: any Database
-    private let keys: PersonalKeys
+    private let context: ServiceContext
     private let issuing: IssueCertificate
-    private let providers: ProviderCache
-    private let watch: CacheInvalidator
-    private let realm: String
     private let verifyCaptcha: @Sendable (String) async throws -> Bool
-    private let policy: CurrentPolicy
-    private let rateLimiting: RateLimiting
-    private let environment: Environment
 
-    /// Certifies into a store.
-    ///
     /// - Parameter verifyCaptcha: asks the siteverify endpoint about a captcha's response.
     package init(
-        store: any Database, keys: PersonalKeys, issuing: IssueCertificate, providers: ProviderCache,
-        watch: CacheInvalidator, realm: String,
-        verifyCaptcha: @escaping @Sendable (String) async throws -> Bool, policy: CurrentPolicy,
-        rateLimiting: RateLimiting, environment: Environment
+        _ context: ServiceContext, issuing: IssueCertificate,
+        verifyCaptcha: @escaping @Sendable (String) async throws -> Bool
     ) {
-        self.store = store
-        self.keys = keys
+        self.context = context
         self.issuing = issuing
-        self.providers = providers
-        self.watch = watch
-        self.realm = realm
         self.verifyCaptcha = verifyCaptcha
-        self.policy = policy
-        self.rateLimiting = rateLimiting
-        self.environment = environment
     }
 
     /// What a device asks for.
@@ -83,28 +54,30 @@ package struct CertifyDevice: Sendable {
     ///
     /// - Throws: `Refusal` `invalid_csr` with its reasons, `malformed_request`, `rate_limited`, `unavailable`.
     package func callAsFunction(_ request: Request) async throws -> CertifiedDevice {
-        // Provider keys are judged from memory, and the certificate's dates are this machine's.
-        try watch.requireFresh()
-        let rules = policy[\.certification]
-        if rateLimiting == .on {
-            try await store.transaction { try count(request.address, rules, in: $0) }
+        // Provider keys are verified from memory, and the certificate's dates are this machine's.
+        try context.invalidator.requireFresh()
+        let rules = context.policy[\.certification]
+        if context.rateLimiting == .on {
+            try await context.store.transaction { try count(request.address, rules, in: $0) }
         }
         let presenceKey = try request.presenceKey.map { pem throws(Refusal) in try Self.publicKey(pem) }
         // Before the gate: what it asked for may be spent, by the request whose answer was lost.
-        if let repeated = try await store.snapshot({ try repeated(request, presenceKey, in: $0) }) { return repeated }
+        if let repeated = try await context.store.snapshot({ try repeated(request, presenceKey, in: $0) }) {
+            return repeated
+        }
         let parsed = try RequestedCertificate(request.csr)
         let enrolment: EnrolmentToken?
         do {
             enrolment = try await pass(rules.gate, request)
         } catch {
             // The same request may have been granted while the gate was asked.
-            if let repeated = try await store.snapshot({ try repeated(request, presenceKey, in: $0) }) {
+            if let repeated = try await context.store.snapshot({ try repeated(request, presenceKey, in: $0) }) {
                 return repeated
             }
             throw error
         }
         let wished = parsed.wishedDeviceID
-        let isFree = try await store.snapshot { transaction in
+        let isFree = try await context.store.snapshot { transaction in
             if let wished { try issuing.requireUnbanned(.device(wished), in: transaction) }
             if let hash = presenceKey.flatMap({ Digest256($0.thumbprint) }) {
                 try issuing.requireUnbanned(.deviceKey(hash), in: transaction)
@@ -116,14 +89,18 @@ package struct CertifyDevice: Sendable {
                     try RateRepository(transaction).requireRoom(Self.ceilingKey, limit: ceiling)
                 }
             }
-            return try wished.map { try CertificateRepository(transaction).list(deviceID: $0).isEmpty } ?? false
+            guard let wished else { return false }
+            // A name that was ever certified stays its device's.
+            let state: ConnectionState =
+                try CertificateRepository(transaction).list(deviceID: wished).isEmpty ? .uncertified : .disconnected
+            return state.after(.certify) != nil
         }
         if isFree, let wished, let issued = try await issue(parsed, as: wished, request, presenceKey, enrolment) {
             return issued
         }
         guard
             let issued = try await issue(
-                parsed, as: environment.newIdentifier(), request, presenceKey, enrolment)
+                parsed, as: context.environment.newIdentifier(), request, presenceKey, enrolment)
         else {
             throw Refusal(.unavailable, "No device id is free at this moment; nothing was changed.", retryAfter: 1)
         }
@@ -140,7 +117,7 @@ package struct CertifyDevice: Sendable {
         }
         for (key, count) in limits {
             try RateRepository(transaction).count(
-                "certify", from: key, keys: keys, limit: RateLimit(count: count, per: 3600))
+                "certify", from: key, keys: context.keys.personal, limit: RateLimit(count: count, per: 3600))
         }
     }
 
@@ -148,7 +125,7 @@ package struct CertifyDevice: Sendable {
 
     /// How many certificates all together may get, where nothing but addresses stands before the authority.
     private func ceiling(_ rules: CertificationPolicy) -> RateLimit? {
-        rules.gate == .open && rateLimiting == .on ? RateLimit(count: rules.openPerHour, per: 3600) : nil
+        rules.gate == .open && context.rateLimiting == .on ? RateLimit(count: rules.openPerHour, per: 3600) : nil
     }
 
     /// What the same request was given a moment ago, if it still counts. Whoever repeats it has seen the request, and is
@@ -162,7 +139,7 @@ package struct CertifyDevice: Sendable {
         else { return nil }
         let holds = try BanRepository(transaction).holds(
             on: [.device(known.certificate.deviceID), .deviceKey(known.certificate.keyHash)])
-        guard BanEntry.ruling(holds, on: .all, at: transaction.now) == nil else { return nil }
+        guard BanEntry.activeBan(among: holds, for: .all, at: transaction.now) == nil else { return nil }
         return CertifiedDevice(
             certificatePEM: known.certificatePEM, chainPEM: issuing.chainPEM, certificate: known.certificate,
             isRepeated: true)
@@ -175,9 +152,8 @@ package struct CertifyDevice: Sendable {
         _ presenceKey: VerificationKey?, _ enrolment: EnrolmentToken?
     ) async throws -> CertifiedDevice? {
         let issued = try issuing.sign(parsed.key, deviceID: deviceID, replaces: nil)
-        let auditID = environment.newUUID()
-        let ceiling = ceiling(policy[\.certification])
-        return try await store.transaction { transaction in
+        let ceiling = ceiling(context.policy[\.certification])
+        return try await context.commit { transaction, events in
             // Two of the same request at once are given one certificate.
             if let repeated = try repeated(request, presenceKey, in: transaction) { return repeated }
             try issuing.requireUnusedKey(parsed.key, in: transaction)
@@ -193,9 +169,7 @@ package struct CertifyDevice: Sendable {
                         until: enrolment.rememberUntil)
                 else { throw Refusal(.invalidCSR, "The enrolment token was used before.", reason: .gate) }
             }
-            try issuing.record(
-                issued, subjectPublicKeyInfo: parsed.key.subjectPublicKeyInfo, actor: "device \(deviceID)",
-                auditID: auditID, in: transaction)
+            try issuing.record(issued, subjectPublicKeyInfo: parsed.key.subjectPublicKeyInfo, in: transaction, &events)
             try RepeatedRequestRepository(transaction).remember(
                 request.digest, serial: issued.certificate.serial, certificatePEM: issued.certificatePEM,
                 until: transaction.now.addingTimeInterval(Self.repeatable))
@@ -235,29 +209,12 @@ package struct CertifyDevice: Sendable {
             } catch {
                 throw Refusal(.invalidCSR, error.detail, reason: .gate, about: .enrolmentToken)
             }
-            let known = try await providers.find(token.issuer)
-            return try ProviderTokenVerifier(realm: realm, clockSkew: policy[\.identityTokens].clockSkew)
-                .verifyEnrolment(
-                    token, provider: known?.provider, key: known?.key(token.keyID), now: environment.now())
-        }
-    }
-}
-
-/// The two forms of a certification request as one value: a key whose holder proved it, and two wishes.
-struct RequestedCertificate: Sendable {
-    let key: DevicePublicKey
-    let wishedDeviceID: DeviceID?
-    let userAgent: String?
-
-    init(_ csr: String) throws(Refusal) {
-        if csr.contains("-----BEGIN") {
-            let request = try CertificationRequest.parse(pkcs10: csr)
-            (key, wishedDeviceID, userAgent) = (request.publicKey, request.wishedDeviceID, nil)
-        } else {
-            let request = try LayerCSR(csr)
-            key = try DevicePublicKey(request.publicKey)
-            wishedDeviceID = request.wishedDeviceID.flatMap { DeviceID($0[...]) }
-            userAgent = request.userAgent
+            let known = try await context.caches.providers.find(token.issuer)
+            return try ProviderTokenVerifier(
+                realm: context.realm, clockSkew: context.policy[\.identityTokens].clockSkew
+            )
+            .verifyEnrolment(
+                token, provider: known?.provider, key: known?.key(token.keyID), now: context.environment.now())
         }
     }
 }

@@ -9,21 +9,19 @@ import Repositories
 package struct IssueCertificate: Sendable {
     private let authority: CertificateAuthority
     private let baseURL: @Sendable () -> String
-    private let policy: CurrentPolicy
-    private let environment: Environment
+    private let context: ServiceContext
 
     /// Issues by an authority.
     ///
     /// - Parameter baseURL: under which the public listener is reached from outside; asked for at each certificate, since
     ///   a free port is known only when it was taken.
     package init(
-        authority: CertificateAuthority, baseURL: @autoclosure @escaping @Sendable () -> String, policy: CurrentPolicy,
-        environment: Environment
+        _ context: ServiceContext, authority: CertificateAuthority,
+        baseURL: @autoclosure @escaping @Sendable () -> String
     ) {
+        self.context = context
         self.authority = authority
         self.baseURL = baseURL
-        self.policy = policy
-        self.environment = environment
     }
 
     /// The authority's certificates, PEM, leaf's issuer first.
@@ -50,19 +48,20 @@ package struct IssueCertificate: Sendable {
     /// Refuses what a banned device has used, its name or a key, as if it were revoked.
     func requireUnbanned(_ subject: BanEntry.Subject, in transaction: any Transaction) throws {
         let holds = try BanRepository(transaction).holds(on: [subject])
-        guard BanEntry.ruling(holds, on: .all, at: transaction.now) == nil else {
+        guard BanEntry.activeBan(among: holds, for: .all, at: transaction.now) == nil else {
             throw Refusal(.invalidCSR, "This key or device is banned.", reason: .keyRevoked)
         }
     }
 
     /// Signs a certificate. It counts only once it is recorded.
     func sign(_ key: DevicePublicKey, deviceID: DeviceID, replaces: String?) throws -> CertifiedDevice {
-        let rules = policy[\.certification]
-        let now = environment.now()
+        let rules = context.policy[\.certification]
+        let now = context.environment.now()
         let issued: IssuedCertificate
         do {
             issued = try authority.issue(
-                key, deviceID: deviceID, serial: environment.randomBytes(16), now: now, validity: Int(rules.validity),
+                key, deviceID: deviceID, serial: context.environment.randomBytes(16), now: now,
+                validity: Int(rules.validity),
                 revocationListURL: "\(baseURL())/certificates/revocations",
                 policyOID: rules.policyOID.isEmpty ? nil : rules.policyOID)
         } catch {
@@ -82,11 +81,11 @@ package struct IssueCertificate: Sendable {
 
     /// Writes an issued certificate into the issuance table and the audit log.
     func record(
-        _ issued: CertifiedDevice, subjectPublicKeyInfo: [UInt8], actor: String, auditID: UUID,
-        in transaction: any Transaction
+        _ issued: CertifiedDevice, subjectPublicKeyInfo: [UInt8], in transaction: any Transaction,
+        _ events: inout RecordedEvents
     ) throws {
         try CertificateRepository(transaction).insert(issued.certificate, subjectPublicKeyInfo: subjectPublicKeyInfo)
-        try AuditRepository(transaction).append(
-            .certificateIssued, subject: "certificate \(issued.certificate.serial)", actor: actor, id: auditID)
+        events.record(
+            .certificateIssued(serial: issued.certificate.serial), by: "device \(issued.certificate.deviceID)")
     }
 }

@@ -8,21 +8,12 @@ import Repositories
 /// Renews the certificate of a connection: same device, same or new key. The old one is superseded when the new one is
 /// first seen.
 package struct RenewCertificate: Sendable {
-    private let store: any Database
+    private let context: ServiceContext
     private let issuing: IssueCertificate
-    private let policy: CurrentPolicy
-    private let rateLimiting: RateLimiting
-    private let environment: Environment
 
-    package init(
-        store: any Database, issuing: IssueCertificate, policy: CurrentPolicy, rateLimiting: RateLimiting,
-        environment: Environment
-    ) {
-        self.store = store
+    package init(_ context: ServiceContext, issuing: IssueCertificate) {
+        self.context = context
         self.issuing = issuing
-        self.policy = policy
-        self.rateLimiting = rateLimiting
-        self.environment = environment
     }
 
     /// Renews.
@@ -33,7 +24,7 @@ package struct RenewCertificate: Sendable {
         guard let present = connection.certificate?.certificate else {
             throw Refusal(.certificateRevoked, "Connect again.")
         }
-        guard environment.now() >= present.renewAfter else {
+        guard context.environment.now() >= present.renewAfter else {
             throw Refusal(
                 .conflict, "The certificate can be renewed from \(present.renewAfter.rfc3339) on.", state: "not_due")
         }
@@ -41,15 +32,14 @@ package struct RenewCertificate: Sendable {
         if let csr {
             key = try RequestedCertificate(csr).key
         } else {
-            let bytes = try await store.snapshot {
+            let bytes = try await context.store.snapshot {
                 try CertificateRepository($0).subjectPublicKeyInfo(serial: present.serial)
             }
             key = try DevicePublicKey(subjectPublicKeyInfo: bytes ?? [])
         }
         let issued = try issuing.sign(key, deviceID: present.deviceID, replaces: present.serial)
-        let auditID = environment.newUUID()
-        let perDay = rateLimiting == .on ? policy[\.certification].renewalsPerDay : nil
-        try await store.transaction { transaction in
+        let perDay = context.rateLimiting == .on ? context.policy[\.certification].renewalsPerDay : nil
+        try await context.commit { transaction, events in
             let records = CertificateRepository(transaction)
             guard let now = try records.find(serial: present.serial), now.revoked == nil else {
                 throw Refusal(.certificateRevoked, "This certificate was revoked or superseded.")
@@ -63,9 +53,7 @@ package struct RenewCertificate: Sendable {
             }
             // A renewal whose answer was lost is never shown: it must not lie about as a second way in, nor on a list.
             try records.forgetUnseenRenewals(of: present.serial)
-            try issuing.record(
-                issued, subjectPublicKeyInfo: key.subjectPublicKeyInfo, actor: "device \(present.deviceID)",
-                auditID: auditID, in: transaction)
+            try issuing.record(issued, subjectPublicKeyInfo: key.subjectPublicKeyInfo, in: transaction, &events)
         }
         return issued
     }

@@ -2,58 +2,54 @@ import Database
 import Domain
 import Foundation
 import Repositories
-import Synchronization
 
-/// Judges the certificate behind a connection: once after the handshake, then on every request, from memory.
+/// Verifies the certificate behind a connection: once after the handshake, then on every request, from memory.
 package struct AuthenticateConnection: Sendable {
-    private let store: any Database
-    private let certificates: CertificateCache
-    private let watch: CacheInvalidator
-    private let environment: Environment
+    private let context: ServiceContext
 
-    /// Judges by a store's issuance table.
-    package init(
-        store: any Database, certificates: CertificateCache, watch: CacheInvalidator, environment: Environment
-    ) {
-        self.store = store
-        self.certificates = certificates
-        self.watch = watch
-        self.environment = environment
+    package init(_ context: ServiceContext) {
+        self.context = context
     }
 
     /// The hot path of every request on the client listener.
     ///
     /// - Throws: `Refusal` `certificate_revoked` or `unavailable`.
     package func callAsFunction(_ connection: ClientConnection) async throws {
-        try watch.requireFresh()
-        let now = environment.now()
-        if let live = connection.certificate { return try live.requireValid(at: now) }
-        guard let live = try await certificates.find(connection.thumbprint) else {
+        try context.invalidator.requireFresh()
+        let now = context.environment.now()
+        if let (known, state) = connection.known {
+            try require(known, at: now, of: connection)
+            if state == .uncertified { connection.connect(known) }
+            return
+        }
+        guard let found = try await context.caches.certificates.find(connection.thumbprint) else {
             throw Self.unknown
         }
-        try live.requireValid(at: now)
-        if live.certificate.firstSeenAt == nil { try await recordFirstSight(live) }
-        connection.certificate = live
+        try require(found, at: now, of: connection)
+        if found.certificate.firstSeenAt == nil { try await recordFirstSight(found.certificate) }
+        connection.connect(found)
     }
 
     private static let unknown = Refusal(
         .certificateRevoked, "This service did not issue the certificate: certify the device anew.")
 
-    /// Whether a connection that was judged before still counts; one that was not yet is not this one's business.
-    package func stillCounts(_ connection: ClientConnection) -> Bool {
-        guard let live = connection.certificate, !connection.endsWithItsAnswer.load(ordering: .relaxed) else {
-            return true
+    private func require(
+        _ certificate: CachedCertificate, at now: Date, of connection: ClientConnection
+    ) throws(Refusal) {
+        do throws(Refusal) {
+            try certificate.requireValid(at: now)
+        } catch {
+            connection.revoke()
+            throw error
         }
-        return (try? live.requireValid(at: environment.now())) != nil
     }
 
     /// A certificate that renews another supersedes it when it is first seen: the device has proved that it arrived.
-    private func recordFirstSight(_ live: CachedCertificate) async throws {
-        let certificate = live.certificate
-        let auditID = environment.newUUID()
-        try await store.transaction { transaction in
+    private func recordFirstSight(_ certificate: DeviceCertificate) async throws {
+        try await context.commit { transaction, events in
             let records = CertificateRepository(transaction)
             let now = transaction.now
+            events.record(.certificateSeen(certificate.deviceID))
             guard try records.recordFirstSight(thumbprint: certificate.thumbprint, at: now) else {
                 // Another node was faster, or it was forgotten because nobody had shown it.
                 guard try records.find(thumbprint: certificate.thumbprint) != nil else { throw Self.unknown }
@@ -61,15 +57,12 @@ package struct AuthenticateConnection: Sendable {
             }
             guard let oldSerial = certificate.replaces, let old = try records.find(serial: oldSerial) else { return }
             try records.supersede(serial: oldSerial, at: now, byTheSameKey: old.keyHash == certificate.keyHash)
-            try SessionRepository(transaction).rebind(deviceID: certificate.deviceID, to: certificate.thumbprint)
-            if old.keyHash != certificate.keyHash {
-                try SessionRepository(transaction).challenge(.device(certificate.deviceID), at: now)
-            }
-            try AuditRepository(transaction).append(
-                .certificateSuperseded, subject: "certificate \(oldSerial)", actor: "device \(certificate.deviceID)",
-                detail: "by \(certificate.serial)", reason: "superseded", id: auditID)
-            try ChangeLog(transaction).announce(.device(certificate.deviceID))
+            let sessions = SessionRepository(transaction)
+            try sessions.rebind(deviceID: certificate.deviceID, to: certificate.thumbprint)
+            if old.keyHash != certificate.keyHash { try sessions.challenge(.device(certificate.deviceID), at: now) }
+            events.record(
+                .certificateSuperseded(oldSerial, by: certificate.serial, certificate.deviceID),
+                by: "device \(certificate.deviceID)", because: "superseded")
         }
-        try await watch.apply(.device(certificate.deviceID))
     }
 }

@@ -15,7 +15,13 @@ package final class ClientConnection: Sendable {
     package let close: @Sendable () -> Void
 
     private let attached = Mutex<[SessionID: UserID]>([:])
-    private let judged = Mutex<CachedCertificate?>(nil)
+    private let device = Mutex(Device())
+
+    private struct Device {
+        /// A handshake has shown a certificate; nothing is known of it yet.
+        var state = ConnectionState.disconnected
+        var certificate: CachedCertificate?
+    }
 
     /// Whether its present request ends it: then its answer is waited for, and nobody else closes it.
     let endsWithItsAnswer = Atomic<Bool>(false)
@@ -27,10 +33,43 @@ package final class ClientConnection: Sendable {
         self.close = close
     }
 
-    /// The certificate as the service knows it, once it was looked up.
-    var certificate: CachedCertificate? {
-        get { judged.withLock { $0 } }
-        set { judged.withLock { $0 = newValue } }
+    /// The certificate as the service knows it, once it was found valid.
+    var certificate: CachedCertificate? { device.withLock { $0.certificate } }
+
+    /// The certificate with the state, in one look.
+    var known: (CachedCertificate, ConnectionState)? {
+        device.withLock { device in device.certificate.map { ($0, device.state) } }
+    }
+
+    /// What the protocol's outer state machine says of it.
+    package var state: ConnectionState { device.withLock { $0.state } }
+
+    /// The certificate is valid: the device is connected, unless the connection has ended meanwhile.
+    func connect(_ certificate: CachedCertificate) {
+        device.withLock { device in
+            device.certificate = certificate
+            // What was refused before, such as a banned device, is valid again.
+            if let next = device.state.after(.certify) { device.state = next }
+            if let next = device.state.after(.connect) { device.state = next }
+        }
+    }
+
+    /// The certificate is valid no more.
+    func revoke() { move(.revoke) }
+
+    /// The connection has ended, by either side.
+    package func disconnect() { move(.disconnect) }
+
+    private func move(_ event: ConnectionState.Event) {
+        device.withLock { device in
+            if let next = device.state.after(event) { device.state = next }
+        }
+    }
+
+    /// Whether the certificate behind it is valid at a moment, or was not looked at yet.
+    package func isValid(at now: Date) -> Bool {
+        guard let certificate, !endsWithItsAnswer.load(ordering: .relaxed) else { return true }
+        return (try? certificate.requireValid(at: now)) != nil
     }
 
     func attach(_ session: Session) {

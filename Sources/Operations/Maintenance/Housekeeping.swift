@@ -3,25 +3,14 @@ import Domain
 import Foundation
 import Repositories
 
-/// Forgets what no longer matters: spent nonces beyond their age, ended sessions, old limits and changes, what was
-/// counted of texts, and messages that ended a week ago, certificates and devices beyond the policy's time. Writes down which authorizations nobody answered in time.
+/// Forgets what no longer matters: spent nonces beyond their age, ended sessions, old limits and changes, what was counted
+/// of texts, and messages that ended a week ago, certificates and devices beyond the policy's time. Writes down which
+/// authorizations nobody answered in time.
 package struct Housekeeping: Sendable {
-    private let store: any Database
-    private let sessions: SessionCache
-    private let certificates: CertificateCache
-    private let policy: CurrentPolicy
-    private let environment: Environment
+    private let context: ServiceContext
 
-    /// Keeps a store and the memories of it tidy.
-    package init(
-        store: any Database, sessions: SessionCache, certificates: CertificateCache, policy: CurrentPolicy,
-        environment: Environment
-    ) {
-        self.store = store
-        self.sessions = sessions
-        self.certificates = certificates
-        self.policy = policy
-        self.environment = environment
+    package init(_ context: ServiceContext) {
+        self.context = context
     }
 
     /// How many certificates of a kind one transaction deletes at most, and how many such transactions a round has.
@@ -30,15 +19,15 @@ package struct Housekeeping: Sendable {
 
     /// One round; nothing is lost when it fails, the next one does it.
     package func callAsFunction() async throws {
-        let kept = policy[\.nonces].keptAfterExpiry
-        let inputKept = policy[\.cards].rawInputKept
-        let numbersPeriod = policy[\.phones].numbersPerUserPeriod
-        let policy = policy[\.sessions]
+        let kept = context.policy[\.nonces].keptAfterExpiry
+        let inputKept = context.policy[\.cards].rawInputKept
+        let numbersPeriod = context.policy[\.phones].numbersPerUserPeriod
+        let policy = context.policy[\.sessions]
         let sessionsKept = policy.absoluteLifetime + policy.renewalWindow + policy.idleLifetime
-        let idle = environment.now().addingTimeInterval(-policy.idleLifetime)
-        sessions.dropIdle(since: idle)
-        certificates.dropIdle(since: idle)
-        try await store.transaction { transaction in
+        let idle = context.environment.now().addingTimeInterval(-policy.idleLifetime)
+        context.caches.sessions.dropIdle(since: idle)
+        context.caches.certificates.dropIdle(since: idle)
+        try await context.store.transaction { transaction in
             // By the store's clock: a node whose own is ahead would forget nonces that can still be shown.
             let now = transaction.now
             try NonceRepository(transaction).purge(expiredBefore: now.addingTimeInterval(-kept))
@@ -58,14 +47,14 @@ package struct Housekeeping: Sendable {
         }
         try await purgeCertificates()
         // What was erased since the last round is to be gone from the log as well, data keys above all.
-        try await store.clearLog()
+        try await context.store.clearLog()
     }
 
     /// Some at a time, so that writers do not wait for all of them.
     private func purgeCertificates() async throws {
-        let kept = policy[\.retention]
+        let kept = context.policy[\.retention]
         for _ in 0..<Self.batches {
-            let count = try await store.transaction { transaction in
+            let count = try await context.store.transaction { transaction in
                 try CertificateUpkeep(transaction).purge(
                     endedBefore: transaction.now.addingTimeInterval(-kept.endedCertificates),
                     unseenSince: transaction.now.addingTimeInterval(-kept.unseenCertificates), limit: Self.batch)

@@ -3,22 +3,19 @@ import Domain
 import Foundation
 import Repositories
 
-/// Brings every data key, and the notes of bans, under the newest version of the wrapping key, in small transactions beside a running service.
+/// Brings every data key, and the notes of bans, under the newest version of the wrapping key, in small transactions
+/// beside a running service.
 ///
 /// Only the wrapping of data keys changes; what they seal stays as it is. At any moment every data key lies under a
 /// version that the keys hold, so that a run that is cut short leaves nothing closed and the next one goes on.
 package struct RotateWrappingKey: Sendable {
-    private let store: any Database
+    private let context: AdminContext
     private let keys: PersonalKeys
-    private let environment: Environment
-    private let actor: String
 
-    /// Rotates in a store, in somebody's name, to the highest version that the keys hold.
-    package init(store: any Database, keys: PersonalKeys, environment: Environment, actor: String) {
-        self.store = store
+    /// Rotates to the highest version that the keys hold.
+    package init(_ context: AdminContext, keys: PersonalKeys) {
+        self.context = context
         self.keys = keys
-        self.environment = environment
-        self.actor = actor
     }
 
     /// How far the newest version has come.
@@ -36,7 +33,7 @@ package struct RotateWrappingKey: Sendable {
 
     /// How far the newest version has come.
     package func progress() async throws -> Progress {
-        try await store.snapshot { transaction in
+        try await context.store.snapshot { transaction in
             let records = DataKeyRepository(transaction, keys: keys)
             let version = keys.currentWrappingVersion
             let counts = [try records.countByVersion(), try BanMaintenance(transaction).countByVersion()]
@@ -48,14 +45,13 @@ package struct RotateWrappingKey: Sendable {
 
     /// Puts the newest version in force: nodes that do not know it yet read their keys again before they make a data key.
     package func putInForce() async throws {
-        let auditID = environment.newUUID()
-        try await store.transaction { transaction in
+        let (keys, actor) = (keys, context.actor)
+        try await context.commit { transaction, events in
             let version = keys.currentWrappingVersion
             guard try DataKeyRepository(transaction, keys: keys).putInForce(version, at: transaction.now) else {
                 return
             }
-            try AuditRepository(transaction).append(
-                .wrappingKeyRotated, subject: "wrapping key \(version)", actor: actor, id: auditID)
+            events.record(.wrappingKeyRotated(version: version), by: actor)
         }
     }
 
@@ -72,7 +68,7 @@ package struct RotateWrappingKey: Sendable {
         var mark: DataKeyRepository.Mark?
         repeat {
             let from = mark
-            let step = try await store.transaction {
+            let step = try await context.store.transaction {
                 try DataKeyRepository($0, keys: keys).rewrap(after: from, limit: batch)
             }
             wrapped += step.wrapped
@@ -82,7 +78,7 @@ package struct RotateWrappingKey: Sendable {
         } while mark != nil
         var notes = 0
         repeat {
-            notes = try await store.transaction { try BanMaintenance($0).rewrap(limit: batch, keys: keys) }
+            notes = try await context.store.transaction { try BanMaintenance($0).rewrap(limit: batch, keys: keys) }
             wrapped += notes
             progress(wrapped)
         } while notes == batch
@@ -91,17 +87,15 @@ package struct RotateWrappingKey: Sendable {
 
     /// The versions among some under which nothing lies and nothing new will: they may be taken away for good.
     package func takeLeave(of versions: Set<Int>) async throws -> Set<Int> {
-        let auditID = environment.newUUID()
-        return try await store.transaction { transaction in
+        let (keys, actor) = (keys, context.actor)
+        return try await context.commit { transaction, events in
             let records = DataKeyRepository(transaction, keys: keys)
             let inForce = try records.versionInForce()
             let unused = versions.filter { $0 < inForce }.subtracting(try records.countByVersion().keys)
                 .subtracting(try BanMaintenance(transaction).countByVersion().keys)
             guard !unused.isEmpty else { return [] }
             let names = unused.sorted().map(String.init).joined(separator: ", ")
-            try AuditRepository(transaction).append(
-                .wrappingKeysRemoved, subject: "wrapping key \(inForce)", actor: actor, detail: "versions \(names)",
-                id: auditID)
+            events.record(.wrappingKeysRemoved(inForce: inForce, versions: names), by: actor)
             return unused
         }
     }

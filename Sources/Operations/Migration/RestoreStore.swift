@@ -186,8 +186,10 @@ package struct RestoreStore: Sendable {
             } else if try DataKeyRepository(transaction, keys: keys).erasedAt(user) != nil {
                 continue
             }
-            try EraseUser(keys: keys)(
-                user, actor: actor, reason: "erased_before_restore", auditID: environment.newUUID(), in: transaction)
+            var events = RecordedEvents()
+            try EraseUser(keys: keys, actor: actor, reason: "erased_before_restore")(
+                user, receipt: environment.newUUID(), in: transaction, &events)
+            try Commit(store: restored, environment: environment, node: nil).write(events, in: transaction)
             done.insert(user)
         }
         return done.count

@@ -5,22 +5,6 @@ import Foundation
 import Repositories
 import Synchronization
 
-/// Tells the outbox's loop that there is something to send.
-package final class OutboxSignal: Sendable {
-    let rings: AsyncStream<Void>
-    private let continuation: AsyncStream<Void>.Continuation
-
-    /// A signal for one loop; rings that come while the loop works are one.
-    package init() {
-        (rings, continuation) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
-    }
-
-    /// There is something to send, perhaps.
-    package func ring() {
-        continuation.yield()
-    }
-}
-
 /// Sends what stands in the outbox: several messages at once, each leased, tried and settled.
 ///
 /// Each kind has places of its own, so that what hangs over one holds up no other. A process that dies may have sent as many
@@ -29,12 +13,11 @@ package struct DeliverOutbox: Sendable {
     /// The loop looks at least so often, whoever wrote.
     static let interval: TimeInterval = 30
 
-    private let store: any Database
+    private let context: ServiceContext
     private let compose: ComposePhoneText
     private let pushes: PushAuthorizations
     private let events: NotifyProvider
     private let leaseTime: TimeInterval
-    private let environment: Environment
     private let send: @Sendable (Message, OutboxMessageID) async -> DeliveryOutcome
     private let observe: @Sendable (OutboxMessage) -> Void
     private let onRest: @Sendable (ProviderID) -> Void
@@ -44,24 +27,23 @@ package struct DeliverOutbox: Sendable {
     /// - Parameters:
     ///   - leaseTime: how long a message belongs to who leased it, in seconds: longer than an attempt may take.
     ///   - send: makes one attempt at a message, whose id is the same at all; what became of it is its answer.
-    ///   - observe: told of each message after its try, for the metrics.
-    ///   - onRest: told when a provider's receiver is left alone for a while, since it does not answer.
+    ///   - observe: called with each message after its try, for the metrics.
+    ///   - onRest: called when a provider's receiver is left alone for a while, since it does not answer.
     package init(
-        store: any Database, compose: ComposePhoneText, pushes: PushAuthorizations, events: NotifyProvider,
-        leaseTime: TimeInterval = 30, environment: Environment,
+        _ context: ServiceContext, compose: ComposePhoneText, events: NotifyProvider, leaseTime: TimeInterval = 30,
         send: @escaping @Sendable (Message, OutboxMessageID) async -> DeliveryOutcome,
         observe: @escaping @Sendable (OutboxMessage) -> Void = { _ in },
         onRest: @escaping @Sendable (ProviderID) -> Void = { _ in }
     ) {
-        self.store = store
+        self.context = context
         self.compose = compose
-        self.pushes = pushes
         self.events = events
         self.leaseTime = leaseTime
-        self.environment = environment
         self.send = send
         self.observe = observe
         self.onRest = onRest
+        pushes = PushAuthorizations(
+            keys: context.keys.personal, policy: context.policy, environment: context.environment)
     }
 
     /// A message that was leased, with what to send or the reason why there is nothing.
@@ -107,7 +89,7 @@ package struct DeliverOutbox: Sendable {
         signal.ring()
         await withDiscardingTaskGroup { group in
             for await _ in signal.rings {
-                let started = environment.now()
+                let started = context.environment.now()
                 var next = started.addingTimeInterval(Self.interval)
                 do {
                     for prepared in try await take(places.free) {
@@ -134,7 +116,7 @@ package struct DeliverOutbox: Sendable {
                 // One alarm is enough, as long as it is early enough.
                 guard alarm <= started || next < alarm else { continue }
                 alarm = next
-                let wait = max(0, next.timeIntervalSince(environment.now()))
+                let wait = max(0, next.timeIntervalSince(context.environment.now()))
                 group.addTask {
                     guard (try? await Task.sleep(for: .seconds(wait))) != nil else { return }
                     signal.ring()
@@ -174,11 +156,10 @@ package struct DeliverOutbox: Sendable {
     private func take(
         _ slots: [OutboxKind: Int], settling settled: (prepared: Prepared, result: OutboxMessage.Result)? = nil
     ) async throws -> [Prepared] {
-        let auditID = environment.newUUID()
-        let lease = environment.newUUID().uuidString
+        let lease = context.environment.newUUID().uuidString
         let end = ContinuousClock.now + .seconds(leaseTime - 1)
-        let (prepared, after, resting) = try await store.transaction {
-            transaction -> ([Prepared], OutboxMessage?, ProviderID?) in
+        let (prepared, after, resting) = try await context.commit {
+            transaction, recorded -> ([Prepared], OutboxMessage?, ProviderID?) in
             let records = OutboxRepository(transaction)
             var after: OutboxMessage?
             var resting: ProviderID?
@@ -188,14 +169,12 @@ package struct DeliverOutbox: Sendable {
                 if try records.settle(message, lease: prepared.lease) {
                     after = message
                     if message.kind == .authorization {
-                        try pushes.settle(message, prepared.content, result, in: transaction)
+                        try pushes.settle(message, prepared.content, result, in: transaction, &recorded)
                     }
                     resting = try events.settle(message, prepared.content, result, in: transaction)
                 }
                 if after?.state == .dead {
-                    try AuditRepository(transaction).append(
-                        .outboxMessageDied, subject: "message \(message.id)", actor: "service",
-                        detail: message.reason, id: auditID)
+                    recorded.record(.messageDied(message.id, detail: message.reason), by: "service")
                 }
             }
             guard !slots.isEmpty else { return ([], after, resting) }
@@ -239,7 +218,7 @@ package struct DeliverOutbox: Sendable {
     }
 
     private func nextDue(_ kinds: [OutboxKind]) async throws -> Date? {
-        try await store.snapshot { try OutboxRepository($0).nextDue(kinds) }
+        try await context.store.snapshot { try OutboxRepository($0).nextDue(kinds) }
     }
 }
 

@@ -6,22 +6,10 @@ import Repositories
 /// Compares a code that a user typed. Wrong, expired, used up and unknown are one and the same answer, and one and the
 /// same work: a row changed, a number opened, a code derived, a comparison.
 package struct CheckPhoneVerification: Sendable {
-    private let store: SessionStore
-    private let keys: PersonalKeys
-    private let codes: PhoneCodeKeys
-    private let policy: CurrentPolicy
-    private let environment: Environment
+    private let context: ServiceContext
 
-    /// Checks verifications of a store.
-    package init(
-        store: any Database, keys: PersonalKeys, codes: PhoneCodeKeys, policy: CurrentPolicy,
-        environment: Environment
-    ) {
-        self.store = SessionStore(store)
-        self.keys = keys
-        self.codes = codes
-        self.policy = policy
-        self.environment = environment
+    package init(_ context: ServiceContext) {
+        self.context = context
     }
 
     /// What the guess of a code came to, for the metrics; its caller learns whether it was right.
@@ -39,11 +27,11 @@ package struct CheckPhoneVerification: Sendable {
     ///
     /// - Throws: `Refusal` `unavailable`. A wrong code is an outcome; ``Outcome/requireRight()`` refuses it.
     package func callAsFunction(_ text: String, code: String, for session: Session) async throws -> Outcome {
-        let policy = policy[\.phones]
-        let id = PhoneVerificationID(text[...]) ?? environment.newIdentifier()
-        let (verifiedAudit, frozenAudit) = (environment.newUUID(), environment.newUUID())
+        let policy = context.policy[\.phones]
+        let (keys, codes) = (context.keys.personal, context.keys.phoneCodes)
+        let id = PhoneVerificationID(text[...]) ?? context.environment.newIdentifier()
         let bans = BanSubjectIndex(keys: keys)
-        return try await store.act(for: session) { transaction, _ -> Outcome in
+        return try await SessionStore(context).act(for: session) { transaction, _, events -> Outcome in
             let entry = try PhoneVerificationRepository(transaction).countCheck(
                 id, userID: session.userID, deviceID: session.deviceID)
             let dataKey = try DataKeyRepository(transaction, keys: keys).find(session.userID)
@@ -64,9 +52,7 @@ package struct CheckPhoneVerification: Sendable {
                 : entry?.challenge.verdict(isRight: isRight, now: transaction.now, policy: policy) ?? .notCompared
             if verdict == .right { streak = FailureStreak() }
             if verdict == .wrong, streak.countFailure(now: transaction.now, policy: policy) {
-                try AuditRepository(transaction).append(
-                    .phoneFrozen, subject: "user \(session.userID)", actor: "device \(session.deviceID)",
-                    id: frozenAudit)
+                events.record(.phoneFrozen(session.userID), by: "device \(session.deviceID)")
             }
             try failures.save(streak, userID: session.userID, numberIndex: index)
             guard verdict == .right, let entry, let dataKey, let e164 else {
@@ -74,17 +60,15 @@ package struct CheckPhoneVerification: Sendable {
             }
             try PhoneSendRepository(transaction).recordVerified(id)
             try PhoneVerificationRepository(transaction).recordVerified(id, at: transaction.now)
-            if let hold = try bans.ruling(on: { bans.phone(e164) }, .phone, in: transaction) {
-                try AuditRepository(transaction).append(
-                    .banEvaded, subject: "user \(session.userID)", actor: "device \(session.deviceID)",
-                    detail: "ban \(hold.ban.id), phone", id: verifiedAudit)
+            if let hold = try bans.activeBan(on: { bans.phone(e164) }, .phone, in: transaction) {
+                events.record(
+                    .banEvaded(session.userID, hold.ban.id, by: .phone), by: "device \(session.deviceID)")
                 return Outcome(verdict: .right, assurance: .none, isBanned: true)
             }
-            let assurance = try prove(entry, e164: e164, dataKey: dataKey, for: session, in: transaction)
-            try bans.hold(session.userID, whoProved: { bans.phone(e164) }, .phone, in: transaction)
-            try AuditRepository(transaction).append(
-                .phoneVerified, subject: "user \(session.userID)", actor: "device \(session.deviceID)",
-                id: verifiedAudit)
+            let assurance = try prove(entry, e164: e164, dataKey: dataKey, for: session, in: transaction, &events)
+            try bans.extendMessagingBan(
+                to: session.userID, whoProved: { bans.phone(e164) }, .phone, in: transaction)
+            events.record(.phoneVerified(session.userID), by: "device \(session.deviceID)")
             return Outcome(verdict: .right, assurance: assurance, isBanned: false)
         }
     }
@@ -92,24 +76,22 @@ package struct CheckPhoneVerification: Sendable {
     /// The number is the user's from now on.
     private func prove(
         _ entry: PhoneVerificationRepository.Entry, e164: String, dataKey: DataKey, for session: Session,
-        in transaction: any Transaction
+        in transaction: any Transaction, _ events: inout RecordedEvents
     ) throws -> Assurance {
         let endpoint = try entry.sealedPushEndpoint.map {
             try dataKey.open($0, in: .verificationPushEndpoint, of: entry.challenge.id)
         }
         let users = UserRepository(transaction)
         guard let user = try users.find(session.userID) else { return .none }
-        let losers = try AuthenticatedUserRepository(transaction, keys: keys).phoneProven(
+        let proven = try AuthenticatedUserRepository(transaction, keys: context.keys.personal).phoneProven(
             user, e164, pushEndpoint: endpoint, at: transaction.now)
         if endpoint != nil {
-            try PushAuthorizations(keys: keys, policy: policy, environment: environment).queueUnsent(
-                to: user.id, in: transaction)
+            try PushAuthorizations(
+                keys: context.keys.personal, policy: context.policy, environment: context.environment
+            ).queueUnsent(to: user.id, in: transaction, &events)
         }
-        for loser in losers {
-            try AuditRepository(transaction).append(
-                .phoneReassigned, subject: "user \(loser)", actor: "user \(session.userID)", id: environment.newUUID())
-            try ChangeLog(transaction).announce(.user(loser))
-        }
+        for change in proven.changes { events.record(.assuranceChanged(change)) }
+        for loser in proven.losers { events.record(.phoneReassigned(from: loser), by: "user \(session.userID)") }
         return try users.find(session.userID)?.assurance ?? .phone
     }
 }

@@ -7,28 +7,20 @@ import Repositories
 
 /// Puts the text with a code together, at the moment when it is sent: the code exists nowhere before.
 package struct ComposePhoneText: Sendable {
-    private let keys: PersonalKeys
-    private let codes: PhoneCodeKeys
-    private let policy: CurrentPolicy
+    private let context: ServiceContext
     private let write: @Sendable (_ digits: String) -> String?
 
-    /// Composes with the service's keys.
-    ///
     /// - Parameter write: puts the words around a code; `nil` where the words in force cannot hold it.
-    package init(
-        keys: PersonalKeys, codes: PhoneCodeKeys, policy: CurrentPolicy,
-        write: @escaping @Sendable (_ digits: String) -> String?
-    ) {
-        self.keys = keys
-        self.codes = codes
-        self.policy = policy
+    package init(_ context: ServiceContext, write: @escaping @Sendable (_ digits: String) -> String?) {
+        self.context = context
         self.write = write
     }
 
     /// Reads what a message of the outbox is about. One whose verification is over, or whose user was erased, has
     /// nothing to say any more.
     func callAsFunction(_ message: OutboxMessage, in transaction: any Transaction) throws -> OutboxContent {
-        let policy = policy[\.phones]
+        let policy = context.policy[\.phones]
+        let (keys, codes) = (context.keys.personal, context.keys.phoneCodes)
         guard let id = PhoneVerificationID(message.subject[...]),
             let entry = try PhoneVerificationRepository(transaction).find(id)
         else { return .overtaken("the verification is gone") }

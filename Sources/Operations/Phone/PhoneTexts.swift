@@ -7,10 +7,9 @@ import Repositories
 
 /// What the start and the resend of a code share: the limits, the guard, and the message into the outbox.
 struct PhoneTexts: Sendable {
-    let keys: PersonalKeys
-    let policy: CurrentPolicy
-    let rateLimiting: RateLimiting
-    let environment: Environment
+    let context: ServiceContext
+
+    private var keys: PersonalKeys { context.keys.personal }
 
     /// A text that is asked for in a transaction.
     struct Request: Sendable {
@@ -35,12 +34,10 @@ struct PhoneTexts: Sendable {
     struct Names: Sendable {
         let sending: UUID
         let message: OutboxMessageID
-        let audit: UUID
 
         init(_ environment: Environment) {
             sending = environment.newUUID()
             message = environment.newIdentifier()
-            audit = environment.newUUID()
         }
     }
 
@@ -49,13 +46,14 @@ struct PhoneTexts: Sendable {
     /// - Throws: `Refusal` `rate_limited` for what the requester's own address or account asks too often; then nothing
     ///   of the transaction may stay.
     func ask(
-        _ request: Request, dataKey: DataKey, names: Names, in transaction: any Transaction
+        _ request: Request, dataKey: DataKey, names: Names, in transaction: any Transaction,
+        _ events: inout RecordedEvents
     ) throws -> Outcome {
-        let policy = policy[\.phones]
+        let policy = context.policy[\.phones]
         let challenge = request.challenge
         let indexes = keys.blindIndexes(request.number.e164, .phoneNumber)
         let target = try target(request, indexes, policy, in: transaction)
-        if rateLimiting == .on {
+        if context.rateLimiting == .on {
             // Settled accounts have an address's budget of their own: new ones behind it cannot use it up.
             let act = target.age == .new && !target.isOwner ? "phone" : "phone settled"
             try RateRepository(transaction).count(
@@ -68,16 +66,18 @@ struct PhoneTexts: Sendable {
             age: target.age)
         let records = PhoneSendRepository(transaction)
         let counts = try records.counts(for: target, policy: policy)
-        let rule = SendGuard(policy: policy, limitsRates: rateLimiting == .on)
+        let rule = SendGuard(policy: policy, limitsRates: context.rateLimiting == .on)
         try rule.requireWithinUserLimits(attempt, counts)
         let decision = rule.decide(attempt, counts)
         try records.record(decision, to: target, verification: challenge.id, id: names.sending, policy: policy)
         switch decision {
-        case .send: try write(request, dataKey: dataKey, id: names.message, in: transaction)
+        case .send:
+            if try write(request, dataKey: dataKey, id: names.message, in: transaction) {
+                events.record(.messageQueued)
+            }
         case .withhold(_, let scope?):
-            try AuditRepository(transaction).append(
-                .phoneSendsStopped, subject: target.name(of: scope), actor: "service", detail: "thinned out",
-                reason: "too_few_verified", id: names.audit)
+            events.record(
+                .phoneSendsStopped(name: target.name(of: scope)), by: "service", because: "too_few_verified")
             return Outcome(decision: decision, thinned: target.name(of: scope))
         case .withhold(_, nil): break
         }
@@ -112,7 +112,7 @@ struct PhoneTexts: Sendable {
 
     private func write(
         _ request: Request, dataKey: DataKey, id: OutboxMessageID, in transaction: any Transaction
-    ) throws {
+    ) throws -> Bool {
         let challenge = request.challenge
         let message = OutboxMessage(
             id: id, kind: .phoneCode, subject: challenge.id.description, userID: challenge.userID,
@@ -120,6 +120,6 @@ struct PhoneTexts: Sendable {
             payload: try dataKey.seal(
                 request.number.e164, in: .outboxPayload, of: id),
             createdAt: transaction.now, expiresAt: challenge.expiresAt, dueAt: transaction.now)
-        _ = try OutboxRepository(transaction).insert(message)
+        return try OutboxRepository(transaction).insert(message)
     }
 }

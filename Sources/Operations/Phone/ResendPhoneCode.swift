@@ -6,26 +6,10 @@ import Repositories
 
 /// Sends the code of an open verification again: the same code, with the checks that were used and the end that was set.
 package struct ResendPhoneCode: Sendable {
-    private let store: SessionStore
-    private let keys: PersonalKeys
-    private let texts: PhoneTexts
-    private let outbox: OutboxSignal
-    private let policy: CurrentPolicy
-    private let environment: Environment
+    private let context: ServiceContext
 
-    /// Sends codes of a store again.
-    ///
-    /// - Parameter outbox: rung when a message was written.
-    package init(
-        store: any Database, keys: PersonalKeys, outbox: OutboxSignal, policy: CurrentPolicy,
-        rateLimiting: RateLimiting, environment: Environment
-    ) {
-        self.store = SessionStore(store)
-        self.keys = keys
-        self.outbox = outbox
-        self.policy = policy
-        self.environment = environment
-        texts = PhoneTexts(keys: keys, policy: policy, rateLimiting: rateLimiting, environment: environment)
+    package init(_ context: ServiceContext) {
+        self.context = context
     }
 
     /// Sends it again.
@@ -36,10 +20,12 @@ package struct ResendPhoneCode: Sendable {
     package func callAsFunction(
         _ text: String, for session: Session, address: String
     ) async throws -> StartedPhoneVerification {
-        let policy = policy[\.phones]
+        let policy = context.policy[\.phones]
+        let (keys, texts) = (context.keys.personal, PhoneTexts(context: context))
         guard let id = PhoneVerificationID(text[...]) else { throw Self.unknown }
-        let names = PhoneTexts.Names(environment)
-        let resent = try await store.act(for: session) { transaction, _ -> StartedPhoneVerification in
+        let names = PhoneTexts.Names(context.environment)
+        return try await SessionStore(context).act(for: session) {
+            transaction, _, events -> StartedPhoneVerification in
             let records = PhoneVerificationRepository(transaction)
             guard let entry = try records.find(id), entry.challenge.userID == session.userID,
                 entry.challenge.deviceID == session.deviceID,
@@ -54,15 +40,13 @@ package struct ResendPhoneCode: Sendable {
             let outcome = try texts.ask(
                 .init(
                     challenge: challenge, number: number, sending: challenge.resends, address: address),
-                dataKey: dataKey, names: names, in: transaction)
+                dataKey: dataKey, names: names, in: transaction, &events)
             if outcome.isSent { challenge.isSent = true }
             guard try records.recordResend(challenge) else {
                 throw Refusal(.rateLimited, "The code was sent again at this very moment.", retryAfter: 1)
             }
             return StartedPhoneVerification(challenge, outcome: outcome, policy: policy)
         }
-        outbox.ring()
-        return resent
     }
 
     private static let unknown = Refusal(.notFound, "There is no such verification of this user on this device.")

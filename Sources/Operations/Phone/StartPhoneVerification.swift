@@ -5,56 +5,13 @@ import PhoneNumbers
 import Repositories
 import Tokens
 
-/// A verification as its device is told about it.
-package struct StartedPhoneVerification: Sendable {
-    package let id: PhoneVerificationID
-    package let expiresAt: Date
-    /// From when on the code may be sent again; `nil` where it may no more.
-    package let resendAfter: Date?
-    /// How many digits the code has.
-    package let digits: Int
-    /// What the guard before the texts decided, for the metrics alone; `nil` where no text was asked for.
-    package let decision: SendDecision?
-    /// The name of what is thinned out from now on, for the log.
-    package let thinned: String?
-
-    init(_ challenge: PhoneVerification, outcome: PhoneTexts.Outcome?, policy: PhonePolicy) {
-        id = challenge.id
-        expiresAt = challenge.expiresAt
-        resendAfter = challenge.resendAfter(policy: policy)
-        digits = policy.digits
-        decision = outcome?.decision
-        thinned = outcome?.thinned
-    }
-}
-
 /// Starts the proof of a phone number. The answer is the same for every well-formed number: whether a text goes out
 /// is for the holder of the number to see.
 package struct StartPhoneVerification: Sendable {
-    private let store: SessionStore
-    private let keys: PersonalKeys
-    private let codes: PhoneCodeKeys
-    private let nonceKey: NonceKey
-    private let texts: PhoneTexts
-    private let outbox: OutboxSignal
-    private let policy: CurrentPolicy
-    private let environment: Environment
+    private let context: ServiceContext
 
-    /// Starts proofs in a store.
-    ///
-    /// - Parameter outbox: rung when a message was written.
-    package init(
-        store: any Database, keys: PersonalKeys, codes: PhoneCodeKeys, nonceKey: NonceKey, outbox: OutboxSignal,
-        policy: CurrentPolicy, rateLimiting: RateLimiting, environment: Environment
-    ) {
-        self.store = SessionStore(store)
-        self.keys = keys
-        self.codes = codes
-        self.nonceKey = nonceKey
-        self.outbox = outbox
-        self.policy = policy
-        self.environment = environment
-        texts = PhoneTexts(keys: keys, policy: policy, rateLimiting: rateLimiting, environment: environment)
+    package init(_ context: ServiceContext) {
+        self.context = context
     }
 
     /// What a device asks for.
@@ -88,16 +45,19 @@ package struct StartPhoneVerification: Sendable {
     package func callAsFunction(
         _ request: Request, for session: Session, on connection: ClientConnection
     ) async throws -> StartedPhoneVerification {
-        let policy = policy[\.phones]
+        let policy = context.policy[\.phones]
+        let (keys, codes) = (context.keys.personal, context.keys.phoneCodes)
+        let texts = PhoneTexts(context: context)
         let number = try PhoneNumber(fromCaller: request.phoneNumber, region: request.region)
         let endpoint = try request.pushEndpoint.map { arn throws(Refusal) in
             try PushEndpoint(arn, of: policy.pushApplications)
         }
         let presence = try await presenceNonce(request.presence, for: number, session, on: connection)
-        let names = PhoneTexts.Names(environment)
-        let id: PhoneVerificationID = environment.newIdentifier()
+        let names = PhoneTexts.Names(context.environment)
+        let id: PhoneVerificationID = context.environment.newIdentifier()
 
-        let started = try await store.act(for: session) { transaction, _ -> StartedPhoneVerification in
+        return try await SessionStore(context).act(for: session) {
+            transaction, _, events -> StartedPhoneVerification in
             if let presence { try spend(presence, in: transaction) }
             let dataKey = try DataKeyRepository(transaction, keys: keys).findOrCreate(
                 session.userID, at: transaction.now)
@@ -117,7 +77,7 @@ package struct StartPhoneVerification: Sendable {
                 isSent: false, now: transaction.now, policy: policy)
             let outcome = try texts.ask(
                 .init(challenge: challenge, number: number, sending: 0, address: request.address), dataKey: dataKey,
-                names: names, in: transaction)
+                names: names, in: transaction, &events)
             if outcome.isSent { challenge.isSent = true }
             try records.insert(
                 .init(
@@ -128,28 +88,26 @@ package struct StartPhoneVerification: Sendable {
                     }))
             return StartedPhoneVerification(challenge, outcome: outcome, policy: policy)
         }
-        outbox.ring()
-        return started
     }
 
-    /// Judges the proof that the user is present; the nonce in it is still to be spent.
+    /// Verifies the proof that the user is present; the nonce in it is still to be spent.
     private func presenceNonce(
         _ proof: String?, for number: PhoneNumber, _ session: Session, on connection: ClientConnection
     ) async throws -> Nonce? {
         guard let proof else {
-            guard !policy[\.phones].presenceRequired else {
+            guard !context.policy[\.phones].presenceRequired else {
                 throw Refusal(
                     .invalidPresenceProof, "This service wants a proof of the user's presence.",
                     reason: .missing, about: .presence)
             }
             return nil
         }
-        let pem = try await store.snapshot { try DeviceRepository($0).presenceKey(of: session.deviceID) }
-        let judged = try PresenceProof(
+        let pem = try await context.store.snapshot { try DeviceRepository($0).presenceKey(of: session.deviceID) }
+        let verified = try PresenceProof(
             proof, for: number, key: try pem.map { pem throws(Refusal) in try VerificationKey(pem: pem) },
-            clockSkew: policy[\.identityTokens].clockSkew, now: environment.now())
+            clockSkew: context.policy[\.identityTokens].clockSkew, now: context.environment.now())
         do throws(Refusal) {
-            return try Nonce(shown: judged.nonce, thumbprint: connection.thumbprint, key: nonceKey)
+            return try Nonce(shown: verified.nonce, thumbprint: connection.thumbprint, key: context.keys.nonces)
         } catch {
             throw error.ofPresenceProof
         }

@@ -33,23 +33,10 @@ package struct ProvenProvider: Sendable {
 
 /// Who calls from a provider's side, proved by a token that one of its keys signed.
 package struct AuthenticateProvider: Sendable {
-    private let realm: String
-    private let store: any Database
-    private let providers: ProviderCache
-    private let watch: CacheInvalidator
-    private let policy: CurrentPolicy
-    private let environment: Environment
+    private let context: ServiceContext
 
-    package init(
-        realm: String, store: any Database, providers: ProviderCache, watch: CacheInvalidator, policy: CurrentPolicy,
-        environment: Environment
-    ) {
-        self.realm = realm
-        self.store = store
-        self.providers = providers
-        self.watch = watch
-        self.policy = policy
-        self.environment = environment
+    package init(_ context: ServiceContext) {
+        self.context = context
     }
 
     /// Reads a provider token (`Authorization: Bearer …`).
@@ -58,7 +45,7 @@ package struct AuthenticateProvider: Sendable {
     package func callAsFunction(_ bearer: String?) async throws -> ProvenProvider {
         let (token, known) = try await read(bearer)
         let verified = try verifier.verify(
-            token, provider: known?.provider, key: known?.key(token.keyID), now: environment.now())
+            token, provider: known?.provider, key: known?.key(token.keyID), now: context.environment.now())
         guard let known else { throw Refusal(.providerTokenInvalid, "iss names no provider.") }
         return ProvenProvider(known: known, keyID: verified.keyID)
     }
@@ -67,9 +54,10 @@ package struct AuthenticateProvider: Sendable {
     package func fresh(_ bearer: String?, for request: ProvenRequest) async throws -> ProvenProvider {
         let (token, known) = try await read(bearer)
         let proof = try verifier.verifyFresh(
-            token, request: request, provider: known?.provider, key: known?.key(token.keyID), now: environment.now())
+            token, request: request, provider: known?.provider, key: known?.key(token.keyID),
+            now: context.environment.now())
         guard let known else { throw Refusal(.providerTokenInvalid, "iss names no provider.") }
-        let isNew = try await store.transaction {
+        let isNew = try await context.store.transaction {
             try NonceRepository($0).spend(
                 identifier: "proof \(proof.identifier)", of: proof.token.provider, until: proof.rememberUntil)
         }
@@ -78,15 +66,15 @@ package struct AuthenticateProvider: Sendable {
     }
 
     private var verifier: ProviderTokenVerifier {
-        ProviderTokenVerifier(realm: realm, clockSkew: policy[\.identityTokens].clockSkew)
+        ProviderTokenVerifier(realm: context.realm, clockSkew: context.policy[\.identityTokens].clockSkew)
     }
 
     private func read(_ bearer: String?) async throws -> (UnverifiedToken, CachedProvider?) {
-        try watch.requireFresh()
+        try context.invalidator.requireFresh()
         guard let bearer else {
             throw Refusal(.providerTokenRequired, "Send Authorization: Bearer with a provider token.")
         }
         let token = try UnverifiedToken(bearer, refusing: .providerTokenInvalid)
-        return (token, try await providers.find(token.issuer))
+        return (token, try await context.caches.providers.find(token.issuer))
     }
 }

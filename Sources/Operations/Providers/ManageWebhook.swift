@@ -7,24 +7,20 @@ import Repositories
 
 /// Where a provider is told what happens to its users.
 package struct ManageWebhook: Sendable {
-    private let store: any Database
+    private let context: ServiceContext
     private let allowsLoopback: Bool
-    private let environment: Environment
 
-    /// Manages receivers in a store.
-    ///
     /// - Parameter allowingLoopback: takes receivers on this machine: the switch for development and tests.
-    package init(store: any Database, allowingLoopback: Bool, environment: Environment) {
-        self.store = store
+    package init(_ context: ServiceContext, allowingLoopback: Bool) {
+        self.context = context
         allowsLoopback = allowingLoopback
-        self.environment = environment
     }
 
     /// The receiver's URL.
     ///
     /// - Throws: `Refusal` `not_found`.
     package func callAsFunction(_ provider: ProviderID) async throws -> String {
-        guard let url = try await store.snapshot({ try ProviderWebhookRepository($0).find(provider) }) else {
+        guard let url = try await context.store.snapshot({ try ProviderWebhookRepository($0).find(provider) }) else {
             throw Refusal(.notFound, "The provider has set no webhook.")
         }
         return url
@@ -45,13 +41,10 @@ package struct ManageWebhook: Sendable {
             throw Refusal(
                 .malformedRequest, "It names a host with an address that is not public.", about: .webhookURL)
         }
-        let auditID = environment.newUUID()
-        try await store.transaction { transaction in
+        try await context.commit { transaction, events in
             try caller.requireActive(in: transaction)
             try ProviderWebhookRepository(transaction).set(url.description, of: caller.id, at: transaction.now)
-            try AuditRepository(transaction).append(
-                .webhookSet, subject: "provider \(caller.id)", actor: "provider \(caller.id)",
-                detail: "signed by key \(caller.keyID)", id: auditID)
+            events.record(.webhookSet(caller.id, by: caller.keyID), by: "provider \(caller.id)")
         }
         return url.description
     }
@@ -60,13 +53,10 @@ package struct ManageWebhook: Sendable {
     ///
     /// - Throws: `Refusal` `provider_token_invalid` where the key that signed, or the provider, ended meanwhile.
     package func remove(by caller: ProvenProvider) async throws {
-        let auditID = environment.newUUID()
-        try await store.transaction { transaction in
+        try await context.commit { transaction, events in
             try caller.requireActive(in: transaction)
             try ProviderWebhookRepository(transaction).remove(caller.id)
-            try AuditRepository(transaction).append(
-                .webhookRemoved, subject: "provider \(caller.id)", actor: "provider \(caller.id)",
-                detail: "signed by key \(caller.keyID)", id: auditID)
+            events.record(.webhookRemoved(caller.id, by: caller.keyID), by: "provider \(caller.id)")
         }
     }
 }

@@ -6,25 +6,10 @@ import Tokens
 
 /// Acts on what a provider tells: its user's sessions are over there, so they are over here.
 package struct ReceiveProviderEvent: Sendable {
-    private let realm: String
-    private let store: any Database
-    private let providers: ProviderCache
-    private let sessions: SessionCache
-    private let watch: CacheInvalidator
-    private let policy: CurrentPolicy
-    private let environment: Environment
+    private let context: ServiceContext
 
-    package init(
-        realm: String, store: any Database, providers: ProviderCache, sessions: SessionCache, watch: CacheInvalidator,
-        policy: CurrentPolicy, environment: Environment
-    ) {
-        self.realm = realm
-        self.store = store
-        self.providers = providers
-        self.sessions = sessions
-        self.watch = watch
-        self.policy = policy
-        self.environment = environment
+    package init(_ context: ServiceContext) {
+        self.context = context
     }
 
     /// Reads a Security Event Token and ends the sessions that it names, once; a repeated one is acknowledged alike. Of
@@ -32,18 +17,19 @@ package struct ReceiveProviderEvent: Sendable {
     ///
     /// - Throws: `Refusal` `provider_token_invalid`, `unavailable`.
     package func callAsFunction(_ compact: String) async throws {
-        try watch.requireFresh()
+        try context.invalidator.requireFresh()
         let token = try UnverifiedToken(compact, refusing: .providerTokenInvalid)
-        let known = try await providers.find(token.issuer)
-        let event = try ProviderTokenVerifier(realm: realm, clockSkew: policy[\.identityTokens].clockSkew).verifyEvent(
-            token, provider: known?.provider, key: known?.key(token.keyID), now: environment.now())
+        let known = try await context.caches.providers.find(token.issuer)
+        let clockSkew = context.policy[\.identityTokens].clockSkew
+        let event = try ProviderTokenVerifier(realm: context.realm, clockSkew: clockSkew).verifyEvent(
+            token, provider: known?.provider, key: known?.key(token.keyID), now: context.environment.now())
         guard let keyID = token.keyID else { throw Refusal(.providerTokenInvalid, "The header has no kid.") }
-        let ended = try await store.transaction { transaction -> [Session] in
+        try await context.commit { transaction, events in
             try ProvenProvider.requireActive(keyID, of: event.provider, in: transaction)
             guard
                 try NonceRepository(transaction).spend(
                     identifier: "event \(event.identifier)", of: event.provider, until: event.rememberUntil)
-            else { return [] }
+            else { return }
             let records = SessionRepository(transaction)
             let sessions: [Session]
             switch event.subject {
@@ -54,11 +40,10 @@ package struct ReceiveProviderEvent: Sendable {
                 sessions = try user.map { try records.listOpen(.user($0.id)) } ?? []
             }
             for session in sessions {
-                try records.end(.session(session.id), at: transaction.now, reason: "ended by its provider")
-                try ChangeLog(transaction).announce(.session(session.tokenHash))
+                for ended in try records.end(.session(session.id), at: transaction.now, .byProviderEvent) {
+                    events.record(.sessionEnded(ended, .byProviderEvent))
+                }
             }
-            return sessions
         }
-        for session in ended { sessions.drop(session.tokenHash) }
     }
 }

@@ -5,26 +5,19 @@ import Repositories
 
 /// Names the session behind a token and refuses one that may not act: the hot path of every protected action.
 package struct CheckSession: Sendable {
-    private let store: any Database
-    private let sessions: SessionCache
-    private let policy: CurrentPolicy
-    private let environment: Environment
+    private let context: ServiceContext
 
-    /// Checks against a store's sessions.
-    package init(store: any Database, sessions: SessionCache, policy: CurrentPolicy, environment: Environment) {
-        self.store = store
-        self.sessions = sessions
-        self.policy = policy
-        self.environment = environment
+    package init(_ context: ServiceContext) {
+        self.context = context
     }
 
     /// Lets an application's action pass.
     ///
     /// - Throws: `Refusal` with the session codes of the contract.
     package func callAsFunction(_ shown: String, on connection: ClientConnection) async throws -> Session {
-        let (session, live) = try await bound(shown, on: connection)
-        let policy = policy[\.sessions]
-        let now = environment.now()
+        let (session, cached) = try await bound(shown, on: connection)
+        let policy = context.policy[\.sessions]
+        let now = context.environment.now()
         try session.requireAuthenticated(now: now, policy: policy)
         if !connection.isAttached(session.id) {
             guard policy.attach == .implicit else {
@@ -32,21 +25,24 @@ package struct CheckSession: Sendable {
             }
             connection.attach(session)
         }
-        if live.touch(now: now, policy: policy) { try await recordUse(session.id, at: now) }
+        if cached.touch(now: now, policy: policy) {
+            try await context.store.transaction { try SessionRepository($0).recordUse(session.id, at: now) }
+        }
         return session
     }
 
     /// Finds a session that is shown for its own sake (to resume, renew or end it): live and bound to this device,
     /// perhaps challenged.
     func bound(_ shown: String, on connection: ClientConnection) async throws -> (Session, CachedSession) {
-        let now = environment.now()
+        let now = context.environment.now()
+        let policy = context.policy[\.sessions]
         guard let token = SessionToken(shown: shown),
-            let live = try await sessions.find(token.hash, now: now, policy: policy[\.sessions])
+            let cached = try await context.caches.sessions.find(token.hash, now: now, policy: policy)
         else {
             throw Refusal(.sessionDestroyed, "The session was ended: create a new one.")
         }
-        let session = live.session
-        switch session.effectiveState(at: now, policy: policy[\.sessions]) {
+        let session = cached.session
+        switch session.effectiveState(at: now, policy: policy) {
         case .destroyed: throw Refusal(.sessionDestroyed, "The session was ended: create a new one.")
         case .expired: throw Refusal(.sessionExpired, "The session has expired: create a new one.")
         case .authenticated, .challenged: break
@@ -56,25 +52,17 @@ package struct CheckSession: Sendable {
             throw Refusal(
                 .bindingMismatch, "The session is bound to another device's certificate; it is now challenged.")
         }
-        return (session, live)
-    }
-
-    private func recordUse(_ id: SessionID, at now: Date) async throws {
-        try await store.transaction { try SessionRepository($0).recordUse(id, at: now) }
+        return (session, cached)
     }
 
     /// A live token under another certificate was stolen or copied: the session must prove its user again.
     private func recordMismatch(of session: Session, on connection: ClientConnection) async throws {
-        let auditID = environment.newUUID()
         let actor = connection.certificate.map { "device \($0.certificate.deviceID)" } ?? "unknown device"
-        try await store.transaction { transaction in
+        try await context.commit { transaction, events in
             guard try SessionRepository(transaction).challenge(.session(session.id), at: transaction.now) > 0 else {
                 return
             }
-            try AuditRepository(transaction).append(
-                .bindingMismatch, subject: "session \(session.id)", actor: actor, id: auditID)
-            try ChangeLog(transaction).announce(.session(session.tokenHash))
+            events.record(.bindingMismatched(session), by: actor)
         }
-        sessions.drop(session.tokenHash)
     }
 }

@@ -5,14 +5,14 @@ import Repositories
 /// The store as an operation has it that acts for the holder of a session. It offers no other way to write than
 /// ``act(for:_:)``, which looks at session, user and device again: an operation that holds this one cannot forget to.
 struct SessionStore: Sendable {
-    private let store: any Database
+    private let context: ServiceContext
 
-    init(_ store: any Database) {
-        self.store = store
+    init(_ context: ServiceContext) {
+        self.context = context
     }
 
     func snapshot<T: Sendable>(_ body: @Sendable @escaping (any Transaction) throws -> T) async throws -> T {
-        try await store.snapshot(body)
+        try await context.store.snapshot(body)
     }
 
     /// Writes for the holder of a session that was let in before. Between that and this the session may have been ended,
@@ -21,9 +21,12 @@ struct SessionStore: Sendable {
     /// - Throws: `Refusal` with the session codes, `certificate_revoked` or `user_banned`; what the body throws.
     @discardableResult
     func act<T: Sendable>(
-        for shown: Session, _ body: @Sendable @escaping (any Transaction, SessionHolder) throws -> T
+        for shown: Session,
+        _ body: @Sendable @escaping (any Transaction, SessionHolder, inout RecordedEvents) throws -> T
     ) async throws -> T {
-        try await store.transaction { try body($0, SessionHolder(shown, in: $0)) }
+        try await context.commit { transaction, events in
+            try body(transaction, SessionHolder(shown, in: transaction), &events)
+        }
     }
 
     /// Writes for a device that shows a user's export token, since no session is left to act in.
@@ -31,24 +34,25 @@ struct SessionStore: Sendable {
     /// - Throws: `Refusal` `certificate_revoked`; what the body throws.
     @discardableResult
     func act<T: Sendable>(
-        on connection: ClientConnection, _ body: @Sendable @escaping (any Transaction) throws -> T
+        on connection: ClientConnection,
+        _ body: @Sendable @escaping (any Transaction, inout RecordedEvents) throws -> T
     ) async throws -> T {
         let thumbprint = connection.thumbprint
-        return try await store.transaction { transaction in
+        return try await context.commit { transaction, events in
             guard let certificate = try CertificateRepository(transaction).find(thumbprint: thumbprint) else {
                 throw SessionHolder.unknownCertificate
             }
             try certificate.requireValid(at: transaction.now)
             try RefuseBanned.requireUnbanned(certificate.deviceID, in: transaction)
-            return try body(transaction)
+            return try body(transaction, &events)
         }
     }
 }
 
 /// The holder of a session that may act in this transaction: whoever has one has looked.
 ///
-/// The session's clocks are not judged again. They were when the request began, and the request is no older than its
-/// time-out; what another act has decided meanwhile counts.
+/// The session's clocks are not compared again. They were when the request began, and the request is no older than its
+/// time-out; what another act has decided meanwhile is respected.
 struct SessionHolder {
     /// The user, as the store knows them now.
     let user: User
@@ -63,8 +67,8 @@ struct SessionHolder {
         try certificate.requireValid(at: transaction.now)
         if found.wasDeviceHeld { try RefuseBanned.requireUnbanned(shown.deviceID, in: transaction) }
         try found.session.requireOpen(as: shown)
-        if found.mayUserBeHeld, let hold = try RefuseBanned.ruling(on: found.user.id, in: transaction) {
-            throw RefuseBanned.refusal(ofUser: hold)
+        if found.mayUserBeHeld, let entry = try RefuseBanned.activeBan(on: found.user.id, in: transaction) {
+            throw Refusal.userBanned(by: entry)
         }
         user = found.user
         session = found.session

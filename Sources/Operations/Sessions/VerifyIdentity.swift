@@ -15,37 +15,27 @@ package struct VerifiedIdentity: Sendable {
     }
 }
 
-/// Everything about an identity token that can be judged without a transaction.
+/// Everything about an identity token that can be verified without a transaction.
 package struct VerifyIdentity: Sendable {
-    private let realm: String
-    private let providers: ProviderCache
-    private let nonceKey: NonceKey
-    private let policy: CurrentPolicy
-    private let environment: Environment
+    private let context: ServiceContext
 
-    package init(
-        realm: String, providers: ProviderCache, nonceKey: NonceKey, policy: CurrentPolicy, environment: Environment
-    ) {
-        self.realm = realm
-        self.providers = providers
-        self.nonceKey = nonceKey
-        self.policy = policy
-        self.environment = environment
+    package init(_ context: ServiceContext) {
+        self.context = context
     }
 
-    /// Verifies signature, claims and nonce, in this order: what a forger wrote is never judged.
+    /// Verifies signature, claims and nonce, in this order: what a forger wrote is never evaluated.
     ///
     /// - Throws: `Refusal` `invalid_identity_token` with the contract's reasons.
     package func callAsFunction(_ compact: String, on connection: ClientConnection) async throws -> VerifiedIdentity {
         let unverified = try UnverifiedToken(compact)
-        let known = try await providers.find(unverified.issuer)
-        let verifier = IdentityTokenVerifier(realm: realm, policy: policy[\.identityTokens])
+        let known = try await context.caches.providers.find(unverified.issuer)
+        let verifier = IdentityTokenVerifier(realm: context.realm, policy: context.policy[\.identityTokens])
         let token = try verifier.verify(
-            unverified, provider: known?.provider, key: known?.key(unverified.keyID), now: environment.now())
+            unverified, provider: known?.provider, key: known?.key(unverified.keyID), now: context.environment.now())
         guard let known else {
             throw Refusal(.invalidIdentityToken, "iss names no provider.", reason: .unknownIssuer)
         }
-        let nonce = try Nonce(shown: token.nonce, thumbprint: connection.thumbprint, key: nonceKey)
+        let nonce = try Nonce(shown: token.nonce, thumbprint: connection.thumbprint, key: context.keys.nonces)
         return VerifiedIdentity(token: token, known: known, nonce: nonce)
     }
 }

@@ -7,23 +7,15 @@ import Synchronization
 
 /// Keeps this process's memories coherent with the store, and knows how old they are.
 ///
-/// Own writes are applied by those who make them; this applies what other processes did, by the change counter.
+/// Own commits are applied when they are made; this applies what other processes did, by the change counter.
 package final class CacheInvalidator: Sendable {
-    private let store: any Database
-    private let sessions: SessionCache
-    private let certificates: CertificateCache
-    private let providers: ProviderCache
-    private let policy: CurrentPolicy
-    private let environment: Environment
+    let store: any Database
+    let policy: CurrentPolicy
+    let environment: Environment
+    private let node: ServingNode
     private let clock = ContinuousClock()
     private let state: Mutex<State>
-    /// Told after devices' certificates were read anew, so that connections which no longer count can be closed.
-    private let onDeviceChange: @Sendable (Set<DeviceID>) -> Void
-    /// Told after banned users' sessions were dropped, so that their connections can be closed, or rid of them.
-    private let onUserBan: @Sendable (Set<UserID>) -> Void
-    /// Told after other changes than this node's were applied: there may be something to send.
-    private let onChange: @Sendable () -> Void
-    /// Told when this machine's clock begins and ends to differ too much from the store's; `true` where it ends.
+    /// Called when this machine's clock begins and ends to differ too much from the store's; `true` when it ends.
     private let onClockChange: @Sendable (Bool) -> Void
 
     private struct State {
@@ -34,25 +26,16 @@ package final class CacheInvalidator: Sendable {
         var clockDifference: TimeInterval = 0
     }
 
-    /// Watches a store for the given memories.
+    /// Watches a store for a node.
     package init(
-        store: any Database, sessions: SessionCache, certificates: CertificateCache, providers: ProviderCache,
-        policy: CurrentPolicy, environment: Environment,
-        onClockChange: @escaping @Sendable (Bool) -> Void = { _ in },
-        onChange: @escaping @Sendable () -> Void = {},
-        onUserBan: @escaping @Sendable (Set<UserID>) -> Void = { _ in },
-        onDeviceChange: @escaping @Sendable (Set<DeviceID>) -> Void
+        store: any Database, node: ServingNode, policy: CurrentPolicy, environment: Environment,
+        onClockChange: @escaping @Sendable (Bool) -> Void = { _ in }
     ) {
         self.store = store
-        self.sessions = sessions
-        self.certificates = certificates
-        self.providers = providers
+        self.node = node
         self.policy = policy
         self.environment = environment
         self.onClockChange = onClockChange
-        self.onChange = onChange
-        self.onUserBan = onUserBan
-        self.onDeviceChange = onDeviceChange
         state = Mutex(State(sequence: nil, stamp: nil, freshAt: clock.now))
     }
 
@@ -62,6 +45,7 @@ package final class CacheInvalidator: Sendable {
     package func poll() async throws {
         let started = clock.now
         let stamp = try store.changeStamp()
+        if node.endDoubt() { state.withLock { $0.stamp = nil } }
         let known = state.withLock { $0 }
         if known.sequence == nil || known.stamp != stamp {
             try await catchUp(after: known.sequence)
@@ -85,11 +69,11 @@ package final class CacheInvalidator: Sendable {
         guard reading.isWhole else {
             // Numbers leave no gap. Either the oldest are forgotten already, or a store that was behind took this one's
             // place (a standby, a backup).
-            try await forgetAll()
+            try await node.forgetAll()
             return state.withLock { $0.sequence = reading.last }
         }
-        try await apply(reading.changes)
-        if let sequence, reading.last != sequence { onChange() }
+        try await node.apply(reading.changes)
+        if let sequence, reading.last != sequence { node.wakeOutbox() }
         state.withLock { $0.sequence = max($0.sequence ?? reading.last, reading.last) }
     }
 
@@ -99,16 +83,6 @@ package final class CacheInvalidator: Sendable {
         let wasRight = isClockRight
         state.withLock { $0.clockDifference = difference }
         if isClockRight != wasRight { onClockChange(!wasRight) }
-    }
-
-    /// Drops every memory of this process: what is asked for next is read anew.
-    private func forgetAll() async throws {
-        sessions.dropAll()
-        providers.dropAll()
-        let devices = certificates.devices
-        try await certificates.refresh(devices)
-        onDeviceChange(devices)
-        onChange()
     }
 
     /// Polls until the task is cancelled; a store that is away is tried again.
@@ -164,43 +138,4 @@ package final class CacheInvalidator: Sendable {
     package var clockDifference: TimeInterval { state.withLock { $0.clockDifference } }
 
     private var maximumAge: Duration { .seconds(policy[\.bans].maximumStaleness) }
-
-    /// Applies a change to the memories of this process.
-    func apply(_ change: ChangeLog.Change) async throws {
-        try await apply([change])
-    }
-
-    /// Applies changes to the memories of this process, all at once: a ban may come with a thousand of them, and each
-    /// memory is walked once.
-    private func apply(_ changes: [ChangeLog.Change]) async throws {
-        guard !changes.isEmpty else { return }
-        var tokens: Set<Digest256> = []
-        var users: Set<UserID> = []
-        var banned: Set<UserID> = []
-        var devices: Set<DeviceID> = []
-        var disabled: Set<ProviderID> = []
-        for change in changes {
-            switch change {
-            case .session(let hash): tokens.insert(hash)
-            case .user(let id): users.insert(id)
-            case .bannedUser(let id):
-                users.insert(id)
-                banned.insert(id)
-            case .device(let id): devices.insert(id)
-            case .provider(let id): disabled.insert(id)
-            }
-        }
-        for hash in tokens { sessions.drop(hash) }
-        for id in disabled { providers.drop(id) }
-        if !users.isEmpty || !devices.isEmpty || !disabled.isEmpty {
-            sessions.drop { [users, devices, disabled] session in
-                users.contains(session.userID) || devices.contains(session.deviceID)
-                    || disabled.contains(session.providerID)
-            }
-        }
-        if !banned.isEmpty { onUserBan(banned) }
-        guard !devices.isEmpty else { return }
-        try await certificates.refresh(devices)
-        onDeviceChange(devices)
-    }
 }

@@ -9,22 +9,14 @@ import Repositories
 /// Rows are read and marked in small transactions, so that neither memory nor other writers bear the whole of it. Nothing
 /// is marked before what was written is durable: a run that is cut short is repeated whole.
 package struct ArchiveUsers: Sendable {
-    private let store: any Database
+    private let context: AdminContext
     private let keys: PersonalKeys
-    private let environment: Environment
-    private let actor: String
     private let batch: Int
 
-    /// Archives from a store, in somebody's name.
-    ///
     /// - Parameter batch: how many rows in one transaction.
-    package init(
-        store: any Database, keys: PersonalKeys, environment: Environment, actor: String, batch: Int = 100
-    ) {
-        self.store = store
+    package init(_ context: AdminContext, keys: PersonalKeys, batch: Int = 100) {
+        self.context = context
         self.keys = keys
-        self.environment = environment
-        self.actor = actor
         self.batch = batch
     }
 
@@ -48,24 +40,25 @@ package struct ArchiveUsers: Sendable {
     package func write(
         since moment: Date, again: Bool, recipients: [String], _ write: (String) throws -> Void
     ) async throws -> Written {
-        let id = environment.newUUID()
-        let until = try await store.transaction { transaction in
-            try AuditRepository(transaction).append(
-                .usersArchived, subject: "archive \(id.uuidString.lowercased())", actor: actor,
-                detail: "verified since \(moment.rfc3339), for \(recipients.joined(separator: " "))",
-                id: environment.newUUID())
+        let id = context.environment.newUUID()
+        let until = try await context.commit { transaction, events in
+            events.record(
+                .usersArchived(
+                    archive: id.uuidString.lowercased(),
+                    detail: "verified since \(moment.rfc3339), for \(recipients.joined(separator: " "))"),
+                by: context.actor)
             return transaction.now
         }
         var (count, unreadable) = (0, 0)
         var mark: ArchivedUserRepository.Mark?
         repeat {
             let from = mark
-            let step = try await store.transaction { transaction -> Step in
+            let step = try await context.commit { transaction, events -> Step in
                 let records = ArchivedUserRepository(transaction, begunAt: until)
                 let found = try records.waiting(
                     since: moment, before: until, again: again, after: from, limit: batch)
                 let lines = try found.compactMap { _, user -> String? in
-                    guard let line = try line(user, archive: id, in: transaction) else { return nil }
+                    guard let line = try line(user, archive: id, in: transaction, &events) else { return nil }
                     try records.take(user)
                     return line
                 }
@@ -89,7 +82,8 @@ package struct ArchiveUsers: Sendable {
         var mark: ArchivedUserRepository.Mark?
         repeat {
             let from = mark
-            let (marked, next) = try await store.transaction { transaction -> (Int, ArchivedUserRepository.Mark?) in
+            let (marked, next) = try await context.store.transaction {
+                transaction -> (Int, ArchivedUserRepository.Mark?) in
                 let records = ArchivedUserRepository(transaction, begunAt: written.until)
                 let found = try records.taken(
                     since: written.since, before: written.until, after: from, limit: batch)
@@ -113,13 +107,15 @@ package struct ArchiveUsers: Sendable {
     }
 
     /// A user's row as it stands in the archive; `nil` where it cannot be opened.
-    private func line(_ id: UserID, archive: UUID, in transaction: any Transaction) throws -> String? {
+    private func line(
+        _ id: UserID, archive: UUID, in transaction: any Transaction, _ events: inout RecordedEvents
+    ) throws -> String? {
         guard let user = try UserRepository(transaction).find(id), let row = try open(id, in: transaction) else {
             return nil
         }
-        try AuditRepository(transaction).append(
-            .personalDataRead, subject: "user \(id)", actor: actor,
-            detail: "archive \(archive.uuidString.lowercased())", id: environment.newUUID())
+        events.record(
+            .personalDataRead(subject: "user \(id)", detail: "archive \(archive.uuidString.lowercased())"),
+            by: context.actor)
         let address = try ProviderRepository(transaction).find(user.providerID)?.address(of: user.externalID)
         let members: [(String, String?)] = [
             ("user_id", id.description), ("address", address ?? user.externalID),

@@ -8,12 +8,15 @@ import Repositories
 /// look for stays until they are over.
 struct EraseUser: Sendable {
     let keys: PersonalKeys
+    let actor: String
+    let reason: AuditReason
 
+    /// Erases.
+    ///
+    /// - Parameter receipt: names the audit entry.
     func callAsFunction(
-        _ user: UserID, actor: String, reason: AuditReason, auditID: UUID, in transaction: any Transaction
-    )
-        throws
-    {
+        _ user: UserID, receipt: UUID, in transaction: any Transaction, _ events: inout RecordedEvents
+    ) throws {
         let now = transaction.now
         try BanMaintenance(transaction).erase(try BanSubjectIndex(keys: keys).person(user, in: transaction))
         try AuthenticatedUserRepository(transaction, keys: keys).erase(user)
@@ -24,12 +27,9 @@ struct EraseUser: Sendable {
         try BlockRepository(transaction).erase(user)
         try UserRepository(transaction).erase(user)
         try DataKeyRepository(transaction, keys: keys).erase(user, at: now)
-        try SessionRepository(transaction).end(.user(user), at: now, reason: "the user was erased")
-        if let provider = try UserRepository(transaction).find(user)?.providerID {
-            try ProviderWebhookRepository(transaction).tell(.accountPurged, of: user, to: provider)
-        }
-        try AuditRepository(transaction).append(
-            .userErased, subject: "user \(user)", actor: actor, reason: reason, id: auditID)
-        try ChangeLog(transaction).announce(.user(user))
+        let ended = try SessionRepository(transaction).end(.user(user), at: now, .userErased)
+        events.record(.sessionsEnded(ended, of: .user(user), .userErased))
+        let provider = try UserRepository(transaction).find(user)?.providerID
+        events.record(.userErased(user, of: provider, receipt: receipt), by: actor, because: reason)
     }
 }

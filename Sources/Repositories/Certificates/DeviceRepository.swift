@@ -26,7 +26,7 @@ package struct DeviceRepository {
     }
 
     /// A device as admins see it.
-    package struct Line: Sendable {
+    package struct Summary: Sendable {
         package let id: DeviceID
         /// When it was certified first.
         package let createdAt: Date
@@ -48,14 +48,14 @@ package struct DeviceRepository {
         Column<Int>("(SELECT COUNT(*) FROM sessions WHERE device_id = devices.id AND state <> 'unauthenticated')"))
 
     /// The newest devices.
-    package func list(limit: Int) throws -> [Line] {
+    package func list(limit: Int) throws -> [Summary] {
         try transaction.query(
             """
             SELECT \(Self.line) FROM devices ORDER BY created_at DESC, id LIMIT $2
             """, [.time(transaction.now), Value(limit)]
         ).map { row in
             let (id, createdAt, userAgent, certificates, sessions) = try Self.line.read(row)
-            return Line(
+            return Summary(
                 id: id, createdAt: createdAt, userAgent: userAgent, certificates: certificates, sessions: sessions)
         }
     }

@@ -13,7 +13,7 @@ package struct ChangeLog {
     }
 
     /// Something that memories may hold and must read anew.
-    package enum Change: Sendable, Equatable {
+    package enum Change: Sendable, Hashable {
         /// The session whose token has this hash.
         case session(Digest256)
         /// All sessions of a user.
@@ -57,8 +57,8 @@ package struct ChangeLog {
         }
     }
 
-    /// Tells all processes, when this transaction commits.
-    package func announce(_ change: Change) throws {
+    /// Writes a change down for all processes, which read it once this transaction is committed.
+    package func append(_ change: Change) throws {
         let counter = try transaction.first(
             "UPDATE change_counter SET value = value + 1 WHERE id = 1 RETURNING value", [])
         guard let sequence = try counter?.integer(0) else { throw DamagedRow(column: 0) }

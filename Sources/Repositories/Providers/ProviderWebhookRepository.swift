@@ -68,12 +68,12 @@ package struct ProviderWebhookRepository {
         return changed > 0 && after.restingUntil != nil
     }
 
-    /// Writes an event into the outbox, in the transaction that made it, if its provider has a receiver.
-    package func tell(_ event: ProviderEvent, of user: UserID, to provider: ProviderID) throws {
-        guard try find(provider) != nil else { return }
+    /// Writes an event into the outbox, in the transaction that made it; `false` if its provider has no receiver.
+    package func enqueue(_ event: ProviderEvent, of user: UserID, to provider: ProviderID) throws -> Bool {
+        guard try find(provider) != nil else { return false }
         let id = OutboxMessageID(UUID())
         let now = transaction.now
-        _ = try OutboxRepository(transaction).insert(
+        return try OutboxRepository(transaction).insert(
             OutboxMessage(
                 id: id, kind: .providerEvent, subject: provider.description, userID: user,
                 deduplicationKey: "event \(id)", payload: Array(event.jsonText.utf8), createdAt: now,

@@ -15,26 +15,8 @@ package struct SessionRepository {
     private static let insertion = "INSERT INTO sessions (\(columns.all)) VALUES (\(columns.placeholders))"
     private static let byTokenHash = "SELECT \(columns) FROM sessions WHERE token_hash = $1"
 
-    private static let ended = ColumnTuple(columns.each.id, columns.each.userID, columns.each.providerID)
-
-    /// Which sessions a change is about.
-    package enum Scope: Sendable {
-        case session(SessionID)
-        case user(UserID)
-        case device(DeviceID)
-        case provider(ProviderID)
-        case providerKey(ProviderKeyID)
-
-        var condition: (sql: String, value: Value) {
-            switch self {
-            case .session(let id): ("id = $1", .id(id))
-            case .user(let id): ("user_id = $1", .id(id))
-            case .device(let id): ("device_id = $1", .id(id))
-            case .provider(let id): ("provider_id = $1", .id(id))
-            case .providerKey(let id): ("provider_key_id = $1", .id(id))
-            }
-        }
-    }
+    private static let ended = ColumnTuple(
+        columns.each.id, columns.each.tokenHash, columns.each.userID, columns.each.providerID)
 
     package func insert(_ session: Session) throws {
         try transaction.enqueue(Self.insertion, Self.columns.row { $0.write(session, to: &$1) })
@@ -51,7 +33,7 @@ package struct SessionRepository {
     }
 
     /// The sessions in scope that were not ended, oldest first; the clock may have ended some.
-    package func listOpen(_ scope: Scope) throws -> [Session] {
+    package func listOpen(_ scope: SessionScope) throws -> [Session] {
         let (condition, value) = scope.condition
         return try transaction.query(
             """
@@ -77,31 +59,44 @@ package struct SessionRepository {
         ).map(Self.session)
     }
 
-    /// Ends the sessions in scope, with an event for their providers; how many there were.
+    /// Ends the sessions in scope that the state machine lets end.
+    ///
+    /// - Returns: those that this has ended.
     @discardableResult
-    package func end(_ scope: Scope, at time: Date, reason: String) throws -> Int {
+    package func end(_ scope: SessionScope, at time: Date, _ why: SessionEnding) throws -> [EndedSession] {
         let (condition, value) = scope.condition
-        let ended = try transaction.query(
+        return try transaction.query(
             """
-            UPDATE sessions SET state = 'unauthenticated', challenged_at = NULL, ended_at = $2, end_reason = $3
-            WHERE \(condition) AND state <> 'unauthenticated'
+            UPDATE sessions SET state = '\(Self.destroyed.to.rawValue)', challenged_at = NULL, ended_at = $2,
+                end_reason = $3
+            WHERE \(condition) AND \(Self.isAllowed(Self.destroyed))
             RETURNING \(Self.ended)
-            """, [value, .time(time), .text(reason)])
-        let webhooks = ProviderWebhookRepository(transaction)
-        for row in ended {
-            let (session, user, provider) = try Self.ended.read(row)
-            try webhooks.tell(.sessionRevoked(session), of: user, to: provider)
+            """, [value, .time(time), .text(why.text)]
+        ).map { row in
+            let (id, tokenHash, userID, providerID) = try Self.ended.read(row)
+            return EndedSession(id: id, tokenHash: tokenHash, userID: userID, providerID: providerID)
         }
-        return ended.count
     }
 
-    /// Challenges the authenticated sessions in scope; how many there were.
+    /// Challenges the sessions in scope that the state machine lets the service challenge; how many there were.
     @discardableResult
-    package func challenge(_ scope: Scope, at time: Date) throws -> Int {
+    package func challenge(_ scope: SessionScope, at time: Date) throws -> Int {
         let (condition, value) = scope.condition
         return try transaction.execute(
-            "UPDATE sessions SET state = 'challenged', challenged_at = $2 WHERE \(condition) AND state = 'authenticated'",
-            [value, .time(time)])
+            """
+            UPDATE sessions SET state = '\(Self.challenged.to.rawValue)', challenged_at = $2
+            WHERE \(condition) AND \(Self.isAllowed(Self.challenged))
+            """, [value, .time(time)])
+    }
+
+    private static let destroyed = SessionTransition.destroyedByService
+    private static let challenged = SessionTransition.challengedByService
+
+    /// In the words of the table's indexes: all states but one are named by that one.
+    private static func isAllowed(_ transition: SessionTransition) -> String {
+        let others = SessionState.allCases.filter { !transition.from.contains($0) }
+        if others.count == 1 { return "state <> '\(others[0].rawValue)'" }
+        return "state IN (\(transition.from.map { "'\($0.rawValue)'" }.joined(separator: ", ")))"
     }
 
     /// Renews a session: a new token and new clocks under the same id. `false` if it is not as it was read, because
@@ -109,13 +104,13 @@ package struct SessionRepository {
     package func renew(_ session: Session, replacing oldTokenHash: Digest256) throws -> Bool {
         try transaction.execute(
             """
-            UPDATE sessions SET token_hash = $2, thumbprint = $3, provider_key_id = $4, state = 'authenticated',
+            UPDATE sessions SET token_hash = $2, thumbprint = $3, provider_key_id = $4, state = $7,
                 renewed_at = $5, last_used_at = $5, challenged_at = NULL
             WHERE id = $1 AND token_hash = $6 AND state <> 'unauthenticated'
             """,
             [
                 .id(session.id), session.tokenHash.value, session.thumbprint.value, .id(session.providerKeyID),
-                .time(session.renewedAt), oldTokenHash.value,
+                .time(session.renewedAt), oldTokenHash.value, .text(session.state.rawValue),
             ]) > 0
     }
 
@@ -142,4 +137,16 @@ package struct SessionRepository {
 
     // A method of the columns, given to `map` itself, would carry a copy of them all.
     private static func session(_ row: Row) throws -> Session { try columns.each.session(row) }
+}
+
+extension SessionScope {
+    fileprivate var condition: (sql: String, value: Value) {
+        switch self {
+        case .session(let id): ("id = $1", .id(id))
+        case .user(let id): ("user_id = $1", .id(id))
+        case .device(let id): ("device_id = $1", .id(id))
+        case .provider(let id): ("provider_id = $1", .id(id))
+        case .providerKey(let id): ("provider_key_id = $1", .id(id))
+        }
+    }
 }

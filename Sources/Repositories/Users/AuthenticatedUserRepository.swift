@@ -58,11 +58,11 @@ package struct AuthenticatedUserRepository {
     /// The number is this user's from now on. Whoever held it at the same provider is suspended, and nothing of that
     /// identity passes over. A user who was suspended begins anew: the old identity must be shown again.
     ///
-    /// - Returns: the users who lost it.
+    /// - Returns: the users who lost it, and whose level changed by it.
     package func phoneProven(
         _ user: User, _ number: String, pushEndpoint: String?, at time: Date
-    ) throws -> [UserID] {
-        let losers = try suspendOthers(than: user, holding: keys.blindIndexes(number, .phoneNumber))
+    ) throws -> (losers: [UserID], changes: [AssuranceChange]) {
+        var (losers, changes) = try suspendOthers(than: user, holding: keys.blindIndexes(number, .phoneNumber))
         let wasSuspended = try find(user.id)?.suspended != nil
         let key = try DataKeyRepository(transaction, keys: keys).findOrCreate(user.id, at: time)
         if wasSuspended {
@@ -81,12 +81,15 @@ package struct AuthenticatedUserRepository {
                 try key.seal(number, in: .phoneNumber, of: user.id),
                 try pushEndpoint.map { try key.seal($0, in: .pushEndpoint, of: user.id) }, time))
         if user.assurance < .phone || wasSuspended {
-            try UserRepository(transaction).setAssurance(.phone, until: nil, of: user.id)
+            let change = try UserRepository(transaction).setAssurance(.phone, until: nil, of: user.id)
+            if let change { changes.append(change) }
         }
-        return losers
+        return (losers, changes)
     }
 
-    private func suspendOthers(than user: User, holding indexes: [Digest256]) throws -> [UserID] {
+    private func suspendOthers(
+        than user: User, holding indexes: [Digest256]
+    ) throws -> (losers: [UserID], changes: [AssuranceChange]) {
         var losers: [UserID] = []
         for index in indexes {
             losers += try transaction.values(
@@ -100,16 +103,16 @@ package struct AuthenticatedUserRepository {
                     AuthenticatedUser.Suspension.phoneReassigned.value,
                 ])
         }
-        for loser in losers { try UserRepository(transaction).setAssurance(.none, until: nil, of: loser) }
-        return losers
+        let users = UserRepository(transaction)
+        return (losers, try losers.compactMap { try users.setAssurance(.none, until: nil, of: $0) })
     }
 
     /// The card is this user's. The level lapses when the card's last day is over wherever its holder may be.
     ///
-    /// - Returns: whether the user has a proven number, without which no card is accepted.
+    /// - Returns: whose level changed by it; `nil` if the user holds no proven number, without which a card proves nothing.
     package func identityVerified(
         _ user: UserID, _ facts: CardFacts, assurance: Assurance, at time: Date
-    ) throws -> Bool {
+    ) throws -> [AssuranceChange]? {
         let key = try DataKeyRepository(transaction, keys: keys).findOrCreate(user, at: time)
         func seal(_ text: String?, _ column: SealedColumn) throws -> Value {
             try text.map { try key.seal($0, in: column, of: user) }.value
@@ -126,9 +129,10 @@ package struct AuthenticatedUserRepository {
                 try seal(facts.address?.line, .postalAddress), try seal(facts.documentNumber, .documentNumber),
                 try seal(issuer, .jurisdiction), .time(time),
             ])
-        guard held > 0 else { return false }
-        try UserRepository(transaction).setAssurance(assurance, until: facts.expiresOn.endEverywhere, of: user)
-        return true
+        guard held > 0 else { return nil }
+        let change = try UserRepository(transaction).setAssurance(
+            assurance, until: facts.expiresOn.endEverywhere, of: user)
+        return change.map { [$0] } ?? []
     }
 
     /// Where pushes go from now on; `nil` for nowhere. `false` if the user has proved no number.

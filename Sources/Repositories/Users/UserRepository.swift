@@ -56,17 +56,18 @@ package struct UserRepository {
         ).map(user)
     }
 
-    /// Sets how far a user is verified, and tells the provider if that is something new.
+    /// Sets how far a user is verified.
     ///
     /// - Parameter until: when what is above `Assurance/phone` lapses, since the card ends that it rests on.
-    package func setAssurance(_ assurance: Assurance, until: Date?, of id: UserID) throws {
+    /// - Returns: what changed by it; `nil` if the user was verified as far before.
+    package func setAssurance(_ assurance: Assurance, until: Date?, of id: UserID) throws -> AssuranceChange? {
         let before = try find(id)
         try transaction.execute(
             "UPDATE users SET assurance = $2, assurance_until = $3 WHERE id = $1",
             [.id(id), assurance.value, .time(until)])
-        guard let before, before.assurance != assurance else { return }
-        try ProviderWebhookRepository(transaction).tell(
-            .assuranceLevelChanged(from: before.assurance, to: assurance), of: id, to: before.providerID)
+        guard let before, before.assurance != assurance else { return nil }
+        return AssuranceChange(
+            userID: id, providerID: before.providerID, from: before.assurance, to: assurance)
     }
 
     /// Keeps what a provider says of a user, sealed under the user's key.

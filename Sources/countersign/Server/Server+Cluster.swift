@@ -15,7 +15,7 @@ extension Server {
     /// How this process is known to the others.
     func node() -> AnnounceNode {
         AnnounceNode(
-            store: store, keys: keys.personal, host: Self.hostName(), version: Countersign.version,
+            store: store, keys: keys.personal, host: Self.hostName(), version: ProgramVersion.text,
             environment: environment,
             fingerprints: { [settings, keys, nonceKey, policy, server] in
                 keys.fingerprints(

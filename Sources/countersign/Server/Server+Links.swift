@@ -1,15 +1,4 @@
-import Operations
 import Synchronization
-
-/// Hands the judge to those who were made before it.
-final class AuthenticationBox: Sendable {
-    private let value = Mutex<AuthenticateConnection?>(nil)
-
-    var judge: AuthenticateConnection? {
-        get { value.withLock { $0 } }
-        set { value.withLock { $0 = newValue } }
-    }
-}
 
 /// The ports that the listeners took.
 final class Ports: Sendable {

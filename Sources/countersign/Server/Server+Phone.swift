@@ -7,21 +7,8 @@ import Logging
 import Metrics
 import Operations
 
-/// The part of the server that texts: the routes of phone verification, and the loop that empties the outbox.
+/// The part of the server that sends: the loop that empties the outbox.
 extension Server {
-    func phoneRoutes(_ rateLimiting: RateLimiting) throws -> PhoneRoutes {
-        PhoneRoutes(
-            start: StartPhoneVerification(
-                store: store, keys: keys.personal, codes: keys.phoneCodes, nonceKey: nonceKey,
-                outbox: outboxSignal, policy: policy, rateLimiting: rateLimiting, environment: environment),
-            check: CheckPhoneVerification(
-                store: store, keys: keys.personal, codes: keys.phoneCodes, policy: policy, environment: environment),
-            resend: ResendPhoneCode(
-                store: store, keys: keys.personal, outbox: outboxSignal, policy: policy, rateLimiting: rateLimiting,
-                environment: environment),
-            policy: policy)
-    }
-
     /// The loop that sends, by the senders that the policies name at the start.
     ///
     /// - Throws: ``CommandFailure`` where a sender cannot be used, or the text cannot hold a code.
@@ -41,14 +28,12 @@ extension Server {
         } catch let error as DeliveryError {
             throw CommandFailure(error.description)
         }
-        let compose = ComposePhoneText(keys: keys.personal, codes: keys.phoneCodes, policy: policy) {
-            [policy, settings] digits in
+        let compose = ComposePhoneText(context) { [policy, settings] digits in
             try? VerificationText(policy[\.delivery], realm: settings.realm, digits: digits.utf8.count)
                 .body(code: digits)
         }
         let deliver = DeliverOutbox(
-            store: store, compose: compose,
-            pushes: PushAuthorizations(keys: keys.personal, policy: policy, environment: environment),
+            context, compose: compose,
             events: NotifyProvider(
                 realm: settings.realm, key: keys.serviceKey, keyID: WebKey.identifier(of: keys.serviceKey.publicKey),
                 send: { [policy, settings] in
@@ -58,7 +43,6 @@ extension Server {
                 }),
             leaseTime: max(
                 30, rules.attemptTimeout * Double(rules.senders.count) + 10, policy[\.webhooks].attemptTimeout + 10),
-            environment: environment,
             send: { await sender.send($0, id: $1.uuid) },
             observe: { message in
                 Counter(

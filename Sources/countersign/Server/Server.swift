@@ -31,11 +31,9 @@ struct Server: Sendable {
     let environment = Environment()
     let outboxSignal = OutboxSignal()
     private let connections = ConnectionTable()
-    let sessions: SessionCache
-    private let certificates: CertificateCache
-    let providers: ProviderCache
+    /// What the operations have in common.
+    let context: ServiceContext
     let watch: CacheInvalidator
-    private let judge: AuthenticateConnection
     private let revocations: PublishRevocationList
     private let ports = Ports()
     let server: CurrentServer
@@ -58,34 +56,29 @@ struct Server: Sendable {
         self.registry = registry
         self.deliveryHTTPClient = deliveryHTTPClient
         self.logger = logger
-        sessions = SessionCache(store: store)
-        certificates = CertificateCache(store: store)
-        providers = ProviderCache(store: store)
         let connections = connections
         let environment = environment
         let outboxSignal = outboxSignal
-        let authenticationBox = AuthenticationBox()
         let revocations = PublishRevocationList(store: store, authority: keys.authority, environment: environment)
         self.revocations = revocations
-        watch = CacheInvalidator(
-            store: store, sessions: sessions, certificates: certificates, providers: providers, policy: policy,
-            environment: environment,
-            onClockChange: { isRight in
-                if isRight {
-                    logger.notice("this machine's clock agrees with the store's again")
-                } else {
-                    logger.error("this machine's clock differs too much from the store's: nothing is decided by it")
-                }
-            },
-            onChange: { outboxSignal.ring() },
-            onUserBan: { users in connections.detach(users) },
+        let node = ServingNode(
+            caches: Caches(store: store), onMessage: { outboxSignal.ring() }, onUserBan: { connections.detach($0) },
             onDeviceChange: { _ in
                 revocations.suspect()
-                guard let judge = authenticationBox.judge else { return }
-                connections.close { judge.stillCounts($0) }
+                connections.closeInvalid(at: environment.now())
             })
-        judge = AuthenticateConnection(store: store, certificates: certificates, watch: watch, environment: environment)
-        authenticationBox.judge = judge
+        watch = CacheInvalidator(store: store, node: node, policy: policy, environment: environment) { isRight in
+            if isRight {
+                logger.notice("this machine's clock agrees with the store's again")
+            } else {
+                logger.error("this machine's clock differs too much from the store's: nothing is decided by it")
+            }
+        }
+        context = ServiceContext(
+            realm: settings.realm,
+            keys: ServiceKeys(
+                personal: keys.personal, phoneCodes: keys.phoneCodes, nonces: nonceKey, exports: exportKey),
+            rateLimiting: settings.limits ? .on : .off, node: node, invalidator: watch)
         server = CurrentServer(keys.server)
         let chain = Array(keys.server.chainPEM.utf8)
         let key = Array(keys.server.keyPEM.reveal().utf8)
@@ -136,30 +129,31 @@ struct Server: Sendable {
     }
 
     private func listeners() throws -> [Listening.Listener] {
-        let rateLimiting: RateLimiting = settings.limits ? .on : .off
         let listeners = Listeners(
             realm: settings.realm, policy: policy, maximumConnections: try affordableConnections(),
-            rateLimiting: rateLimiting, open: open,
+            rateLimiting: context.rateLimiting, open: open,
             urls: { [self] in [ListenerName.public: publicURL, .client: clientURL][$0] }, logger: logger)
         let ready: @Sendable (Ports.Listener) -> @Sendable (Int) -> Void = { listener in
             { [self] port in
                 if ports.set(listener, port) { sayReady() }
             }
         }
-        let certificateRoutes = try certificateRoutes(rateLimiting)
+        let certificateRoutes = try certificateRoutes()
         let clientChain = try ClientChain(trusting: keys.authority.chain)
         let open = listeners.makePublic(
             at: settings.publicAddress.listener, tls: publicTLS, certificates: certificateRoutes,
-            providers: providerRoutes(), webhooks: webhookRoutes(), discovery: discoveryRoutes(rateLimiting),
+            providers: ProviderRoutes(context),
+            webhooks: WebhookRoutes(context, allowingLoopback: settings.allowsLoopbackURLs),
+            discovery: discoveryRoutes(context.rateLimiting),
             onRunning: ready(.publicListener))
         let client = listeners.makeClient(
             at: settings.clientAddress.listener, tls: clientTLS,
             verifyChain: { [environment] chain in
                 (try? clientChain.verify(chain, now: environment.now())) != nil
             },
-            connections: connections, judge: judge, certificates: certificateRoutes,
-            sessions: sessionRoutes(rateLimiting), phones: try phoneRoutes(rateLimiting),
-            cards: try cardRoutes(), users: userRoutes(), authorizations: authorizationRoutes(rateLimiting),
+            connections: connections, authenticate: AuthenticateConnection(context), certificates: certificateRoutes,
+            sessions: SessionRoutes(context), phones: PhoneRoutes(context), cards: try cardRoutes(),
+            users: UserRoutes(context), authorizations: AuthorizationRoutes(context),
             onRunning: ready(.client))
         let ops = listeners.makeOps(
             at: settings.opsAddress.listener, tls: opsTLS, routes: opsRoutes(), onRunning: ready(.ops))
@@ -188,54 +182,12 @@ struct Server: Sendable {
         return connections
     }
 
-    private func certificateRoutes(_ rateLimiting: RateLimiting) throws -> CertificateRoutes {
-        let issuing = IssueCertificate(
-            authority: keys.authority, baseURL: publicURL, policy: policy, environment: environment)
+    private func certificateRoutes() throws -> CertificateRoutes {
         let captcha = SiteVerify(http: deliveryHTTPClient) { try KeyFile(path: $0, isPrivate: true).read() }
         return CertificateRoutes(
-            certify: CertifyDevice(
-                store: store, keys: keys.personal, issuing: issuing, providers: providers, watch: watch,
-                realm: settings.realm,
-                verifyCaptcha: { [policy] in try await captcha.accepts($0, by: policy[\.certification]) },
-                policy: policy, rateLimiting: rateLimiting,
-                environment: environment),
-            renew: RenewCertificate(
-                store: store, issuing: issuing, policy: policy, rateLimiting: rateLimiting, environment: environment),
-            revoke: RevokeCertificate(store: store, watch: watch, environment: environment),
+            context, issuing: IssueCertificate(context, authority: keys.authority, baseURL: publicURL),
             publish: revocations,
-            chainPEM: issuing.chainPEM, policy: policy)
-    }
-
-    private func sessionRoutes(_ rateLimiting: RateLimiting) -> SessionRoutes {
-        let verify = VerifyIdentity(
-            realm: settings.realm, providers: providers, nonceKey: nonceKey, policy: policy, environment: environment)
-        let check = CheckSession(store: store, sessions: sessions, policy: policy, environment: environment)
-        return SessionRoutes(
-            issueNonce: IssueNonce(key: nonceKey, policy: policy, environment: environment),
-            open: OpenSession(
-                store: store, keys: keys.personal, verify: verify, bans: bans, sessions: sessions, policy: policy,
-                rateLimiting: rateLimiting, environment: environment),
-            check: check,
-            resume: ResumeSession(
-                store: store, check: check, providers: providers, policy: policy, environment: environment),
-            renew: RenewSession(
-                store: store, check: check, verify: verify, bans: bans, sessions: sessions, policy: policy,
-                environment: environment),
-            end: EndSession(
-                store: store, check: check, sessions: sessions, policy: policy, environment: environment),
-            policy: policy, realm: settings.realm)
-    }
-
-    private func providerRoutes() -> ProviderRoutes {
-        ProviderRoutes(
-            authenticate: AuthenticateProvider(
-                realm: settings.realm, store: store, providers: providers, watch: watch, policy: policy,
-                environment: environment),
-            keys: ManageProviderKeys(store: store, watch: watch, environment: environment),
-            serve: ServeProvider(
-                realm: settings.realm, store: store, keys: keys.personal, sessions: sessions,
-                nonceKey: nonceKey, policy: policy, environment: environment),
-            policy: policy, realm: settings.realm)
+            verifyCaptcha: { [policy] in try await captcha.accepts($0, by: policy[\.certification]) })
     }
 
     private func discoveryRoutes(_ rateLimiting: RateLimiting) -> DiscoveryRoutes {
@@ -257,8 +209,9 @@ struct Server: Sendable {
     }
 
     private func addGauges() {
-        registry.addGauge("sessions_in_memory") { [sessions] in Double(sessions.count) }
-        registry.addGauge("sessions_live") { [sessions, environment, policy] in
+        let sessions = context.node.caches.sessions
+        registry.addGauge("sessions_in_memory") { Double(sessions.count) }
+        registry.addGauge("sessions_live") { [environment, policy] in
             Double(sessions.countLive(now: environment.now(), policy: policy[\.sessions]))
         }
         registry.addGauge("store_view_age_seconds") { [watch] in watch.age }
@@ -279,8 +232,7 @@ struct Server: Sendable {
     }
 
     private func runHousekeeping() async {
-        let housekeeping = Housekeeping(
-            store: store, sessions: sessions, certificates: certificates, policy: policy, environment: environment)
+        let housekeeping = Housekeeping(context)
         while !Task.isCancelled {
             do {
                 try await housekeeping()

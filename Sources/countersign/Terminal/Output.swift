@@ -24,9 +24,9 @@ enum Output {
     }
 
     /// Writes what a command says at its end. Help and completions are this program's own words, and stay as they are.
-    static func end(_ ending: CommandEnding) {
-        write(ending.output)
-        FileHandle.standardError.write(Data(Printable.text(ending.stderr, keeping: ["\n"]).utf8))
+    static func end(_ output: String, stderr: String) {
+        write(output)
+        FileHandle.standardError.write(Data(Printable.text(stderr, keeping: ["\n"]).utf8))
     }
 
     /// The text of ``table(_:)``.

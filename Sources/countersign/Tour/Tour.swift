@@ -1,4 +1,3 @@
-import ArgumentParser
 import AsyncHTTPClient
 import Crypto
 import Domain
@@ -10,39 +9,6 @@ import NIOSSL
 import Operations
 import SwiftASN1
 import X509
-
-/// `countersign tour`: a new device walks the whole way once against a running service, through real sockets.
-struct TourCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
-        commandName: "tour", abstract: "Walks a new device through the running service and shows each exchange.")
-    @OptionGroup var shared: SharedOptions
-    @Option(name: .customLong("public"), help: "The public listener.") var publicURL = "https://127.0.0.1:8440"
-    @Option(name: .customLong("client"), help: "The client listener.") var clientURL = "https://127.0.0.1:8441"
-    @Option(help: "The sample provider.") var provider = "http://127.0.0.1:8450"
-    @Option(help: "The file that the service's file sender writes, by default texts.jsonl beside the store.")
-    var texts: String?
-    @Option(help: "The authority's certificate, by default ca.pem in the directory of the keys.") var ca: String?
-    func run() async throws {
-        let settings = try Settings.resolve(shared: shared)
-        var tour = Tour(
-            publicURL: publicURL, clientURL: clientURL, provider: provider, authority: ca ?? "\(settings.keys)/ca.pem",
-            texts: texts ?? settings.texts,
-            challenge: { id in try await Admin.run(shared) { try await $0.sessions.challenge(id) } },
-            ban: { user in
-                guard let reason = Ban.Reason(rawValue: "tour") else { return }
-                let order = try BanOrder(
-                    target: .user(user.description), scope: .all, reason: reason, note: nil,
-                    endsAt: Date().addingTimeInterval(3600), withDevices: false)
-                _ = try await Admin.run(shared) { try await $0.banning(BanPolicy())(order, upTo: 1) }
-            },
-            lift: { user in
-                _ = try await Admin.run(shared) {
-                    try await $0.lifting()(.user(user.description), note: "the tour is over")
-                }
-            })
-        try await tour.walk()
-    }
-}
 
 /// The walk and what it carries along.
 struct Tour {

@@ -60,33 +60,24 @@ struct RouterBench: Sendable {
     init(_ fixture: ServiceFixture) throws {
         _ = Self.metrics
         self.fixture = fixture
-        codes = try #require(PhoneCodeKeys([1: Secret([UInt8](repeating: 9, count: 32))]))
-        let clock = fixture.clock
-        let environment = Operations.Environment(now: { clock.now })
-        ban = BanSubject(
-            store: fixture.store, keys: fixture.personalKeys, policy: fixture.policy[\.bans], environment: environment,
-            actor: "admin test")
+        codes = fixture.context.keys.phoneCodes
+        ban = BanSubject(fixture.admin, keys: fixture.personalKeys, policy: fixture.policy[\.bans])
         let log = log
         let listeners = Listeners(
             realm: ServiceFixture.realm, policy: fixture.policy, maximumConnections: 100, rateLimiting: .on,
             open: OpenChannels(), urls: { _ in nil }, logger: Logger(label: "test") { _ in log.handler })
         directory = listeners.directory
+        let context = fixture.context
         let certificates = CertificateRoutes(
-            certify: fixture.certify, renew: fixture.renewCertificate, revoke: fixture.revokeCertificate,
-            publish: fixture.publish, chainPEM: ["chain\n"], policy: fixture.policy)
+            context, issuing: fixture.issuing, publish: fixture.publish, verifyCaptcha: { $0 == "solved" })
         let state = state
         let open = listeners.publicRouter(
-            certificates: certificates, providers: Self.providerRoutes(fixture), webhooks: Self.webhookRoutes(fixture),
-            discovery: Self.discoveryRoutes(fixture))
+            certificates: certificates, providers: ProviderRoutes(context),
+            webhooks: WebhookRoutes(context, allowingLoopback: false), discovery: Self.discoveryRoutes(fixture))
         let client = listeners.clientRouter(
-            judge: fixture.judge, certificates: certificates, sessions: Self.sessionRoutes(fixture),
-            phones: Self.phoneRoutes(fixture, codes, environment),
-            cards: CardRoutes(
-                submit: SubmitCard(
-                    store: fixture.store, keys: fixture.personalKeys, askIssuer: nil, policy: fixture.policy,
-                    environment: environment), policy: fixture.policy),
-            users: UserRoutes(serve: fixture.user, policy: fixture.policy),
-            authorizations: Self.authorizationRoutes(fixture, environment))
+            authenticate: fixture.judge, certificates: certificates, sessions: SessionRoutes(context),
+            phones: PhoneRoutes(context), cards: CardRoutes(context, askIssuer: nil), users: UserRoutes(context),
+            authorizations: AuthorizationRoutes(context))
         let ops = listeners.opsRouter(
             OpsRoutes(isReady: { (state.isReady, true, true) }, metrics: { Self.metrics.render() }))
         routes = [

@@ -37,7 +37,7 @@ struct ProviderRouteTests {
                 let keys = bench.fixture.providerKeys
                 let keyID = bench.fixture.registration.keyID
                 let held = HeldBody(bytes: ByteBuffer(string: body)) {
-                    _ = try await keys.revoke(keyID, endingSessions: false, requester: nil, actor: "admin test")
+                    _ = try await keys.revokeByAdmin(keyID, endingSessions: false)
                 }
                 let reply = try await bench.send(
                     .public, call, headers: [.authorization: "Bearer \(try bench.bearer())", .contentType: type],

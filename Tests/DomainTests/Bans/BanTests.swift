@@ -56,22 +56,22 @@ struct BanValueTests {
     }
 
     @Test("Of several holds the longest in force is told; messaging bans forbid no sign-in")
-    func rulings() throws {
+    func activeBan() throws {
         let now = Self.start
         let short = hold(try ban(until: 5))
         let long = hold(try ban(until: 50))
         let messaging = hold(try ban(.messaging))
         let partly = hold(try ban(until: 500), until: 20)
-        #expect(BanEntry.ruling([], on: .all, at: now) == nil)
-        #expect(BanEntry.ruling([messaging], on: .all, at: now) == nil)
-        #expect(BanEntry.ruling([short, messaging], on: .messaging, at: now) == messaging)
-        #expect(BanEntry.ruling([short, long, partly, messaging], on: .all, at: now) == long)
-        #expect(BanEntry.ruling([short, partly], on: .all, at: now + 10) == partly)
-        #expect(BanEntry.ruling([short, partly], on: .all, at: now + 20) == nil)
-        #expect(BanEntry.ruling([long, hold(try ban(until: 60, lifted: true))], on: .all, at: now) == long)
+        #expect(BanEntry.activeBan(among: [], for: .all, at: now) == nil)
+        #expect(BanEntry.activeBan(among: [messaging], for: .all, at: now) == nil)
+        #expect(BanEntry.activeBan(among: [short, messaging], for: .messaging, at: now) == messaging)
+        #expect(BanEntry.activeBan(among: [short, long, partly, messaging], for: .all, at: now) == long)
+        #expect(BanEntry.activeBan(among: [short, partly], for: .all, at: now + 10) == partly)
+        #expect(BanEntry.activeBan(among: [short, partly], for: .all, at: now + 20) == nil)
+        #expect(BanEntry.activeBan(among: [long, hold(try ban(until: 60, lifted: true))], for: .all, at: now) == long)
         let older = hold(try ban())
         let newer = hold(try ban(made: 1))
-        #expect(BanEntry.ruling([newer, older], on: .all, at: now) == newer)
+        #expect(BanEntry.activeBan(among: [newer, older], for: .all, at: now) == newer)
     }
 
     @Test("A user's ban holds the number for its own time, and no longer than policy says")

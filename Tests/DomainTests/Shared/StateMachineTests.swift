@@ -18,21 +18,46 @@ struct StateMachineTests {
         }
     }
 
-    @Test("A session moves as the protocol's diagram says, and without a connection it can only be destroyed")
+    @Test("A session moves as the diagram says; without a connection the service alone ends or challenges it")
     func session() {
         let allowed: [(SessionState, SessionState.Event, SessionState)] = [
             (.unauthenticated, .create, .authenticated), (.authenticated, .challenge, .challenged),
             (.challenged, .renew, .authenticated), (.authenticated, .destroy, .unauthenticated),
             (.challenged, .destroy, .unauthenticated),
         ]
-        for connection in ConnectionState.allCases {
-            for state in SessionState.allCases {
-                for event in SessionState.Event.allCases {
-                    let isPossible = connection == .connected || event == .destroy
-                    let expected = isPossible ? allowed.first { $0.0 == state && $0.1 == event }?.2 : nil
-                    #expect(state.after(event, while: connection) == expected, "\(state) on \(event), \(connection)")
+        for caller in SessionState.Caller.allCases {
+            for connection in ConnectionState.allCases {
+                for state in SessionState.allCases {
+                    for event in SessionState.Event.allCases {
+                        let isPossible =
+                            connection == .connected || event == .destroy || event == .challenge && caller == .service
+                        let expected = isPossible ? allowed.first { $0.0 == state && $0.1 == event }?.2 : nil
+                        #expect(
+                            state.after(event, while: connection, by: caller) == expected,
+                            "\(state) on \(event), \(connection), by the \(caller)")
+                    }
                 }
             }
         }
+    }
+
+    @Test("What the service does to many sessions at once is what the machine allows for each")
+    func transitions() {
+        #expect(SessionTransition.destroyedByService.from == [.authenticated, .challenged])
+        #expect(SessionTransition.destroyedByService.to == .unauthenticated)
+        #expect(SessionTransition.challengedByService.from == [.authenticated])
+        #expect(SessionTransition.challengedByService.to == .challenged)
+        // Renewal is for the device to ask for, over its connection.
+        #expect(SessionTransition(.renew, while: .disconnected, by: .service) == nil)
+        #expect(SessionTransition(.create, while: .disconnected, by: .service) == nil)
+    }
+
+    @Test("An effective state comes to one of the machine's: what has expired is over")
+    func effective() {
+        let states: [(Session.EffectiveState, SessionState)] = [
+            (.authenticated, .authenticated), (.challenged, .challenged), (.expired, .unauthenticated),
+            (.destroyed, .unauthenticated),
+        ]
+        for (effective, state) in states { #expect(effective.machineState == state) }
     }
 }

@@ -57,8 +57,6 @@ struct AuditedActsTests {
     func providers() async throws {
         try await ServiceFixture.run { fixture in
             let provider = fixture.registration.provider.id
-            let admin = AdministerProviders(
-                store: fixture.store, environment: Environment(now: { fixture.clock.now }), actor: "admin test")
             let connection = try await fixture.connectNewDevice()
             let first = try await fixture.opened("alice", on: connection)
             let backend = try await fixture.backend()
@@ -67,7 +65,7 @@ struct AuditedActsTests {
             let second = try await fixture.opened("alice", on: connection)
             try await fixture.serve.endSessions(of: "alice", at: backend)
             fixture.clock.advance(1)
-            _ = try await admin.disable("test", reason: "ticket:3")
+            _ = try await DisableProvider(fixture.admin)("test", reason: "ticket:3")
             let logout = "session_ended by provider \(provider): provider_logout"
             #expect(try await entries(on: "session \(first.session.id)", in: fixture) == [logout])
             #expect(try await entries(on: "user \(second.session.userID)", in: fixture) == [logout])

@@ -39,12 +39,8 @@ struct AuthorizationBanTests {
 
     private static func admin(_ bench: AuthorizationBench) -> (ban: BanSubject, lift: LiftBan) {
         let environment = Environment(now: { [clock = bench.clock] in clock.now })
-        return (
-            BanSubject(
-                store: bench.store, keys: bench.keys, policy: BanPolicy(), environment: environment,
-                actor: "admin test"),
-            LiftBan(store: bench.store, keys: bench.keys, environment: environment, actor: "admin test")
-        )
+        let admin = AdminContext(store: bench.store, environment: environment, actor: "admin test")
+        return (BanSubject(admin, keys: bench.keys, policy: BanPolicy()), LiftBan(admin, keys: bench.keys))
     }
 
     private func ban(
@@ -182,13 +178,8 @@ struct AuthorizationBanTests {
     func provenLater() async throws {
         try await ServiceFixture.run { fixture in
             let bench = try BanBench(fixture)
-            let environment = Environment(now: { [clock = fixture.clock] in clock.now })
-            let ask = RequestPermission(
-                store: fixture.store, keys: fixture.personalKeys, providers: fixture.providers, outbox: OutboxSignal(),
-                policy: fixture.policy, rateLimiting: .off, environment: environment)
-            let answer = AnswerAuthorization(
-                store: fixture.store, keys: fixture.personalKeys, outbox: OutboxSignal(), policy: fixture.policy,
-                environment: environment)
+            let ask = RequestPermission(fixture.context(rateLimiting: .off))
+            let answer = AnswerAuthorization(fixture.context)
             var people: [PhoneBench.Person] = []
             for (index, name) in ["ADAMS", "BAKER"].enumerated() {
                 let person = try await bench.phones.person(name)
@@ -208,9 +199,8 @@ struct AuthorizationBanTests {
                 let id = try await ask(
                     try .init(id: UUID().uuidString, to: asked.userID.description, eventID: nil), for: requester)
                 #expect(try await answer.approve(id.description, for: asked).grant != nil)
-                let ban = try await BanSubject(
-                    store: fixture.store, keys: older, policy: BanPolicy(), environment: environment,
-                    actor: "admin test")(try bench.order(target, .messaging), upTo: nil)
+                let ban = try await BanSubject(fixture.admin, keys: older, policy: BanPolicy())(
+                    try bench.order(target, .messaging), upTo: nil)
                 #expect(ban.impact.users.isEmpty)
                 if index == 0 {
                     try await bench.prove("+14155552679", people[0]).requireRight()

@@ -19,7 +19,7 @@ struct AuthorizationBench {
     let answer: AnswerAuthorization
     let read: ReadAuthorizations
     let block: BlockUser
-    let serve: ServeUser
+    let serve: OwnDataCalls
     let deliver: DeliverOutbox
     let housekeeping: Housekeeping
     let pushes = Pushes()
@@ -97,35 +97,29 @@ struct AuthorizationBench {
             try keys
             ?? PersonalKeys(wrapping: [1: SymmetricKey(size: .bits256)], index: [1: SymmetricKey(size: .bits256)])
         self.keys = keys
-        let providers = ProviderCache(store: store)
-        let sessions = SessionCache(store: store)
-        let signal = OutboxSignal()
-        ask = RequestPermission(
-            store: store, keys: keys, providers: providers, outbox: signal, policy: policy,
-            rateLimiting: rateLimiting, environment: environment)
-        answer = AnswerAuthorization(
-            store: store, keys: keys, outbox: signal, policy: policy, environment: environment)
-        read = ReadAuthorizations(store: store, keys: keys, policy: policy)
-        block = BlockUser(store: store)
-        serve = ServeUser(
-            store: store, keys: keys, providers: providers,
-            bans: RefuseBanned(key: ExportKey(Secret([UInt8](repeating: 1, count: 32)))), sessions: sessions,
-            policy: policy,
-            environment: environment)
-        housekeeping = Housekeeping(
-            store: store, sessions: sessions, certificates: CertificateCache(store: store), policy: policy,
-            environment: environment)
         guard let codes = PhoneCodeKeys([1: Secret([UInt8](repeating: 9, count: 32))]) else {
             throw Refusal(.unavailable, "no key")
         }
+        let secret = Secret([UInt8](repeating: 1, count: 32))
+        let node = ServingNode(caches: Caches(store: store))
+        let context = ServiceContext(
+            realm: ServiceFixture.realm,
+            keys: ServiceKeys(
+                personal: keys, phoneCodes: codes, nonces: NonceKey(secret), exports: ExportKey(secret)),
+            rateLimiting: rateLimiting, node: node,
+            invalidator: CacheInvalidator(store: store, node: node, policy: policy, environment: environment))
+        ask = RequestPermission(context)
+        answer = AnswerAuthorization(context)
+        read = ReadAuthorizations(context)
+        block = BlockUser(context)
+        serve = OwnDataCalls(context)
+        housekeeping = Housekeeping(context)
         let pushes = pushes
         deliver = DeliverOutbox(
-            store: store, compose: ComposePhoneText(keys: keys, codes: codes, policy: policy) { $0 },
-            pushes: PushAuthorizations(keys: keys, policy: policy, environment: environment),
+            context, compose: ComposePhoneText(context) { $0 },
             events: NotifyProvider(realm: ServiceFixture.realm, key: .init(), keyID: "key") { _, _ in
                 .sent(reference: "")
-            },
-            environment: environment, send: { message, _ in pushes.take(message) })
+            }, send: { message, _ in pushes.take(message) })
     }
 
     /// A user at a level, with an endpoint that ends in the user's name.
@@ -233,7 +227,7 @@ struct AuthorizationBench {
     /// Sets a user's level.
     func setLevel(_ level: Assurance, of session: Session) async throws {
         let user = session.userID
-        try await store.write { try UserRepository($0).setAssurance(level, until: nil, of: user) }
+        _ = try await store.write { try UserRepository($0).setAssurance(level, until: nil, of: user) }
     }
 
     /// What the ban of a user does here.

@@ -22,10 +22,7 @@ struct ArchivedBanTests {
             try await bench.prove("+14155552671", alice)
             #expect(try await bench.show(alice).assurance == .issuerChecked)
             fixture.clock.advance(1)
-            let clock = fixture.clock
-            let archive = ArchiveUsers(
-                store: fixture.store, keys: try keys(fixture), environment: Environment(now: { clock.now }),
-                actor: "admin test")
+            let archive = ArchiveUsers(fixture.admin, keys: try keys(fixture))
             let written = try await archive.write(
                 since: Date(timeIntervalSince1970: 0), again: false, recipients: ["age1example"]
             ) { _ in }
@@ -80,10 +77,7 @@ struct ArchivedBanTests {
             #expect(versions == [1, 2])
             // A process that has the second version alone finds it, too.
             let newer = try PersonalKeys(wrapping: [1: fixture.wrappingKey], index: [2: second])
-            let clock = fixture.clock
-            let cards = SubmitCard(
-                store: fixture.store, keys: newer, askIssuer: nil, policy: fixture.policy,
-                environment: Environment(now: { clock.now }))
+            let cards = SubmitCard(fixture.context(keys: newer), askIssuer: nil)
             let bob = try await bench.stranger("bob")
             try await bench.prove("+14155552672", bob)
             let specimen = try #require(CardSpecimen("VA"))

@@ -15,9 +15,9 @@ struct BanBench {
     let phones: PhoneBench
     let ban: BanSubject
     let lift: LiftBan
-    let look: AdministerBans
+    let look: BanCalls
     let cards: SubmitCard
-    let reviews: ReviewCards
+    let reviews: ReviewCalls
 
     static let spam = Ban.Reason(rawValue: "spam")
 
@@ -25,20 +25,12 @@ struct BanBench {
     init(_ fixture: ServiceFixture, confirmation: IssuerConfirmation = .unanswered) throws {
         self.fixture = fixture
         phones = try PhoneBench(fixture, rateLimiting: .off)
-        let clock = fixture.clock
-        let environment = Environment(now: { clock.now })
-        ban = BanSubject(
-            store: fixture.store, keys: fixture.personalKeys, policy: fixture.policy[\.bans], environment: environment,
-            actor: "admin test")
-        lift = LiftBan(
-            store: fixture.store, keys: fixture.personalKeys, environment: environment, actor: "admin test")
-        look = AdministerBans(
-            store: fixture.store, keys: fixture.personalKeys, environment: environment, actor: "admin test")
-        cards = SubmitCard(
-            store: fixture.store, keys: fixture.personalKeys, askIssuer: { _ in confirmation }, policy: fixture.policy,
-            environment: environment)
-        reviews = ReviewCards(
-            store: fixture.store, keys: fixture.personalKeys, environment: environment, actor: "admin test")
+        let (admin, keys) = (fixture.admin, fixture.personalKeys)
+        ban = BanSubject(admin, keys: keys, policy: fixture.policy[\.bans])
+        lift = LiftBan(admin, keys: keys)
+        look = BanCalls(admin, keys: keys)
+        cards = SubmitCard(fixture.context, askIssuer: { _ in confirmation })
+        reviews = ReviewCalls(admin, keys: keys)
     }
 
     /// An order that says nothing special.
@@ -87,9 +79,9 @@ struct BanBench {
     func stranger(_ name: String) async throws -> PhoneBench.Person {
         let clock = fixture.clock
         let signer = try ProviderSigner(.es256)
-        let registration = try await AdministerProviders(
-            store: fixture.store, environment: Environment(now: { clock.now }), actor: "admin test"
-        ).add(name: "Other \(name)", slug: nil, account: nil, avatarHosts: [], key: try signer.verificationKey)
+        let registration = try await AddProvider(fixture.admin)(
+            name: "Other \(name)", slug: nil, account: nil, avatarHosts: [],
+            key: try signer.verificationKey)
         let connection = try await fixture.connectNewDevice()
         let token = try signer.identityToken(
             provider: registration.provider.id, kid: registration.keyID, externalID: name,

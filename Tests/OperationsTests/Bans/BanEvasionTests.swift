@@ -142,12 +142,9 @@ struct BanEvasionTests {
 
     /// Whether the number is found banned by a process with these keys.
     private func isBanned(_ number: String, _ keys: PersonalKeys, _ bench: BanBench) async throws -> Bool {
-        let clock = bench.fixture.clock
         let person = try await bench.phones.person(UUID().uuidString)
         let id = try await bench.phones.begin(number, person).id
-        let check = CheckPhoneVerification(
-            store: bench.fixture.store, keys: keys, codes: bench.phones.codes, policy: bench.fixture.policy,
-            environment: Environment(now: { clock.now }))
+        let check = CheckPhoneVerification(bench.fixture.context(keys: keys))
         let outcome = try await check(
             id.description, code: bench.phones.code(id, number, person), for: person.session)
         return outcome.isBanned
@@ -155,10 +152,7 @@ struct BanEvasionTests {
 
     /// Bans a number as a process with these keys does.
     private func ban(_ number: String, _ keys: PersonalKeys, _ bench: BanBench) async throws {
-        let clock = bench.fixture.clock
-        let subject = BanSubject(
-            store: bench.fixture.store, keys: keys, policy: BanPolicy(),
-            environment: Environment(now: { clock.now }), actor: "admin test")
+        let subject = BanSubject(bench.fixture.admin, keys: keys, policy: BanPolicy())
         _ = try await subject(try bench.order(try bench.phone(number)), upTo: nil)
     }
 
@@ -204,9 +198,9 @@ struct BanEvasionTests {
             for old in [over, ban] {
                 let opened = try await bench.look.show(old.id)
                 #expect(opened.note == nil)
-                #expect(opened.line.holds.isEmpty == (old.id == over.id))
+                #expect(opened.summary.holds.isEmpty == (old.id == over.id))
             }
-            #expect(try await bench.look.show(bystander.ban.id).line.holds.count == 1)
+            #expect(try await bench.look.show(bystander.ban.id).summary.holds.count == 1)
             // The ban goes on for the name and the number.
             await #expect(throws: Refusal(.userBanned, "", banReason: Ban.Reason(rawValue: "spam"))) {
                 try await fixture.opened("alice", on: alice.connection)
@@ -215,10 +209,8 @@ struct BanEvasionTests {
             #expect(try await bench.prove(Self.number, bob).isBanned)
             // When it is over, nothing of the person is left.
             fixture.clock.advance(3600)
-            try await Housekeeping(
-                store: fixture.store, sessions: SessionCache(store: fixture.store), certificates: fixture.certificates,
-                policy: fixture.policy, environment: Environment(now: { [clock = fixture.clock] in clock.now }))()
-            #expect(try await bench.look.show(ban.id).line.holds.isEmpty)
+            try await Housekeeping(fixture.context)()
+            #expect(try await bench.look.show(ban.id).summary.holds.isEmpty)
             #expect(try await !bench.prove(Self.number, try await bench.phones.person("eve")).isBanned)
         }
     }

@@ -123,11 +123,11 @@ struct BanTests {
             #expect(done.impact.sessions.isEmpty && done.impact.users.count == 1)
             _ = try await fixture.check(token, on: alice.connection)
             _ = try await fixture.opened("alice", on: alice.connection)
-            let user = try await fixture.serve.user("alice", of: fixture.registration.provider.id)
-            #expect(try await !fixture.serve.isBanned(user))
-            let holds = try await fixture.store.read { try BanRepository($0).holdsInForce(on: user.id) }
-            #expect(BanEntry.ruling(holds, on: .messaging, at: fixture.clock.now) != nil)
-            #expect(BanEntry.ruling(holds, on: .all, at: fixture.clock.now) == nil)
+            let claims = try await fixture.serve.known("alice", of: fixture.registration.provider.id)
+            #expect(!claims.isBanned)
+            let holds = try await fixture.store.read { try BanRepository($0).holdsInForce(on: claims.user.id) }
+            #expect(BanEntry.activeBan(among: holds, for: .messaging, at: fixture.clock.now) != nil)
+            #expect(BanEntry.activeBan(among: holds, for: .all, at: fixture.clock.now) == nil)
         }
     }
 
@@ -138,13 +138,13 @@ struct BanTests {
             let connection = try await fixture.connectNewDevice()
             let token = try text(try await fixture.opened("alice", on: connection))
             let ban = try await bench.ban(.user("test/alice")).ban
-            let user = try await fixture.serve.user("alice", of: fixture.registration.provider.id)
-            #expect(try await fixture.serve.isBanned(user))
+            let provider = fixture.registration.provider.id
+            #expect(try await fixture.serve.known("alice", of: provider).isBanned)
             #expect(try await bench.lift(.user("test/alice"), note: "a mistake").map(\.id) == [ban.id])
             try await fixture.watch.poll()
             await #expect(throws: Refusal(.sessionDestroyed, "")) { try await fixture.check(token, on: connection) }
             _ = try await fixture.opened("alice", on: connection)
-            #expect(try await !fixture.serve.isBanned(user))
+            #expect(try await !fixture.serve.known("alice", of: provider).isBanned)
             await #expect(throws: Refusal(.conflict, "")) { try await bench.lift(ban.id, note: "again") }
             await #expect(throws: Refusal(.notFound, "")) {
                 try await bench.lift(.user("test/alice"), note: "again")
@@ -207,7 +207,7 @@ struct BanTests {
             let opened = try await bench.look.show(ban.id)
             #expect(opened.note == "threatened Mallory Miller")
             #expect(opened.liftNote == "Mallory Miller withdrew it")
-            #expect(opened.line.ban.state(at: fixture.clock.now) == .lifted)
+            #expect(opened.summary.ban.state(at: fixture.clock.now) == .lifted)
             #expect(
                 try await bench.count(
                     "audit_entries", where: "event = 'personal_data_read' AND subject = 'ban \(ban.id)'") == 1)

@@ -147,10 +147,7 @@ struct RestoredBanTests {
     func authorizations() async throws {
         var ids: [String] = []
         func ask(_ fixture: ServiceFixture) -> RequestPermission {
-            RequestPermission(
-                store: fixture.store, keys: fixture.personalKeys, providers: fixture.providers, outbox: OutboxSignal(),
-                policy: fixture.policy, rateLimiting: .off,
-                environment: Environment(now: { [clock = fixture.clock] in clock.now }))
+            RequestPermission(fixture.context(rateLimiting: .off))
         }
         try await restore { bench in
             let (alice, bob, carol) = (

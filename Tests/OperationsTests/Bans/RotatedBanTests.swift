@@ -36,10 +36,7 @@ struct RotatedBanTests {
             let stages = Keys(fixture: fixture)
             // The rotation: both versions are there, then what lay under the old wrapping key goes over.
             let both = try stages.keys(wrapping: 1...2, index: 1...2)
-            let rotation = RotateWrappingKey(
-                store: fixture.store, keys: both,
-                environment: Environment(now: { [clock = fixture.clock] in clock.now }),
-                actor: "admin test")
+            let rotation = RotateWrappingKey(fixture.admin, keys: both)
             try await rotation.putInForce()
             #expect(try await rotation.progress().remaining == 2)
             // The notes of bans among them, one at a time.

@@ -9,27 +9,18 @@ import Repositories
 struct CardBench {
     let phones: PhoneBench
     let submit: SubmitCard
-    let review: ReviewCards
-    let user: ServeUser
-    let admin: AdministerUsers
+    let review: ReviewCalls
+    let user: OwnDataCalls
+    let admin: UserAdministration
 
     var fixture: ServiceFixture { phones.fixture }
 
     init(_ fixture: ServiceFixture, askIssuer: SubmitCard.AskIssuer? = nil) throws {
         phones = try PhoneBench(fixture, rateLimiting: .off)
-        let clock = fixture.clock
-        let environment = Environment(now: { clock.now })
-        submit = SubmitCard(
-            store: fixture.store, keys: fixture.personalKeys, askIssuer: askIssuer, policy: fixture.policy,
-            environment: environment)
-        review = ReviewCards(
-            store: fixture.store, keys: fixture.personalKeys, environment: environment, actor: "admin test")
-        user = ServeUser(
-            store: fixture.store, keys: fixture.personalKeys, providers: fixture.providers, bans: fixture.bans,
-            sessions: fixture.sessions,
-            policy: fixture.policy, environment: environment)
-        admin = AdministerUsers(
-            store: fixture.store, keys: fixture.personalKeys, environment: environment, actor: "admin test")
+        submit = SubmitCard(fixture.context, askIssuer: askIssuer)
+        review = ReviewCalls(fixture.admin, keys: fixture.personalKeys)
+        user = OwnDataCalls(fixture.context)
+        admin = UserAdministration(fixture.admin, keys: fixture.personalKeys)
     }
 
     /// A user who has proved a number.

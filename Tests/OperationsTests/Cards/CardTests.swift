@@ -36,10 +36,10 @@ struct CardTests {
             #expect(own.proved?.documentNumber == "T64235789")
             #expect(own.proved?.jurisdiction == "USA-VA")
             #expect(own.age == 40)
-            #expect(try await bench.submit.show(judged.id.description, to: alice.session).facts == judged.facts)
+            #expect(try await ReadCard(fixture.context)(judged.id.description, to: alice.session).facts == judged.facts)
             let mallory = try await bench.phones.person("mallory")
             await #expect(throws: Refusal(.notFound, "")) {
-                try await bench.submit.show(judged.id.description, to: mallory.session)
+                try await ReadCard(fixture.context)(judged.id.description, to: mallory.session)
             }
         }
     }
@@ -159,7 +159,7 @@ struct CardTests {
             try await bench.review.reject(second.id, reason: "a copy")
             #expect(try await bench.assurance(bob) == .barcode)
             #expect(try await bench.assurance(carol) == .phone)
-            #expect(try await bench.submit.show(second.id.description, to: carol.session).status == .rejected)
+            #expect(try await ReadCard(fixture.context)(second.id.description, to: carol.session).status == .rejected)
             for id in [first.id, second.id] {
                 await #expect(throws: Self.conflict) { try await bench.review.approve(id, reason: "again") }
                 #expect(try await bench.review.show(id).entry.sealedInput == nil)
@@ -277,7 +277,7 @@ struct CardTests {
             let judged = try await bench.submit(.aamva(Data(text.utf8).base64EncodedString()), for: alice.session)
             #expect(judged.status == .verified)
             #expect(judged.facts.jurisdiction == "BC")
-            #expect(try await bench.submit.show(judged.id.description, to: alice.session).facts == judged.facts)
+            #expect(try await ReadCard(fixture.context)(judged.id.description, to: alice.session).facts == judged.facts)
         }
     }
 

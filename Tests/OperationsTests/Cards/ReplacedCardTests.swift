@@ -24,17 +24,8 @@ struct ReplacedCardTests {
             bob = try await bench.withPhone("bob", "+14155552672")
             try await bench.show(try .virginia, alice)
             try await bench.show(try CardBench.specimen("T11111112", family: "OTHER", given: "ROBERT"), bob)
-            let clock = fixture.clock
-            let environment = Environment(now: { clock.now })
-            let (outbox, policy) = (OutboxSignal(), fixture.policy)
-            let ask = RequestPermission(
-                store: fixture.store, keys: fixture.personalKeys, providers: fixture.providers, outbox: outbox,
-                policy: policy,
-                rateLimiting: .off, environment: environment)
-            answer = AnswerAuthorization(
-                store: fixture.store, keys: fixture.personalKeys, outbox: outbox, policy: policy,
-                environment: environment
-            )
+            let ask = RequestPermission(fixture.context(rateLimiting: .off))
+            answer = AnswerAuthorization(fixture.context)
             permission = try await ask(
                 try .init(id: UUID().uuidString, to: bob.session.userID.description, eventID: nil), for: alice.session)
             _ = try await answer.approve(permission.description, for: bob.session)

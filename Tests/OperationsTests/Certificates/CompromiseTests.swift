@@ -39,7 +39,7 @@ struct CompromiseTests {
     }
 
     private func revoke(_ serial: String, _ reason: RevocationReason, in fixture: ServiceFixture) async throws {
-        try await fixture.revokeCertificate.revoke(serial: serial, reason: reason, actor: "admin test")
+        try await fixture.revokeCertificate.revoke(serial: serial, reason: reason)
     }
 
     @Test("takes the successors of a superseded certificate, its sessions, and is audited for each")
@@ -48,9 +48,8 @@ struct CompromiseTests {
             let line = try await line(in: fixture, newKeys: [true, true])
             let opened = try await fixture.opened("alice", on: line.connection)
             let serials = line.certificates.map(\.serial)
-            let shown = AdministerSessions(
-                store: fixture.store, environment: Environment(now: { fixture.clock.now }), actor: "admin test")
-            #expect(try await shown.successors(of: line.certificates[0]).map(\.serial) == Array(serials[1...]))
+            let shown = try await ReadCertificate(fixture.admin)(serial: serials[0])
+            #expect(shown.successors.map(\.serial) == Array(serials[1...]))
             // Another reason says nothing of the key: the certificate ended already.
             await #expect(throws: Refusal(.conflict, "")) {
                 try await revoke(serials[0], .cessationOfOperation, in: fixture)
@@ -109,12 +108,11 @@ struct CompromiseTests {
     func device() async throws {
         try await ServiceFixture.run { fixture in
             let line = try await line(in: fixture, newKeys: [true])
-            let devices = AdministerDevices(
-                store: fixture.store, environment: Environment(now: { fixture.clock.now }), actor: "admin test")
-            let revoked = try await devices.revoke(line.certificates[0].deviceID, reason: .keyCompromise)
+            let revoke = RevokeDevice(fixture.admin)
+            let revoked = try await revoke(line.certificates[0].deviceID, reason: .keyCompromise)
             #expect(Set(revoked.serials) == Set(line.certificates.map(\.serial)))
             await #expect(throws: Refusal(.conflict, "")) {
-                try await devices.revoke(line.certificates[0].deviceID, reason: .keyCompromise)
+                try await revoke(line.certificates[0].deviceID, reason: .keyCompromise)
             }
         }
     }

@@ -82,14 +82,8 @@ struct LiveCertificateTests {
     func order() async throws {
         try await ServiceFixture.run { fixture in
             let store = GatedStore(fixture.store)
-            let certificates = CertificateCache(store: store)
-            let environment = Environment(now: { [clock = fixture.clock] in clock.now })
-            let watch = CacheInvalidator(
-                store: store, sessions: fixture.sessions, certificates: certificates, providers: fixture.providers,
-                policy: fixture.policy, environment: environment
-            ) { _ in }
-            let judge = AuthenticateConnection(
-                store: store, certificates: certificates, watch: watch, environment: environment)
+            let context = fixture.context(store: store, node: ServingNode(caches: Caches(store: store)))
+            let (watch, judge) = (context.invalidator, AuthenticateConnection(context))
             let device = try await fixture.connectNewDevice()
             let connection = ClientConnection(id: ConnectionID(UUID()), thumbprint: device.thumbprint) {}
             try await watch.poll()
@@ -98,7 +92,7 @@ struct LiveCertificateTests {
             // Something changes; the look at it has read the store, and its answer is on its way.
             let phones = try PhoneBench(fixture)
             let session = try await phones.person("alice", on: device).session
-            try await fixture.store.write { try ChangeLog($0).announce(.device(session.deviceID)) }
+            try await fixture.store.write { try ChangeLog($0).append(.device(session.deviceID)) }
             store.holdRead(after: 1)
             async let early: Void = watch.poll()
             await store.held.pass()
@@ -115,14 +109,8 @@ struct LiveCertificateTests {
     func firstSight() async throws {
         try await ServiceFixture.run { fixture in
             let store = GatedStore(fixture.store)
-            let environment = Environment(now: { [clock = fixture.clock] in clock.now })
-            let certificates = CertificateCache(store: store)
-            let watch = CacheInvalidator(
-                store: store, sessions: fixture.sessions, certificates: certificates, providers: fixture.providers,
-                policy: fixture.policy, environment: environment
-            ) { _ in }
-            let judge = AuthenticateConnection(
-                store: store, certificates: certificates, watch: watch, environment: environment)
+            let context = fixture.context(store: store, node: ServingNode(caches: Caches(store: store)))
+            let (watch, judge) = (context.invalidator, AuthenticateConnection(context))
             let old = try await fixture.connectNewDevice()
             let session = try await fixture.opened("alice", on: old).session
             fixture.clock.advance(250 * 86_400)
@@ -131,7 +119,7 @@ struct LiveCertificateTests {
             let renewed = try await fixture.renewCertificate(csr: csr, on: old).certificate
             try await watch.poll()
             store.precede { [revoke = fixture.revokeCertificate] in
-                try await revoke.revoke(serial: renewed.serial, reason: .keyCompromise, actor: "admin test")
+                try await revoke.revoke(serial: renewed.serial, reason: .keyCompromise)
             }
             try await judge(ClientConnection(id: ConnectionID(UUID()), thumbprint: renewed.thumbprint) {})
             let (present, bound) = try await fixture.store.read { [thumbprint = old.thumbprint] transaction in

@@ -109,7 +109,7 @@ struct RenewalTests {
 
             let connection = try await fixture.connect(renewed.thumbprint)
             await #expect(throws: Self.superseded) { try await fixture.judge(old.connection) }
-            #expect(!fixture.judge.stillCounts(old.connection))
+            #expect(!old.connection.isValid(at: fixture.clock.now))
             await #expect(throws: Self.superseded) { try await fixture.connect(old.certificate.thumbprint) }
             // Its key is certified still: nobody needs a list to say that the older certificate of it ended.
             #expect(try await !listed(in: fixture).contains(Self.written(old.certificate.serial)))
@@ -197,18 +197,14 @@ struct RenewalTests {
         try await ServiceFixture.run { fixture in
             let old = try await due(in: fixture)
             let lost = try await fixture.renewCertificate(csr: try Self.csr(), on: old.connection).certificate
-            let other = try await fixture.moved()
             // It is in that node's memory, and was not yet written down as seen.
             let stalled = FailingStore(store: fixture.store, statements: 0)
-            let environment = Environment(now: { fixture.clock.now })
-            let certificates = CertificateCache(store: fixture.store)
-            let slow = AuthenticateConnection(
-                store: stalled, certificates: certificates, watch: other.watch, environment: environment)
+            let node = ServingNode(caches: Caches(store: fixture.store))
+            let slow = AuthenticateConnection(fixture.context(store: stalled, node: node))
             let connection = ClientConnection(id: ConnectionID(UUID()), thumbprint: lost.thumbprint) {}
             await #expect(throws: FailingStore.Crash.self) { try await slow(connection) }
             _ = try await fixture.renewCertificate(csr: nil, on: old.connection)
-            let judge = AuthenticateConnection(
-                store: fixture.store, certificates: certificates, watch: other.watch, environment: environment)
+            let judge = AuthenticateConnection(fixture.context(node: node))
             for _ in 0..<2 {
                 await #expect(throws: Refusal(.certificateRevoked, "")) { try await judge(connection) }
             }
@@ -236,7 +232,7 @@ struct RenewalTests {
             let opened = try await fixture.opened("alice", on: old.connection)
             let renewed = try await fixture.renewCertificate(csr: try Self.csr(), on: old.connection).certificate
             try await fixture.revokeCertificate.revoke(
-                serial: old.certificate.serial, reason: .keyCompromise, actor: "admin test")
+                serial: old.certificate.serial, reason: .keyCompromise)
             await #expect(throws: Self.superseded) { try await fixture.connect(renewed.thumbprint) }
             let list = try await listed(in: fixture)
             #expect(list.contains(old.certificate.serial) && list.contains(renewed.serial))
@@ -253,7 +249,7 @@ struct RenewalTests {
             let other = try await certified(in: fixture)
             let gone = try await certified(in: fixture)
             try await fixture.revokeCertificate.revoke(
-                serial: gone.certificate.serial, reason: .keyCompromise, actor: "admin test")
+                serial: gone.certificate.serial, reason: .keyCompromise)
             let mine = try await due(in: fixture)
             let scratch = try ScratchDirectory()
             let weak = scratch.file("weak.csr")

@@ -77,7 +77,7 @@ struct RepeatedRequestTests {
             let request = try fixture.request()
             let certificate = try await fixture.certify(request).certificate
             try await fixture.revokeCertificate.revoke(
-                serial: certificate.serial, reason: .keyCompromise, actor: "admin test")
+                serial: certificate.serial, reason: .keyCompromise)
             await #expect(throws: Self.inUse(.keyRevoked)) { try await fixture.certify(request) }
             let other = try fixture.request()
             let banned = try await fixture.certify(other).certificate

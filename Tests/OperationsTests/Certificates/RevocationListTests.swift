@@ -26,7 +26,7 @@ struct RevocationListTests {
                         replaces: nil, firstSeenAt: nil, revoked: .init(at: now, reason: "keyCompromise")),
                     subjectPublicKeyInfo: [])
             }
-            try ChangeLog(transaction).announce(.device(device))
+            try ChangeLog(transaction).append(.device(device))
         }
     }
 
@@ -161,7 +161,7 @@ struct RevocationListTests {
             let first = try await fixture.publish()
             #expect(try await other.publish() == first)
             let device = try await fixture.certify(try fixture.request()).certificate
-            try await other.revokeCertificate.revoke(serial: device.serial, reason: .keyCompromise, actor: "admin test")
+            try await other.revokeCertificate.revoke(serial: device.serial, reason: .keyCompromise)
             let second = try await other.publish()
             #expect(second != first)
             try await fixture.watch.poll()

@@ -11,16 +11,14 @@ import Testing
 struct ForeignClockTests {
     /// A watch of its own over the fixture's store, by a clock that is so many seconds ahead.
     private func watch(_ fixture: ServiceFixture, ahead: TimeInterval, policy: Policy = Policy()) -> (
-        CacheInvalidator, SessionCache
+        CacheInvalidator, ServingNode
     ) {
-        let sessions = SessionCache(store: fixture.store)
+        let node = ServingNode(caches: Caches(store: fixture.store))
         let clock = fixture.clock
         let watch = CacheInvalidator(
-            store: fixture.store, sessions: sessions, certificates: CertificateCache(store: fixture.store),
-            providers: ProviderCache(store: fixture.store), policy: CurrentPolicy(policy),
-            environment: Environment(now: { clock.now.addingTimeInterval(ahead) })
-        ) { _ in }
-        return (watch, sessions)
+            store: fixture.store, node: node, policy: CurrentPolicy(policy),
+            environment: Environment(now: { clock.now.addingTimeInterval(ahead) }))
+        return (watch, node)
     }
 
     @Test("Housekeeping by a clock that is a day ahead forgets no nonce that can still be shown, and no session")
@@ -29,11 +27,7 @@ struct ForeignClockTests {
             let connection = try await fixture.connectNewDevice()
             let token = try fixture.identityToken("alice", on: connection)
             let opened = try await fixture.open(identityToken: token, applicationID: nil, on: connection)
-            let clock = fixture.clock
-            let upkeep = Housekeeping(
-                store: fixture.store, sessions: fixture.sessions, certificates: fixture.certificates,
-                policy: fixture.policy,
-                environment: Environment(now: { clock.now.addingTimeInterval(2 * 86_400) }))
+            let upkeep = Housekeeping(fixture.context(ahead: 2 * 86_400))
             try await upkeep()
             await #expect(throws: Refusal(.invalidIdentityToken, "", reason: .nonceUsed)) {
                 try await fixture.open(identityToken: token, applicationID: nil, on: connection)
@@ -68,11 +62,8 @@ struct ForeignClockTests {
             let text = try #require(opened.token).text.reveal()
             var policy = Policy()
             policy.bans.maximumStaleness = 0
-            let (watch, sessions) = watch(fixture, ahead: 0, policy: policy)
-            let clock = fixture.clock
-            let check = CheckSession(
-                store: fixture.store, sessions: sessions, policy: fixture.policy,
-                environment: Environment(now: { clock.now }))
+            let (watch, node) = watch(fixture, ahead: 0, policy: policy)
+            let check = CheckSession(fixture.context(node: node))
             try await fixture.end.current(text, on: connection)
             try await watch.poll()
             let other = try await fixture.opened("carol", on: connection)

@@ -174,11 +174,7 @@ struct NodeTests {
     func clock(kind: StoreKind) async throws {
         try await ServiceFixture.run(on: kind) { fixture in
             _ = try await fixture.opened("alice", on: try await fixture.connectNewDevice())
-            let ahead = Environment(now: { fixture.clock.now + 86_400 })
-            try await Housekeeping(
-                store: fixture.store, sessions: fixture.sessions, certificates: fixture.certificates,
-                policy: fixture.policy,
-                environment: ahead)()
+            try await Housekeeping(fixture.context(ahead: 86_400))()
             let left = try await fixture.store.read { transaction in
                 try ["spent_nonces", "rates", "sessions"].map {
                     try transaction.first("SELECT COUNT(*) FROM \($0)")?.integer(0)
@@ -198,12 +194,12 @@ struct NodeTests {
             let id = opened.session.id
             let (certificate, hash) = (connection.thumbprint, opened.session.tokenHash)
             try await fixture.store.write { transaction in
-                try SessionRepository(transaction).end(.session(id), at: transaction.now, reason: "elsewhere")
+                try SessionRepository(transaction).end(.session(id), at: transaction.now, .byAdmin)
                 let serial = try CertificateRepository(transaction).find(thumbprint: certificate)?.serial ?? ""
                 _ = try CertificateRepository(transaction).revoke(
                     serial: serial, at: transaction.now, reason: "unspecified")
                 let changes = ChangeLog(transaction)
-                for _ in 0..<3 { try changes.announce(.session(hash)) }
+                for _ in 0..<3 { try changes.append(.session(hash)) }
                 try changes.purge(before: .distantFuture)
             }
             try await fixture.watch.poll()
@@ -235,7 +231,7 @@ struct NodeTests {
         try await ServiceFixture.run(on: kind) { fixture in
             for _ in 0..<3 {
                 let serial = try await fixture.certify(try fixture.request()).certificate.serial
-                try await fixture.revokeCertificate.revoke(serial: serial, reason: .keyCompromise, actor: "admin test")
+                try await fixture.revokeCertificate.revoke(serial: serial, reason: .keyCompromise)
                 let lists = try await withThrowingTaskGroup(of: [UInt8].self) { group in
                     for _ in 0..<8 { group.addTask { try await fixture.publish() } }
                     return try await group.reduce(into: Set<[UInt8]>()) { $0.insert($1) }

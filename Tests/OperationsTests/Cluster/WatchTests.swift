@@ -35,7 +35,7 @@ struct WatchTests {
                     else { return }
                     _ = try CertificateRepository(transaction).revoke(
                         serial: certificate.serial, at: transaction.now, reason: "keyCompromise")
-                    try ChangeLog(transaction).announce(.device(certificate.deviceID))
+                    try ChangeLog(transaction).append(.device(certificate.deviceID))
                 }
                 group.addTask {
                     try await fixture.watch.poll()

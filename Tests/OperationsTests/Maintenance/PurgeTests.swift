@@ -51,7 +51,7 @@ struct PurgeTests {
             _ = try await fixture.connectNewDevice()
             let revoked = try await fixture.certify(try fixture.request()).certificate
             try await fixture.revokeCertificate.revoke(
-                serial: revoked.serial, reason: .keyCompromise, actor: "admin test")
+                serial: revoked.serial, reason: .keyCompromise)
             let unseen = try await fixture.certify(try fixture.request()).certificate
             fixture.clock.advance(30 * Self.day + 1)
             let fresh = try await fixture.certify(try fixture.request()).certificate
@@ -72,7 +72,7 @@ struct PurgeTests {
             let second = try await certified(kept, in: fixture)
             let connection = try await fixture.connect(second.thumbprint)
             try await fixture.revokeCertificate.revoke(
-                serial: first.serial, reason: .keyCompromise, actor: "admin test")
+                serial: first.serial, reason: .keyCompromise)
             fixture.clock.advance(second.renewAfter.timeIntervalSince(fixture.clock.now))
             let renewed = try await fixture.renewCertificate(csr: nil, on: connection).certificate
             _ = try await fixture.connect(renewed.thumbprint)

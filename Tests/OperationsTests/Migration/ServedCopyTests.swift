@@ -31,10 +31,8 @@ struct ServedCopyTests {
                 await #expect(throws: Refusal(.unavailable, "", reason: .storeMoved)) { try await node.beat() }
                 let policy = CurrentPolicy(Policy())
                 let watch = CacheInvalidator(
-                    store: source, sessions: SessionCache(store: source), certificates: CertificateCache(store: source),
-                    providers: ProviderCache(store: source), policy: policy,
-                    environment: Environment(now: CopyStoreTests.clock),
-                    onDeviceChange: { _ in })
+                    store: source, node: ServingNode(caches: Caches(store: source)), policy: policy,
+                    environment: Environment(now: CopyStoreTests.clock))
                 await #expect(throws: StoreError.notUsable(.moved(to: "postgresql://new/x"))) {
                     try await watch.run { _ in }
                 }

@@ -63,16 +63,11 @@ struct ReceiverTests {
         return false
     }
 
-    private func loop(_ fixture: ServiceFixture, _ codes: PhoneCodeKeys, _ world: World) -> DeliverOutbox {
-        let environment = Environment(now: { fixture.clock.now })
-        return DeliverOutbox(
-            store: fixture.store,
-            compose: ComposePhoneText(keys: fixture.personalKeys, codes: codes, policy: fixture.policy) {
-                $0
-            },
-            pushes: PushAuthorizations(keys: fixture.personalKeys, policy: fixture.policy, environment: environment),
+    private func loop(_ fixture: ServiceFixture, _ world: World) -> DeliverOutbox {
+        DeliverOutbox(
+            fixture.context, compose: ComposePhoneText(fixture.context) { $0 },
             events: NotifyProvider(realm: ServiceFixture.realm, key: .init(), keyID: "key") { await world.receive($1) },
-            environment: environment, send: { message, _ in world.take(message) })
+            send: { message, _ in world.take(message) })
     }
 
     /// A provider with a user and a receiver, and so many events that wait for it.
@@ -89,7 +84,7 @@ struct ReceiverTests {
             let user = try UserRepository(transaction).findOrCreate(
                 providerID: id, externalID: "user", newID: UserID(UUID()), at: now)
             for _ in 0..<events {
-                try ProviderWebhookRepository(transaction).tell(.accountDisabled, of: user.id, to: id)
+                _ = try ProviderWebhookRepository(transaction).enqueue(.accountDisabled, of: user.id, to: id)
             }
         }
         return (url, id)
@@ -103,7 +98,7 @@ struct ReceiverTests {
             let (hung, _) = try await provider("hung", events: 100, in: fixture)
             let world = World(hanging: [hung])
             let signal = OutboxSignal()
-            let deliver = loop(fixture, bench.codes, world)
+            let deliver = loop(fixture, world)
             let running = Task { await deliver.run(signal) { Issue.record("\($0)") } }
             #expect(try await becomes { world.underWay(hung) == 2 })
             let (other, _) = try await provider("other", events: 20, in: fixture)
@@ -148,7 +143,7 @@ struct ReceiverTests {
             let (down, id) = try await provider("down", events: 20, in: fixture)
             let world = World()
             world.fail(down, true)
-            let deliver = loop(fixture, bench.codes, world)
+            let deliver = loop(fixture, world)
             #expect(try await deliver() == fixture.clock.now + 5)
             #expect(world.given(down) == 5)
             fixture.clock.advance(4)

@@ -18,7 +18,7 @@ struct PhoneBench {
     let check: CheckPhoneVerification
     let resend: ResendPhoneCode
     let deliver: DeliverOutbox
-    let outbox: AdministerOutbox
+    let outbox: OutboxCalls
     let texts = Texts()
 
     /// What a carrier was given, and what it answers.
@@ -47,42 +47,26 @@ struct PhoneBench {
 
     init(_ fixture: ServiceFixture, rateLimiting: RateLimiting = .on) throws {
         self.fixture = fixture
-        let clock = fixture.clock
-        let environment = Environment(now: { clock.now })
         keys = fixture.personalKeys
-        guard let codes = PhoneCodeKeys([1: Secret([UInt8](repeating: 9, count: 32))]) else {
-            throw Refusal(.unavailable, "no key")
-        }
-        self.codes = codes
-        let signal = OutboxSignal()
-        start = StartPhoneVerification(
-            store: fixture.store, keys: keys, codes: codes,
-            nonceKey: NonceKey(Secret([UInt8](repeating: 1, count: 32))), outbox: signal, policy: fixture.policy,
-            rateLimiting: rateLimiting, environment: environment)
-        check = CheckPhoneVerification(
-            store: fixture.store, keys: keys, codes: codes, policy: fixture.policy, environment: environment)
-        resend = ResendPhoneCode(
-            store: fixture.store, keys: keys, outbox: signal, policy: fixture.policy, rateLimiting: rateLimiting,
-            environment: environment)
-        deliver = Self.loop(fixture, codes, texts, on: fixture.store)
-        outbox = AdministerOutbox(store: fixture.store, environment: environment, actor: "admin test")
+        codes = fixture.context.keys.phoneCodes
+        let context = fixture.context(rateLimiting: rateLimiting)
+        start = StartPhoneVerification(context)
+        check = CheckPhoneVerification(context)
+        resend = ResendPhoneCode(context)
+        deliver = Self.loop(fixture, texts, on: fixture.store)
+        outbox = OutboxCalls(fixture.admin)
     }
 
     /// The loop of another node.
-    func loop(on store: any Database) -> DeliverOutbox { Self.loop(fixture, codes, texts, on: store) }
+    func loop(on store: any Database) -> DeliverOutbox { Self.loop(fixture, texts, on: store) }
 
-    private static func loop(
-        _ fixture: ServiceFixture, _ codes: PhoneCodeKeys, _ texts: Texts, on store: any Database
-    ) -> DeliverOutbox {
-        let keys = fixture.personalKeys
-        let environment = Environment(now: { fixture.clock.now })
+    private static func loop(_ fixture: ServiceFixture, _ texts: Texts, on store: any Database) -> DeliverOutbox {
+        let context = fixture.context(store: store)
         return DeliverOutbox(
-            store: store, compose: ComposePhoneText(keys: keys, codes: codes, policy: fixture.policy) { $0 },
-            pushes: PushAuthorizations(keys: keys, policy: fixture.policy, environment: environment),
+            context, compose: ComposePhoneText(context) { $0 },
             events: NotifyProvider(realm: ServiceFixture.realm, key: .init(), keyID: "key") { _, _ in
                 .sent(reference: "")
-            },
-            environment: environment, send: { texts.take($0, $1) })
+            }, send: { texts.take($0, $1) })
     }
 
     /// A user at a device.

@@ -24,10 +24,14 @@ struct PhoneThinningTests {
             number(index), try await bench.person("user \(index)"), address: "10.0.\(index).1")
     }
 
-    private static func administration(_ fixture: ServiceFixture) -> AdministerTexts {
-        let clock = fixture.clock
-        return AdministerTexts(
-            store: fixture.store, environment: Environment(now: { clock.now }), actor: "admin test")
+    /// What admins do about it.
+    private struct Administration {
+        let list: ListThinnedTexts
+        let lift: ResumeTexts
+    }
+
+    private static func administration(_ fixture: ServiceFixture) -> Administration {
+        Administration(list: ListThinnedTexts(fixture.admin), lift: ResumeTexts(fixture.admin))
     }
 
     @Test(

@@ -32,8 +32,7 @@ struct ProviderKeyTests {
             let (signer, provider) = (try ProviderSigner(.es256), fixture.registration.provider.id)
             let id = try await fixture.providerKeys.add(
                 keyText: signer.publicKeyPEM, algorithm: nil,
-                proof: try signer.possessionProof(provider: provider, now: fixture.clock.now), by: proven,
-                realm: ServiceFixture.realm)
+                proof: try signer.possessionProof(provider: provider, now: fixture.clock.now), by: proven)
             fixture.clock.advance(1)
             return Backend(signer: signer, keyID: id, fixture: fixture)
         }
@@ -97,12 +96,10 @@ struct ProviderKeyTests {
             let proven = try await backend.proven
             let event = try backend.logout("alice")
             // Another process does it: this one's memory has not heard of it.
-            let environment = Environment(now: { fixture.clock.now })
-            let elsewhere = ManageProviderKeys(store: fixture.store, watch: nil, environment: environment)
             switch how {
             case "revoked":
-                try await elsewhere.revoke(backend.keyID, endingSessions: false, requester: nil, actor: "admin test")
-            case "retired": try await elsewhere.retire(backend.keyID, actor: "admin test")
+                try await RevokeProviderKey(fixture.admin)(backend.keyID, endingSessions: false)
+            case "retired": try await RetireProviderKey(fixture.admin)(backend.keyID)
             default:
                 let id = fixture.registration.provider.id
                 try await fixture.store.write { try ProviderRepository($0).setDisabled(id, at: $0.now) }
@@ -113,12 +110,11 @@ struct ProviderKeyTests {
             await #expect(throws: ended) {
                 try await fixture.providerKeys.add(
                     keyText: fresh.publicKeyPEM, algorithm: nil,
-                    proof: try fresh.possessionProof(provider: proven.id, now: fixture.clock.now), by: proven,
-                    realm: ServiceFixture.realm)
+                    proof: try fresh.possessionProof(provider: proven.id, now: fixture.clock.now), by: proven)
             }
             await #expect(throws: ended) {
                 try await fixture.providerKeys.revoke(
-                    backend.keyID, endingSessions: true, requester: proven, actor: "provider")
+                    backend.keyID, endingSessions: true, requester: proven)
             }
             await #expect(throws: ended) { _ = try await fixture.webhook.set("https://other.invalid/", by: proven) }
             await #expect(throws: ended) { try await fixture.webhook.remove(by: proven) }
@@ -152,7 +148,7 @@ struct ProviderKeyTests {
             let kept = try await sibling.opened("c").session
 
             let done = try await fixture.providerKeys.revoke(
-                leaked.keyID, endingSessions: true, requester: try await sibling.proven, actor: "provider test")
+                leaked.keyID, endingSessions: true, requester: try await sibling.proven)
             #expect(done.keys == [leaked.keyID, child.keyID, grandchild.keyID])
             #expect(done.sessionsEnded == 2)
             for backend in [leaked, child, grandchild] {
@@ -178,18 +174,18 @@ struct ProviderKeyTests {
             let admin = first(fixture)
             let old = try await admin.add()
             let new = try await old.add()
-            try await fixture.providerKeys.revoke(
-                admin.keyID, endingSessions: false, keepingAdded: true, requester: nil, actor: "admin test")
+            try await fixture.providerKeys.revokeByAdmin(
+                admin.keyID, endingSessions: false, keepingAdded: true)
             _ = try await new.proven
             // Of the two that are left one takes the other with it.
             let proven = try await new.proven
             await #expect(throws: Refusal(.conflict, "")) {
                 try await fixture.providerKeys.revoke(
-                    old.keyID, endingSessions: false, requester: proven, actor: "provider test")
+                    old.keyID, endingSessions: false, requester: proven)
             }
             _ = try await old.proven
             try await fixture.providerKeys.revoke(
-                new.keyID, endingSessions: false, requester: try await old.proven, actor: "provider test")
+                new.keyID, endingSessions: false, requester: try await old.proven)
             await #expect(throws: ended) { _ = try await new.proven }
         }
     }

@@ -40,14 +40,9 @@ struct HeldBackTests {
         init(_ fixture: ServiceFixture) throws {
             cards = try CardBench(fixture)
             bans = try BanBench(fixture)
-            let environment = Environment(now: { [clock = fixture.clock] in clock.now })
-            ask = RequestPermission(
-                store: fixture.store, keys: fixture.personalKeys, providers: fixture.providers, outbox: OutboxSignal(),
-                policy: fixture.policy, rateLimiting: .off, environment: environment)
-            answer = AnswerAuthorization(
-                store: fixture.store, keys: fixture.personalKeys, outbox: OutboxSignal(), policy: fixture.policy,
-                environment: environment)
-            block = BlockUser(store: fixture.store)
+            ask = RequestPermission(fixture.context(rateLimiting: .off))
+            answer = AnswerAuthorization(fixture.context)
+            block = BlockUser(fixture.context)
             end = fixture.end
         }
 
@@ -93,13 +88,12 @@ struct HeldBackTests {
 
     private func happen(_ event: Event, _ person: PhoneBench.Person, _ token: String, _ bench: Bench) async throws {
         let fixture = bench.fixture
-        let environment = Environment(now: { [clock = fixture.clock] in clock.now })
-        let admin = AdministerSessions(store: fixture.store, environment: environment, actor: "admin test")
+        let challenge = ChallengeSession(fixture.admin)
         switch event {
         case .logout: try await fixture.end.current(token, on: person.connection)
-        case .challenge: try await admin.challenge(person.session.id)
+        case .challenge: try await challenge(person.session.id)
         case .renewal:
-            try await admin.challenge(person.session.id)
+            try await challenge(person.session.id)
             try await fixture.watch.poll()
             _ = try await fixture.renew(
                 sessionToken: token, identityToken: try fixture.identityToken("alice", on: person.connection),
@@ -112,7 +106,7 @@ struct HeldBackTests {
             }
             for certificate in certificates {
                 try await fixture.revokeCertificate.revoke(
-                    serial: certificate.serial, reason: .keyCompromise, actor: "admin test")
+                    serial: certificate.serial, reason: .keyCompromise)
             }
         case .erasure: _ = try await bench.cards.user.erase(for: person.session)
         }
@@ -190,11 +184,13 @@ struct HeldBackTests {
         var actors = 0
         for file in try SourceFile.all(below: "Sources/Operations") {
             let text = file.text
-            guard text.contains(/(?:for|by|to) session: Session[,)\s]/), text.contains("store: any Database") else {
+            guard text.contains(/(?:for|by|to) session: Session[,)\s]/), text.contains("context: ServiceContext") else {
                 continue
             }
-            let reads = !text.contains(/store\.(?:decide|write|act|signIn)\b/)
-            let acts = text.contains("store = SessionStore(store)") || text.contains("SessionStore(store).act(for:")
+            let reads =
+                !text.contains(/store\.(?:transaction|write|act)\b/) && !text.contains(/context\.(?:commit|signIn)\b/)
+            let acts =
+                text.contains("store = SessionStore(context)") || text.contains("SessionStore(context).act(for:")
             #expect(reads || acts, "\(file.path)")
             if acts { actors += 1 }
         }

@@ -23,10 +23,7 @@ struct ArchiveTests {
                 people.append(person)
                 fixture.clock.advance(1)
             }
-            let clock = fixture.clock
-            let archive = ArchiveUsers(
-                store: fixture.store, keys: fixture.personalKeys, environment: Environment(now: { clock.now }),
-                actor: "admin test", batch: 3)
+            let archive = ArchiveUsers(fixture.admin, keys: fixture.personalKeys, batch: 3)
             try await body(bench, archive, people)
         }
     }

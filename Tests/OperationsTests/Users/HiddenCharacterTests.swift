@@ -33,21 +33,19 @@ struct HiddenCharacterTests {
     @Test("are refused in the names of providers, accounts and apps")
     func names() async throws {
         try await ServiceFixture.run { fixture in
-            let clock = fixture.clock
-            let providers = AdministerProviders(
-                store: fixture.store, environment: Environment(now: { clock.now }), actor: "admin test")
+            let add = AddProvider(fixture.admin)
             let key = try ProviderSigner(.es256).verificationKey
             for text in Self.hidden {
                 await #expect(throws: Self.refused) {
-                    try await providers.add(name: text, slug: nil, account: nil, avatarHosts: [], key: key)
+                    try await add(name: text, slug: nil, account: nil, avatarHosts: [], key: key)
                 }
                 await #expect(throws: Self.refused) {
-                    try await providers.add(name: "Good", slug: nil, account: text, avatarHosts: [], key: key)
+                    try await add(name: "Good", slug: nil, account: text, avatarHosts: [], key: key)
                 }
-                await #expect(throws: Self.refused) { try await providers.addApplication(text, to: "test") }
+                await #expect(throws: Self.refused) { try await AddApplication(fixture.admin)(text, to: "test") }
             }
-            #expect(try await providers.list().map(\.slug.text) == ["test"])
-            let good = try await providers.add(
+            #expect(try await ReadProviders(fixture.admin)().map(\.slug.text) == ["test"])
+            let good = try await add(
                 name: "Zoë’s 山田", slug: nil, account: nil, avatarHosts: [], key: key)
             #expect(good.provider.name == "Zoë’s 山田")
         }

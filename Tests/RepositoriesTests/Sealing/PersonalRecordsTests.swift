@@ -113,7 +113,7 @@ struct PersonalRecordsTests {
             let losers = try await sealed.store.write { transaction in
                 let records = AuthenticatedUserRepository(transaction, keys: newer)
                 #expect(try records.isHolder(ada.id, ofNumber: newer.blindIndexes(Self.number, .phoneNumber)))
-                return try records.phoneProven(eve, Self.number, pushEndpoint: nil, at: SealedStore.now)
+                return try records.phoneProven(eve, Self.number, pushEndpoint: nil, at: SealedStore.now).losers
             }
             #expect(losers == [ada.id])
             let index = newer.blindIndex(Self.number, .phoneNumber)

@@ -66,9 +66,9 @@ struct SessionTableTests {
             try await tables.write { transaction in
                 for session in sessions { try SessionRepository(transaction).insert(session) }
             }
-            func end(_ scope: SessionRepository.Scope) async throws -> Int {
+            func end(_ scope: SessionScope) async throws -> Int {
                 try await tables.write {
-                    try SessionRepository($0).end(scope, at: TestTables.now, reason: "test")
+                    try SessionRepository($0).end(scope, at: TestTables.now, .byAdmin).count
                 }
             }
             #expect(try await end(.session(sessions[0].id)) == 1)
@@ -118,7 +118,7 @@ struct SessionTableTests {
                 let records = SessionRepository(transaction)
                 try records.insert(open)
                 try records.insert(ended)
-                try records.end(.session(ended.id), at: TestTables.now, reason: "test")
+                try records.end(.session(ended.id), at: TestTables.now, .byAdmin)
                 for session in [open, ended] { try records.recordUse(session.id, at: TestTables.now) }
                 try records.rebind(deviceID: tables.device, to: .of("certificate 2"))
             }
@@ -138,7 +138,7 @@ struct SessionTableTests {
             let sessions = (1...5).map { tables.session($0, age: Double($0)) }
             try await tables.write { transaction in
                 for session in sessions { try SessionRepository(transaction).insert(session) }
-                try SessionRepository(transaction).end(.session(sessions[0].id), at: TestTables.now, reason: "test")
+                try SessionRepository(transaction).end(.session(sessions[0].id), at: TestTables.now, .byAdmin)
             }
             let (newest, ofUser, devices) = try await tables.read {
                 let records = SessionRepository($0)
@@ -162,7 +162,7 @@ struct SessionTableTests {
                 let records = SessionRepository(transaction)
                 for session in [ended, old, challenged, young] { try records.insert(session) }
                 try records.end(
-                    .session(ended.id), at: TestTables.now.addingTimeInterval(-500), reason: "test")
+                    .session(ended.id), at: TestTables.now.addingTimeInterval(-500), .byAdmin)
                 try records.challenge(.session(challenged.id), at: TestTables.now)
                 try records.purge(before: TestTables.now.addingTimeInterval(-100))
             }

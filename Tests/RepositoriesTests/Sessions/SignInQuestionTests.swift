@@ -23,7 +23,7 @@ struct SignInQuestionTests {
             let sessions = (1...4).map { tables.session($0) }
             try await tables.write { transaction in
                 for session in sessions { try SessionRepository(transaction).insert(session) }
-                try SessionRepository(transaction).end(.session(sessions[0].id), at: TestTables.now, reason: "test")
+                try SessionRepository(transaction).end(.session(sessions[0].id), at: TestTables.now, .byAdmin)
             }
             let (known, few, unknown) = try await tables.read {
                 let records = SignInRepository($0)

@@ -19,7 +19,8 @@ struct AuthenticatedUserTableTests {
             func prove(_ id: UserID, _ name: String, _ endpoint: String?) async throws -> [UserID] {
                 try await tables.write {
                     try AuthenticatedUserRepository($0, keys: keys).phoneProven(
-                        tables.person(id, name), Self.number, pushEndpoint: endpoint, at: TestTables.now)
+                        tables.person(id, name), Self.number, pushEndpoint: endpoint, at: TestTables.now
+                    ).losers
                 }
             }
             #expect(try await prove(tables.user, "ada", "arn:1") == [])
@@ -55,7 +56,7 @@ struct AuthenticatedUserTableTests {
             func show() async throws -> Bool {
                 try await tables.write {
                     try AuthenticatedUserRepository($0, keys: keys).identityVerified(
-                        tables.user, facts, assurance: .barcode, at: TestTables.now)
+                        tables.user, facts, assurance: .barcode, at: TestTables.now) != nil
                 }
             }
             #expect(try await !show())

@@ -35,7 +35,7 @@ struct BanCommand: AsyncParsableCommand {
             let order = try order()
             let policy = BanCommand.policyOrDefaults(shared)
             let (ban, impact) = try await Admin.run(shared) { admin -> (Ban?, BanImpact) in
-                let bans = try admin.banning(policy)
+                let bans = try BanSubject(admin.context, keys: admin.personalKeys(), policy: policy)
                 guard !dryRun else { return (nil, try await bans.preview(order)) }
                 guard !yes else { return try await bans(order, upTo: nil) }
                 let count = try await bans.preview(order).users.count
@@ -95,7 +95,7 @@ struct BanCommand: AsyncParsableCommand {
                 throw CommandFailure("Give the id of a ban or one subject.", exitCode: .usage)
             }
             let lifted = try await Admin.run(shared) { admin -> [Ban] in
-                let lift = try admin.lifting()
+                let lift = try LiftBan(admin.context, keys: admin.personalKeys())
                 if let id { return [try await lift(id, note: note)] }
                 return if let target { try await lift(target, note: note) } else { [] }
             }

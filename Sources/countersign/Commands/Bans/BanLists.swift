@@ -12,10 +12,10 @@ extension BanCommand {
         @Option(help: "How many.") var limit = 50
 
         func run() async throws {
-            let lines = try await Admin.run(shared) {
-                try await $0.bans().list(isActive: active, limit: limit)
+            let summaries = try await Admin.run(shared) {
+                try await ListBans($0.context)(isActive: active, limit: limit)
             }
-            BanCommand.list(lines, json: shared.json)
+            BanCommand.list(summaries, json: shared.json)
         }
     }
 
@@ -27,32 +27,32 @@ extension BanCommand {
 
         func run() async throws {
             let id: BanID = try identifier(ban, "ban")
-            let opened = try await Admin.run(shared) { try await $0.bans().show(id) }
-            let line = opened.line
+            let detail = try await Admin.run(shared) { try await ReadBan($0.context, keys: $0.personalKeys())(id) }
+            let summary = detail.summary
             if shared.json {
-                guard case .object(let members) = BanCommand.json(line) else { return }
+                guard case .object(let members) = BanCommand.json(summary) else { return }
                 return Output.json(
                     .object(
                         members + [
-                            JSONMember(name: "note", value: BanCommand.text(opened.note)),
-                            JSONMember(name: "lift_note", value: BanCommand.text(opened.liftNote)),
-                            JSONMember(name: "holds", value: .array(line.holds.map(BanCommand.json))),
+                            JSONMember(name: "note", value: BanCommand.text(detail.note)),
+                            JSONMember(name: "lift_note", value: BanCommand.text(detail.liftNote)),
+                            JSONMember(name: "holds", value: .array(summary.holds.map(BanCommand.json))),
                         ]))
             }
-            let ban = line.ban
+            let ban = summary.ban
             var rows = [
-                ["ban", ban.id.description], ["subject", BanCommand.subject(of: line)],
+                ["ban", ban.id.description], ["subject", BanCommand.subject(of: summary)],
                 ["scope", ban.scope.rawValue], ["reason", ban.reason.rawValue], ["by", ban.actor],
                 ["created", ban.createdAt.rfc3339], ["until", BanCommand.end(ban.endsAt)],
                 ["state", ban.state(at: Date()).rawValue],
             ]
             if let lifted = ban.lifted { rows.append(["lifted", "\(lifted.at.rfc3339) by \(lifted.actor)"]) }
-            if let note = opened.note { rows.append(["note", note]) }
-            if let note = opened.liftNote { rows.append(["lifted because", note]) }
+            if let note = detail.note { rows.append(["note", note]) }
+            if let note = detail.liftNote { rows.append(["lifted because", note]) }
             Output.table(rows)
             Output.table(
                 [["HOLDS", "SUBJECT", "AS", "UNTIL"]]
-                    + line.holds.map {
+                    + summary.holds.map {
                         let (kind, text) = BanCommand.names(of: $0.subject)
                         return [kind, text, $0.part.rawValue, BanCommand.end($0.endsAt)]
                     })
@@ -68,18 +68,19 @@ extension BanCommand {
         func run() async throws {
             let target = try subject.required()
             BanCommand.list(
-                try await Admin.run(shared) { try await $0.bans().history(target) }, json: shared.json)
+                try await Admin.run(shared) { try await ReadBanHistory($0.context, keys: $0.personalKeys())(target) },
+                json: shared.json)
         }
     }
 
-    private static func list(_ lines: [AdministerBans.Line], json: Bool) {
-        if json { return Output.json(.array(lines.map(self.json))) }
+    private static func list(_ summaries: [BanSummary], json: Bool) {
+        if json { return Output.json(.array(summaries.map(self.json))) }
         Output.table(
             [["BAN", "SUBJECT", "SCOPE", "REASON", "CREATED", "UNTIL", "STATE"]]
-                + lines.map { line in
-                    let ban = line.ban
+                + summaries.map { summary in
+                    let ban = summary.ban
                     return [
-                        ban.id.description, subject(of: line), ban.scope.rawValue, ban.reason.rawValue,
+                        ban.id.description, subject(of: summary), ban.scope.rawValue, ban.reason.rawValue,
                         ban.createdAt.rfc3339, end(ban.endsAt), ban.state(at: Date()).rawValue,
                     ]
                 })
@@ -124,11 +125,11 @@ extension BanCommand {
         return names.isEmpty ? "0" : "\(names.count): \(shown)"
     }
 
-    private static func subject(of line: AdministerBans.Line) -> String {
-        guard let named = line.holds.first(where: { $0.part == .named }) else {
-            return "\(line.ban.kind.rawValue) erased"
+    private static func subject(of summary: BanSummary) -> String {
+        guard let named = summary.holds.first(where: { $0.part == .named }) else {
+            return "\(summary.ban.kind.rawValue) erased"
         }
-        return "\(line.ban.kind.rawValue) \(names(of: named.subject).text)"
+        return "\(summary.ban.kind.rawValue) \(names(of: named.subject).text)"
     }
 
     /// Numbers and documents are named by their blind indexes: nothing else is known of them.
@@ -146,9 +147,9 @@ extension BanCommand {
 
     static func text(_ text: String?) -> JSONValue { text.map { .string($0) } ?? .null }
 
-    private static func json(_ line: AdministerBans.Line) -> JSONValue {
-        let ban = line.ban
-        let named = line.holds.first { $0.part == .named }
+    private static func json(_ summary: BanSummary) -> JSONValue {
+        let ban = summary.ban
+        let named = summary.holds.first { $0.part == .named }
         return .object([
             "ban_id": .string(ban.id.description), "kind": .string(ban.kind.rawValue),
             "subject": text(named.map { names(of: $0.subject).text }), "scope": .string(ban.scope.rawValue),

@@ -17,7 +17,7 @@ struct ReviewCommand: AsyncParsableCommand {
         @Option(help: "How many.") var limit = 50
 
         func run() async throws {
-            let waiting = try await Admin.run(shared) { try await $0.reviews().list(limit: limit) }
+            let waiting = try await Admin.run(shared) { try await ListCardsInReview($0.context)(limit: limit) }
             if shared.json {
                 Output.json(
                     .array(
@@ -49,12 +49,14 @@ struct ReviewCommand: AsyncParsableCommand {
 
         func run() async throws {
             let id: IdentityCardID = try identifier(card, "card")
-            let opened = try await Admin.run(shared) { try await $0.reviews().show(id) }
-            if shared.json { return Output.json(ReviewCommand.json(opened)) }
-            Output.table(ReviewCommand.rows(opened))
+            let detail = try await Admin.run(shared) {
+                try await ReadCardInReview($0.context, keys: $0.personalKeys())(id)
+            }
+            if shared.json { return Output.json(ReviewCommand.json(detail)) }
+            Output.table(ReviewCommand.rows(detail))
             Output.table(
                 [["CHECK", "RESULT", "DETAIL"]]
-                    + opened.checks.map { [$0.name.rawValue, $0.result.rawValue, $0.detail] })
+                    + detail.checks.map { [$0.name.rawValue, $0.result.rawValue, $0.detail] })
         }
     }
 
@@ -66,7 +68,9 @@ struct ReviewCommand: AsyncParsableCommand {
 
         func run() async throws {
             let id: IdentityCardID = try identifier(card, "card")
-            try await Admin.run(shared) { try await $0.reviews().approve(id, reason: reason) }
+            try await Admin.run(shared) {
+                try await DecideCardReview($0.context, keys: $0.personalKeys()).approve(id, reason: reason)
+            }
             ReviewCommand.say(id, "verified", json: shared.json)
         }
     }
@@ -79,7 +83,9 @@ struct ReviewCommand: AsyncParsableCommand {
 
         func run() async throws {
             let id: IdentityCardID = try identifier(card, "card")
-            try await Admin.run(shared) { try await $0.reviews().reject(id, reason: reason) }
+            try await Admin.run(shared) {
+                try await DecideCardReview($0.context, keys: $0.personalKeys()).reject(id, reason: reason)
+            }
             ReviewCommand.say(id, "rejected", json: shared.json)
         }
     }
@@ -92,14 +98,14 @@ struct ReviewCommand: AsyncParsableCommand {
         }
     }
 
-    private static func rows(_ opened: ReviewCards.Opened) -> [[String]] {
-        let entry = opened.entry
+    private static func rows(_ detail: ReadCardInReview.Detail) -> [[String]] {
+        let entry = detail.entry
         var rows = [
-            ["card", entry.id.description], ["user", entry.userID.description], ["account", opened.account ?? "none"],
-            ["account name", opened.accountName ?? "none"], ["status", entry.status.rawValue],
+            ["card", entry.id.description], ["user", entry.userID.description], ["account", detail.account ?? "none"],
+            ["account name", detail.accountName ?? "none"], ["status", entry.status.rawValue],
             ["submitted", entry.submittedAt.rfc3339],
         ]
-        if let facts = opened.facts {
+        if let facts = detail.facts {
             rows += [
                 ["card name", facts.fullName], ["born", facts.dateOfBirth.text],
                 ["address", facts.address?.line ?? "none"],
@@ -108,36 +114,36 @@ struct ReviewCommand: AsyncParsableCommand {
                 ["expires", facts.expiresOn.text],
             ]
         }
-        rows += opened.others.map {
+        rows += detail.others.map {
             [
                 "same \($0.shared.rawValue)",
                 [$0.userID.description, $0.account].compactMap(\.self).joined(separator: ", "),
             ]
         }
         if let by = entry.decidedBy { rows.append(["decided by", by]) }
-        if let reason = opened.reason { rows.append(["reason", reason]) }
+        if let reason = detail.reason { rows.append(["reason", reason]) }
         return rows
     }
 
-    private static func json(_ opened: ReviewCards.Opened) -> JSONValue {
-        let entry = opened.entry
+    private static func json(_ detail: ReadCardInReview.Detail) -> JSONValue {
+        let entry = detail.entry
         func text(_ text: String?) -> JSONValue { text.map { .string($0) } ?? .null }
         return .object([
             "card_id": .string(entry.id.description), "user_id": .string(entry.userID.description),
-            "account": text(opened.account), "account_name": text(opened.accountName),
+            "account": text(detail.account), "account_name": text(detail.accountName),
             "others": .array(
-                opened.others.map { other in
+                detail.others.map { other in
                     .object([
                         "user_id": .string(other.userID.description), "account": text(other.account),
                         "shared": .string(other.shared.rawValue),
                     ])
                 }),
             "status": .string(entry.status.rawValue), "submitted_at": .string(entry.submittedAt.rfc3339),
-            "checks": CardCheck.json(opened.checks), "full_name": text(opened.facts?.fullName),
-            "date_of_birth": text(opened.facts?.dateOfBirth.text), "address": text(opened.facts?.address?.line),
-            "document_number": text(opened.facts?.documentNumber), "jurisdiction": text(opened.facts?.jurisdiction),
-            "country": text(opened.facts?.country), "expires_on": text(opened.facts?.expiresOn.text),
-            "decided_by": text(entry.decidedBy), "reason": text(opened.reason),
+            "checks": CardCheck.json(detail.checks), "full_name": text(detail.facts?.fullName),
+            "date_of_birth": text(detail.facts?.dateOfBirth.text), "address": text(detail.facts?.address?.line),
+            "document_number": text(detail.facts?.documentNumber), "jurisdiction": text(detail.facts?.jurisdiction),
+            "country": text(detail.facts?.country), "expires_on": text(detail.facts?.expiresOn.text),
+            "decided_by": text(entry.decidedBy), "reason": text(detail.reason),
         ])
     }
 }

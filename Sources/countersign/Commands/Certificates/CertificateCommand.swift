@@ -17,7 +17,7 @@ struct CertificateCommand: AsyncParsableCommand {
         @Option(help: "How many.") var limit = 50
 
         func run() async throws {
-            let certificates = try await Admin.run(shared) { try await $0.sessions.listCertificates(limit: limit) }
+            let certificates = try await Admin.run(shared) { try await ListCertificates($0.context)(limit: limit) }
             if shared.json {
                 Output.json(.array(certificates.map(CertificateCommand.json)))
             } else {
@@ -40,7 +40,7 @@ struct CertificateCommand: AsyncParsableCommand {
 
         func run() async throws {
             try await CertificateCommand.show(
-                Admin.run(shared) { try await CertificateCommand.find(serial, $0) }, json: shared.json)
+                Admin.run(shared) { try await ReadCertificate($0.context)(serial: serial) }, json: shared.json)
         }
     }
 
@@ -61,18 +61,13 @@ struct CertificateCommand: AsyncParsableCommand {
                 throw CommandFailure("--reason is one of \(words).", exitCode: .usage)
             }
             let shown = try await Admin.run(shared) { admin in
-                let found = try await admin.sessions.showCertificate(serial)
-                try await admin.certificates.revoke(serial: found.serial, reason: reason, actor: admin.actor)
-                return try await CertificateCommand.find(serial, admin)
+                let read = ReadCertificate(admin.context)
+                let found = try await read(serial: serial).certificate
+                try await RevokeDeviceCertificate(admin.context)(serial: found.serial, reason: reason)
+                return try await read(serial: serial)
             }
             CertificateCommand.show(shown, json: shared.json)
         }
-    }
-
-    /// A certificate with what was renewed from it.
-    static func find(_ serial: String, _ admin: Admin) async throws -> (DeviceCertificate, [DeviceCertificate]) {
-        let certificate = try await admin.sessions.showCertificate(serial)
-        return (certificate, try await admin.sessions.successors(of: certificate))
     }
 
     static func show(_ shown: (certificate: DeviceCertificate, successors: [DeviceCertificate]), json: Bool) {

@@ -18,7 +18,7 @@ struct DeviceCommand: AsyncParsableCommand {
         @Option(help: "How many.") var limit = 50
 
         func run() async throws {
-            let devices = try await Admin.run(shared) { try await $0.devices.list(limit: limit) }
+            let devices = try await Admin.run(shared) { try await ListDevices($0.context)(limit: limit) }
             if shared.json {
                 Output.json(
                     .array(
@@ -54,7 +54,7 @@ struct DeviceCommand: AsyncParsableCommand {
                 throw CommandFailure("--reason is one of \(words).", exitCode: .usage)
             }
             let (revoked, isListed) = try await Admin.run(shared) { admin in
-                (try await admin.devices.revoke(id, reason: reason), await admin.publishRevocations())
+                (try await RevokeDevice(admin.context)(id, reason: reason), await admin.publishRevocations())
             }
             if !isListed {
                 Output.note(
@@ -78,10 +78,6 @@ struct DeviceCommand: AsyncParsableCommand {
 }
 
 extension Admin {
-    var devices: AdministerDevices {
-        AdministerDevices(store: store, environment: environment, actor: actor)
-    }
-
     /// Makes the revocation list anew, where the authority's key is at hand: `false` where it is not. The revocation
     /// itself has been done, and the service rebuilds the list too.
     func publishRevocations() async -> Bool {

@@ -87,8 +87,7 @@ struct WrappingKeyRotation {
         let file = try WrappingKeyFile(directory: admin.keysDirectory)
         let keys = try KeyFiles.personal(in: admin.keysDirectory)
         try await requireAgreement(on: keys)
-        let rotation = RotateWrappingKey(
-            store: admin.store, keys: keys, environment: admin.environment, actor: admin.actor)
+        let rotation = RotateWrappingKey(admin.context, keys: keys)
         var report = Report(version: keys.currentWrappingVersion)
         if !prune, try await rotation.progress().isFinished {
             try file.add(admin.environment.randomBytes(32))
@@ -99,7 +98,7 @@ struct WrappingKeyRotation {
         if !stage {
             try await rotation.putInForce()
             let progress = Progress(total: try await rotation.progress().remaining)
-            (report.rewrapped, report.unreadable) = try await rotation.rewrap { progress.tell($0) }
+            (report.rewrapped, report.unreadable) = try await rotation.rewrap { progress.report($0) }
         }
         if prune {
             report.removed = try await rotation.takeLeave(of: try file.versions())
@@ -133,7 +132,7 @@ struct WrappingKeyRotation {
             next = clock.now + .seconds(1)
         }
 
-        func tell(_ count: Int) {
+        func report(_ count: Int) {
             guard clock.now >= next else { return }
             next = clock.now + .seconds(1)
             Output.note("\(count) of \(total) data keys are wrapped anew")

@@ -24,7 +24,7 @@ struct OutboxCommand: AsyncParsableCommand {
                 }
                 return state
             }
-            let messages = try await Admin.run(shared) { try await $0.outbox.list(wanted, limit: limit) }
+            let messages = try await Admin.run(shared) { try await ListOutbox($0.context)(wanted, limit: limit) }
             if shared.json {
                 Output.json(.array(messages.map(OutboxCommand.json)))
             } else {
@@ -48,7 +48,8 @@ struct OutboxCommand: AsyncParsableCommand {
 
         func run() async throws {
             let id: OutboxMessageID = try identifier(message, "message")
-            OutboxCommand.show(try await Admin.run(shared) { try await $0.outbox.retry(id) }, json: shared.json)
+            OutboxCommand.show(
+                try await Admin.run(shared) { try await RetryMessage($0.context)(id) }, json: shared.json)
         }
     }
 
@@ -59,7 +60,7 @@ struct OutboxCommand: AsyncParsableCommand {
 
         func run() async throws {
             let id: OutboxMessageID = try identifier(message, "message")
-            OutboxCommand.show(try await Admin.run(shared) { try await $0.outbox.drop(id) }, json: shared.json)
+            OutboxCommand.show(try await Admin.run(shared) { try await DropMessage($0.context)(id) }, json: shared.json)
         }
     }
 

@@ -23,7 +23,7 @@ struct TextsCommand: AsyncParsableCommand {
         @Option(help: "How many.") var limit = 50
 
         func run() async throws {
-            let thinned = try await Admin.run(shared) { try await $0.texts.list(limit: limit) }
+            let thinned = try await Admin.run(shared) { try await ListThinnedTexts($0.context)(limit: limit) }
             if shared.json {
                 Output.json(
                     .array(
@@ -45,7 +45,7 @@ struct TextsCommand: AsyncParsableCommand {
 
         func run() async throws {
             let reason = try reason.map { text throws(CommandFailure) in try auditReason(text) }
-            try await Admin.run(shared) { try await $0.texts.lift(name, reason: reason) }
+            try await Admin.run(shared) { try await ResumeTexts($0.context)(name, reason: reason) }
             if shared.json {
                 Output.json(.object(["lifted": .string(name)]))
             } else {

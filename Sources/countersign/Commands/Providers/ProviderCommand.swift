@@ -30,7 +30,7 @@ struct ProviderCommand: AsyncParsableCommand {
                 return slug
             }
             let made = try await Admin.run(shared, mayCreate: true) {
-                try await $0.providers.add(
+                try await AddProvider($0.context)(
                     name: name, slug: slug, account: account, avatarHosts: avatarHost, key: verificationKey)
             }
             let pairs: KeyValuePairs = [
@@ -50,7 +50,7 @@ struct ProviderCommand: AsyncParsableCommand {
         @OptionGroup var shared: SharedOptions
 
         func run() async throws {
-            let providers = try await Admin.run(shared) { try await $0.providers.list() }
+            let providers = try await Admin.run(shared) { try await ReadProviders($0.context)() }
             if shared.json {
                 Output.json(
                     .array(
@@ -80,7 +80,7 @@ struct ProviderCommand: AsyncParsableCommand {
 
         func run() async throws {
             let reason = try reason.map { text throws(CommandFailure) in try auditReason(text) }
-            let ended = try await Admin.run(shared) { try await $0.providers.disable(provider, reason: reason) }
+            let ended = try await Admin.run(shared) { try await DisableProvider($0.context)(provider, reason: reason) }
             if shared.json {
                 Output.json(.object(["disabled": .string(provider), "sessions_ended": .integer(Int64(ended))]))
             } else {
@@ -95,7 +95,7 @@ struct ProviderCommand: AsyncParsableCommand {
         @Argument(help: "Its slug or id.") var provider: String
 
         func run() async throws {
-            try await Admin.run(shared) { try await $0.providers.enable(provider) }
+            try await Admin.run(shared) { try await EnableProvider($0.context)(provider) }
             if shared.json {
                 Output.json(.object(["enabled": .string(provider)]))
             } else {
@@ -133,7 +133,7 @@ struct AppCommand: AsyncParsableCommand {
 
         func run() async throws {
             let application = try await Admin.run(shared) {
-                try await $0.providers.addApplication(name, to: provider)
+                try await AddApplication($0.context)(name, to: provider)
             }
             if shared.json {
                 Output.json(.object(["app_id": .string(application.id.description)]))

@@ -17,7 +17,7 @@ struct KeyCommand: AsyncParsableCommand {
         @Argument(help: "The provider's slug or id.") var provider: String
 
         func run() async throws {
-            let (_, _, keys) = try await Admin.run(shared) { try await $0.providers.show(provider) }
+            let (_, _, keys) = try await Admin.run(shared) { try await ReadProviders($0.context)(provider) }
             if shared.json {
                 Output.json(.array(keys.map(KeyCommand.json)))
             } else {
@@ -43,9 +43,8 @@ struct KeyCommand: AsyncParsableCommand {
         func run() async throws {
             let verificationKey = try ProviderCommand.readKey(key, algorithm: alg)
             let id = try await Admin.run(shared) { admin in
-                let (found, _, _) = try await admin.providers.show(provider)
-                return try await admin.providerKeys.add(
-                    verificationKey, to: found.id, actor: admin.actor)
+                let (found, _, _) = try await ReadProviders(admin.context)(provider)
+                return try await AddProviderKey(admin.context)(verificationKey, to: found.id)
             }
             if shared.json {
                 Output.json(.object(["key_id": .string(id.description)]))
@@ -63,7 +62,7 @@ struct KeyCommand: AsyncParsableCommand {
 
         func run() async throws {
             let id: ProviderKeyID = try identifier(key, "key")
-            try await Admin.run(shared) { try await $0.providerKeys.retire(id, actor: $0.actor) }
+            try await Admin.run(shared) { try await RetireProviderKey($0.context)(id) }
             if shared.json {
                 Output.json(.object(["retired": .string(key)]))
             } else {
@@ -86,9 +85,8 @@ struct KeyCommand: AsyncParsableCommand {
             let id: ProviderKeyID = try identifier(key, "key")
             let reason = try reason.map { text throws(CommandFailure) in try auditReason(text) }
             let done = try await Admin.run(shared) {
-                try await $0.providerKeys.revoke(
-                    id, endingSessions: endSessions, keepingAdded: keepAdded, requester: nil, actor: $0.actor,
-                    reason: reason)
+                try await RevokeProviderKey($0.context)(
+                    id, endingSessions: endSessions, keepingAdded: keepAdded, reason: reason)
             }
             let added = done.keys.dropFirst().map(\.description)
             if shared.json {

@@ -17,7 +17,7 @@ struct SessionCommand: AsyncParsableCommand {
 
         func run() async throws {
             let clocks = try SessionCommand.clocks(shared)
-            let sessions = try await Admin.run(shared) { try await $0.sessions.list(limit: limit) }
+            let sessions = try await Admin.run(shared) { try await ListOpenSessions($0.context)(limit: limit) }
             if shared.json {
                 Output.json(.array(sessions.map { SessionCommand.json($0, clocks) }))
             } else {
@@ -42,7 +42,7 @@ struct SessionCommand: AsyncParsableCommand {
             let id: SessionID = try identifier(session, "session")
             let clocks = try SessionCommand.clocks(shared)
             SessionCommand.show(
-                try await Admin.run(shared) { try await $0.sessions.show(id) }, clocks, json: shared.json)
+                try await Admin.run(shared) { try await ReadSession($0.context)(id) }, clocks, json: shared.json)
         }
     }
 
@@ -57,8 +57,8 @@ struct SessionCommand: AsyncParsableCommand {
             let id: SessionID = try identifier(session, "session")
             let reason = try reason.map { text throws(CommandFailure) in try auditReason(text) }
             let changed = try await Admin.run(shared) { admin in
-                try await admin.sessions.challenge(id, reason: reason)
-                return try await admin.sessions.show(id)
+                try await ChallengeSession(admin.context)(id, reason: reason)
+                return try await ReadSession(admin.context)(id)
             }
             SessionCommand.show(changed, SessionCommand.clocksOrDefaults(shared), json: shared.json)
         }
@@ -74,8 +74,8 @@ struct SessionCommand: AsyncParsableCommand {
             let id: SessionID = try identifier(session, "session")
             let reason = try reason.map { text throws(CommandFailure) in try auditReason(text) }
             let changed = try await Admin.run(shared) { admin in
-                try await admin.sessions.end(id, reason: reason)
-                return try await admin.sessions.show(id)
+                try await TerminateSession(admin.context)(id, reason: reason)
+                return try await ReadSession(admin.context)(id)
             }
             SessionCommand.show(changed, SessionCommand.clocksOrDefaults(shared), json: shared.json)
         }

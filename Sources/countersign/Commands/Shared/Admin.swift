@@ -45,7 +45,7 @@ struct Admin: Sendable {
 
     /// The keys of personal data, for commands that read or seal it. A ban under other keys than those of the nodes would
     /// look well and hold nobody.
-    private func personalKeys() throws -> PersonalKeys {
+    func personalKeys() throws -> PersonalKeys {
         let keys = try KeyFiles.personal(in: keysDirectory)
         let own = NodeFingerprints(
             items: [.wrappingKeys: keys.wrappingFingerprints, .blindIndexKeys: keys.indexFingerprints], policies: [:])
@@ -58,60 +58,8 @@ struct Admin: Sendable {
         return keys
     }
 
-    var providers: AdministerProviders {
-        AdministerProviders(store: store, environment: environment, actor: actor)
-    }
-
-    var sessions: AdministerSessions {
-        AdministerSessions(store: store, environment: environment, actor: actor)
-    }
-
-    var outbox: AdministerOutbox {
-        AdministerOutbox(store: store, environment: environment, actor: actor)
-    }
-
-    var texts: AdministerTexts {
-        AdministerTexts(store: store, environment: environment, actor: actor)
-    }
-
-    var providerKeys: ManageProviderKeys {
-        ManageProviderKeys(store: store, watch: nil, environment: environment)
-    }
-
-    func users() throws -> AdministerUsers {
-        AdministerUsers(
-            store: store, keys: try personalKeys(), environment: environment, actor: actor)
-    }
-
-    func archive() throws -> ArchiveUsers {
-        ArchiveUsers(
-            store: store, keys: try personalKeys(), environment: environment, actor: actor)
-    }
-
-    func reviews() throws -> ReviewCards {
-        ReviewCards(
-            store: store, keys: try personalKeys(), environment: environment, actor: actor)
-    }
-
-    func banning(_ policy: BanPolicy) throws -> BanSubject {
-        BanSubject(
-            store: store, keys: try personalKeys(), policy: policy, environment: environment,
-            actor: actor)
-    }
-
-    func lifting() throws -> LiftBan {
-        LiftBan(
-            store: store, keys: try personalKeys(), environment: environment, actor: actor)
-    }
-
-    func bans() throws -> AdministerBans {
-        AdministerBans(
-            store: store, keys: try personalKeys(), environment: environment, actor: actor)
-    }
-
-    var certificates: RevokeCertificate {
-        RevokeCertificate(store: store, watch: nil, environment: environment)
-    }
+    /// What the operations of admins have in common.
+    var context: AdminContext { AdminContext(store: store, environment: environment, actor: actor) }
 }
 
 /// Reads a reason that an admin typed.

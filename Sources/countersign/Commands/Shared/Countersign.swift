@@ -4,16 +4,13 @@ import Foundation
 /// The whole service and its administration, one subcommand each.
 @main
 struct Countersign: AsyncParsableCommand {
-    /// The program's version, by which nodes know each other.
-    static let version = "1.0.0"
-
     static let configuration = CommandConfiguration(
         commandName: "countersign",
         abstract: "Authenticates devices and their users for providers.",
         discussion: """
             An option that is not given comes from its environment variable, then from countersign.yaml in the working \
             directory. Exit codes: 0 done, 1 refused (the sentence says why), 2 usage, 69 store unavailable.
-            """, version: version,
+            """, version: ProgramVersion.text,
         subcommands: [
             ServeCommand.self, KeysCommand.self, PolicyCommand.self, ProviderCommand.self, CertificateCommand.self,
             SessionCommand.self, UserCommand.self, ReviewCommand.self, OutboxCommand.self, TextsCommand.self,
@@ -34,7 +31,7 @@ struct Countersign: AsyncParsableCommand {
             }
         } catch {
             let ending = CommandEnding(error)
-            Output.end(ending)
+            Output.end(ending.output, stderr: ending.stderr)
             Foundation.exit(ending.status)
         }
     }

@@ -32,7 +32,7 @@ extension UserCommand {
             let settings = try Settings.resolve(shared: shared)
             let policy = try PolicyFiles.load(directory: settings.policies, required: settings.policiesNamed)
             let done = try await Admin.run(shared) { admin in
-                let archive = try admin.archive()
+                let archive = try ArchiveUsers(admin.context, keys: admin.personalKeys())
                 let file = try ArchiveFile(path: output)
                 do {
                     var writer = try AgeWriter(recipients: recipients, randomBytes: admin.environment.randomBytes) {

@@ -16,11 +16,11 @@ struct UserCommand: AsyncParsableCommand {
         @Option(help: "How many.") var limit = 50
 
         func run() async throws {
-            let lines = try await Admin.run(shared) { try await $0.users().list(limit: limit) }
+            let summaries = try await Admin.run(shared) { try await ReadUsers($0.context)(limit: limit) }
             if shared.json {
-                Output.json(.array(lines.map(UserCommand.json)))
+                Output.json(.array(summaries.map(UserCommand.json)))
             } else {
-                Output.table([["USER", "ADDRESS", "LEVEL", "FIRST SEEN"]] + lines.map(UserCommand.row))
+                Output.table([["USER", "ADDRESS", "LEVEL", "FIRST SEEN"]] + summaries.map(UserCommand.row))
             }
         }
     }
@@ -35,11 +35,13 @@ struct UserCommand: AsyncParsableCommand {
         func run() async throws {
             if let reveal {
                 let reason = try auditReason(reveal, "--reveal")
-                let export = try await Admin.run(shared) { try await $0.users().export(user, reason: reason) }
+                let export = try await Admin.run(shared) {
+                    try await ExportUser($0.context, keys: $0.personalKeys())(user, reason: reason)
+                }
                 return UserCommand.show(export.json, json: shared.json)
             }
-            let line = try await Admin.run(shared) { try await $0.users().find(user) }
-            UserCommand.show(UserCommand.json(line), json: shared.json)
+            let summary = try await Admin.run(shared) { try await ReadUsers($0.context)(user) }
+            UserCommand.show(UserCommand.json(summary), json: shared.json)
         }
     }
 
@@ -52,7 +54,10 @@ struct UserCommand: AsyncParsableCommand {
 
         func run() async throws {
             let reason = try auditReason(reason)
-            Output.json(try await Admin.run(shared) { try await $0.users().export(user, reason: reason) }.json)
+            Output.json(
+                try await Admin.run(shared) {
+                    try await ExportUser($0.context, keys: $0.personalKeys())(user, reason: reason)
+                }.json)
         }
     }
 
@@ -66,8 +71,8 @@ struct UserCommand: AsyncParsableCommand {
         func run() async throws {
             let reason = try reason.map { text throws(CommandFailure) in try auditReason(text) }
             let (id, challenged) = try await Admin.run(shared) { admin in
-                let id = try await admin.users().find(user).user.id.description
-                return (id, try await admin.users().challenge(id, reason: reason))
+                let id = try await ReadUsers(admin.context)(user).user.id.description
+                return (id, try await ChallengeUser(admin.context)(id, reason: reason))
             }
             UserCommand.show(
                 .object(["user_id": .string(id), "sessions_challenged": .integer(Int64(challenged))]),
@@ -85,12 +90,14 @@ struct UserCommand: AsyncParsableCommand {
 
         func run() async throws {
             let reason = try auditReason(reason)
-            let line = try await Admin.run(shared) { try await $0.users().find(user) }
+            let summary = try await Admin.run(shared) { try await ReadUsers($0.context)(user) }
             guard yes else {
-                throw CommandFailure("This would erase \(line.address) (\(line.user.id)) for good: add --yes.")
+                throw CommandFailure("This would erase \(summary.address) (\(summary.user.id)) for good: add --yes.")
             }
-            let id = line.user.id.description
-            let receipt = try await Admin.run(shared) { try await $0.users().erase(id, reason: reason) }
+            let id = summary.user.id.description
+            let receipt = try await Admin.run(shared) {
+                try await EraseNamedUser($0.context, keys: $0.personalKeys())(id, reason: reason)
+            }
             UserCommand.show(
                 .object([
                     "user_id": .string(id), "erased": .bool(true), "receipt": .string(receipt.uuidString.lowercased()),
@@ -98,17 +105,19 @@ struct UserCommand: AsyncParsableCommand {
         }
     }
 
-    private static func row(_ line: AdministerUsers.Line) -> [String] {
+    private static func row(_ summary: UserSummary) -> [String] {
         [
-            line.user.id.description, line.address, line.user.assurance.rawValue, line.user.createdAt.rfc3339,
+            summary.user.id.description, summary.address, summary.user.assurance.rawValue,
+            summary.user.createdAt.rfc3339,
         ]
     }
 
-    private static func json(_ line: AdministerUsers.Line) -> JSONValue {
+    private static func json(_ summary: UserSummary) -> JSONValue {
         .object([
-            "user_id": .string(line.user.id.description), "address": .string(line.address),
-            "provider_id": .string(line.user.providerID.description),
-            "assurance": .string(line.user.assurance.rawValue), "created_at": .string(line.user.createdAt.rfc3339),
+            "user_id": .string(summary.user.id.description), "address": .string(summary.address),
+            "provider_id": .string(summary.user.providerID.description),
+            "assurance": .string(summary.user.assurance.rawValue),
+            "created_at": .string(summary.user.createdAt.rfc3339),
         ])
     }
 

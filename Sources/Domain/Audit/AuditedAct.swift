@@ -1,0 +1,24 @@
+/// An act that the audit log keeps, and from which nothing else follows. Details are ids and codes, no personal datum.
+package enum AuditedAct: Sendable {
+    case certificateIssued(serial: String)
+    case webhookSet(ProviderID, by: ProviderKeyID)
+    case webhookRemoved(ProviderID, by: ProviderKeyID)
+    case phoneVerified(UserID)
+    case phoneFrozen(UserID)
+    /// The name is that of a prefix, a network or a provider.
+    case phoneSendsStopped(name: String)
+    case phoneSendsResumed(name: String)
+    case identityVerified(UserID, detail: String)
+    case cardInReview(UserID, IdentityCardID)
+    case cardRejected(UserID, detail: String)
+    case banAdded(subject: String, detail: String)
+    case banLifted(BanID)
+    case banEvaded(UserID, BanID, by: BanSubjectKind)
+    case personalDataRead(subject: String, detail: String?)
+    case usersArchived(archive: String, detail: String)
+    case messageDied(OutboxMessageID, detail: String?)
+    case messageRetried(OutboxMessageID)
+    case messageDropped(OutboxMessageID)
+    case wrappingKeyRotated(version: Int)
+    case wrappingKeysRemoved(inForce: Int, versions: String)
+}

@@ -1,0 +1,14 @@
+/// That a user is verified further than before, or less far.
+package struct AssuranceChange: Sendable, Equatable {
+    package let userID: UserID
+    package let providerID: ProviderID
+    package let from: Assurance
+    package let to: Assurance
+
+    package init(userID: UserID, providerID: ProviderID, from: Assurance, to: Assurance) {
+        self.userID = userID
+        self.providerID = providerID
+        self.from = from
+        self.to = to
+    }
+}

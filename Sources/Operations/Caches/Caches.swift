@@ -1,0 +1,15 @@
+import Database
+
+/// What a process remembers of its store.
+package struct Caches: Sendable {
+    package let sessions: SessionCache
+    package let certificates: CertificateCache
+    package let providers: ProviderCache
+
+    /// Empty ones.
+    package init(store: any Database) {
+        sessions = SessionCache(store: store)
+        certificates = CertificateCache(store: store)
+        providers = ProviderCache(store: store)
+    }
+}

@@ -1,0 +1,92 @@
+import Cards
+import Database
+import Domain
+import Encoding
+import Foundation
+import Repositories
+
+/// A reviewer's decisions about cards that no rule could decide about.
+package struct DecideCardReview: Sendable {
+    private let context: AdminContext
+    private let keys: PersonalKeys
+
+    package init(_ context: AdminContext, keys: PersonalKeys) {
+        self.context = context
+        self.keys = keys
+    }
+
+    /// The card counts. Where it is another person's than the card by which the user was verified before, everything that
+    /// the former person was permitted, or asked for, ends with it.
+    ///
+    /// - Throws: `Refusal` `not_found`, or `conflict` where it was decided before, its document is banned, or the number
+    ///   is another user's now.
+    package func approve(_ id: IdentityCardID, reason: String) async throws {
+        try await decide(id, .verified, reason) { entry, transaction, events in
+            let facts = try SealedCard.facts(of: entry, keys: keys, in: transaction)
+            let bans = BanSubjectIndex(keys: keys)
+            if let name = facts.flatMap({ DocumentName($0) }),
+                let hold = try bans.activeBan(on: { bans.document(name) }, .document, in: transaction)
+            {
+                throw Refusal(.conflict, "The document is banned by ban \(hold.ban.id).", state: "banned")
+            }
+            let isSamePerson = try facts.flatMap {
+                try SealedCard.isSamePerson($0, of: id, as: entry.userID, keys: keys, in: transaction)
+            }
+            guard let facts,
+                let changes = try AuthenticatedUserRepository(transaction, keys: keys).identityVerified(
+                    entry.userID, facts, assurance: entry.assurance, at: transaction.now)
+            else {
+                throw Refusal(
+                    .conflict, "The user no longer holds a proven phone number; only rejection is left.",
+                    state: entry.status.rawValue)
+            }
+            for change in changes { events.record(.assuranceChanged(change)) }
+            if let name = DocumentName(facts) {
+                try bans.extendMessagingBan(
+                    to: entry.userID, whoProved: { bans.document(name) }, .document, in: transaction)
+            }
+            guard isSamePerson == false else { return nil }
+            let count = try AuthorizationRepository(transaction).withdraw(
+                allOf: entry.userID, because: .cancelled, at: transaction.now)
+            return "another person's, authorizations withdrawn: \(count)"
+        }
+    }
+
+    /// The card does not count; the user may show another one.
+    ///
+    /// - Throws: `Refusal` `not_found`, or `conflict` where it was decided before.
+    package func reject(_ id: IdentityCardID, reason: String) async throws {
+        try await decide(id, .rejected, reason) { _, _, _ in nil }
+    }
+
+    private func decide(
+        _ id: IdentityCardID, _ status: CardStatus, _ reason: String,
+        _ follow:
+            @escaping @Sendable (
+                IdentityCardRepository.Entry, any Transaction, inout RecordedEvents
+            ) throws -> String?
+    ) async throws {
+        try PlainText.require(reason, "A reason", bytes: 0...4096, for: .note)
+        try await context.commit { transaction, events in
+            let entry = try IdentityCardRepository(transaction).require(id)
+            guard let key = try DataKeyRepository(transaction, keys: keys).find(entry.userID) else {
+                throw Refusal(.notFound, "The card's user was erased.")
+            }
+            let sealed = try key.seal(reason, in: .cardReason, of: id)
+            guard
+                try IdentityCardRepository(transaction).decide(
+                    id, status, by: context.actor, sealedReason: sealed, at: transaction.now)
+            else {
+                throw Refusal(
+                    .conflict, "The card is not in review: it is \(entry.status.rawValue).",
+                    state: entry.status.rawValue)
+            }
+            let detail = ["card \(id)", try follow(entry, transaction, &events)].compactMap(\.self).joined(
+                separator: ", ")
+            let act: AuditedAct =
+                status == .verified
+                ? .identityVerified(entry.userID, detail: detail) : .cardRejected(entry.userID, detail: detail)
+            events.record(act, by: context.actor)
+        }
+    }
+}

@@ -1,0 +1,109 @@
+import Cards
+import Database
+import Domain
+import Encoding
+import Foundation
+import Repositories
+
+/// A reviewer looks at a card. That is looking at a person: it is written into the audit log.
+package struct ReadCardInReview: Sendable {
+    private let context: AdminContext
+    private let keys: PersonalKeys
+
+    package init(_ context: AdminContext, keys: PersonalKeys) {
+        self.context = context
+        self.keys = keys
+    }
+
+    /// A card as a reviewer sees it.
+    package struct Detail: Sendable {
+        package let entry: IdentityCardRepository.Entry
+        /// `nil` where the user was erased meanwhile.
+        package let facts: CardFacts?
+        package let checks: [CardCheck]
+        /// Why it was decided, once it is.
+        package let reason: String?
+        /// `<provider slug>/<external id>` of the card's user; `nil` where there is no such user any more.
+        package let account: String?
+        /// The name under which the provider knows the user now.
+        package let accountName: String?
+        /// Other users of the provider who showed the document, or a card of the person.
+        package let others: [Other]
+    }
+
+    /// Another user to whom a card points.
+    package struct Other: Sendable {
+        package let userID: UserID
+        /// `<provider slug>/<external id>`.
+        package let account: String?
+        package let shared: Shared
+
+        /// What two users can both have shown.
+        package enum Shared: String, Sendable {
+            case document
+            case person
+        }
+    }
+
+    /// More others than these are not shown: what they say is said by then.
+    private static let maximumOthers = 20
+
+    /// Opens a card.
+    ///
+    /// - Throws: `Refusal` `not_found`.
+    package func callAsFunction(_ id: IdentityCardID) async throws -> Detail {
+        try await context.commit { transaction, events in
+            let entry = try IdentityCardRepository(transaction).require(id)
+            events.record(
+                .personalDataRead(subject: "user \(entry.userID)", detail: "card \(id)"), by: context.actor,
+                because: "card_review")
+            let key = try DataKeyRepository(transaction, keys: keys).find(entry.userID)
+            let reason = try IdentityCardRepository(transaction).sealedReason(id).flatMap { sealed in
+                try key?.open(sealed, in: .cardReason, of: id)
+            }
+            let facts = try SealedCard.facts(of: entry, keys: keys, in: transaction)
+            return Detail(
+                entry: entry, facts: facts, checks: CardCheck.list(jsonText: entry.checks), reason: reason,
+                account: try account(of: entry.userID, in: transaction),
+                accountName: try UserProfile.find(entry.userID, keys: keys, in: transaction).displayName,
+                others: try others(than: entry, facts, in: transaction))
+        }
+    }
+
+    /// Who else showed the document or person, as it is now: meanwhile one may have been erased, another have come.
+    private func others(
+        than entry: IdentityCardRepository.Entry, _ facts: CardFacts?, in transaction: any Transaction
+    ) throws -> [Other] {
+        let documents = (facts.flatMap { DocumentName($0) }?.fingerprints ?? []).flatMap {
+            keys.blindIndexes($0, .document)
+        }
+        let person = facts.flatMap { CardFingerprint.person(of: $0) }
+        let persons = person.map { keys.blindIndexes($0, .person) } ?? []
+        let found = try IdentityCardRepository(transaction).others(
+            than: entry.userID, of: entry.providerID,
+            documents: documents + (entry.documentIndex.map { [$0] } ?? []),
+            persons: persons + (entry.personIndex.map { [$0] } ?? []))
+        let sameDocument = Set(found.sameDocument)
+        let all =
+            found.sameDocument.map { ($0, Other.Shared.document) }
+            + found.samePerson.filter { !sameDocument.contains($0) }.map { ($0, .person) }
+        return try all.prefix(Self.maximumOthers).map { user, shared in
+            Other(userID: user, account: try account(of: user, in: transaction), shared: shared)
+        }.sorted { ($0.shared.rawValue, $0.account ?? "") < ($1.shared.rawValue, $1.account ?? "") }
+    }
+
+    private func account(of user: UserID, in transaction: any Transaction) throws -> String? {
+        guard let user = try UserRepository(transaction).find(user) else { return nil }
+        return try ProviderRepository(transaction).find(user.providerID)?.address(of: user.externalID)
+    }
+}
+
+extension IdentityCardRepository {
+    /// The card with an id.
+    ///
+    /// - Throws: `Refusal` `not_found`.
+    func require(_ id: IdentityCardID) throws -> Entry {
+        guard let entry = try find(id) else { throw Refusal(.notFound, "There is no such card.") }
+        return entry
+    }
+}

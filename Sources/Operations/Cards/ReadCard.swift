@@ -1,0 +1,30 @@
+import Database
+import Domain
+import Repositories
+
+/// A user looks at an own card.
+package struct ReadCard: Sendable {
+    private let context: ServiceContext
+
+    package init(_ context: ServiceContext) {
+        self.context = context
+    }
+
+    /// What a user may see of an own card later.
+    ///
+    /// - Throws: `Refusal` `not_found`.
+    package func callAsFunction(_ text: String, to session: Session) async throws -> EvaluatedCard {
+        let today = CalendarDate(utcDayOf: context.environment.now())
+        let keys = context.keys.personal
+        return try await context.store.snapshot { transaction in
+            guard let id = IdentityCardID(text[...]), let entry = try IdentityCardRepository(transaction).find(id),
+                entry.userID == session.userID,
+                let facts = try SealedCard.facts(of: entry, keys: keys, in: transaction)
+            else { throw Refusal(.notFound, "You have shown no such card.") }
+            return EvaluatedCard(
+                id: id, status: entry.status,
+                assurance: try UserRepository(transaction).find(session.userID)?.assurance ?? .none,
+                checks: CardCheck.list(jsonText: entry.checks), facts: facts, age: facts.dateOfBirth.age(on: today))
+        }
+    }
+}

@@ -1,0 +1,48 @@
+import Authority
+import Database
+import Domain
+import Foundation
+import Repositories
+
+/// An admin takes everything from a device: each of its certificates is revoked, its sessions end. It must certify anew,
+/// with another key.
+package struct RevokeDevice: Sendable {
+    private let context: AdminContext
+
+    package init(_ context: AdminContext) {
+        self.context = context
+    }
+
+    /// Revokes.
+    ///
+    /// - Returns: the serial numbers, and how many sessions ended.
+    /// - Throws: `Refusal` `not_found`, or `conflict` where it has no valid certificate.
+    package func callAsFunction(
+        _ id: DeviceID, reason: RevocationReason
+    ) async throws -> (serials: [String], sessionsEnded: Int) {
+        let actor = context.actor
+        return try await context.commit { transaction, events in
+            let records = CertificateRepository(transaction)
+            let certificates = try records.list(deviceID: id)
+            guard !certificates.isEmpty else { throw Refusal(.notFound, "There is no device \(id).") }
+            // A superseded one of a key in other hands is listed for that.
+            let revoked = try certificates.filter { certificate in
+                let (serial, now) = (certificate.serial, transaction.now)
+                return try reason.isCompromise
+                    ? records.compromise(serial: serial, at: now, reason: reason.rawValue)
+                    : records.revoke(serial: serial, at: now, reason: reason.rawValue)
+            }
+            guard !revoked.isEmpty else {
+                throw Refusal(.conflict, "Every certificate of the device is revoked already.", state: "revoked")
+            }
+            for certificate in revoked {
+                events.record(
+                    .certificateRevoked(certificate.serial, id, detail: "device \(id)"), by: actor,
+                    because: AuditReason(reason.rawValue))
+            }
+            let ended = try SessionRepository(transaction).end(.device(id), at: transaction.now, .deviceRevoked)
+            events.record(.sessionsEnded(ended, of: .device(id), .deviceRevoked))
+            return (revoked.map(\.serial), ended.count)
+        }
+    }
+}

@@ -1,0 +1,69 @@
+import Database
+import Domain
+
+extension Database {
+    /// Writes like `Database/write(_:)`, saying in the contract's words that the store is away.
+    func transaction<T: Sendable>(_ body: @Sendable @escaping (any Transaction) throws -> T) async throws -> T {
+        do {
+            return try await write(body)
+        } catch StoreError.unavailable(let reason) {
+            throw Refusal.storeUnavailable(reason)
+        } catch StoreError.outcomeUnknown(let reason) {
+            throw Refusal.outcomeUnknown(reason)
+        } catch StoreError.statement(let reason) {
+            throw await cause(ofFailedStatement: reason)
+        }
+    }
+
+    /// Reads like `Database/read(_:)`, saying in the contract's words that the store is away.
+    func snapshot<T: Sendable>(_ body: @Sendable @escaping (any Transaction) throws -> T) async throws -> T {
+        do {
+            return try await read(body)
+        } catch StoreError.unavailable(let reason) {
+            throw Refusal.storeUnavailable(reason)
+        } catch StoreError.statement(let reason) {
+            throw await cause(ofFailedStatement: reason)
+        }
+    }
+
+    /// A statement that does not fit the store: a mistake of this build, or the tables are not there any more, because the
+    /// store was moved away under this process.
+    fileprivate func cause(ofFailedStatement reason: String) async -> any Error {
+        guard let availability = try? await availability(), case .moved = availability else {
+            return StoreError.statement(reason: reason)
+        }
+        return Refusal.storeMoved("\(StoreError.notUsable(availability))")
+    }
+
+    /// Reads like ``snapshot(_:)``, past a crowd of readers: for what keeps this process's memories true.
+    func reservedSnapshot<T: Sendable>(_ body: @Sendable @escaping (any Transaction) throws -> T) async throws -> T {
+        do {
+            return try await readReserved(body)
+        } catch StoreError.unavailable(let reason) {
+            throw Refusal.storeUnavailable(reason)
+        } catch StoreError.statement(let reason) {
+            throw await cause(ofFailedStatement: reason)
+        }
+    }
+}
+
+extension Refusal {
+    static func storeMoved(_ sentence: String) -> Refusal {
+        Refusal(
+            .unavailable, "This node's store was moved to another place; nothing was changed. Ask another node.",
+            reason: .storeMoved, retryAfter: 5, privateDetail: sentence)
+    }
+
+    static func storeUnavailable(_ reason: String) -> Refusal {
+        Refusal(
+            .unavailable, "The service cannot reach its store; nothing was changed. Try again.", retryAfter: 1,
+            privateDetail: reason)
+    }
+
+    static func outcomeUnknown(_ reason: String) -> Refusal {
+        Refusal(
+            .unavailable,
+            "The store was lost while the change was being made: look whether it was made, then try again.",
+            reason: .outcomeUnknown, retryAfter: 1, privateDetail: reason)
+    }
+}

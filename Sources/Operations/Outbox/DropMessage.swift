@@ -1,0 +1,29 @@
+import Database
+import Domain
+import Repositories
+
+/// An admin takes a message out that waits or is dead.
+package struct DropMessage: Sendable {
+    private let context: AdminContext
+
+    package init(_ context: AdminContext) {
+        self.context = context
+    }
+
+    /// Takes it out.
+    ///
+    /// - Throws: `Refusal` `not_found`, `conflict` where it was sent or ended otherwise.
+    package func callAsFunction(_ id: OutboxMessageID) async throws -> OutboxMessage {
+        let actor = context.actor
+        return try await context.commit { transaction, events in
+            let records = OutboxRepository(transaction)
+            let message = try records.require(id)
+            guard message.state == .waiting || message.state == .dead else {
+                throw Refusal(.conflict, "The message is \(message.state.rawValue).", state: message.state.rawValue)
+            }
+            try records.drop(id)
+            events.record(.messageDropped(id), by: actor)
+            return try records.find(id) ?? message
+        }
+    }
+}

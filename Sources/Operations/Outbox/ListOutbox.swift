@@ -1,0 +1,17 @@
+import Database
+import Domain
+import Repositories
+
+/// What admins see of the outbox.
+package struct ListOutbox: Sendable {
+    private let context: AdminContext
+
+    package init(_ context: AdminContext) {
+        self.context = context
+    }
+
+    /// The newest messages, of one state or of all.
+    package func callAsFunction(_ state: OutboxState?, limit: Int) async throws -> [OutboxMessage] {
+        try await context.store.snapshot { try OutboxRepository($0).list(state, limit: limit) }
+    }
+}

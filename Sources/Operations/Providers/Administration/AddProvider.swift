@@ -1,0 +1,56 @@
+import Database
+import Domain
+import Foundation
+import Repositories
+import Tokens
+
+/// An admin registers a provider with its first key and first app.
+package struct AddProvider: Sendable {
+    private let context: AdminContext
+
+    package init(_ context: AdminContext) {
+        self.context = context
+    }
+
+    /// What a new provider needs to know.
+    package struct Registration: Sendable {
+        package let provider: Provider
+        package let keyID: ProviderKeyID
+        package let applicationID: ApplicationID
+    }
+
+    /// Registers.
+    ///
+    /// - Throws: `Refusal` `conflict` for a slug or key that is taken, `malformed_request` for a name without a slug.
+    package func callAsFunction(
+        name: String, slug: Slug?, account: String?, avatarHosts: [String], key: VerificationKey
+    ) async throws -> Registration {
+        try PlainText.require(name, "A provider's name", bytes: 1...256, for: .prose)
+        if let account { try PlainText.require(account, "An account", bytes: 1...256, for: .prose) }
+        guard let slug = slug ?? Slug(from: name) else {
+            throw Refusal(.malformedRequest, "No slug can be made of the name.", about: .slug)
+        }
+        let (environment, actor) = (context.environment, context.actor)
+        let now = environment.now()
+        let provider = Provider(
+            id: environment.newIdentifier(), slug: slug, name: name, account: account, avatarHosts: avatarHosts,
+            createdAt: now, disabledAt: nil)
+        let keyID: ProviderKeyID = environment.newIdentifier()
+        let application = Application(id: environment.newIdentifier(), providerID: provider.id, name: name)
+        try await context.commit { transaction, events in
+            guard try ProviderRepository(transaction).insert(provider) else {
+                throw Refusal(.conflict, "The slug \(slug.text) is taken.", about: .slug, state: "taken")
+            }
+            let record = ProviderKeyRecord(
+                id: keyID, providerID: provider.id, algorithm: key.algorithm.rawValue,
+                subjectPublicKeyInfo: key.subjectPublicKeyInfo, origin: .admin, createdAt: now, retiredAt: nil,
+                revokedAt: nil)
+            guard try ProviderKeyRepository(transaction).insert(record) else {
+                throw Refusal(.conflict, "This key is or was registered already.", state: "registered")
+            }
+            try ProviderRepository(transaction).insert(application, at: now)
+            events.record(.providerAdded(provider.id, keyID, application.id), by: actor)
+        }
+        return Registration(provider: provider, keyID: keyID, applicationID: application.id)
+    }
+}

@@ -1,0 +1,24 @@
+import Database
+import Domain
+import Repositories
+
+/// An admin enables a provider again; no session revives.
+package struct EnableProvider: Sendable {
+    private let context: AdminContext
+
+    package init(_ context: AdminContext) {
+        self.context = context
+    }
+
+    /// Enables.
+    ///
+    /// - Throws: `Refusal` `not_found`.
+    package func callAsFunction(_ name: String) async throws {
+        let actor = context.actor
+        try await context.commit { transaction, events in
+            let provider = try ProviderRepository(transaction).require(name).id
+            try ProviderRepository(transaction).setDisabled(provider, at: nil)
+            events.record(.providerEnabled(provider), by: actor)
+        }
+    }
+}

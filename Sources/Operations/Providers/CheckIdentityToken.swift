@@ -1,0 +1,51 @@
+import Database
+import Domain
+import Encoding
+import Foundation
+import Repositories
+import Tokens
+
+/// A provider's developer has an identity token checked.
+package struct CheckIdentityToken: Sendable {
+    private let context: ServiceContext
+
+    package init(_ context: ServiceContext) {
+        self.context = context
+    }
+
+    /// What a token check found.
+    package struct Findings: Sendable {
+        /// Every defect: the contract's reason and a sentence.
+        package let defects: [(reason: Refusal.Reason, detail: String)]
+        /// The token's `iat` minus this server's clock, seconds; `nil` where there is none to measure.
+        package let clockSkew: Int?
+    }
+
+    /// Every defect of an identity token at once; creates and spends nothing. Of another provider's token it says
+    /// `unknown_issuer` only.
+    ///
+    /// - Throws: `Refusal` `provider_token_invalid` if the caller's key was revoked since it proved itself.
+    package func callAsFunction(_ identityToken: String, for caller: ProvenProvider) async throws -> Findings {
+        try await context.store.snapshot { try caller.requireActive(in: $0) }
+        let known = caller.known
+        let verifier = IdentityTokenVerifier(realm: context.realm, policy: context.policy[\.identityTokens])
+        let now = context.environment.now()
+        let check = verifier.check(identityToken, provider: known.provider, keys: Array(known.keys.values), now: now)
+        var defects = check.defects.map { (reason: $0.reason, detail: $0.detail) }
+        if let nonce = check.nonce { defects += try await nonceDefects(nonce, now: now) }
+        return Findings(defects: defects, clockSkew: check.clockSkew)
+    }
+
+    /// The device is not at hand here, so a nonce is checked for its origin, its age and its use alone.
+    private func nonceDefects(_ text: String, now: Date) async throws -> [(reason: Refusal.Reason, detail: String)] {
+        guard let nonce = Nonce(issuedHere: text, key: context.keys.nonces) else {
+            return [(.nonceUnknown, "This service did not issue the nonce in nce.")]
+        }
+        if nonce.expiresAt <= now {
+            let late = Int(saturating: now.timeIntervalSince(nonce.expiresAt).rounded(.up))
+            return [(.nonceExpired, "The nonce in nce expired \(late) s ago.")]
+        }
+        let isSpent = try await context.store.snapshot { try NonceRepository($0).isSpent(nonce) }
+        return isSpent ? [(.nonceUsed, "The nonce in nce was used before.")] : []
+    }
+}

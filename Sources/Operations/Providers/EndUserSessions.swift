@@ -1,0 +1,27 @@
+import Database
+import Domain
+import Repositories
+
+/// A provider logs its user out everywhere.
+package struct EndUserSessions: Sendable {
+    private let context: ServiceContext
+
+    package init(_ context: ServiceContext) {
+        self.context = context
+    }
+
+    /// Ends all sessions of a user.
+    ///
+    /// - Throws: `Refusal` `not_found`, `provider_token_invalid` where the key or the provider ended meanwhile.
+    package func callAsFunction(of externalID: String, at caller: ProvenProvider) async throws {
+        let user = try await context.user(externalID, of: caller.id).id
+        try await context.commit { transaction, events in
+            try caller.requireActive(in: transaction)
+            let ended = try SessionRepository(transaction).end(.user(user), at: transaction.now, .byProvider)
+            guard !ended.isEmpty else { return }
+            events.record(
+                .sessionsEnded(ended, of: .user(user), .byProvider), by: "provider \(caller.id)",
+                because: "provider_logout")
+        }
+    }
+}

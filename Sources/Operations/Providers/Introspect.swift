@@ -1,0 +1,52 @@
+import Database
+import Domain
+import Foundation
+import Repositories
+
+/// A provider looks at a session token of its own user (RFC 7662).
+package struct Introspect: Sendable {
+    private let context: ServiceContext
+
+    package init(_ context: ServiceContext) {
+        self.context = context
+    }
+
+    /// A session and its user's level, as introspection shows them (RFC 7662 §2.2).
+    package struct Answer: Sendable {
+        package let session: Session
+        /// When it ends at the latest.
+        package let expiresAt: Date
+        /// How far its user is verified.
+        package let assurance: Assurance
+    }
+
+    /// Looks at a session token; `nil` for anything that is not the provider's own Authenticated session. Not an
+    /// activity: the idle clock goes on.
+    ///
+    /// - Throws: `Refusal` `provider_token_invalid` if the caller's key was revoked since it proved itself.
+    package func callAsFunction(_ token: String, for caller: ProvenProvider) async throws -> Answer? {
+        let session = try await context.ownSession(token, of: caller.id)
+        // The caller may have held back its body for as long as a request may take.
+        let user = try await context.store.snapshot { transaction in
+            try caller.requireActive(in: transaction)
+            return try session.flatMap { try UserRepository(transaction).find($0.userID) }
+        }
+        let policy = context.policy[\.sessions]
+        let now = context.environment.now()
+        guard let session, session.effectiveState(at: now, policy: policy) == .authenticated else { return nil }
+        return Answer(
+            session: session, expiresAt: session.expiry(policy: policy), assurance: user?.assurance ?? .none)
+    }
+}
+
+extension ServiceContext {
+    /// The session of a token, if it is one of the provider's.
+    func ownSession(_ token: String, of provider: ProviderID) async throws -> Session? {
+        guard let shown = SessionToken(shown: token),
+            let cached = try await caches.sessions.find(
+                shown.hash, now: environment.now(), policy: policy[\.sessions]),
+            cached.session.providerID == provider
+        else { return nil }
+        return cached.session
+    }
+}

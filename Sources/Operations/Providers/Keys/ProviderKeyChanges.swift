@@ -1,0 +1,111 @@
+import Database
+import Domain
+import Foundation
+import Repositories
+import Tokens
+
+/// What was revoked with a key.
+package struct ProviderKeyRevocation: Sendable {
+    /// The key, and the keys that it added, in the order in which they were added.
+    package let keys: [ProviderKeyID]
+    package let sessionsEnded: Int
+}
+
+/// Changes of a provider's keys, in the transaction of whoever may: an admin or, within bounds, the provider itself.
+struct ProviderKeyChanges {
+    let actor: String
+    /// The provider and the key that it signs with, when it acts itself.
+    let requester: ProvenProvider?
+    let transaction: any Transaction
+
+    /// Adds a key; one that a provider adds remembers the one that signed for it.
+    ///
+    /// - Throws: `Refusal` `conflict` where the key is known already, `provider_token_invalid` where the key that signed,
+    ///   or the provider, ended meanwhile.
+    func add(
+        _ key: VerificationKey, as id: ProviderKeyID, to provider: ProviderID, _ events: inout RecordedEvents
+    ) throws {
+        try requester?.requireActive(in: transaction)
+        let record = ProviderKeyRecord(
+            id: id, providerID: provider, algorithm: key.algorithm.rawValue,
+            subjectPublicKeyInfo: key.subjectPublicKeyInfo, origin: requester == nil ? .admin : .provider,
+            addedBy: requester?.keyID, createdAt: transaction.now, retiredAt: nil, revokedAt: nil)
+        guard try ProviderKeyRepository(transaction).insert(record) else {
+            throw Refusal(.conflict, "This key is or was registered already.", state: "registered")
+        }
+        events.record(.providerKeyAdded(id, provider, signer: requester?.keyID), by: actor)
+    }
+
+    /// Revokes a key and, unless they are to stay, the keys that it added, those that these added, and so on; ends the
+    /// sessions that they opened where asked.
+    ///
+    /// A provider may not touch another's keys, those that an admin added (unless it signs with such a one), nor leave
+    /// itself without one.
+    ///
+    /// - Throws: `Refusal` `not_found`, `conflict`, `provider_token_invalid`.
+    func revoke(
+        _ id: ProviderKeyID, endingSessions: Bool, keepingAdded: Bool, reason: AuditReason?,
+        _ events: inout RecordedEvents
+    ) throws -> ProviderKeyRevocation {
+        try requester?.requireActive(in: transaction)
+        let key = try find(id)
+        let records = ProviderKeyRepository(transaction)
+        let keys = try records.list(of: key.providerID)
+        let taken = [key] + (keepingAdded ? [] : keys.descendants(of: id))
+        if let requester { try Self.require(requester, mayRevoke: taken, of: keys) }
+        var count = 0
+        for taken in taken {
+            // One that is revoked already is not revoked again, but what it opened may still live.
+            try records.revoke(taken.id, at: transaction.now)
+            var ended: [EndedSession] = []
+            if endingSessions {
+                ended = try SessionRepository(transaction).end(
+                    .providerKey(taken.id), at: transaction.now, .providerKeyRevoked)
+                events.record(.sessionsEnded(ended, of: .providerKey(taken.id), .providerKeyRevoked))
+            }
+            count += ended.count
+            let origin = taken.id == id ? "" : ", added by way of key \(id)"
+            let signer = requester.map { ", signed by key \($0.keyID)" } ?? ""
+            events.record(
+                .providerKeyRevoked(
+                    taken.id, key.providerID, detail: "\(ended.count) sessions ended\(origin)\(signer)"),
+                by: actor, because: reason)
+        }
+        return ProviderKeyRevocation(keys: taken.map(\.id), sessionsEnded: count)
+    }
+
+    /// Retires a key: nothing new is accepted from it, its sessions go on.
+    func retire(_ id: ProviderKeyID, _ events: inout RecordedEvents) throws {
+        let key = try find(id)
+        try ProviderKeyRepository(transaction).retire(id, at: transaction.now)
+        events.record(.providerKeyRetired(id, key.providerID), by: actor)
+    }
+
+    private static func require(
+        _ requester: ProvenProvider, mayRevoke taken: [ProviderKeyRecord], of keys: [ProviderKeyRecord]
+    ) throws {
+        guard let key = taken.first, key.providerID == requester.id else {
+            throw Refusal(.notFound, "The provider has no such key.")
+        }
+        let signing = keys.first { $0.id == requester.keyID }
+        guard key.origin == .provider || signing?.origin == .admin else {
+            throw Refusal(
+                .conflict, "A key that was added over HTTP cannot delete one that an admin added.",
+                state: "added_by_admin")
+        }
+        let ended = Set(taken.map(\.id))
+        let others = keys.filter { !ended.contains($0.id) && $0.revokedAt == nil && $0.retiredAt == nil }
+        guard !others.isEmpty || taken.allSatisfy({ $0.revokedAt != nil }) else {
+            throw Refusal(
+                .conflict, "The last key cannot be deleted, nor can all that count at once: add another first.",
+                state: "last_key")
+        }
+    }
+
+    private func find(_ id: ProviderKeyID) throws -> ProviderKeyRecord {
+        guard let key = try ProviderKeyRepository(transaction).find(id) else {
+            throw Refusal(.notFound, "There is no key \(id).")
+        }
+        return key
+    }
+}

@@ -1,0 +1,26 @@
+import Database
+import Domain
+import Repositories
+
+/// A provider revokes a key of its own over HTTP.
+package struct RevokeOwnKey: Sendable {
+    private let context: ServiceContext
+
+    package init(_ context: ServiceContext) {
+        self.context = context
+    }
+
+    /// Revokes a key with all that it added.
+    ///
+    /// - Throws: `Refusal` `not_found`, `conflict` with the state that forbids it, `provider_token_invalid`.
+    @discardableResult
+    package func callAsFunction(
+        _ id: ProviderKeyID, endingSessions: Bool, by caller: ProvenProvider
+    ) async throws -> ProviderKeyRevocation {
+        try await context.commit { transaction, events in
+            try ProviderKeyChanges(
+                actor: "provider \(caller.id)", requester: caller, transaction: transaction
+            ).revoke(id, endingSessions: endingSessions, keepingAdded: false, reason: nil, &events)
+        }
+    }
+}

@@ -1,0 +1,79 @@
+import Database
+import Domain
+import Encoding
+import Repositories
+
+/// Changes a store, and sees that everything follows which has to.
+struct Commit: Sendable {
+    let store: any Database
+    let environment: Environment
+    /// This process as a node; `nil` for a command, which remembers nothing.
+    let node: ServingNode?
+
+    /// What is to be done once a transaction is committed.
+    struct Aftermath: Sendable {
+        var changes: [ChangeLog.Change] = []
+        var opened: [Session] = []
+        var wakesOutbox = false
+    }
+
+    /// Runs a body in a transaction with all that follows from it.
+    ///
+    /// - Parameter body: records what it changes. It may be begun again, with no events.
+    /// - Throws: `Refusal` `unavailable`; what the body throws.
+    func callAsFunction<T: Sendable>(
+        _ body: @Sendable @escaping (any Transaction, inout RecordedEvents) throws -> T
+    ) async throws -> T {
+        let epoch = node?.caches.sessions.epoch ?? 0
+        let outcome: (value: T, aftermath: Aftermath)
+        do {
+            outcome = try await store.transaction { transaction in
+                var events = RecordedEvents()
+                let value = try body(transaction, &events)
+                return (value, try write(events, in: transaction))
+            }
+        } catch let refusal as Refusal where refusal.reason == .outcomeUnknown {
+            node?.doubt()
+            throw refusal
+        }
+        do {
+            try await node?.apply(outcome.aftermath, since: epoch)
+        } catch {
+            // It is committed all the same.
+            node?.doubt()
+            throw error
+        }
+        return outcome.value
+    }
+
+    /// The first half: audit entries, change notices and security events, in the transaction of the change.
+    @discardableResult
+    func write(_ events: RecordedEvents, in transaction: any Transaction) throws -> Aftermath {
+        guard !events.entries.isEmpty else { return Aftermath() }
+        var aftermath = Aftermath()
+        var notices: [ChangeLog.Change] = []
+        var seen: Set<ChangeLog.Change> = []
+        for entry in events.entries {
+            let consequence = Consequence(of: entry.event)
+            if let audit = consequence.audit {
+                try AuditRepository(transaction).append(
+                    audit.event, subject: audit.subject, actor: entry.actor, detail: audit.detail,
+                    reason: entry.reason, id: audit.id ?? environment.newUUID())
+            }
+            for told in consequence.told {
+                let isQueued = try ProviderWebhookRepository(transaction).enqueue(
+                    told.event, of: told.user, to: told.provider)
+                if isQueued { aftermath.wakesOutbox = true }
+            }
+            for notice in consequence.notices where seen.insert(notice).inserted { notices.append(notice) }
+            aftermath.changes += consequence.here
+            if let session = consequence.opened { aftermath.opened.append(session) }
+            if consequence.wakesOutbox { aftermath.wakesOutbox = true }
+        }
+        // A banned user's notice says everything that the user's own would.
+        notices = notices.filter { if case .user(let id) = $0 { !seen.contains(.bannedUser(id)) } else { true } }
+        for notice in notices { try ChangeLog(transaction).append(notice) }
+        aftermath.changes += notices
+        return aftermath
+    }
+}

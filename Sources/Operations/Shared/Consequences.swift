@@ -1,0 +1,103 @@
+import Domain
+import Encoding
+import Foundation
+import Repositories
+
+/// What follows from an event: the one table.
+///
+/// Inside the transaction the audit entry, the change notices and the security events are written. After the commit the
+/// same notices are applied to the memories and connections of this process (``ServingNode``), and of every other node that reads
+/// them, and the outbox is woken.
+struct Consequence {
+    var audit: AuditDraft?
+    /// What every node must read anew, this one too.
+    var notices: [ChangeLog.Change] = []
+    /// What this node alone must read anew.
+    var here: [ChangeLog.Change] = []
+    /// What the user's provider is told.
+    var told: [SecurityEvent] = []
+    /// What this node may remember from now on.
+    var opened: Session?
+    var wakesOutbox = false
+
+    struct SecurityEvent {
+        let event: ProviderEvent
+        let user: UserID
+        let provider: ProviderID
+    }
+
+    init(
+        _ audit: AuditDraft? = nil, notices: [ChangeLog.Change] = [], here: [ChangeLog.Change] = [],
+        told: [SecurityEvent] = [], opened: Session? = nil, wakesOutbox: Bool = false
+    ) {
+        (self.audit, self.notices, self.here) = (audit, notices, here)
+        (self.told, self.opened, self.wakesOutbox) = (told, opened, wakesOutbox)
+    }
+
+    init(of event: DomainEvent) {
+        switch event {
+        case .sessionOpened(let session): self.init(opened: session)
+        case .sessionRenewed(let session, let old): self.init(notices: [.session(old)], opened: session)
+        case .sessionEnded(let ended, let why):
+            self.init(AuditDraft.ended(ended, why), notices: [.session(ended.tokenHash)], told: .revoked([ended]))
+        case .sessionsEnded(let ended, let scope, let why):
+            self.init(AuditDraft.ended(ended, scope, why), notices: .about(ended, scope), told: .revoked(ended))
+        case .sessionChallenged(let session):
+            self.init(.challenged("session \(session.id)"), notices: [.session(session.tokenHash)])
+        case .bindingMismatched(let session):
+            self.init(AuditDraft(.bindingMismatch, "session \(session.id)"), notices: [.session(session.tokenHash)])
+        case .userChallenged(let user): self.init(.challenged("user \(user)"), notices: [.user(user)])
+        case .certificateSeen(let device): self.init(here: [.device(device)])
+        case .certificateSuperseded(let old, let new, let device):
+            self.init(.superseded(old, by: new), notices: [.device(device)])
+        case .certificateRevoked(let serial, let device, let detail):
+            self.init(.revoked(serial, detail), notices: [.device(device)])
+        case .providerAdded(let id, let key, let app): self.init(.added(id, key, app), notices: [.provider(id)])
+        case .providerDisabled(let id, let count): self.init(.disabled(id, count), notices: [.provider(id)])
+        case .providerEnabled(let id): self.init(.enabled(id), notices: [.provider(id)])
+        case .applicationAdded(let app, let id): self.init(.added(app, to: id), notices: [.provider(id)])
+        case .providerKeyAdded(let key, let id, let signer):
+            self.init(.added(key, to: id, signer), notices: [.provider(id)])
+        case .providerKeyRetired(let key, let id): self.init(.retired(key), notices: [.provider(id)])
+        case .providerKeyRevoked(let key, let id, let detail):
+            self.init(.revoked(key, detail), notices: [.provider(id)])
+        case .assuranceChanged(let change): self.init(told: .changed(change))
+        case .phoneReassigned(let loser): self.init(.reassigned(loser), notices: [.user(loser)])
+        case .userErased(let id, let provider, let receipt):
+            self.init(.erased(id, receipt), notices: [.user(id)], told: .account(.accountPurged, id, provider))
+        case .userBanned(let id, let provider):
+            self.init(notices: [.bannedUser(id)], told: .account(.accountDisabled, id, provider))
+        case .userUnbanned(let id, let provider): self.init(told: .account(.accountEnabled, id, provider))
+        case .deviceBanned(let id), .deviceUnbanned(let id): self.init(notices: [.device(id)])
+        case .messageQueued: self.init(wakesOutbox: true)
+        case .acted(let act): self.init(AuditDraft(act))
+        }
+    }
+}
+
+extension [ChangeLog.Change] {
+    /// One notice for all that ended, whatever their number; none where another event of the same change has it.
+    fileprivate static func about(_ ended: [EndedSession], _ scope: SessionScope) -> Self {
+        switch scope {
+        case .session: ended.map { .session($0.tokenHash) }
+        case .user(let id): ended.isEmpty ? [] : [.user(id)]
+        case .device(let id): ended.isEmpty ? [] : [.device(id)]
+        case .provider, .providerKey: []
+        }
+    }
+}
+
+extension [Consequence.SecurityEvent] {
+    fileprivate static func revoked(_ ended: [EndedSession]) -> Self {
+        ended.map { .init(event: .sessionRevoked($0.id), user: $0.userID, provider: $0.providerID) }
+    }
+
+    fileprivate static func changed(_ change: AssuranceChange) -> Self {
+        let event = ProviderEvent.assuranceLevelChanged(from: change.from, to: change.to)
+        return [.init(event: event, user: change.userID, provider: change.providerID)]
+    }
+
+    fileprivate static func account(_ event: ProviderEvent, _ user: UserID, _ provider: ProviderID?) -> Self {
+        provider.map { [.init(event: event, user: user, provider: $0)] } ?? []
+    }
+}

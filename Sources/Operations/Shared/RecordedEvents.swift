@@ -1,0 +1,26 @@
+import Domain
+
+/// What happened in one transaction, in its order. An engine that begins a transaction again begins with none.
+struct RecordedEvents {
+    struct Entry {
+        let event: DomainEvent
+        let actor: String
+        let reason: AuditReason?
+    }
+
+    private(set) var entries: [Entry] = []
+
+    /// Notes what happened.
+    ///
+    /// - Parameters:
+    ///   - actor: who did it, as the audit log names it; without meaning where the log keeps no entry of the event.
+    ///   - reason: why, where that is not in the event.
+    mutating func record(_ event: DomainEvent, by actor: String = "service", because reason: AuditReason? = nil) {
+        entries.append(Entry(event: event, actor: actor, reason: reason))
+    }
+
+    /// Notes an act that is only written down.
+    mutating func record(_ act: AuditedAct, by actor: String, because reason: AuditReason? = nil) {
+        record(.acted(act), by: actor, because: reason)
+    }
+}

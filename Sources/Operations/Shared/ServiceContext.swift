@@ -1,0 +1,85 @@
+import Database
+import Domain
+import Foundation
+import Repositories
+
+/// The secrets by which the service makes and opens what it hands out.
+package struct ServiceKeys: Sendable {
+    /// What personal data lies under.
+    package let personal: PersonalKeys
+    package let phoneCodes: PhoneCodeKeys
+    package let nonces: NonceKey
+    package let exports: ExportKey
+
+    package init(personal: PersonalKeys, phoneCodes: PhoneCodeKeys, nonces: NonceKey, exports: ExportKey) {
+        self.personal = personal
+        self.phoneCodes = phoneCodes
+        self.nonces = nonces
+        self.exports = exports
+    }
+}
+
+/// What the operations of a serving process have in common.
+package struct ServiceContext: Sendable {
+    package let realm: String
+    package let store: any Database
+    package let keys: ServiceKeys
+    package let policy: CurrentPolicy
+    package let rateLimiting: RateLimiting
+    package let environment: Environment
+    package let node: ServingNode
+    package let invalidator: CacheInvalidator
+
+    /// Joins the parts.
+    ///
+    /// - Parameter invalidator: keeps the memories of the node coherent with the store.
+    package init(
+        realm: String, keys: ServiceKeys, rateLimiting: RateLimiting, node: ServingNode, invalidator: CacheInvalidator
+    ) {
+        self.realm = realm
+        self.keys = keys
+        self.rateLimiting = rateLimiting
+        self.node = node
+        self.invalidator = invalidator
+        store = invalidator.store
+        policy = invalidator.policy
+        environment = invalidator.environment
+    }
+
+    var caches: Caches { node.caches }
+
+    /// Runs a body in a transaction; what follows from the events that it records is done with it and after it.
+    ///
+    /// - Throws: `Refusal` `unavailable`; what the body throws.
+    @discardableResult
+    func commit<T: Sendable>(
+        _ body: @Sendable @escaping (any Transaction, inout RecordedEvents) throws -> T
+    ) async throws -> T {
+        try await Commit(store: store, environment: environment, node: node)(body)
+    }
+}
+
+/// What the operations of an admin's command have in common.
+package struct AdminContext: Sendable {
+    package let store: any Database
+    package let environment: Environment
+    /// In whose name, as the audit log says it.
+    package let actor: String
+
+    package init(store: any Database, environment: Environment, actor: String) {
+        self.store = store
+        self.environment = environment
+        self.actor = actor
+    }
+
+    /// Runs a body in a transaction; what follows from the events that it records is done with it, and by the nodes
+    /// that serve the store.
+    ///
+    /// - Throws: `Refusal` `unavailable`; what the body throws.
+    @discardableResult
+    func commit<T: Sendable>(
+        _ body: @Sendable @escaping (any Transaction, inout RecordedEvents) throws -> T
+    ) async throws -> T {
+        try await Commit(store: store, environment: environment, node: nil)(body)
+    }
+}

@@ -1,0 +1,102 @@
+import Domain
+import Encoding
+import Foundation
+import Repositories
+import Synchronization
+
+/// This process as one that serves: what it remembers of the store, its connections, and the loop of its outbox.
+///
+/// It carries out the second half of ``Consequence``: after its own commits, and for what other nodes committed.
+package final class ServingNode: Sendable {
+    package let caches: Caches
+    private let onMessage: @Sendable () -> Void
+    private let onUserBan: @Sendable (Set<UserID>) -> Void
+    private let onDeviceChange: @Sendable (Set<DeviceID>) -> Void
+    private let isInDoubt = Atomic<Bool>(false)
+
+    /// Joins memories and connections.
+    ///
+    /// - Parameters:
+    ///   - onMessage: wakes the outbox's loop: there may be something to send.
+    ///   - onUserBan: takes banned users' sessions off connections, and closes those that nobody else uses.
+    ///   - onDeviceChange: called after devices' certificates were read anew; closes connections that are valid no more.
+    package init(
+        caches: Caches, onMessage: @escaping @Sendable () -> Void = {},
+        onUserBan: @escaping @Sendable (Set<UserID>) -> Void = { _ in },
+        onDeviceChange: @escaping @Sendable (Set<DeviceID>) -> Void = { _ in }
+    ) {
+        self.caches = caches
+        self.onMessage = onMessage
+        self.onUserBan = onUserBan
+        self.onDeviceChange = onDeviceChange
+    }
+
+    /// What follows from a commit of this process.
+    ///
+    /// - Parameter epoch: that of the sessions before the transaction began. A session that another process may have
+    ///   ended since is not remembered but read at its first use.
+    func apply(_ aftermath: Commit.Aftermath, since epoch: UInt64) async throws {
+        for session in aftermath.opened { caches.sessions.remember(session, since: epoch) }
+        if aftermath.wakesOutbox { onMessage() }
+        try await apply(aftermath.changes)
+    }
+
+    /// Applies changes to memories and connections, all at once: a ban may come with a thousand of them, and each memory
+    /// is walked once.
+    func apply(_ changes: [ChangeLog.Change]) async throws {
+        guard !changes.isEmpty else { return }
+        var tokens: Set<Digest256> = []
+        var users: Set<UserID> = []
+        var banned: Set<UserID> = []
+        var devices: Set<DeviceID> = []
+        var providers: Set<ProviderID> = []
+        for change in changes {
+            switch change {
+            case .session(let hash): tokens.insert(hash)
+            case .user(let id): users.insert(id)
+            case .bannedUser(let id):
+                users.insert(id)
+                banned.insert(id)
+            case .device(let id): devices.insert(id)
+            case .provider(let id): providers.insert(id)
+            }
+        }
+        for hash in tokens { caches.sessions.drop(hash) }
+        for id in providers { caches.providers.drop(id) }
+        if !users.isEmpty || !devices.isEmpty || !providers.isEmpty {
+            caches.sessions.drop { [users, devices, providers] session in
+                users.contains(session.userID) || devices.contains(session.deviceID)
+                    || providers.contains(session.providerID)
+            }
+        }
+        if !banned.isEmpty { onUserBan(banned) }
+        guard !devices.isEmpty else { return }
+        try await caches.certificates.refresh(devices)
+        onDeviceChange(devices)
+    }
+
+    /// Another process has committed something, which may be a message.
+    func wakeOutbox() { onMessage() }
+
+    /// Forgets everything: what is asked for next is read anew.
+    func forgetAll() async throws {
+        caches.sessions.dropAll()
+        caches.providers.dropAll()
+        let devices = caches.certificates.devices
+        try await caches.certificates.refresh(devices)
+        onDeviceChange(devices)
+        onMessage()
+    }
+
+    /// A commit whose outcome is not known may have changed anything: memories are emptied, and the change log is read
+    /// again whether or not it seems to have moved, which reaches certificates and connections.
+    func doubt() {
+        isInDoubt.store(true, ordering: .sequentiallyConsistent)
+        caches.sessions.dropAll()
+        caches.providers.dropAll()
+        onMessage()
+    }
+
+    /// Whether a commit's outcome is not known since this was asked last.
+    func endDoubt() -> Bool { isInDoubt.exchange(false, ordering: .sequentiallyConsistent) }
+}

@@ -1,0 +1,19 @@
+import Domain
+import Foundation
+
+/// Admits a banned user to the own data, by the export token that the user was given instead of a session.
+package struct AdmitExportToken: Sendable {
+    private let context: ServiceContext
+
+    package init(_ context: ServiceContext) {
+        self.context = context
+    }
+
+    /// The user whom an export token opens to a banned user's device.
+    ///
+    /// - Throws: `Refusal` `session_required` or `session_expired`.
+    package func callAsFunction(_ exportToken: String, on connection: ClientConnection) throws(Refusal) -> UserID {
+        try RefuseBanned(key: context.keys.exports).holder(
+            of: exportToken, thumbprint: connection.thumbprint, now: context.environment.now())
+    }
+}

@@ -1,0 +1,98 @@
+import Database
+import Domain
+import Encoding
+import Repositories
+
+/// Everything that is held on one user, for the user's own eyes or an admin's.
+package struct PersonalExport: Sendable, Confidential {
+    package let user: User
+    /// `<provider slug>/<external id>`.
+    package let address: String
+    /// What the provider says.
+    package let displayName: String?
+    /// Where the provider's picture lies.
+    package let avatarURL: String?
+    package let proved: AuthenticatedUser?
+    /// The cards that were shown: name, status, submission, checks, what was read.
+    package let cards: [(entry: IdentityCardRepository.Entry, facts: CardFacts?)]
+    /// The sessions that were not ended.
+    package let sessions: [Session]
+    /// What the user asked of others, in the user's words, and was asked by others.
+    let authorizations: [AuthorizationEntry]
+    package let blocked: [UserID]
+
+    typealias AuthorizationEntry = (Authorization, AuthorizationBox, words: SealedRequest?)
+
+    static func collect(
+        _ user: User, address: String, keys: PersonalKeys, in transaction: any Transaction
+    ) throws -> PersonalExport {
+        let profile = try UserProfile.find(user.id, keys: keys, in: transaction)
+        let authorizations = try AuthorizationBox.allCases.flatMap { box in
+            try AuthorizationRepository(transaction).list(of: user.id, box: box, state: nil, limit: 10_000).map {
+                ($0, box, box == .outgoing ? try .open($0, of: user.id, keys: keys, in: transaction) : nil)
+                    as AuthorizationEntry
+            }
+        }
+        return PersonalExport(
+            user: user, address: address, displayName: profile.displayName, avatarURL: profile.avatarURL,
+            proved: try AuthenticatedUserRepository(transaction, keys: keys).find(user.id),
+            cards: try IdentityCardRepository(transaction).list(of: user.id).map {
+                ($0, try SealedCard.facts(of: $0, keys: keys, in: transaction))
+            },
+            sessions: try SessionRepository(transaction).listOpen(.user(user.id)), authorizations: authorizations,
+            blocked: try BlockRepository(transaction).list(of: user.id))
+    }
+
+    /// The form in which it is given out.
+    package var json: JSONValue {
+        let text = Self.text
+        return .object([
+            "user_id": text(user.id.description), "address": text(address),
+            "provider_id": text(user.providerID.description), "created_at": text(user.createdAt.rfc3339),
+            "assurance": text(user.assurance.rawValue), "display_name": text(displayName),
+            "avatar_url": text(avatarURL), "phone_number": text(proved?.phoneNumber),
+            "push_endpoint": text(proved?.pushEndpoint), "full_name": text(proved?.fullName),
+            "date_of_birth": text(proved?.dateOfBirth?.text), "postal_address": text(proved?.postalAddress),
+            "document_number": text(proved?.documentNumber), "jurisdiction": text(proved?.jurisdiction),
+            "phone_verified_at": text(proved?.phoneVerifiedAt.rfc3339),
+            "identity_verified_at": text(proved?.identityVerifiedAt?.rfc3339),
+            "suspended": text(proved?.suspended?.rawValue),
+            "cards": .array(cards.map { Self.json($0) }), "sessions": .array(sessions.map { Self.json($0) }),
+            "authorizations": .array(authorizations.map { Self.json($0.0, $0.1, to: $0.2?.to, event: $0.2?.eventID) }),
+            "blocked": .array(blocked.map { .string($0.description) }),
+        ])
+    }
+
+    private static func text(_ text: String?) -> JSONValue { text.map { .string($0) } ?? .null }
+
+    private static func json(_ card: (entry: IdentityCardRepository.Entry, facts: CardFacts?)) -> JSONValue {
+        let checks = CardCheck.list(jsonText: card.entry.checks).map { check in
+            JSONValue.object(["name": text(check.name.rawValue), "result": text(check.result.rawValue)])
+        }
+        return .object([
+            "id": text(card.entry.id.description), "status": text(card.entry.status.rawValue),
+            "submitted_at": text(card.entry.submittedAt.rfc3339), "checks": .array(checks),
+            "full_name": text(card.facts?.fullName), "date_of_birth": text(card.facts?.dateOfBirth.text),
+            "address": text(card.facts?.address?.line), "document_number": text(card.facts?.documentNumber),
+            "expires_on": text(card.facts?.expiresOn.text),
+        ])
+    }
+
+    private static func json(_ session: Session) -> JSONValue {
+        .object([
+            "id": text(session.id.description), "device_id": text(session.deviceID.description),
+            "app_id": text(session.applicationID.description), "created_at": text(session.createdAt.rfc3339),
+            "last_used_at": text(session.lastUsedAt.rfc3339),
+        ])
+    }
+
+    private static func json(
+        _ authorization: Authorization, _ box: AuthorizationBox, to recipient: String?, event: String?
+    ) -> JSONValue {
+        .object([
+            "id": text(authorization.id.description), "box": text(box.rawValue),
+            "state": text(authorization.state.rawValue), "to": text(recipient), "event_id": text(event),
+            "grant": text(authorization.grant), "created_at": text(authorization.createdAt.rfc3339),
+        ])
+    }
+}

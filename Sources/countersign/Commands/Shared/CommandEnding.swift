@@ -1,0 +1,61 @@
+import ArgumentParser
+import Authority
+import Database
+import Domain
+import Foundation
+
+/// How the process ends for an error that reached the top: what it says where, and its exit code.
+struct CommandEnding: Equatable {
+    /// 0 where the "error" is a request for help or the version.
+    let status: Int32
+    let output: String
+    let stderr: String
+
+    init(_ error: any Error) {
+        switch error {
+        case let failure as CommandFailure: self.init(failure.exitCode, failure.sentence)
+        case let error as StoreError:
+            switch error {
+            case .unavailable, .outcomeUnknown: self.init(.storeUnavailable, Self.sentence(error.description))
+            default: self.init(.refused, Self.sentence(error.description))
+            }
+        case let error as AuthorityError: self.init(.refused, error.description)
+        case let refusal as Refusal:
+            self.init(.refused, refusal.subject == .slug ? "\(refusal.detail) Name one with --slug." : refusal.detail)
+        default: self.init(parser: error)
+        }
+    }
+
+    /// Help, usage errors and explicit exit codes are ArgumentParser's; whatever else comes is a fault without a sentence
+    /// of its own, and the words of its case are all that may safely be shown.
+    private init(parser error: any Error) {
+        let code = Countersign.exitCode(for: error)
+        let message = Countersign.fullMessage(for: error)
+        let text = message.isEmpty ? "" : message + "\n"
+        if code == .success {
+            self.init(status: 0, output: text, stderr: "")
+        } else if code == .validationFailure {
+            self.init(status: CommandFailure.Status.usage.rawValue, output: "", stderr: text)
+        } else if error is ExitCode {
+            self.init(status: code.rawValue, output: "", stderr: "")
+        } else if let error = error as? CocoaError {
+            self.init(.refused, error.localizedDescription)
+        } else {
+            self.init(.refused, "internal error: \(ErrorWords.of(error))")
+        }
+    }
+
+    private init(_ status: CommandFailure.Status, _ sentence: String) {
+        self.init(status: status.rawValue, output: "", stderr: "countersign: " + sentence + "\n")
+    }
+
+    private init(status: Int32, output: String, stderr: String) {
+        self.status = status
+        self.output = output
+        self.stderr = stderr
+    }
+
+    private static func sentence(_ text: String) -> String {
+        text.prefix(1).uppercased() + text.dropFirst() + (text.hasSuffix(".") ? "" : ".")
+    }
+}

@@ -1,0 +1,219 @@
+import Authority
+import Domain
+import Fixtures
+import Foundation
+import Operations
+import Testing
+import Tokens
+
+extension ConsequenceTests {
+    static let sessionRows: [Row] = [
+        .service("OpenSession", here: [.remembersSession]) { world in
+            { node in
+                _ = try await OpenSession(node.context)(
+                    identityToken: try world.fixture.identityToken("bob", on: node.connection), applicationID: nil,
+                    on: node.connection)
+            }
+        },
+        // Its own node drops the old token and remembers the new one: as many as before.
+        .service("RenewSession", notices: ["session"], there: [.dropsSession, .wakesOutbox]) { world in
+            try await ChallengeSession(world.fixture.admin)(world.alice.session.id)
+            return { node in
+                _ = try await RenewSession(node.context)(
+                    sessionToken: world.token,
+                    identityToken: try world.fixture.identityToken("alice", on: node.connection), on: node.connection)
+            }
+        },
+        .service(
+            "EndSession", notices: ["session"], queued: ["session-revoked"], here: [.dropsSession, .wakesOutbox]
+        ) { world in
+            { node in try await EndSession(node.context).current(world.token, on: node.connection) }
+        },
+        .service("CheckSession", audit: ["binding_mismatch"], notices: ["session"], here: [.dropsSession]) { world in
+            let thief = try await world.fixture.connectNewDevice()
+            return { node in
+                let connection = ClientConnection(id: ConnectionID(UUID()), thumbprint: thief.thumbprint) {}
+                try await AuthenticateConnection(node.context)(connection)
+                await #expect(throws: Refusal(.bindingMismatch, "")) {
+                    try await CheckSession(node.context)(world.token, on: connection)
+                }
+            }
+        },
+        .admin(
+            "ChallengeSession", audit: ["session_challenged"], notices: ["session"], effects: [.dropsSession]
+        ) { world in
+            { _ in try await ChallengeSession(world.fixture.admin)(world.alice.session.id) }
+        },
+        .admin(
+            "TerminateSession", audit: ["session_ended"], notices: ["session"], queued: ["session-revoked"],
+            effects: [.dropsSession]
+        ) { world in
+            { _ in try await TerminateSession(world.fixture.admin)(world.alice.session.id) }
+        },
+    ]
+
+    static let certificateRows: [Row] = [
+        .service("CertifyDevice", audit: ["certificate_issued"]) { world in
+            { node in
+                let certify = CertifyDevice(node.context, issuing: try world.issuing(node)) { _ in true }
+                _ = try await certify(try world.fixture.request())
+            }
+        },
+        .service("RenewCertificate", audit: ["certificate_issued"]) { world in
+            world.fixture.clock.advance(250 * 86_400)
+            return { node in
+                _ = try await RenewCertificate(node.context, issuing: try world.issuing(node))(
+                    csr: nil, on: node.connection)
+            }
+        },
+        .service(
+            "AuthenticateConnection", audit: ["certificate_superseded"], notices: ["device"],
+            here: [.dropsSession, .readsCertificates]
+        ) { world in
+            world.fixture.clock.advance(250 * 86_400)
+            let renewed = try await world.fixture.renewCertificate(csr: nil, on: world.alice.connection).certificate
+            return { node in
+                try await AuthenticateConnection(node.context)(
+                    ClientConnection(id: ConnectionID(UUID()), thumbprint: renewed.thumbprint) {})
+            }
+        },
+        .service(
+            "RevokeOwnCertificate", audit: ["certificate_revoked"], notices: ["device"], queued: ["session-revoked"],
+            here: [.dropsSession, .readsCertificates, .wakesOutbox]
+        ) { _ in
+            { node in
+                try await RevokeOwnCertificate(node.context)(of: node.connection)
+                #expect(node.connection.state == .uncertified)
+            }
+        },
+        .admin(
+            "RevokeDeviceCertificate", audit: ["certificate_revoked"], notices: ["device"],
+            queued: ["session-revoked"], effects: [.dropsSession, .readsCertificates]
+        ) { world in
+            let serial = try await world.serial()
+            return { _ in
+                try await RevokeDeviceCertificate(world.fixture.admin)(serial: serial, reason: .keyCompromise)
+            }
+        },
+        .admin(
+            "RevokeDevice", audit: ["certificate_revoked"], notices: ["device"], queued: ["session-revoked"],
+            effects: [.dropsSession, .readsCertificates]
+        ) { world in
+            { _ in
+                _ = try await RevokeDevice(world.fixture.admin)(world.alice.session.deviceID, reason: .keyCompromise)
+            }
+        },
+    ]
+
+    static let providerRows: [Row] = [
+        // Another provider's: nothing of what is remembered has to do with it.
+        .admin("AddProvider", audit: ["provider_added"], notices: ["provider"]) { world in
+            let key = try ProviderSigner(.es256).verificationKey
+            return { _ in
+                _ = try await AddProvider(world.fixture.admin)(
+                    name: "Other", slug: nil, account: nil, avatarHosts: [], key: key)
+            }
+        },
+        .admin(
+            "DisableProvider", audit: ["provider_disabled"], notices: ["provider"], queued: ["session-revoked"],
+            effects: [.dropsSession, .dropsProvider]
+        ) { world in
+            { _ in _ = try await DisableProvider(world.fixture.admin)("test") }
+        },
+        .admin(
+            "EnableProvider", audit: ["provider_enabled"], notices: ["provider"],
+            effects: [.dropsSession, .dropsProvider]
+        ) { world in
+            { _ in try await EnableProvider(world.fixture.admin)("test") }
+        },
+        .admin(
+            "AddApplication", audit: ["application_added"], notices: ["provider"],
+            effects: [.dropsSession, .dropsProvider]
+        ) { world in
+            { _ in _ = try await AddApplication(world.fixture.admin)("Second", to: "test") }
+        },
+        .service(
+            "AddOwnKey", audit: ["provider_key_added"], notices: ["provider"], here: [.dropsSession, .dropsProvider]
+        ) { world in
+            let (signer, fixture) = (try ProviderSigner(.es256), world.fixture)
+            return { node in
+                _ = try await AddOwnKey(node.context)(
+                    keyText: signer.publicKeyPEM, algorithm: nil,
+                    proof: try signer.possessionProof(
+                        provider: fixture.registration.provider.id, now: fixture.clock.now),
+                    by: try await node.backend(fixture))
+            }
+        },
+        .service(
+            "RevokeOwnKey", audit: ["provider_key_revoked"], notices: ["provider"],
+            here: [.dropsSession, .dropsProvider]
+        ) { world in
+            let fixture = world.fixture
+            let id = try await AddProviderKey(fixture.admin)(
+                try ProviderSigner(.es256).verificationKey, to: fixture.registration.provider.id)
+            return { node in
+                _ = try await RevokeOwnKey(node.context)(
+                    id, endingSessions: true, by: try await node.backend(fixture))
+            }
+        },
+        .admin(
+            "AddProviderKey", audit: ["provider_key_added"], notices: ["provider"],
+            effects: [.dropsSession, .dropsProvider]
+        ) { world in
+            let key = try ProviderSigner(.es256).verificationKey
+            return { _ in
+                _ = try await AddProviderKey(world.fixture.admin)(
+                    key, to: world.fixture.registration.provider.id)
+            }
+        },
+        .admin(
+            "RetireProviderKey", audit: ["provider_key_retired"], notices: ["provider"],
+            effects: [.dropsSession, .dropsProvider]
+        ) { world in
+            { _ in try await RetireProviderKey(world.fixture.admin)(world.fixture.registration.keyID) }
+        },
+        .admin(
+            "RevokeProviderKey", audit: ["provider_key_revoked"], notices: ["provider"],
+            queued: ["session-revoked"], effects: [.dropsSession, .dropsProvider]
+        ) { world in
+            { _ in
+                try await RevokeProviderKey(world.fixture.admin)(
+                    world.fixture.registration.keyID, endingSessions: true)
+            }
+        },
+        .service("ManageWebhook", audit: ["webhook_set"]) { world in
+            { node in
+                _ = try await ManageWebhook(node.context, allowingLoopback: false).set(
+                    "https://other.invalid/", by: try await node.backend(world.fixture))
+            }
+        },
+        .service("ManageWebhook", audit: ["webhook_removed"]) { world in
+            { node in
+                try await ManageWebhook(node.context, allowingLoopback: false).remove(
+                    by: try await node.backend(world.fixture))
+            }
+        },
+        .service(
+            "RevokeSession", audit: ["session_ended"], notices: ["session"], queued: ["session-revoked"],
+            here: [.dropsSession, .wakesOutbox]
+        ) { world in
+            { node in
+                try await RevokeSession(node.context)(world.token, for: try await node.backend(world.fixture))
+            }
+        },
+        .service(
+            "EndUserSessions", audit: ["session_ended"], notices: ["user"], queued: ["session-revoked"],
+            here: [.dropsSession, .wakesOutbox]
+        ) { world in
+            { node in
+                try await EndUserSessions(node.context)(of: "alice", at: try await node.backend(world.fixture))
+            }
+        },
+        .service(
+            "ReceiveProviderEvent", notices: ["session"], queued: ["session-revoked"],
+            here: [.dropsSession, .wakesOutbox]
+        ) { world in
+            { node in try await ReceiveProviderEvent(node.context)(try world.logout()) }
+        },
+    ]
+}

@@ -1,0 +1,92 @@
+import Domain
+import Fixtures
+import Foundation
+import Operations
+import Testing
+
+/// One row for each operation that changes something: all that follows from it.
+@Suite("Everything that follows from an operation")
+struct ConsequenceTests {
+    /// Carries the operation out on a node.
+    typealias Act = @Sendable (ConsequenceWorld.Node) async throws -> Void
+
+    struct Row: Sendable, CustomTestStringConvertible {
+        /// The operation's file and type.
+        let operation: String
+        /// Whether an admin's command does it, which shares nothing with a node but the store.
+        let isAdministration: Bool
+        let written: ConsequenceWorld.Written
+        let here: [NodeEffect]
+        let there: [NodeEffect]
+        /// Makes what the operation needs.
+        let prepare: @Sendable (ConsequenceWorld) async throws -> Act
+
+        var testDescription: String { operation }
+
+        /// An operation of a serving node.
+        ///
+        /// - Parameters:
+        ///   - here: what it does to its own node.
+        ///   - there: what another node does once it has read the change log; by default the same where there is a notice,
+        ///     with a look at the outbox.
+        static func service(
+            _ operation: String, audit: [String] = [], notices: [String] = [], queued: [String] = [],
+            here: [NodeEffect] = [], there: [NodeEffect]? = nil,
+            _ prepare: @escaping @Sendable (ConsequenceWorld) async throws -> Act
+        ) -> Row {
+            let effects = there ?? (notices.isEmpty ? [] : Set(here).union([.wakesOutbox]).sorted())
+            return Row(
+                operation: operation, isAdministration: false,
+                written: .init(audit: audit.sorted(), notices: notices.sorted(), queued: queued.sorted()),
+                here: here.sorted(), there: effects.sorted(), prepare: prepare)
+        }
+
+        /// An admin's operation: both nodes read of it in the change log.
+        static func admin(
+            _ operation: String, audit: [String], notices: [String] = [], queued: [String] = [],
+            effects: [NodeEffect] = [], _ prepare: @escaping @Sendable (ConsequenceWorld) async throws -> Act
+        ) -> Row {
+            let all = notices.isEmpty ? [] : Set(effects).union([.wakesOutbox]).sorted()
+            return Row(
+                operation: operation, isAdministration: true,
+                written: .init(audit: audit.sorted(), notices: notices.sorted(), queued: queued.sorted()),
+                here: all, there: all, prepare: prepare)
+        }
+    }
+
+    static let rows: [Row] = [
+        sessionRows, certificateRows, providerRows, userRows, banRows, proofRows, messageRows,
+    ].flatMap { $0 }
+
+    @Test("is written with it, and reaches its own node and another one", arguments: rows)
+    func consequences(row: Row) async throws {
+        var policy = Policy()
+        policy.phones.pushApplications = [AuthorizationBench.application]
+        policy.phones.breakerSends = 4
+        policy.phones.breakerVerifiedPercent = 22
+        try await ServiceFixture.run(policy) { fixture in
+            let world = try await ConsequenceWorld(fixture)
+            let act = try await row.prepare(world)
+            for node in [world.first, world.second] { try await node.warm(world.token, world.alice.session) }
+            let (_, mark) = try await world.written()
+            try await act(world.first)
+            #expect(try await world.written(since: mark).0 == row.written)
+            if row.isAdministration { try await world.first.context.invalidator.poll() }
+            #expect(world.first.effects() == row.here)
+            try await world.second.context.invalidator.poll()
+            #expect(world.second.effects() == row.there)
+        }
+    }
+
+    @Test("is in the table of this test for every operation that commits")
+    func complete() throws {
+        let committing = try SourceFile.all(below: "Sources/Operations").filter {
+            $0.text.contains(/\bcontext\.(?:commit|signIn)\b/) || $0.text.contains("SessionStore(context)")
+        }.map { String($0.name.dropLast(".swift".count)) }
+        // What the others commit by.
+        let operations = Set(committing).subtracting(["ServiceContext", "SignIn", "SessionStore"])
+        #expect(operations.count > 40)
+        #expect(operations.subtracting(Self.rows.map(\.operation)).sorted() == [])
+        #expect(Set(Self.rows.map(\.operation)).subtracting(operations).sorted() == [])
+    }
+}
