@@ -13,7 +13,7 @@ extension BanCommand {
 
         func run() async throws {
             let summaries = try await Admin.run(shared) {
-                try await ListBans($0.context)(isActive: active, limit: limit)
+                try await ListBans($0.contextWithPersonalKeys())(isActive: active, limit: limit)
             }
             BanCommand.list(summaries, json: shared.json)
         }

@@ -17,7 +17,9 @@ struct ReviewCommand: AsyncParsableCommand {
         @Option(help: "How many.") var limit = 50
 
         func run() async throws {
-            let waiting = try await Admin.run(shared) { try await ListCardsInReview($0.context)(limit: limit) }
+            let waiting = try await Admin.run(shared) {
+                try await ListCardsInReview($0.contextWithPersonalKeys())(limit: limit)
+            }
             if shared.json {
                 Output.json(
                     .array(

@@ -58,6 +58,13 @@ struct Admin: Sendable {
         return keys
     }
 
+    /// ``context`` once the keys of personal data are those of the nodes: who lists what they index with other keys works
+    /// on the wrong installation, and should know before a ban.
+    func contextWithPersonalKeys() throws -> AdminContext {
+        _ = try personalKeys()
+        return context
+    }
+
     /// What the operations of admins have in common.
     var context: AdminContext { AdminContext(store: store, environment: environment, actor: actor) }
 }

@@ -16,7 +16,9 @@ struct UserCommand: AsyncParsableCommand {
         @Option(help: "How many.") var limit = 50
 
         func run() async throws {
-            let summaries = try await Admin.run(shared) { try await ReadUsers($0.context)(limit: limit) }
+            let summaries = try await Admin.run(shared) {
+                try await ReadUsers($0.contextWithPersonalKeys())(limit: limit)
+            }
             if shared.json {
                 Output.json(.array(summaries.map(UserCommand.json)))
             } else {
@@ -40,7 +42,7 @@ struct UserCommand: AsyncParsableCommand {
                 }
                 return UserCommand.show(export.json, json: shared.json)
             }
-            let summary = try await Admin.run(shared) { try await ReadUsers($0.context)(user) }
+            let summary = try await Admin.run(shared) { try await ReadUsers($0.contextWithPersonalKeys())(user) }
             UserCommand.show(UserCommand.json(summary), json: shared.json)
         }
     }
@@ -71,7 +73,7 @@ struct UserCommand: AsyncParsableCommand {
         func run() async throws {
             let reason = try reason.map { text throws(CommandFailure) in try auditReason(text) }
             let (id, challenged) = try await Admin.run(shared) { admin in
-                let id = try await ReadUsers(admin.context)(user).user.id.description
+                let id = try await ReadUsers(admin.contextWithPersonalKeys())(user).user.id.description
                 return (id, try await ChallengeUser(admin.context)(id, reason: reason))
             }
             UserCommand.show(
@@ -90,7 +92,7 @@ struct UserCommand: AsyncParsableCommand {
 
         func run() async throws {
             let reason = try auditReason(reason)
-            let summary = try await Admin.run(shared) { try await ReadUsers($0.context)(user) }
+            let summary = try await Admin.run(shared) { try await ReadUsers($0.contextWithPersonalKeys())(user) }
             guard yes else {
                 throw CommandFailure("This would erase \(summary.address) (\(summary.user.id)) for good: add --yes.")
             }
