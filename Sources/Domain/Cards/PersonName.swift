@@ -1,4 +1,4 @@
-/// A person's name as a card holds it: capital letters, cut off if the card had no room.
+/// A person's name as a card holds it: capital letters, cut off if they are too long for the card.
 package struct PersonName: Sendable, Equatable, Confidential {
     /// The family name (ICAO: primary identifier); `nil` if the card states none.
     package var family: String?
@@ -12,7 +12,7 @@ package struct PersonName: Sendable, Equatable, Confidential {
     /// Whether the further names were cut off.
     package var middleTruncation = Truncation.unknown
 
-    /// Whether a card had room for a name (elements DDE, DDF and DDG of the AAMVA standard).
+    /// Whether a name fits on the card (elements DDE, DDF and DDG of the AAMVA standard).
     package enum Truncation: String, Sendable {
         case truncated = "T"
         case complete = "N"

@@ -6,8 +6,8 @@ import Repositories
 /// What follows from an event: the one table.
 ///
 /// Inside the transaction the audit entry, the change notices and the security events are written. After the commit the
-/// same notices are applied to the memories and connections of this process (``ServingNode``), and of every other node that reads
-/// them, and the outbox is woken.
+/// same notices are applied to the memories and connections of this process (``ServingNode``), and of every other node
+/// that reads them. The outbox is woken.
 struct Consequence {
     var audit: AuditDraft?
     /// What every node must read anew, this one too.
