@@ -98,6 +98,8 @@ final class SQLiteWriter: Sendable {
         if let refusal { write.refuse(refusal) }
     }
 
+    private func begin() { state.withLock { begin(&$0) } }
+
     /// Has the connection carry out what is in line.
     private func begin(_ state: inout State) {
         state.isDraining = true
@@ -139,8 +141,16 @@ final class SQLiteWriter: Sendable {
 
     private func drain(_ connection: GRDB.Database) {
         while true {
-            if state.withLock({ $0.isDoubtful }), replaceConnection() { return }
+            // At once, so that readers see what the failed commit left behind.
+            if replaceIfDoubtful() != nil { return begin() }
             guard let batch = nextBatch() else { return }
+            // And again for a write that came during an attempt that failed: the disk may have recovered since.
+            if let queue = replaceIfDoubtful() {
+                return queue.asyncWriteWithoutTransaction { replacement in
+                    self.commit(batch, on: replacement)
+                    self.drain(replacement)
+                }
+            }
             commit(batch, on: connection)
             let isDue = state.withLock { state in
                 guard ContinuousClock.now - state.optimized >= optimizeInterval else { return false }
@@ -151,19 +161,16 @@ final class SQLiteWriter: Sendable {
         }
     }
 
-    /// Leaves the rest to a new connection; `false` where none can be had yet.
-    private func replaceConnection() -> Bool {
-        guard let reopen, let queue = try? reopen() else { return false }
+    /// A new connection in the place of one that has failed; `nil` if there is no need, or none can be had yet.
+    private func replaceIfDoubtful() -> DatabaseQueue? {
+        guard state.withLock({ $0.isDoubtful }), let reopen, let queue = try? reopen() else { return nil }
         let former = state.withLock { state in
-            defer {
-                (state.queue, state.isDoubtful) = (queue, false)
-                begin(&state)
-            }
+            defer { (state.queue, state.isDoubtful) = (queue, false) }
             return state.queue
         }
         // It is this connection's own queue that runs here, and cannot wait for itself.
         DispatchQueue.global().async { try? former.letGo() }
-        return true
+        return queue
     }
 
     private func nextBatch() -> [PendingWrite]? {
