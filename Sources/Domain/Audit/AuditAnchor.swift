@@ -2,19 +2,20 @@ import Crypto
 import Encoding
 import Foundation
 
-/// Where the audit log begins since its oldest entries were purged: the service signs that they held up to this entry, and
-/// that they are gone by its policy. Without it a log that lacks its beginning was tampered with.
+/// The start of the audit log after its oldest entries were purged. The service signs that the chain was intact up to
+/// this entry, and that the entries were deleted by policy. A log that lacks its beginning without an anchor was
+/// tampered with.
 ///
 /// Its signed form is that of ``AuditCheckpoint`` with another `typ`, payload `digest`, `iat`, `seq`.
 package struct AuditAnchor: Sendable, Equatable {
     /// The last entry that was purged.
     package let sequence: Int64
-    /// That entry's digest, which the next one follows.
+    /// The digest of that entry, which the next entry chains to.
     package let digest: Digest256
     /// When it was signed, in whole seconds.
     package let at: Date
 
-    /// The header's `typ`: a checkpoint is no leave to purge.
+    /// The header's `typ`: a checkpoint does not permit a purge.
     package static let type = "countersign-audit-anchor+jwt"
 
     package init(sequence: Int64, digest: Digest256, at: Date) {
@@ -33,7 +34,7 @@ package struct AuditAnchor: Sendable, Equatable {
             type: Self.type, by: key, keyID: keyID)
     }
 
-    /// Reads a signed form.
+    /// Verifies and parses a signed form.
     ///
     /// - Parameter keys: the service's public keys, present and past, by thumbprint.
     /// - Throws: ``AuditCheckpoint/Fault``.
@@ -43,14 +44,14 @@ package struct AuditAnchor: Sendable, Equatable {
         self.init(sequence: statement.sequence, digest: statement.digest, at: statement.at)
     }
 
-    /// Holds a checkpoint that came from elsewhere against it; one for a later entry is held against the chain.
+    /// Compares it with a checkpoint from elsewhere. One for a later entry must be compared with the chain.
     ///
-    /// - Throws: ``AuditDefect`` `purged` for an earlier entry, of which nothing is left to verify by, or `rewritten`.
+    /// - Throws: ``AuditDefect`` `purged` for an earlier entry, which can no longer be verified, or `rewritten`.
     package func admit(_ checkpoint: AuditCheckpoint) throws(AuditDefect) {
         guard checkpoint.sequence >= sequence else { throw .purged(checkpoint.sequence, through: sequence) }
         if checkpoint.sequence == sequence { try chain.witness(checkpoint) }
     }
 
-    /// The chain that goes on behind it.
+    /// The chain that continues after it.
     package var chain: AuditChain { AuditChain(sequence: sequence, digest: digest, signed: sequence) }
 }

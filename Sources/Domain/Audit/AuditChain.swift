@@ -1,8 +1,8 @@
 import Crypto
 import Encoding
 
-/// The audit log's hash chain, as far as it was walked: what chains entries, and what finds that any of them was changed,
-/// taken out, put in, moved or cut off.
+/// The audit log's hash chain, up to the last entry that was read. It chains new entries, and detects entries that
+/// were changed, deleted, inserted, moved or cut off.
 package struct AuditChain: Sendable, Equatable {
     /// The number of the last entry; 0 before the first.
     package private(set) var sequence: Int64
@@ -11,26 +11,26 @@ package struct AuditChain: Sendable, Equatable {
     /// The number of the last entry that a checkpoint covers; 0 if there is none.
     package private(set) var signed: Int64
 
-    /// What the first entry follows: the digest of the label `countersign audit chain`.
+    /// What the first entry chains to: the digest of the label `countersign audit chain`.
     package static let origin = Digest256.of("countersign audit chain")
 
-    /// A chain that was walked up to some entry; without arguments one that has none yet.
+    /// A chain up to some entry; by default an empty one.
     package init(sequence: Int64 = 0, digest: Digest256 = AuditChain.origin, signed: Int64 = 0) {
         self.sequence = sequence
         self.digest = digest
         self.signed = signed
     }
 
-    /// Chains an entry behind the last one.
+    /// Chains an entry to the last one.
     package mutating func append(_ entry: AuditEntry) -> AuditLink {
         sequence += 1
         digest = entry.digest(sequence: sequence, after: digest)
         return AuditLink(sequence: sequence, entry: entry, digest: digest)
     }
 
-    /// Goes on to the next entry of a log that is being verified.
+    /// Verifies the next entry.
     ///
-    /// - Throws: ``AuditDefect`` `missing` or `altered`, with the entry's number; the chain then stays where it was.
+    /// - Throws: ``AuditDefect`` `missing` or `altered`, with the entry's number; the chain is then unchanged.
     package mutating func accept(_ link: AuditLink) throws(AuditDefect) {
         let next = sequence + 1
         guard link.sequence == next else {
@@ -41,9 +41,9 @@ package struct AuditChain: Sendable, Equatable {
         digest = link.digest
     }
 
-    /// Holds a checkpoint against the chain, which must have arrived at the entry that it covers.
+    /// Verifies a stored checkpoint against the chain, whose last entry must be the covered one.
     ///
-    /// - Parameter filed: the number under which the log keeps it.
+    /// - Parameter filed: the entry's number under which the log stores it.
     /// - Throws: ``AuditDefect``.
     package mutating func accept(
         checkpoint token: String, filed: Int64, keys: [String: P256.Signing.PublicKey]
@@ -63,7 +63,7 @@ package struct AuditChain: Sendable, Equatable {
         signed = checkpoint.sequence
     }
 
-    /// Holds a checkpoint that came from elsewhere, such as an earlier export, against the chain.
+    /// Compares a checkpoint from elsewhere, such as an earlier export, with the chain.
     ///
     /// - Throws: ``AuditDefect`` `truncated` or `rewritten`.
     package func witness(_ checkpoint: AuditCheckpoint) throws(AuditDefect) {
@@ -72,32 +72,32 @@ package struct AuditChain: Sendable, Equatable {
     }
 }
 
-/// What is wrong with an audit log, and at which entry.
+/// A defect of an audit log, and the entry where it was found.
 package enum AuditDefect: Error, Sendable, Equatable {
-    /// There is no entry of this number, though there are later ones.
+    /// The entry with this number is missing, though there are later ones.
     case missing(Int64)
-    /// The entry is not what was chained under this number, or cannot be read.
+    /// The entry is not the one that was chained under this number, or cannot be parsed.
     case altered(Int64)
-    /// The log ends behind the first entry, though a checkpoint or the log's head says that it went on.
+    /// The log ends after the first entry, though a checkpoint or the log's head names a later one.
     case truncated(after: Int64, signed: Int64)
-    /// The chain holds in itself, but its entries between two numbers are not those that were signed.
+    /// The chain is consistent, but its entries between two numbers are not those that were signed.
     case rewritten(after: Int64, through: Int64)
-    /// The checkpoint kept for this entry was not signed by the service, or not for this entry.
+    /// The stored checkpoint for this entry was not signed by the service, or covers another entry.
     case checkpointForged(Int64)
-    /// The checkpoint for this entry, which a later one names, is not there.
+    /// The checkpoint for this entry is missing, though a later one names it.
     case checkpointMissing(Int64)
-    /// The checkpoint for this entry is signed by a key that is not at hand.
+    /// The checkpoint for this entry is signed by an unknown key.
     case checkpointKeyUnknown(Int64, keyID: String)
-    /// The head of the log is not its last entry, which is this one.
+    /// The log's head differs from its last entry, which is this one.
     case head(Int64)
-    /// The log begins behind this entry, and the service has not signed that it may.
+    /// The log begins after this entry, without a signed anchor that permits it.
     case anchorForged(Int64)
-    /// A checkpoint from elsewhere is for an entry that was purged, as all up to another one were.
+    /// A checkpoint from elsewhere covers a purged entry; all up to `through` were purged.
     case purged(Int64, through: Int64)
 }
 
 extension AuditDefect: CustomStringConvertible {
-    /// One sentence for whoever verifies the log.
+    /// One sentence for the person who verifies the log.
     package var description: String {
         switch self {
         case .missing(let number): "entry \(number) is missing"
@@ -117,7 +117,7 @@ extension AuditDefect: CustomStringConvertible {
         }
     }
 
-    /// The number of the entry that the defect was found at.
+    /// The number of the entry where the defect was found.
     package var sequence: Int64 {
         switch self {
         case .missing(let number), .altered(let number), .checkpointForged(let number), .checkpointMissing(let number),

@@ -2,21 +2,21 @@ import Crypto
 import Encoding
 import Foundation
 
-/// What the service signs of the audit log: up to this entry the chain has this digest.
+/// A signed statement about the audit log: up to this entry the chain has this digest.
 ///
-/// Its signed form is a compact JWS (RFC 7515, ES256 of RFC 7518 §3.4) by the key that `/.well-known/jwks.json` names,
-/// header `alg`, `kid`, `typ`, payload `digest`, `iat`, `prev`, `seq`.
+/// Its signed form is a compact JWS (RFC 7515, ES256 of RFC 7518 §3.4) by the service key in
+/// `/.well-known/jwks.json`. The header is `alg`, `kid`, `typ`, the payload `digest`, `iat`, `prev`, `seq`.
 package struct AuditCheckpoint: Sendable, Equatable {
     /// The last entry that it covers.
     package let sequence: Int64
     /// That entry's digest.
     package let digest: Digest256
-    /// The entry of the checkpoint before it, 0 if it is the first: a checkpoint that was taken out leaves a gap.
+    /// The entry of the checkpoint before it, 0 for the first. A deleted checkpoint thus leaves a gap.
     package let previous: Int64
     /// When it was signed, in whole seconds.
     package let at: Date
 
-    /// The header's `typ`: a token of another purpose by the same key is no checkpoint.
+    /// The header's `typ`: no token of another purpose by the same key is accepted.
     package static let type = "countersign-audit-checkpoint+jwt"
 
     package init(sequence: Int64, digest: Digest256, previous: Int64, at: Date) {
@@ -37,15 +37,15 @@ package struct AuditCheckpoint: Sendable, Equatable {
         return try AuditStatement.sign(payload, type: Self.type, by: key, keyID: keyID)
     }
 
-    /// Why a signed form is none.
+    /// Why a signed form is not accepted.
     package enum Fault: Error, Sendable, Equatable {
-        /// It was not signed so, or not at all.
+        /// The signature or the content is wrong.
         case forged
-        /// It names a key that is not at hand.
+        /// It names an unknown key.
         case unknownKey(String)
     }
 
-    /// Reads a signed form.
+    /// Verifies and parses a signed form.
     ///
     /// - Parameters:
     ///   - token: a compact JWS of at most 2 KiB.

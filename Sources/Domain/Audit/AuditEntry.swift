@@ -2,11 +2,12 @@ import Crypto
 import Encoding
 import Foundation
 
-/// One act in the audit log: what was done to what, by whom, when and why. It holds ids and codes, no personal datum.
+/// One act in the audit log: what was done to what, by whom, when and why. It contains ids and codes, no personal
+/// data.
 package struct AuditEntry: Sendable, Equatable {
     /// The entry's own name, a UUID in lower case.
     package let id: String
-    /// When, in milliseconds since 1970. Not a `Date`: each of the 64 bits counts for the digest.
+    /// When, in milliseconds since 1970. Not a `Date`, because the digest needs all 64 bits exactly.
     package let milliseconds: Int64
     /// What was done, such as `certificate_revoked`.
     package let event: String
@@ -14,7 +15,7 @@ package struct AuditEntry: Sendable, Equatable {
     package let subject: String
     /// Who did it: `device <id>`, `user <id>`, `provider <id>`, `admin <operating system user>` or `service`.
     package let actor: String
-    /// More ids, if one subject does not say it all.
+    /// More ids, if the subject alone is not enough.
     package let detail: String?
     package let reason: String?
 
@@ -32,9 +33,9 @@ package struct AuditEntry: Sendable, Equatable {
     }
 
     /// The entry's digest in the chain: SHA-256 (FIPS 180-4) over the label `countersign audit entry`, the digest of
-    /// the entry before it, and the fields number, id, time, event, subject, actor, detail and reason. A field is a
-    /// byte 0 if it is absent, else a byte 1, its length in four bytes, highest first, and its UTF-8 form; numbers
-    /// are written in decimal.
+    /// the entry before it, and its fields. The fields are number, id, time, event, subject, actor, detail and
+    /// reason. A field is a byte 0 if it is absent. Else it is a byte 1, its length in four bytes, big-endian, and
+    /// its UTF-8 form. Numbers are written in decimal.
     ///
     /// - Parameters:
     ///   - sequence: the entry's number in the chain, from 1 on.

@@ -1,7 +1,8 @@
-/// Why something was done, as the audit log keeps it for years: a code or the number of a ticket, such as `user_request`
-/// or `ticket:4711`.
+/// Why something was done, as the audit log keeps it for years: a code or the number of a ticket, such as
+/// `user_request` or `ticket:4711`.
 ///
-/// It has no spaces and no long runs of digits: a sentence, which would sooner or later name a person, and a telephone
+/// It has no spaces and no long runs of digits, so no sentence, telephone number or document number fits. Remarks
+/// about a person belong where they are sealed and can be erased.
 /// or document number do not fit in. What has to be said of a person is said where it is sealed and can be erased.
 package struct AuditReason: Sendable, Equatable, ExpressibleByStringLiteral {
     package let text: String
@@ -11,7 +12,7 @@ package struct AuditReason: Sendable, Equatable, ExpressibleByStringLiteral {
     /// The longest run of digits.
     static let maximumDigits = 6
 
-    /// Reads 1 to 64 ASCII letters, digits and `- _ . : / #`, at most six digits in a row; `nil` for anything else.
+    /// Parses 1 to 64 ASCII letters, digits and `- _ . : / #`, at most six digits in a row; `nil` for anything else.
     package init?(_ text: String) {
         var digits = 0
         for byte in text.utf8 {
@@ -22,7 +23,7 @@ package struct AuditReason: Sendable, Equatable, ExpressibleByStringLiteral {
             case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
                 UInt8(ascii: "_"), UInt8(ascii: ":"), UInt8(ascii: "#"):
                 digits = 0
-            // What people put between the digits of a number does not break the run.
+            // Separators that people write between the digits of a number do not end the run.
             case UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "/"): break
             default: return nil
             }
@@ -31,7 +32,7 @@ package struct AuditReason: Sendable, Equatable, ExpressibleByStringLiteral {
         self.text = text
     }
 
-    /// A code that stands in the source.
+    /// A constant of the source.
     package init(stringLiteral text: StaticString) {
         self.text = text.description
     }

@@ -2,8 +2,8 @@ import Crypto
 import Encoding
 import Foundation
 
-/// What the service says of the audit log, signed: a compact JWS (RFC 7515, ES256 of RFC 7518 §3.4) by the key that
-/// `/.well-known/jwks.json` names, header `alg`, `kid`, `typ`. It holds a log at one of its entries.
+/// A signed statement about the audit log at one of its entries. It is a compact JWS (RFC 7515, ES256 of RFC 7518
+/// §3.4) by the service key in `/.well-known/jwks.json`, with the header `alg`, `kid`, `typ`.
 enum AuditStatement {
     /// The signed form.
     ///
@@ -18,7 +18,7 @@ enum AuditStatement {
         return "\(input).\(Base64URL.encode(signature.rawRepresentation))"
     }
 
-    /// The payload of a signed form of at most 2 KiB, and what every statement has.
+    /// Verifies a signed form of at most 2 KiB. Returns the payload and the members of every statement.
     static func open(
         _ token: String, type: String, keys: [String: P256.Signing.PublicKey]
     ) throws(AuditCheckpoint.Fault) -> (payload: JSONValue, sequence: Int64, digest: Digest256, at: Date) {

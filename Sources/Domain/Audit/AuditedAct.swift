@@ -1,11 +1,11 @@
-/// An act that the audit log keeps, and from which nothing else follows. Details are ids and codes, no personal datum.
+/// An act that is audited and has no other consequence. Details are ids and codes, no personal data.
 package enum AuditedAct: Sendable {
     case certificateIssued(serial: String)
     case webhookSet(ProviderID, by: ProviderKeyID)
     case webhookRemoved(ProviderID, by: ProviderKeyID)
     case phoneVerified(UserID)
     case phoneFrozen(UserID)
-    /// The name is that of a prefix, a network or a provider.
+    /// `name` is that of a prefix, a network or a provider.
     case phoneSendsStopped(name: String)
     case phoneSendsResumed(name: String)
     case identityVerified(UserID, detail: String)

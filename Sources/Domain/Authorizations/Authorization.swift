@@ -1,15 +1,15 @@
 import Encoding
 import Foundation
 
-/// What an authorization to message is at: the types of row of the product's `u2uAuthorizations`, and what else may
-/// become of one.
+/// The state of an authorization to message. The raw values are the row types of the product's `u2uAuthorizations`,
+/// and further final states.
 package enum AuthorizationState: String, Sendable, CaseIterable {
-    /// It was asked for and not answered yet.
+    /// It was requested and not answered yet.
     case request = "REQUEST"
-    /// The asked person agreed: both may message each other.
+    /// The recipient agreed: both may message each other.
     case approval = "APPROVAL"
     case rejected = "REJECTED"
-    /// One of the two took it back.
+    /// One of the two withdrew it.
     case cancelled = "CANCELLED"
     case expired = "EXPIRED"
     /// The company banned one of the two.
@@ -25,7 +25,7 @@ package enum AuthorizationState: String, Sendable, CaseIterable {
         case expire
         case ban
 
-        /// The state that the event brings about, if it is allowed.
+        /// The state after the event, if the event is allowed.
         package var outcome: AuthorizationState {
             switch self {
             case .request: .request
@@ -38,17 +38,17 @@ package enum AuthorizationState: String, Sendable, CaseIterable {
         }
     }
 
-    /// What an event does to an authorization.
+    /// The effect of an event on an authorization.
     package enum Move: Sendable, Equatable {
-        /// It goes over into another state.
+        /// It changes to another state.
         case to(AuthorizationState)
-        /// It is there already: whoever repeats a call is told the same.
+        /// It is in that state already: a repeated call gets the same answer.
         case stays
-        /// The present state forbids it.
+        /// The current state forbids it.
         case forbidden
     }
 
-    /// The move that an event makes; from `nil`, if there is no authorization yet, only a request leads anywhere.
+    /// The effect of an event; without an authorization (`nil`) only a request is allowed.
     package static func move(from state: AuthorizationState?, on event: Event) -> Move {
         guard let state else { return event == .request ? .to(.request) : .forbidden }
         if event.outcome == state { return .stays }
@@ -60,38 +60,38 @@ package enum AuthorizationState: String, Sendable, CaseIterable {
         }
     }
 
-    /// Whether it can still become, or is, a permission.
+    /// Whether it is a permission, or can still become one.
     package var isOpen: Bool { self == .request || self == .approval }
 }
 
-/// One user's wish to message another of the same provider, and what became of it.
+/// One user's request to message another user of the same provider, and its state.
 package struct Authorization: Sendable, Equatable {
-    /// Its name, made by the asking app.
+    /// Its id, made by the requester's app.
     package let id: AuthorizationID
     /// The provider that both are users of.
     package let providerID: ProviderID
-    /// Who asked; `nil` once that person was erased.
+    /// The requester; `nil` after that user's erasure.
     package let requesterID: UserID?
-    /// Who was asked; `nil` if there is no such user, which the requester is not told.
+    /// The recipient; `nil` if there is no such user, which the requester does not learn.
     package let recipientID: UserID?
-    /// A keyed digest of whom the requester named, known or not.
+    /// A keyed digest of the address that the requester named, known or not.
     package let target: Digest256
-    /// Whether the asked person may ever see it: not if the requester was blocked.
+    /// Whether the recipient may ever see it: not if the requester was blocked.
     package var isDelivered: Bool
-    /// What the store says; ``state(now:)`` adds what the clock says.
+    /// The stored state; ``state(now:)`` also considers the clock.
     package var state: AuthorizationState
-    /// When it was asked for.
+    /// When it was requested.
     package let createdAt: Date
     /// When an unanswered request ends.
     package let expiresAt: Date
     /// When the state was entered.
     package var changedAt: Date
-    /// Whom the requester named, and the event, as the requester's app wrote them; sealed under the requester's key.
+    /// The named address, as the requester's app wrote it; sealed under the requester's key.
     package let sealedTo: [UInt8]?
-    /// The event that the request is about; `nil` if none was named.
+    /// The event that the request is about, sealed under the requester's key; `nil` if none was named.
     package let sealedEvent: [UInt8]?
 
-    /// Joins the parts, as read from a row or decided at asking.
+    /// Memberwise, from a stored row or for a new request.
     package init(
         id: AuthorizationID, providerID: ProviderID, requesterID: UserID?, recipientID: UserID?, target: Digest256,
         isDelivered: Bool, state: AuthorizationState, createdAt: Date, expiresAt: Date, changedAt: Date,
@@ -111,25 +111,25 @@ package struct Authorization: Sendable, Equatable {
         self.sealedEvent = sealedEvent
     }
 
-    /// The state at a moment: an unanswered request past its time is expired, whether or not anybody wrote so.
+    /// The state at `now`: an unanswered request past its time is expired, whatever the stored state.
     package func state(now: Date) -> AuthorizationState {
         state == .request && now >= expiresAt ? .expired : state
     }
 
-    /// The string by which both apps know that they may message each other, `<requester> -> <recipient>`; `nil` while it
-    /// permits nothing. It permits both directions.
+    /// The string by which both apps know that they may message each other, `<requester> -> <recipient>`. It permits
+    /// both directions. `nil` unless the authorization is approved.
     package var grant: String? {
         guard state == .approval, let requesterID, let recipientID else { return nil }
         return "\(requesterID) -> \(recipientID)"
     }
 
-    /// On which side of it a user is; `nil` for a stranger, and for an asked person who is never to see it.
+    /// Which side of it a user is on; `nil` for a stranger, and for a recipient who may never see it.
     package func box(of user: UserID) -> AuthorizationBox? {
         if user == requesterID { return .outgoing }
         return user == recipientID && isDelivered ? .incoming : nil
     }
 
-    /// The authorization after an event; `nil` if the event was there before.
+    /// The authorization after an event; `nil` if the event had happened before.
     ///
     /// - Throws: ``Refusal`` `conflict` with the state that forbids it, `gone` if nobody answered in time.
     package func after(_ event: AuthorizationState.Event, now: Date) throws(Refusal) -> Authorization? {
@@ -148,8 +148,7 @@ package struct Authorization: Sendable, Equatable {
         }
     }
 
-    /// Refuses a new request to the same person while this one forbids it: while it is open, and for some time after it
-    /// was declined.
+    /// Refuses a new request to the same recipient while this one is open, and for some time after it was declined.
     ///
     /// - Throws: ``Refusal`` `conflict` with the state.
     package func requireAskableAgain(now: Date, policy: AuthorizationPolicy) throws(Refusal) {
@@ -168,20 +167,20 @@ package struct Authorization: Sendable, Equatable {
     }
 }
 
-/// Which side of an authorization a user is on.
+/// The side of an authorization that a user is on.
 package enum AuthorizationBox: String, Sendable, CaseIterable {
     case incoming = "in"
     case outgoing = "out"
 }
 
-/// Whom a request is addressed to, as the asking app names the person.
+/// The recipient of a request, as the requester's app names the user.
 package enum AuthorizationAddress: Sendable, Equatable {
-    /// By the service's own name.
+    /// By the service's user id.
     case user(UserID)
-    /// By provider and the provider's own name for the user.
+    /// By provider and the provider's own id of the user.
     case address(Slug, externalID: String)
 
-    /// Reads a user id or an address.
+    /// Parses a user id or an address.
     ///
     /// - Throws: ``Refusal`` `malformed_request`.
     package init(_ text: String) throws(Refusal) {
@@ -199,7 +198,7 @@ package enum AuthorizationAddress: Sendable, Equatable {
         self = .address(slug, externalID: String(parts[1]))
     }
 
-    /// The one form in which equal addresses are equal texts.
+    /// The canonical form: equal addresses have equal texts.
     package var text: String {
         switch self {
         case .user(let id): id.description
@@ -208,14 +207,14 @@ package enum AuthorizationAddress: Sendable, Equatable {
     }
 }
 
-/// A row of the product's `u2uAuthorizations`: that an authorization entered a state, and whether its person was notified.
+/// A row of the product's `u2uAuthorizations`: an authorization entered a state, and whether the user was notified.
 package struct AuthorizationRow: Sendable, Equatable {
     package let authorizationID: AuthorizationID
     package let type: AuthorizationState
     package let at: Date
-    /// Who is to be told by a push; `nil` if nobody is.
+    /// The user to notify by a push; `nil` for nobody.
     package let recipientID: UserID?
-    /// Whether the push was handed over; `nil` if nobody is to be told.
+    /// Whether the push was sent; `nil` if nobody is to be notified.
     package let isSent: Bool?
 
     package init(
@@ -228,8 +227,8 @@ package struct AuthorizationRow: Sendable, Equatable {
         self.isSent = isSent
     }
 
-    /// The row that says that an authorization entered its state. The asked person is told of a request that may be
-    /// seen, the requester of the answer.
+    /// The row for an authorization that entered its state. The recipient is notified of a request that may be seen,
+    /// the requester of the answer.
     package init(of authorization: Authorization) {
         let recipient: UserID? =
             switch authorization.state {

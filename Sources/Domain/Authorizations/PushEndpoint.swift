@@ -1,13 +1,14 @@
-/// An app on a device as Amazon SNS addresses it: an ARN whose resource is `endpoint/<platform>/<application>/<id>`.
+/// An app on a device, by the ARN of its Amazon SNS endpoint. The resource is
+/// `endpoint/<platform>/<application>/<id>`.
 package struct PushEndpoint: Hashable, Sendable, CustomStringConvertible {
     package let arn: String
 
-    /// The longest ARN that is read, in bytes.
+    /// The longest accepted ARN, in bytes.
     private static let maximumLength = 512
 
-    /// Takes an endpoint of one of the platform applications that policy names.
+    /// Takes an endpoint of one of the platform applications that the policy names.
     ///
-    /// Any other would let a stranger have this service call into an account that is not its operator's.
+    /// With any other, a stranger could make this service call into an account that is not its operator's.
     ///
     /// - Parameter applications: their ARNs, `arn:aws:sns:<region>:<account>:app/<platform>/<application>`.
     /// - Throws: ``Refusal`` `malformed_request`.
@@ -25,7 +26,7 @@ package struct PushEndpoint: Hashable, Sendable, CustomStringConvertible {
         self.arn = arn
     }
 
-    /// Takes an endpoint that was checked before, from the store.
+    /// Takes an endpoint from the store, which was checked before.
     package init(stored arn: String) {
         self.arn = arn
     }
@@ -40,7 +41,7 @@ package struct PushEndpoint: Hashable, Sendable, CustomStringConvertible {
         return resource.count == 3 && resource[0] == "app" && resource.dropFirst().allSatisfy(isIdentifier)
     }
 
-    /// The application and no more: an endpoint's id is its holder's.
+    /// The application without the endpoint's id, which belongs to the user.
     package var description: String {
         String(arn[..<(arn.lastIndex(of: "/") ?? arn.startIndex)]) + "/…"
     }

@@ -1,8 +1,8 @@
-/// One check of an identity card and what came of it, as the holder of the card is told.
+/// One check of an identity card and its result, as the holder of the card sees it.
 package struct CardCheck: Sendable, Equatable {
     package let name: Name
     package let result: Result
-    /// One sentence; it holds no datum of the card, so that it may be kept and shown beside it.
+    /// One sentence without any data of the card, so that it may be stored and shown beside it.
     package let detail: String
 
     package init(_ name: Name, _ result: Result, _ detail: String) {
@@ -15,47 +15,47 @@ package struct CardCheck: Sendable, Equatable {
     package enum Name: String, Sendable, CaseIterable {
         /// The last day of validity has not passed.
         case unexpired
-        /// Born before issued before expired, and not issued in the future; a day of issue may be missing.
+        /// Born before issued before expired, and not issued in the future. The day of issue may be missing.
         case dateOrder = "date_order"
-        /// At least as old as the policy demands.
+        /// At least as old as the policy requires.
         case minimumAge = "minimum_age"
         /// The issuer number is known, and the country does not contradict it.
         case issuer
-        /// Number, birthday, expiry and a name are there.
+        /// Number, birthday, expiry and a name are present.
         case mandatoryElements = "mandatory_elements"
-        /// The document number is one.
+        /// The document number is present and plausible.
         case documentNumber = "document_number"
-        /// The check digits of a machine readable zone fit.
+        /// The check digits of a machine readable zone are right.
         case checkDigits = "check_digits"
-        /// The number has a form that the jurisdiction gives out.
+        /// The number has a format that the jurisdiction issues.
         case numberFormat = "number_format"
         /// The postal code lies in the jurisdiction.
         case postalCode = "postal_code"
         /// The address lies in the jurisdiction that issued the card.
         case addressJurisdiction = "address_jurisdiction"
-        /// The name is the one under which the provider knows the user.
+        /// The name matches the user's name at the provider.
         case name
-        /// The address is where someone can live.
+        /// The address is a place where someone can live.
         case poBox = "po_box"
-        /// The text is written as the standard says.
+        /// The text follows the standard.
         case conformance
-        /// The issuer, if it can be asked, says the same.
+        /// The issuer confirms the data, if it can be queried.
         case issuerConfirmation = "issuer_confirmation"
-        /// Nobody else at the provider showed the document, or a card of the person.
+        /// Nobody else at the provider has shown the document, or a card of the same person.
         case uniqueness
-        /// The card is of the person whose card the user was verified by before.
+        /// The card is of the same person as the card that verified the user before.
         case samePerson = "same_person"
 
-        /// Those that the card and the policy decide alone: all but what the issuer and other cards say.
+        /// The checks that need only the card and the policy: all but those of the issuer and of other cards.
         package static let ofTheCard = allCases.filter {
             $0 != .issuerConfirmation && $0 != .uniqueness && $0 != .samePerson
         }
 
-        /// Those of which policy says whether their failure sends a card to review. Another person's card goes there by
-        /// any policy.
+        /// The checks for which the policy decides whether a failure sends a card to review. Another person's card
+        /// goes to review under every policy.
         package static let reviewable = allCases.filter { !$0.isHard && $0 != .samePerson }
 
-        /// Whether a card that fails is rejected; a failure of any other check is only reported or sent to review.
+        /// Whether a failure rejects the card; a failure of any other check is only reported or sent to review.
         package var isHard: Bool {
             switch self {
             case .unexpired, .dateOrder, .minimumAge, .issuer, .mandatoryElements, .documentNumber, .checkDigits: true
@@ -66,11 +66,11 @@ package struct CardCheck: Sendable, Equatable {
         }
     }
 
-    /// What came of a check.
+    /// The result of a check.
     package enum Result: String, Sendable, CaseIterable {
         case passed
         case failed
-        /// The card or the request holds nothing to check.
+        /// The card or the request has nothing to check.
         case notApplicable = "not_applicable"
     }
 }

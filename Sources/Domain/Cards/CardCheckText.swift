@@ -1,7 +1,7 @@
 import Encoding
 
 extension CardCheck {
-    /// Whether the document and the person are new to the provider; whose the others are is not said.
+    /// Whether the document and the person are new to the provider. The text does not name the other users.
     package static func uniqueness(sameDocument: [UserID], samePerson: [UserID]) -> CardCheck {
         if !sameDocument.isEmpty {
             return CardCheck(.uniqueness, .failed, "Another user of the app has shown this document.")
@@ -36,7 +36,7 @@ extension CardCheck {
     /// ``json(_:)`` as text.
     package static func jsonText(_ checks: [CardCheck]) -> String { json(checks).jsonText }
 
-    /// Reads ``jsonText(_:)``; what this version does not know is left out.
+    /// Parses ``jsonText(_:)``; checks that this version does not know are left out.
     package static func list(jsonText: String) -> [CardCheck] {
         guard case .array(let values)? = try? StrictJSON.parse(Array(jsonText.utf8)) else { return [] }
         return values.compactMap { value in

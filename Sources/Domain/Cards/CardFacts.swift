@@ -1,6 +1,6 @@
 import Encoding
 
-/// What is kept of a card once it was evaluated: what fills the user's row, and what its holder is shown.
+/// What is kept of an evaluated card: the data for the user's row and for display to the holder.
 package struct CardFacts: Sendable, Equatable, Confidential {
     /// The form that the card was read from.
     package let source: IdentityCard.Source
@@ -8,16 +8,16 @@ package struct CardFacts: Sendable, Equatable, Confidential {
     package let kind: IdentityCard.Kind
     /// The holder's name in the order of speech.
     package let fullName: String
-    /// The same in parts; `nil` of cards that were kept before parts were.
+    /// The name in parts; `nil` for cards that were stored before parts were.
     package let name: PersonName?
     /// The holder's birthday.
     package let dateOfBirth: CalendarDate
-    /// Where the holder lives; `nil` if the card does not say, or no more.
+    /// Where the holder lives; `nil` if the card does not say, or if the address was purged.
     package private(set) var address: PostalAddress?
     /// The normalised document number; `nil` if it was dropped after the card was archived.
     package private(set) var documentNumber: String?
-    /// In a dropped number's place, the blind indexes of the document by which bans still reach it: one for each kind of
-    /// card that can have the number, under each version of the index key. Empty while the number is there.
+    /// The blind indexes by which bans still find a document whose number was dropped. There is one for each kind of
+    /// card that can have the number, under each version of the index key. Empty while the number is stored.
     package private(set) var documentIndexes: [DocumentIndex] = []
     /// The last characters of the number, which may be shown.
     package let lastFour: String
@@ -38,7 +38,7 @@ package struct CardFacts: Sendable, Equatable, Confidential {
             self.digest = digest
         }
 
-        /// Reads ``text``; `nil` for anything else.
+        /// Parses ``text``; `nil` for anything else.
         init?(_ text: String) {
             let parts = text.split(separator: " ", omittingEmptySubsequences: false)
             guard parts.count == 2, let version = Int(parts[0]), let bytes = Base64URL.decode(parts[1].utf8),
@@ -51,7 +51,7 @@ package struct CardFacts: Sendable, Equatable, Confidential {
         var text: String { "\(version) \(digest.base64URL)" }
     }
 
-    /// Takes them from a card; `nil` if the card lacks what a proof rests on, which a hard check says too.
+    /// Takes the facts of a card; `nil` if the card lacks a mandatory one, which a hard check reports too.
     package init?(_ card: IdentityCard) {
         guard let dateOfBirth = card.dateOfBirth, let expiresOn = card.expiresOn, !card.name.full.isEmpty,
             !card.normalisedNumber.isEmpty
@@ -59,7 +59,7 @@ package struct CardFacts: Sendable, Equatable, Confidential {
         source = card.source
         kind = card.kind
         fullName = card.name.full
-        // Whether a name was cut off matters to who compares it with the account's, at once.
+        // The comparison with the account's name needs to know at once whether the card's name was cut off.
         name = PersonName(
             family: card.name.family, given: card.name.given, middle: card.name.middle, suffix: card.name.suffix)
         self.dateOfBirth = dateOfBirth
@@ -87,7 +87,7 @@ package struct CardFacts: Sendable, Equatable, Confidential {
         ]).jsonText
     }
 
-    /// Reads ``jsonText``; `nil` for anything else.
+    /// Parses ``jsonText``; `nil` for anything else.
     package init?(jsonText: String) {
         guard let value = try? StrictJSON.parse(Array(jsonText.utf8)),
             let source = value["source"]?.text.flatMap(IdentityCard.Source.init),
@@ -119,9 +119,9 @@ package struct CardFacts: Sendable, Equatable, Confidential {
         self.expiresOn = expiresOn
     }
 
-    /// The same without some of it.
+    /// A copy without the dropped data.
     ///
-    /// - Parameter indexes: what is to stand in the number's place, if that is dropped now.
+    /// - Parameter indexes: what replaces the number, if it is dropped now.
     package func without(_ dropped: Set<ArchivedDatum>, keeping indexes: [DocumentIndex]) -> CardFacts {
         var facts = self
         if dropped.contains(.postalAddress) { facts.address = nil }

@@ -1,13 +1,13 @@
-/// One datum as it is on a card: where a property of an ``IdentityCard`` comes from.
+/// One element as it is on a card: the source of a property of an ``IdentityCard``.
 package struct CardField: Sendable, Equatable, Confidential {
     /// The data element: three characters such as `DCS` on an AAMVA card, the standard's name of the field in a machine
     /// readable zone.
     package let element: String
-    /// The value exactly as written; whoever shows it must expect control characters.
+    /// The value exactly as written; it may contain control characters.
     package let raw: String
-    /// The part of the card that holds it: subfile `DL`, `ID`, `EN` or `Zx`, or `TD1`, `TD2`, `TD3`.
+    /// The part of the card that contains it: subfile `DL`, `ID`, `EN` or `Zx`, or `TD1`, `TD2`, `TD3`.
     package let subfile: String
-    /// What it was read as; `nil` for optional and jurisdiction elements that no property stands for.
+    /// The property that it was read as; `nil` for optional and jurisdiction elements without one.
     package let property: CardProperty?
 
     package init(element: String, raw: String, subfile: String, property: CardProperty?) {

@@ -1,7 +1,7 @@
-/// What an identity card says, whichever form it was read from. Nothing in it is proved: a barcode or a machine readable
-/// zone can be written by anyone, and how far it proves anything is said by ``Assurance``.
+/// The data of an identity card, whichever form it was read from. None of it is proved: anyone can write a barcode or
+/// a machine readable zone. ``Assurance`` says how far a card proves anything.
 package struct IdentityCard: Sendable, Equatable, Confidential {
-    /// From what it was read.
+    /// The form it was read from.
     package let source: Source
     /// What kind of document it is.
     package let kind: Kind
@@ -25,16 +25,16 @@ package struct IdentityCard: Sendable, Equatable, Confidential {
     package var country: String?
     /// The holder's nationality; only a machine readable zone states it.
     package var nationality: String?
-    /// What tells this copy of the card from earlier ones of the same number (element DCF).
+    /// What distinguishes this copy of the card from earlier ones of the same number (element DCF).
     package var documentDiscriminator: String?
-    /// Whether it meets the REAL ID act's demands (element DDA).
+    /// Whether the card complies with the REAL ID act (element DDA).
     package var compliance: Compliance?
     /// Whether the holder's stay is limited in time (element DDD).
     package var isLimitedDuration: Bool?
-    /// Everything that was read, in the card's order, also what no property here stands for.
+    /// Everything that was read, in the card's order, including elements without a property here.
     package var fields: [CardField] = []
 
-    /// A card of which nothing more is known yet.
+    /// A card without data.
     package init(source: Source, kind: Kind) {
         self.source = source
         self.kind = kind
@@ -42,7 +42,7 @@ package struct IdentityCard: Sendable, Equatable, Confidential {
 
     /// The form that a card was read from.
     package enum Source: String, Sendable, CaseIterable {
-        /// The PDF417 barcode of North American cards, the tracks of a magnetic stripe in it among them.
+        /// The PDF417 barcode of North American cards, also one that contains magnetic stripe tracks.
         case aamva
         /// The machine readable zone of ICAO 9303.
         case mrz
@@ -52,7 +52,7 @@ package struct IdentityCard: Sendable, Equatable, Confidential {
 
     package enum Kind: String, Sendable, CaseIterable {
         case licence
-        /// An identity card that allows no driving.
+        /// An identity card that is no driving licence.
         case identification = "id"
         case passport
     }
@@ -70,8 +70,8 @@ package struct IdentityCard: Sendable, Equatable, Confidential {
         case material = "M"
     }
 
-    /// The number with capital letters, digits and the asterisk of Washington's older ones only: two ways of writing
-    /// one number are equal in it.
+    /// The number reduced to capital letters, digits and the asterisk of Washington's older numbers. Two spellings of
+    /// one number are equal in this form.
     package var normalisedNumber: String {
         String(
             decoding: documentNumber.utf8.compactMap { byte -> UInt8? in
@@ -84,7 +84,7 @@ package struct IdentityCard: Sendable, Equatable, Confidential {
             }, as: UTF8.self)
     }
 
-    /// What is shown of the number: its last four characters, and of a short one no more than half.
+    /// The part of the number that may be shown: the last four characters, but never more than half.
     package var lastFour: String {
         let number = normalisedNumber
         return String(number.suffix(min(4, (number.utf8.count + 1) / 2)))

@@ -1,12 +1,12 @@
-/// What a card's issuer, or a service that asks it, says of the data on a card.
+/// The answer of a card's issuer, or of a service that queries it.
 package enum IssuerConfirmation: Sendable, Equatable {
-    /// Every datum that was asked about matches.
+    /// Every queried datum matches.
     case confirmed
-    /// The issuer knows the document otherwise, or not at all; the names of what does not match.
+    /// The issuer has other data, or does not know the document; the names of what does not match.
     case contradicted([String])
     case unanswered
 
-    /// The check that says so.
+    /// The card check that reports the answer.
     package var check: CardCheck {
         switch self {
         case .confirmed: CardCheck(.issuerConfirmation, .passed, "The issuer's data match.")

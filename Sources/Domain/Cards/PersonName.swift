@@ -1,4 +1,4 @@
-/// A person's name as a card holds it: capital letters, cut off if they are too long for the card.
+/// A person's name as printed on a card: capital letters, cut off if they are too long for the card.
 package struct PersonName: Sendable, Equatable, Confidential {
     /// The family name (ICAO: primary identifier); `nil` if the card states none.
     package var family: String?

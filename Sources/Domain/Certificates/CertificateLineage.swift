@@ -1,4 +1,4 @@
-/// How the certificates of one device follow from each other.
+/// Which certificates of one device renewed which.
 package struct CertificateLineage: Sendable {
     private let certificates: [DeviceCertificate]
 
@@ -7,19 +7,19 @@ package struct CertificateLineage: Sendable {
         self.certificates = certificates.sorted { ($0.issuedAt, $0.serial) < ($1.issuedAt, $1.serial) }
     }
 
-    /// The renewals of a certificate, their renewals and so on, oldest first.
+    /// The renewals of a certificate, and theirs in turn, oldest first.
     package func successors(of serial: String) -> [DeviceCertificate] {
         descendants(of: [serial]).filter { $0.serial != serial }
     }
 
-    /// What is lost when the key of a certificate is in other hands: the certificates of that key, and all that were
-    /// renewed from one of them. Whoever holds the key could have had them made for keys of their own.
+    /// The certificates to revoke if the key of a certificate is stolen: all with that key, and all that were renewed
+    /// from one of them. The thief could have renewed them for other keys.
     package func compromised(by serial: String) -> [DeviceCertificate] {
         guard let key = certificates.first(where: { $0.serial == serial })?.keyHash else { return [] }
         return descendants(of: Set(certificates.filter { $0.keyHash == key }.map(\.serial)))
     }
 
-    /// These and all that follow from them. Each round adds one at least, so that it ends.
+    /// These certificates and all their renewals. Each round adds at least one, so the loop ends.
     private func descendants(of serials: Set<String>) -> [DeviceCertificate] {
         var found = serials
         while true {

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Who may get a certificate, and what it says: `Policies/certification.yaml`.
+/// Who may get a certificate, and its contents: `Policies/certification.yaml`.
 package struct CertificationPolicy: Sendable, Equatable {
     /// What a requester must pass before the authority signs.
     package enum Gate: String, Sendable, CaseIterable {
@@ -19,15 +19,15 @@ package struct CertificationPolicy: Sendable, Equatable {
     package var perHourPer56 = 60
     /// Certificates per hour for one IPv6 network of /48.
     package var perHourPer48 = 240
-    /// Certificates per hour for all together, if the gate is open.
+    /// Certificates per hour for all requesters together, if the gate is open.
     package var openPerHour = 3000
     /// Renewals in 24 hours for one device.
     package var renewalsPerDay = 3
-    /// The life of a certificate; never beyond the authority's own.
+    /// The lifetime of a certificate; it never exceeds the authority's own.
     package var validity: TimeInterval = 365 * 86_400
-    /// The certificate policy's object identifier (RFC 5280 §4.2.1.4); empty if certificates name none.
+    /// The certificate policy's object identifier (RFC 5280 §4.2.1.4); empty for none.
     package var policyOID = ""
-    /// The siteverify endpoint that verifies captchas.
+    /// The siteverify endpoint for captchas.
     package var captchaURL = ""
     /// The file that holds the siteverify secret.
     package var captchaSecretFile = ""

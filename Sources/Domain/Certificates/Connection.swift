@@ -1,6 +1,6 @@
-/// Where a device stands towards the service: the outer one of the protocol's two state machines.
+/// The connection state of a device: the outer one of the protocol's two state machines.
 package enum ConnectionState: String, Sendable, CaseIterable {
-    /// The device has no certificate that counts.
+    /// The device has no valid certificate.
     case uncertified
     /// The device has a certificate and no connection.
     case disconnected
@@ -15,11 +15,11 @@ package enum ConnectionState: String, Sendable, CaseIterable {
         case connect
         /// The connection ended, by either side.
         case disconnect
-        /// The certificate was revoked or superseded, or it ran out.
+        /// The certificate was revoked, superseded, or expired.
         case revoke
     }
 
-    /// The state after an event; `nil` where the protocol does not allow it.
+    /// The state after an event; `nil` if the protocol does not allow the event.
     package func after(_ event: Event) -> ConnectionState? {
         switch (self, event) {
         case (.uncertified, .certify): .disconnected
@@ -31,10 +31,10 @@ package enum ConnectionState: String, Sendable, CaseIterable {
     }
 }
 
-/// What a connection shows of itself, and what sessions it may carry.
+/// How sessions are attached to a connection.
 package enum AttachmentRule: String, Sendable, CaseIterable {
     /// A token shown on a new connection under the same certificate attaches its session.
     case implicit
-    /// A session is resumed first, on each connection.
+    /// A session must be resumed first, on each connection.
     case explicit
 }

@@ -1,11 +1,11 @@
-/// How many connections a process can keep, by the file descriptors that the system gives it.
+/// How many connections a process can have with its file descriptors.
 package enum ConnectionBudget {
-    /// Descriptors that are no connection of a listener: the store's, logs, senders, receivers of events.
+    /// Descriptors for other purposes: the store, logs, senders and receivers of events.
     package static let reserved = 256
-    /// With fewer connections on a listener a start makes no sense.
+    /// The fewest connections of a listener with which the process starts.
     package static let least = 64
 
-    /// The descriptors that two listeners with so many connections each, and one for probes, need.
+    /// The descriptors for two listeners with `connections` each, and one for probes.
     package static func descriptors(for connections: Int, probes: Int) -> Int {
         let (both, isTooMany) = connections.multipliedReportingOverflow(by: 2)
         let (sum, isMore) = both.addingReportingOverflow(reserved + probes)

@@ -1,10 +1,10 @@
 import Encoding
 
-/// Who holds the connections of one listener, and who gives way to whom.
+/// Counts the connections of one listener, and decides which one is closed for another.
 ///
-/// Times are nanoseconds of a clock that never runs backwards.
+/// Times are nanoseconds of a monotonic clock.
 package struct ConnectionCensus<ID: Hashable & Sendable>: Sendable {
-    /// How many may be open.
+    /// The largest numbers of open connections.
     package struct Limits: Sendable, Equatable {
         package let total: Int
         package let perAddress: Int
@@ -18,17 +18,17 @@ package struct ConnectionCensus<ID: Hashable & Sendable>: Sendable {
     }
 
     package enum Activity: Sendable, Equatable {
-        /// It has not ended its handshake.
+        /// The handshake is not complete.
         case handshaking(since: UInt64)
         case idle(since: UInt64)
         case busy
     }
 
-    /// Whether a connection is taken.
+    /// Whether a connection is accepted.
     package enum Verdict: Sendable, Equatable {
-        /// It is; another closes for it, if one is named.
+        /// Accepted; `inPlaceOf` names a connection to close for it, if one must be closed.
         case taken(inPlaceOf: ID?)
-        /// Those of its kind are all at work.
+        /// Refused: the limit is reached, and every counted connection is busy.
         case refused
     }
 
@@ -37,16 +37,16 @@ package struct ConnectionCensus<ID: Hashable & Sendable>: Sendable {
         var certificate: Digest256?
     }
 
-    /// A handshake that takes longer gives way before anything that is idle.
+    /// A handshake that takes longer is closed before any idle connection.
     package static var patience: UInt64 { 2_000_000_000 }
-    /// How many that would give way are remembered from one look at all.
+    /// How many candidates for closing are kept from one scan of all connections.
     private static var remembered: Int { 64 }
 
     private let limits: Limits
     private var entries: [ID: Entry] = [:]
     private var byAddress: [String: Set<ID>] = [:]
     private var byCertificate: [Digest256: Set<ID>] = [:]
-    /// Those that were longest idle when all were last looked at, the last of them first.
+    /// The connections that were idle longest at the last scan, the longest idle last.
     private var candidates: [(id: ID, rank: UInt64)] = []
 
     package init(limits: Limits) {
@@ -55,7 +55,7 @@ package struct ConnectionCensus<ID: Hashable & Sendable>: Sendable {
 
     package var count: Int { entries.count }
 
-    /// A connection was accepted, from an address if it is known.
+    /// Adds an accepted connection, with its address if it is known.
     package mutating func insert(
         _ id: ID, from address: String?, now: UInt64, activity: (ID) -> Activity
     ) -> Verdict {
@@ -64,7 +64,7 @@ package struct ConnectionCensus<ID: Hashable & Sendable>: Sendable {
         return locate(id, at: address, now: now, activity: activity)
     }
 
-    /// A connection's address became known.
+    /// Records a connection's address.
     package mutating func locate(
         _ id: ID, at address: String, now: UInt64, activity: (ID) -> Activity
     ) -> Verdict {
@@ -78,7 +78,7 @@ package struct ConnectionCensus<ID: Hashable & Sendable>: Sendable {
         return verdict
     }
 
-    /// A connection's certificate became known.
+    /// Records a connection's certificate.
     package mutating func bind(
         _ id: ID, to certificate: Digest256, now: UInt64, activity: (ID) -> Activity
     ) -> Verdict {
@@ -98,7 +98,7 @@ package struct ConnectionCensus<ID: Hashable & Sendable>: Sendable {
         entries[id] = nil
     }
 
-    /// Who gives way is not counted while it closes, or another would have to close as well.
+    /// A closing connection no longer counts for its address, or a second one would be closed as well.
     private mutating func leaveAddress(_ id: ID) {
         guard let address = entries[id]?.address else { return }
         entries[id]?.address = nil
@@ -113,9 +113,9 @@ package struct ConnectionCensus<ID: Hashable & Sendable>: Sendable {
         if byCertificate[certificate]?.isEmpty == true { byCertificate[certificate] = nil }
     }
 
-    /// Who closes for a connection that waits while the listener is full; `nil` if all are at work.
+    /// The connection to close for one that waits while the listener is full; `nil` if all are busy.
     ///
-    /// All are looked at once for many of these questions: a flood asks as often as it connects.
+    /// One scan of all connections serves many calls, because a flood causes one call for each connection.
     package mutating func makeRoom(now: UInt64, activity: (ID) -> Activity) -> ID? {
         if let next = nextCandidate(now, activity) { return next }
         candidates = entries.keys.compactMap { id in Self.rank(activity(id), now).map { (id, $0) } }
@@ -138,7 +138,7 @@ package struct ConnectionCensus<ID: Hashable & Sendable>: Sendable {
         return idle.min { $0.rank < $1.rank }.map { .taken(inPlaceOf: $0.id) } ?? .refused
     }
 
-    /// The order in which connections give way; `nil` if one does not.
+    /// The order in which connections are closed, lowest first; `nil` if one must stay open.
     private static func rank(_ activity: Activity, _ now: UInt64) -> UInt64? {
         switch activity {
         case .busy: nil

@@ -1,9 +1,9 @@
 import Encoding
 import Foundation
 
-/// A certificate that the internal CA issued, as the issuance table knows it.
+/// A certificate that the internal CA issued, as stored in the issuance table.
 package struct DeviceCertificate: Sendable, Equatable {
-    /// The serial number, lower-case hexadecimal without leading zeros beyond what DER has.
+    /// The serial number: the bytes of its DER encoding in lower-case hexadecimal.
     package let serial: String
     /// SHA-256 of its DER form (RFC 8705 §3.1).
     package let thumbprint: Digest256
@@ -18,13 +18,13 @@ package struct DeviceCertificate: Sendable, Equatable {
     package let replaces: String?
     /// When it was first shown in a handshake.
     package var firstSeenAt: Date?
-    /// When it was revoked, with the reason in RFC 5280 §5.3.1's words.
+    /// When it was revoked and the reason.
     package var revoked: Revocation?
 
-    /// That a certificate ended before its time.
+    /// A certificate's revocation before its expiry.
     package struct Revocation: Sendable, Equatable {
         package let at: Date
-        /// Why, such as `keyCompromise` or `superseded`.
+        /// The CRL reason (RFC 5280 §5.3.1), such as `keyCompromise` or `superseded`.
         package let reason: String
 
         package init(at: Date, reason: String) {
@@ -33,7 +33,7 @@ package struct DeviceCertificate: Sendable, Equatable {
         }
     }
 
-    /// Joins the parts, as read from a row or decided at issuance.
+    /// Memberwise, from a stored row or at issuance.
     package init(
         serial: String, thumbprint: Digest256, deviceID: DeviceID, keyHash: Digest256, notBefore: Date, notAfter: Date,
         issuedAt: Date, replaces: String?, firstSeenAt: Date?, revoked: Revocation?
@@ -50,15 +50,15 @@ package struct DeviceCertificate: Sendable, Equatable {
         self.revoked = revoked
     }
 
-    /// From when on it may be renewed: two thirds of its life, in whole seconds, as it is told.
+    /// When the device may renew it: after two thirds of its life, in whole seconds as in responses.
     package var renewAfter: Date {
         let exact = issuedAt.addingTimeInterval(notAfter.timeIntervalSince(issuedAt) * 2 / 3)
         return Date(timeIntervalSince1970: exact.timeIntervalSince1970.rounded(.up))
     }
 
-    /// Evaluates it at a moment, on every request: a resumed TLS connection never passes the handshake's own check.
+    /// Checks validity and revocation on every request: a resumed TLS connection never repeats the handshake's check.
     ///
-    /// - Throws: ``Refusal`` `certificate_revoked`, whose sentence says which of the reasons it is.
+    /// - Throws: ``Refusal`` `certificate_revoked`; its sentence names the reason.
     package func requireValid(at now: Date) throws(Refusal) {
         if let revoked {
             let superseded = revoked.reason == "superseded"

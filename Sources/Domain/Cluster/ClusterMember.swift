@@ -1,21 +1,21 @@
 import Foundation
 
-/// A process that serves a store, as the others know it.
+/// A process that serves a store, as its heartbeat in the store describes it.
 package struct ClusterMember: Sendable, Equatable {
     package let id: NodeID
-    /// The name of the machine.
+    /// The host name of its machine.
     package let host: String
     package let version: String
-    /// By the store's clock, as the next.
+    /// When it started, by the store's clock.
     package let startedAt: Date
-    /// When it last said that it lives.
+    /// Its last heartbeat, by the store's clock.
     package let seenAt: Date
-    /// What it has in common with others.
+    /// The digests that other nodes compare.
     package let fingerprints: NodeFingerprints
 
-    /// How often a node says that it lives, seconds.
+    /// Seconds between two heartbeats.
     package static let interval: TimeInterval = 5
-    /// Unseen for so many seconds it does not count.
+    /// Seconds without a heartbeat after which it is considered dead.
     package static let patience: TimeInterval = 15
 
     package init(
@@ -29,40 +29,41 @@ package struct ClusterMember: Sendable, Equatable {
         self.fingerprints = fingerprints
     }
 
-    /// Whether it counts at a moment.
+    /// Whether its last heartbeat is recent enough.
     package func isLive(at now: Date) -> Bool { now.timeIntervalSince(seenAt) < Self.patience }
 
-    /// The files of policies that some of the others have otherwise, sorted.
+    /// The policy files that differ on some of the other nodes, sorted.
     package func differingPolicies(among nodes: [ClusterMember]) -> [String] {
         Set(nodes.flatMap { fingerprints.differingPolicies(from: $0.fingerprints) }).sorted()
     }
 }
 
-/// What a node and one of the others do not agree on.
+/// What a node and one of the others disagree on.
 package struct NodeDisagreement: Sendable, Equatable {
     package let node: ClusterMember
     package let differences: [NodeDifference]
-    /// How long ago the other was seen, seconds.
+    /// Seconds since the other's last heartbeat.
     package let age: TimeInterval
 }
 
-/// Whether a node may serve beside others: those that share a store must have keys and policies in common.
+/// Whether a node may serve beside others: nodes that share a store must agree on keys and policies.
 package enum NodeAgreement: Sendable, Equatable {
     case agreed
-    /// It does not agree with a node that has not been seen since this one came: that one may be dead. Ask again.
+    /// It disagrees with a node that has sent no heartbeat since this one arrived and may be dead. Evaluate again
+    /// later.
     case undecided(NodeDisagreement)
     case refused(NodeDisagreement)
-    /// It may not: the store says that a newer version of the wrapping key is in force than this node has.
+    /// Refused: the store requires a newer version of the wrapping key than this node has.
     case behind(versionInForce: Int)
 
-    /// Checks a node that starts.
+    /// Evaluates a node that starts.
     ///
     /// - Parameters:
     ///   - own: what the node has.
-    ///   - nodes: those that the store knows; the ones that do not count are left out.
-    ///   - allowsOtherPolicies: whether policies may differ, for a change that is rolled out.
-    ///   - versionInForce: the version of the wrapping key that new data keys lie under, by the store.
-    ///   - arrival: when the node first asked, by the store's clock, as `now`.
+    ///   - nodes: the nodes in the store; dead ones are ignored.
+    ///   - allowsOtherPolicies: whether policies may differ, while a change is rolled out.
+    ///   - versionInForce: the version of the wrapping key that wraps new data keys, as stored.
+    ///   - arrival: when the node first called this, by the store's clock, like `now`.
     package static func evaluate(
         _ own: NodeFingerprints, beside nodes: [ClusterMember], allowsOtherPolicies: Bool, versionInForce: Int,
         arrival: Date, now: Date
@@ -75,7 +76,7 @@ package enum NodeAgreement: Sendable, Equatable {
         return found.first.map { .undecided($0) } ?? .agreed
     }
 
-    /// With whom of the nodes that count one does not agree, the last seen first.
+    /// The live nodes that a node disagrees with, those with the latest heartbeat first.
     package static func disagreements(
         of own: NodeFingerprints, with nodes: [ClusterMember], allowsOtherPolicies: Bool, now: Date
     ) -> [NodeDisagreement] {

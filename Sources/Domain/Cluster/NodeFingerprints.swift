@@ -2,28 +2,28 @@ import Crypto
 import Encoding
 import Foundation
 
-/// What the nodes of one service must have in common, as digests that reveal nothing of a secret.
+/// What the nodes of one service must have in common, as digests that reveal no secret.
 package struct NodeFingerprints: Sendable, Equatable {
     /// A thing that nodes share: a file of `Keys/`, or the realm.
     package enum Item: String, Sendable, CaseIterable {
-        /// Nonces and export tokens, with the store's generation of them.
+        /// The key of nonces and export tokens, with the store's generation of them.
         case nonceKey = "nonce.key"
-        /// The codes in texts, by version.
+        /// The keys of the codes in texts, by version.
         case phoneCodeKeys = "phone-code.key"
-        /// What data keys lie under, by version.
+        /// The keys that wrap data keys, by version.
         case wrappingKeys = "wrapping.key"
-        /// What numbers and documents are found again by, by version.
+        /// The keys of the blind indexes of numbers and documents, by version.
         case blindIndexKeys = "blind-index.key"
         /// The internal authority's certificates; its key belongs to the first.
         case authority = "ca.pem"
         /// The listeners' key, 1, and the one that follows it, 2.
         case serverKeys = "server.key"
-        /// What signs events and the audit log's checkpoints.
+        /// The key that signs events and the audit log's checkpoints.
         case serviceKey = "service.key"
-        /// The name in challenges, and the audience of tokens.
+        /// The realm of challenges, and the audience of tokens.
         case realm
 
-        /// How much of it must agree.
+        /// How much of the item must agree.
         var rule: Rule {
             switch self {
             case .nonceKey, .authority, .serviceKey, .realm: .same
@@ -34,15 +34,15 @@ package struct NodeFingerprints: Sendable, Equatable {
         }
     }
 
-    /// How much of a thing two nodes must have in common.
+    /// How much of an item two nodes must have in common.
     enum Rule {
         case same
-        /// At least one version, and every version that both have. A node that meets a row of a version which it does
-        /// not have reads its files again, so that one of the two may be ahead.
+        /// At least one version, and every version that both have. A node that reads an unknown version from a row
+        /// reloads its files, so one of the two may be ahead.
         case sharedVersions
-        /// The same, and the newest: nobody meets the version of what is looked up by its digest.
+        /// The same, and the newest version: a row that is found by its digest reveals no unknown version.
         case sharedVersionsAndNewest
-        /// One key: during a rotation the next one of some is the present one of others.
+        /// One key: during a rotation the next key of some nodes is the current one of others.
         case overlapping
 
         func holds(_ own: [Int: Digest256], _ other: [Int: Digest256]) -> Bool {
@@ -57,9 +57,9 @@ package struct NodeFingerprints: Sendable, Equatable {
         }
     }
 
-    /// The digests of each thing by version; version 1 of what has none.
+    /// The digests of each item by version; version 1 if the item has no versions.
     package var items: [Item: [Int: Digest256]]
-    /// The digest of each file of policies, by its name.
+    /// The digest of each policy file, by its name.
     package var policies: [String: Digest256]
 
     package init(items: [Item: [Int: Digest256]], policies: [String: Digest256]) {
@@ -67,15 +67,15 @@ package struct NodeFingerprints: Sendable, Equatable {
         self.policies = policies
     }
 
-    /// The digest of a secret key: HMAC-SHA-256 (RFC 2104) under it, over a text that says what it is. The key has at
-    /// least 256 bits, so that nothing can be tried on the digest.
+    /// The digest of a secret key: HMAC-SHA-256 (RFC 2104) with it, over a text that names the item. The key has at
+    /// least 256 bits, so the digest cannot be reversed by trial.
     package static func digest(of key: SymmetricKey, _ item: Item, version: Int = 1) -> Digest256 {
         let label = "countersign node fingerprint\0\(item.rawValue)\0\(version)"
         let bytes = Array(HMAC<SHA256>.authenticationCode(for: Data(label.utf8), using: key))
         return Digest256(bytes) ?? Digest256.of(bytes)
     }
 
-    /// What two nodes do not agree on. What only one of them knows of, since the other runs another version of the
+    /// What two nodes disagree on. An item that only one of them knows, because it runs another version of the
     /// program, is not compared.
     func differences(from other: NodeFingerprints) -> [NodeDifference] {
         Item.allCases.filter { item in
@@ -84,12 +84,12 @@ package struct NodeFingerprints: Sendable, Equatable {
         }.map(NodeDifference.shared) + differingPolicies(from: other).map(NodeDifference.policy)
     }
 
-    /// The files of policies that say something else on another node, sorted.
+    /// The policy files that differ on another node, sorted.
     package func differingPolicies(from other: NodeFingerprints) -> [String] {
         policies.keys.filter { other.policies[$0] != nil && other.policies[$0] != policies[$0] }.sorted()
     }
 
-    /// Whether another node has a newer version of some key: then this one's files may have it, too.
+    /// Whether another node has a newer version of some key. Then this node's files may have it too.
     package func isBehind(_ other: NodeFingerprints) -> Bool {
         [Item.phoneCodeKeys, .wrappingKeys, .blindIndexKeys].contains { item in
             guard let own = items[item]?.keys.max(), let theirs = other.items[item]?.keys.max() else { return false }
@@ -99,8 +99,8 @@ package struct NodeFingerprints: Sendable, Equatable {
 }
 
 extension NodeFingerprints {
-    /// What cannot be the same file as another node's, whichever of the two is the newer one: a version is in both and is
-    /// another key.
+    /// The items that have the same version with different keys on both nodes. Their files cannot be copies of one
+    /// another, whichever is newer.
     package func contradictions(to other: NodeFingerprints) -> [Item] {
         Item.allCases.filter { item in
             guard let own = items[item], let theirs = other.items[item] else { return false }
@@ -108,8 +108,8 @@ extension NodeFingerprints {
         }
     }
 
-    /// Whether a version may be added to a file beside another node: two files that each got one of their own under one
-    /// number could not be brought together again.
+    /// Whether a version may be added to a file beside another node. If two files each got their own key under one
+    /// version, they could not be merged again.
     package func mayAddVersion(of item: Item, beside other: NodeFingerprints) -> Bool {
         guard let own = items[item], let theirs = other.items[item] else { return true }
         return own.allSatisfy { theirs[$0.key] ?? $0.value == $0.value }
@@ -117,16 +117,16 @@ extension NodeFingerprints {
     }
 }
 
-/// One thing that two nodes do not agree on.
+/// One item that two nodes disagree on.
 package enum NodeDifference: Sendable, Hashable {
     /// A file of `Keys/`, or the realm.
     case shared(NodeFingerprints.Item)
-    /// A file of policies, by its name.
+    /// A policy file, by its name.
     case policy(String)
 }
 
 extension NodeFingerprints {
-    /// The form in which the store keeps them: `{"keys": {FILE: {VERSION: DIGEST}}, "policies": {FILE: DIGEST}}`.
+    /// The stored form: `{"keys": {FILE: {VERSION: DIGEST}}, "policies": {FILE: DIGEST}}`.
     package var json: JSONValue {
         let keys = items.sorted { $0.key.rawValue < $1.key.rawValue }.map { item, digests in
             JSONMember(
@@ -142,7 +142,7 @@ extension NodeFingerprints {
         return .object(["keys": .object(keys), "policies": .object(policies)])
     }
 
-    /// Reads that form; what this version of the program does not know is left out.
+    /// Parses that form; what this version of the program does not know is left out.
     package init(json: JSONValue) {
         func members(_ value: JSONValue?) -> [JSONMember] {
             guard case .object(let members)? = value else { return [] }

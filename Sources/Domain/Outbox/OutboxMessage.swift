@@ -1,20 +1,20 @@
 import Foundation
 
-/// What a message in the outbox is, which says how it is put together when it is sent.
+/// The kind of a message in the outbox, which decides how it is rendered when it is sent.
 package enum OutboxKind: String, Sendable, CaseIterable {
     /// A text with the code of a phone verification; the subject is the verification's id, the payload the number.
     case phoneCode = "phone_code"
-    /// A push about an authorization between users; the subject is the authorization's id and the type of its row, and
-    /// there is no payload: what it says is read when it is sent.
+    /// A push about an authorization between users. The subject is the authorization's id and the type of its row.
+    /// There is no payload: the text is read when it is sent.
     case authorization = "authorization_push"
-    /// A Security Event Token for a provider; the subject is the provider's id, the payload the event without anything
-    /// personal, in clear.
+    /// A Security Event Token for a provider. The subject is the provider's id, the payload the event in clear,
+    /// without personal data.
     case providerEvent = "provider_event"
 
-    /// How many of its kind one process has under way at once: no kind takes another's places.
+    /// How many messages of its kind one process sends at once: no kind uses another's slots.
     package var slots: Int { 8 }
 
-    /// How often it is tried.
+    /// How often it is retried.
     package var retryRule: RetryRule {
         switch self {
         case .phoneCode: .outbox
@@ -24,42 +24,42 @@ package enum OutboxKind: String, Sendable, CaseIterable {
     }
 }
 
-/// What became of a message.
+/// The state of a message.
 package enum OutboxState: String, Sendable, CaseIterable {
-    /// It is to be sent, now or at its next try.
+    /// It waits for its first or next try.
     case waiting
     case sent
-    /// It was overtaken: past its time, or of no more use.
+    /// It expired, or was no longer of use.
     case expired
-    /// It will not be tried again unless an operator says so: a dead letter.
+    /// Given up (a dead letter): it is retried only if an operator requests it.
     case dead
-    /// An operator took it out.
+    /// An operator dropped it.
     case dropped
 }
 
-/// A message that was written in the transaction that caused it, and is sent after that.
+/// A message that is written in the transaction that caused it, and sent after the commit.
 package struct OutboxMessage: Sendable, Equatable {
     package let id: OutboxMessageID
     package let kind: OutboxKind
-    /// What it is about, by id.
+    /// The id of what it is about.
     package let subject: String
-    /// Whose data key the payload is sealed under.
+    /// The user whose data key seals the payload.
     package let userID: UserID
-    /// Messages with the same one are the same message: the second is not written.
+    /// Messages with the same key are the same message: the second is not written.
     package let deduplicationKey: String
     package let payload: [UInt8]
     package let createdAt: Date
-    /// From when on it is not sent any more.
+    /// After this time it is not sent any more.
     package let expiresAt: Date
     /// When it is to be tried next.
     package var dueAt: Date
-    /// How often it was tried, the present try among them.
+    /// The number of tries, the current one included.
     package var tries: Int
     package var state: OutboxState
-    /// Why it is not sent yet, or never was. Names no person.
+    /// Why it is not sent yet, or never was. Contains no personal data.
     package var reason: String?
 
-    /// Joins the parts, as read from a row or decided at writing.
+    /// Memberwise, from a stored row or for a new message.
     package init(
         id: OutboxMessageID, kind: OutboxKind, subject: String, userID: UserID, deduplicationKey: String,
         payload: [UInt8], createdAt: Date, expiresAt: Date, dueAt: Date, tries: Int = 0,
@@ -79,18 +79,18 @@ package struct OutboxMessage: Sendable, Equatable {
         self.reason = reason
     }
 
-    /// What a try came to.
+    /// The result of a try.
     package enum Result: Sendable, Equatable {
         case sent
         case overtaken(String)
-        /// The app that it was for is gone from its device.
+        /// The recipient's app is no longer on its device.
         case endpointGone
         case refused(String)
-        /// Perhaps to be accepted later.
+        /// A later try may succeed.
         case unavailable(String)
     }
 
-    /// The message after a try; one that would be due only after its time has expired with it.
+    /// The message after a try. If the next try would be after its expiry, the message expires now.
     package func after(_ result: Result, now: Date, rule: RetryRule) -> OutboxMessage {
         var message = self
         switch result {

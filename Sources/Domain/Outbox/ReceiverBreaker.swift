@@ -1,24 +1,25 @@
 import Foundation
 
-/// When a receiver that takes nothing of what it is sent is left alone, so that it holds up nobody else.
+/// A circuit breaker for one receiver: one that does not answer must not delay the others.
 ///
-/// After one attempt without an answer that takes or refuses it gets one message at a time, after ``threshold`` in a row it
-/// rests; then one attempt shows whether it is back. Each further failure doubles the rest.
+/// An attempt fails if the receiver neither accepts nor refuses the message. After one failure it gets one message at
+/// a time. After ``threshold`` failures in a row nothing is sent for a while, and then one attempt. Each further
+/// failure doubles the pause.
 package struct ReceiverBreaker: Sendable, Equatable {
-    /// How many attempts in a row failed.
+    /// Failed attempts in a row.
     package let failures: Int
-    /// Until when nothing is sent to it; `nil` if it was not left alone.
+    /// Nothing is sent to it before this time; `nil` if there is no pause.
     package let restingUntil: Date?
 
-    /// How many attempts at one receiver are under way at once.
+    /// The largest number of concurrent attempts at one receiver.
     package static let inFlight = 2
-    /// How many are under way to all receivers together whose last attempt failed.
+    /// The largest number of concurrent attempts at all receivers whose last attempt failed.
     package static let inFlightToFailing = 4
-    /// From so many failures in a row on it rests.
+    /// Failures in a row that start a pause.
     package static let threshold = 5
     private static let rest = RetryRule(tries: .max, firstWait: 5, longestWait: 300, factor: 2)
 
-    /// Joins the parts; by default it never failed.
+    /// By default without failures.
     package init(failures: Int = 0, restingUntil: Date? = nil) {
         self.failures = failures
         self.restingUntil = restingUntil
@@ -32,7 +33,7 @@ package struct ReceiverBreaker: Sendable, Equatable {
         return ReceiverBreaker(failures: failures, restingUntil: now.addingTimeInterval(wait))
     }
 
-    /// How many attempts may begin now, beside those that are under way.
+    /// How many attempts may start now, in addition to those under way.
     package func room(besides underWay: Int, now: Date) -> Int {
         if let restingUntil, restingUntil > now { return 0 }
         return max(0, (failures == 0 ? Self.inFlight : 1) - underWay)

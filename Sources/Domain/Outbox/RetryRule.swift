@@ -1,21 +1,21 @@
 import Foundation
 
-/// How often, and after which waits, a message is tried that could not be sent.
+/// How often, and after which waits, a message is retried.
 package struct RetryRule: Sendable, Equatable {
     package let tries: Int
-    /// The wait after the first try, in seconds; each further one is `factor` times as long.
+    /// The wait after the first try, in seconds; each later wait is `factor` times as long.
     package let firstWait: TimeInterval
     package let longestWait: TimeInterval
-    /// How much longer each wait is than the one before it.
+    /// The ratio of each wait to the one before it.
     package let factor: Double
 
-    /// Five tries, 2, 6, 18 and 54 seconds apart; a minute is the ceiling.
+    /// Five tries, 2, 6, 18 and 54 seconds apart; no wait is longer than a minute.
     package static let outbox = RetryRule(tries: 5, firstWait: 2, longestWait: 60, factor: 3)
 
-    /// For a day: 2, 6, 18 and then every 30 seconds, as long as the carrier is away.
+    /// For a day: after 2, 6, 18 and then every 30 seconds, while the carrier is unreachable.
     package static let push = RetryRule(tries: 2_880, firstWait: 2, longestWait: 30, factor: 3)
 
-    /// For three days: 2, 6, 18, 54, 162 and then every 300 seconds, as long as the receiver is away.
+    /// For three days: after 2, 6, 18, 54, 162 and then every 300 seconds, while the receiver is unreachable.
     package static let event = RetryRule(tries: 900, firstWait: 2, longestWait: 300, factor: 3)
 
     package init(tries: Int, firstWait: TimeInterval, longestWait: TimeInterval, factor: Double) {
@@ -25,7 +25,7 @@ package struct RetryRule: Sendable, Equatable {
         self.factor = factor
     }
 
-    /// The wait after a number of tries; `nil` if there is to be no other.
+    /// The wait after a number of tries; `nil` if there is no further try.
     package func wait(afterTries made: Int) -> TimeInterval? {
         guard made < tries else { return nil }
         return min(longestWait, firstWait * pow(factor, Double(max(made, 1) - 1)))

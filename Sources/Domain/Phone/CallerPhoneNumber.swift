@@ -1,10 +1,9 @@
 import PhoneNumbers
 
 extension PhoneNumber: Confidential {
-    /// Reads a number that a caller wrote.
+    /// Parses a number that a caller sent.
     ///
-    /// - Throws: ``Refusal`` `malformed_request`; its reason names the defect, and it holds nothing of the
-    ///   number.
+    /// - Throws: ``Refusal`` `malformed_request`. Its reason names the defect, and no part of the number.
     package init(fromCaller text: String, region: String? = nil) throws(Refusal) {
         do throws(PhoneNumberDefect) {
             try self.init(reading: text, region: region)

@@ -3,23 +3,23 @@ import Encoding
 import Foundation
 import Synchronization
 
-/// The digits that a text brings and a person types. Seen only where it is sent and where it is compared.
+/// The digits in a text that the user types. Only the code that sends and the code that compares can read them.
 package struct PhoneCode: Sendable {
     package let digits: Secret<String>
 
-    /// Whether a person typed this code; the time depends on the number of characters alone.
+    /// Whether a submitted code matches; the time depends on the number of characters alone.
     package func matches(_ shown: String) -> Bool {
         constantTimeEqual(Array(digits.reveal().utf8), Array(shown.utf8))
     }
 }
 
-/// The keys that codes are derived under, by version: the same on all nodes of one service.
+/// The keys that codes are derived from, by version: the same on all nodes of one service.
 ///
-/// A code is derived when it is sent and again when it is compared, and is stored nowhere in between. A verification
-/// remembers the version, so that a new key leaves codes that are on their way valid. A node that meets a version which
-/// it does not have reads its keys again: another may have it already.
+/// A code is derived when it is sent and again when it is compared, and is never stored. A verification stores the
+/// version, so codes that were already sent stay valid under a new key. A node that reads an unknown version reloads
+/// its keys, because another node may have the version already.
 package struct PhoneCodeKeys: Sendable {
-    /// Secrets of `Keys/`, by version.
+    /// Secrets in `Keys/`, by version.
     package typealias Secrets = [Int: Secret<[UInt8]>]
 
     private final class Holder: Sendable {
@@ -30,18 +30,18 @@ package struct PhoneCodeKeys: Sendable {
     private let holder: Holder
     private let readAgain: (@Sendable () throws -> Secrets)?
 
-    /// Takes secrets; `nil` if there is none.
+    /// Takes secrets; `nil` if there are none.
     ///
-    /// - Parameter readAgain: gives the secrets as they stand now; `nil` if they stay as they are.
+    /// - Parameter readAgain: returns the current secrets; `nil` if they never change.
     package init?(_ secrets: Secrets, readAgain: (@Sendable () throws -> Secrets)? = nil) {
         guard !secrets.isEmpty else { return nil }
         holder = Holder(secrets.mapValues { SymmetricKey(data: $0.reveal()) })
         self.readAgain = readAgain
     }
 
-    /// Reads the secrets again. Copies of this value share what was read.
+    /// Reloads the secrets. Copies of this value share the result.
     ///
-    /// - Throws: what reading throws; the keys then stay as they were.
+    /// - Throws: what reading throws; the keys then stay unchanged.
     package func reload() throws {
         guard let secrets = try readAgain?(), !secrets.isEmpty else { return }
         let keys = secrets.mapValues { SymmetricKey(data: $0.reveal()) }
@@ -50,10 +50,10 @@ package struct PhoneCodeKeys: Sendable {
 
     private var keys: [Int: SymmetricKey] { holder.keys.withLock { $0 } }
 
-    /// The version that new verifications take: the highest.
+    /// The version for new verifications: the highest.
     package var currentVersion: Int { keys.keys.max() ?? 1 }
 
-    /// By which nodes tell whether they have the same keys.
+    /// Digests by which nodes compare their keys.
     package var fingerprints: [Int: Digest256] {
         Dictionary(
             uniqueKeysWithValues: keys.map {
@@ -67,13 +67,12 @@ package struct PhoneCodeKeys: Sendable {
         return keys[version]
     }
 
-    /// The code of a verification for a number; `nil` if its key is gone.
+    /// The code of a verification for a number; `nil` if its key is missing.
     ///
     /// HMAC-SHA-256 (RFC 2104) over a label, then version, verification, user and device in fixed lengths, then the
-    /// number. The code is the first of the value's four 64-bit words that lies below the largest multiple of
-    /// 10^digits, modulo 10^digits: each code is exactly as likely as any other. Without a remainder to reject the
-    /// bias would be 10^6/2^64; that all four words are rejected has a probability below 2^-160, and then the last
-    /// is taken.
+    /// number. The value has four 64-bit words. The code is the first word below the largest multiple of 10^digits,
+    /// modulo 10^digits, so each code is exactly as likely as any other. Without the rejection the bias would be
+    /// 10^6/2^64. All four words are rejected with a probability below 2^-160; then the last is taken.
     package func code(
         version: Int, verification: PhoneVerificationID, user: UserID, device: DeviceID, e164: String, digits: Int
     ) -> PhoneCode? {

@@ -1,14 +1,14 @@
 import Foundation
 import PhoneNumbers
 
-/// Texted codes and the numbers they go to: `Policies/phones.yaml`.
+/// Codes in text messages, and the numbers that get them: `Policies/phones.yaml`.
 package struct PhonePolicy: Sendable, Equatable {
     package var digits = 6
     /// From the start to expiry; a resend does not extend it.
     package var lifetime: TimeInterval = 300
-    /// Codes that may be tried for one verification.
+    /// Checks allowed for one verification.
     package var checksPerVerification = 5
-    /// How long after the sending before it the same code may be sent again, one entry a resend.
+    /// The waits before each resend, counted from the send before it. One entry for each resend.
     package var resendAfter: [TimeInterval] = [30, 60, 120]
     /// Texts in an hour to one number.
     package var sendsPerHourPerNumber = 5
@@ -16,51 +16,52 @@ package struct PhonePolicy: Sendable, Equatable {
     package var sendsPerDayPerNumber = 10
     /// How many of those one user may cause who is not the number's verified owner.
     package var sendsPerDayPerNumberAndUser = 3
-    /// Wrong codes in a row that freeze a user and number.
+    /// Wrong codes in a row after which the user's checks of that number are frozen.
     package var failuresBeforeFreeze = 20
-    /// How long they stay frozen.
+    /// How long the freeze lasts.
     package var freeze: TimeInterval = 86_400
     /// Texts in an hour caused from one address (/32 of IPv4, /64 of IPv6).
     package var sendsPerHourPerAddress = 10
-    /// Different numbers that one user may try in the period below.
+    /// Different numbers that one user may try in ``numbersPerUserPeriod``.
     package var numbersPerUser = 5
     /// The period of ``numbersPerUser``.
     package var numbersPerUserPeriod: TimeInterval = 30 * 86_400
     /// Countries whose numbers get texts, ISO 3166-1 alpha-2.
     package var countries = ["US", "CA"]
-    /// Kinds of number that get none, in the words of `PhoneNumberType`.
+    /// Kinds of number that get no text, by the raw values of `PhoneNumberType`.
     package var refusedTypes = ["premium_rate", "toll_free", "voip"]
     /// Texts in an hour to one prefix: the 10,000 numbers that share all but the last four digits.
     package var sendsPerHourPerPrefix = 100
-    /// Texts in an hour to one prefix that may stay without a right code; each right code allows one more.
+    /// Texts in an hour to one prefix that may lack a right code; each right code allows one more.
     package var unverifiedPerHourPerPrefix = 10
     /// The same in 24 hours.
     package var unverifiedPerDayPerPrefix = 20
-    /// The age from which on an account is settled; one that proved a number is settled at once.
+    /// The age at which an account is settled; one that proved a number is settled at once.
     package var settledAfter: TimeInterval = 7 * 86_400
-    /// Texts in an hour that one group of requesters (provider, network and age of the account) may leave without a right code.
+    /// Texts in an hour of one group of requesters (provider, network and age of the account) that may lack a right
+    /// code.
     package var unverifiedPerHourPerGroup = 10
     /// The same in 24 hours.
     package var unverifiedPerDayPerGroup = 30
-    /// From so many texts in an hour on, a prefix, a provider's accounts or a country must show right codes.
+    /// The texts in an hour at which the breaker evaluates a prefix, a provider's accounts or a country.
     package var breakerSends = 50
-    /// Of how many in a hundred texts, at least.
+    /// The percentage of those texts that must lead to a right code.
     package var breakerVerifiedPercent = 15
-    /// How long texts are thinned out if fewer are shown.
+    /// How long a scope stays limited if fewer do.
     package var breakerPause: TimeInterval = 3600
-    /// Texts in an hour that go out where they are thinned out; each right code allows one more.
+    /// Texts in an hour that a limited scope still sends; each right code allows one more.
     package var thinnedPerHour = 10
     /// What one text costs, in thousandths of the currency.
     package var textPrice = 8
-    /// What the texts of one day (UTC) may cost, in thousandths of the currency.
+    /// The most that the texts of one day (UTC) may cost, in thousandths of the currency.
     package var spendPerDay = 100_000
-    /// What of it the texts of one provider's users may cost.
+    /// The part of it that the texts of one provider's users may cost.
     package var spendPerDayPerProvider = 80_000
-    /// How much in a hundred of both is kept from new accounts.
+    /// The percentage of both that new accounts may not spend.
     package var spendReservedPercent = 20
     /// The ARNs of the Amazon SNS platform applications whose endpoints users may register.
     package var pushApplications: [String] = []
-    /// Whether a user must show to be present before a text is sent.
+    /// Whether a user must send a presence proof before a text is sent.
     package var presenceRequired = false
 
     package init() {}

@@ -1,14 +1,14 @@
 import Encoding
 import Foundation
 
-/// What a verification of a phone number is at a moment.
+/// The state of a phone verification.
 package enum PhoneVerificationState: String, Sendable, CaseIterable {
-    /// Its code may be tried and sent again.
+    /// Its code may be checked and sent again.
     case open
-    /// Every check was spent on wrong codes.
+    /// Every allowed check was used for a wrong code.
     case usedUp = "used_up"
     case expired
-    /// The right code was shown, once.
+    /// The right code was submitted, once.
     case verified
 
     /// What may happen to a verification.
@@ -32,31 +32,31 @@ package enum PhoneVerificationState: String, Sendable, CaseIterable {
     }
 }
 
-/// One proof of a phone number by a user on a device, without the number and without the code.
+/// One user's proof of a phone number on one device, without the number and without the code.
 package struct PhoneVerification: Sendable, Equatable {
-    /// Its name, known to the device that asked.
+    /// Its id, known to the device that started it.
     package let id: PhoneVerificationID
-    /// Who proves; nobody else may check it.
+    /// The user who proves the number; nobody else may check the code.
     package let userID: UserID
-    /// On which device; no other may check it.
+    /// The device that started it; no other may check the code.
     package let deviceID: DeviceID
-    /// The version of the key that its code is derived under.
+    /// The version of the key that the code is derived from.
     package let keyVersion: Int
     package let createdAt: Date
-    /// When it ends; nothing extends it.
+    /// When it expires; nothing extends it.
     package let expiresAt: Date
-    /// How many codes were shown, each counted before it is compared.
+    /// The number of checks so far. Each is counted before the code is compared.
     package var checks: Int
-    /// How often the code was asked for again.
+    /// The number of resends so far.
     package var resends: Int
-    /// When a text was last asked for. Whether one went out is not to be seen here.
+    /// When a text was last requested. It does not show whether one was sent.
     package var askedAt: Date
-    /// Whether any text went into the outbox: without one no code is right.
+    /// Whether any text was written to the outbox. Without one no code is right.
     package var isSent: Bool
-    /// When the right code was shown.
+    /// When the right code was submitted.
     package var verifiedAt: Date?
 
-    /// Joins the parts, as read from a row or decided at the start.
+    /// Memberwise, from a stored row or for a new verification.
     package init(
         id: PhoneVerificationID, userID: UserID, deviceID: DeviceID, keyVersion: Int, createdAt: Date, expiresAt: Date,
         checks: Int, resends: Int, askedAt: Date, isSent: Bool, verifiedAt: Date?
@@ -74,7 +74,7 @@ package struct PhoneVerification: Sendable, Equatable {
         self.verifiedAt = verifiedAt
     }
 
-    /// Begins one at a moment.
+    /// Starts a verification at `now`.
     package static func start(
         id: PhoneVerificationID, userID: UserID, deviceID: DeviceID, keyVersion: Int, isSent: Bool, now: Date,
         policy: PhonePolicy
@@ -85,26 +85,26 @@ package struct PhoneVerification: Sendable, Equatable {
             verifiedAt: nil)
     }
 
-    /// What it is at a moment.
+    /// The state at `now`.
     package func state(now: Date, policy: PhonePolicy) -> PhoneVerificationState {
         if verifiedAt != nil { return .verified }
         if now >= expiresAt { return .expired }
         return checks >= policy.checksPerVerification ? .usedUp : .open
     }
 
-    /// What a check comes to.
+    /// The result of a check.
     package enum CheckVerdict: String, Sendable {
-        /// The code was compared, and it is the one.
+        /// The code was compared, and it matches.
         case right
-        /// The code was compared, and it is not the one.
+        /// The code was compared, and it does not match.
         case wrong
-        /// The code was not compared: the verification was over before this check.
+        /// The code was not compared: the verification had ended before this check.
         case notCompared = "not_compared"
     }
 
-    /// Evaluates a check that ``checks`` counts already.
+    /// Evaluates a check that ``checks`` already includes.
     ///
-    /// - Parameter isRight: whether the code is the one; looked at only if the check may succeed.
+    /// - Parameter isRight: whether the code matches; read only if the check may succeed.
     package func verdict(isRight: Bool, now: Date, policy: PhonePolicy) -> CheckVerdict {
         var before = self
         before.checks -= 1
@@ -118,7 +118,7 @@ package struct PhoneVerification: Sendable, Equatable {
         }
     }
 
-    /// From when on the code may be sent again; `nil` if it may no more.
+    /// When the code may next be sent again; `nil` if it may not.
     package func resendAfter(policy: PhonePolicy) -> Date? {
         guard resends < policy.resendAfter.count, verifiedAt == nil, checks < policy.checksPerVerification else {
             return nil
@@ -127,7 +127,7 @@ package struct PhoneVerification: Sendable, Equatable {
         return moment < expiresAt ? moment : nil
     }
 
-    /// Refuses a resend that is too early, one too many, or of no more use.
+    /// Refuses a resend that is too early, beyond the limit, or for a verification that has ended.
     ///
     /// - Throws: ``Refusal`` `rate_limited` with the wait, `conflict` with the state.
     package func requireResendable(now: Date, policy: PhonePolicy) throws(Refusal) {
@@ -147,11 +147,11 @@ package struct PhoneVerification: Sendable, Equatable {
     }
 }
 
-/// The wrong codes that one user showed in a row for one number, across verifications.
+/// The wrong codes that one user submitted in a row for one number, across verifications.
 package struct FailureStreak: Sendable, Equatable {
-    /// How many, since the last right code or the last freeze.
+    /// Wrong codes since the last right code or the last freeze.
     package var count: Int
-    /// Until when no code of this user for this number is accepted.
+    /// No code of this user for this number is accepted before this time.
     package var frozenUntil: Date?
 
     package init(count: Int = 0, frozenUntil: Date? = nil) {
@@ -159,12 +159,12 @@ package struct FailureStreak: Sendable, Equatable {
         self.frozenUntil = frozenUntil
     }
 
-    /// Whether no code is accepted at a moment.
+    /// Whether codes are frozen at `now`.
     package func isFrozen(now: Date) -> Bool {
         frozenUntil.map { now < $0 } ?? false
     }
 
-    /// Counts a wrong code; `true` if it is the one that freezes.
+    /// Counts a wrong code; `true` if this one starts the freeze.
     package mutating func countFailure(now: Date, policy: PhonePolicy) -> Bool {
         count += 1
         guard count >= policy.failuresBeforeFreeze else { return false }

@@ -1,7 +1,7 @@
-/// Texts that were sent in some time, and how many of them brought a right code.
+/// Texts that were sent in some time, and how many of them led to a right code.
 package struct Conversion: Sendable, Equatable {
     package var sends: Int
-    /// Those whose code was shown.
+    /// Texts whose code was submitted.
     package var verified: Int
 
     package init(sends: Int = 0, verified: Int = 0) {
@@ -13,7 +13,7 @@ package struct Conversion: Sendable, Equatable {
     package var unverified: Int { sends - verified }
 }
 
-/// The same in the last hour and in the last 24.
+/// The same for the last hour and the last 24 hours.
 package struct Tally: Sendable, Equatable {
     package var hour: Conversion
     /// In the last 24 hours.
@@ -25,46 +25,47 @@ package struct Tally: Sendable, Equatable {
     }
 }
 
-/// What is thinned out if too few codes come back: only so many texts go out there, the first of each group of requesters.
+/// The scopes in which the breaker limits texts if too few lead to a right code. A limited scope still sends the
+/// first text of each group of requesters, up to an hourly number.
 package enum SendScope: String, Sendable, CaseIterable {
     /// The 10,000 numbers that share all but the last four digits.
     case prefix
-    /// The accounts of one age of a provider, in one country.
+    /// The accounts of one provider and one age, in one country.
     case provider
     /// The accounts of one age, of all providers, in one country.
     case country
 }
 
-/// What was sent before, as far as it bears on one attempt.
+/// The counts of earlier texts that one attempt is decided by.
 package struct SendCounts: Sendable {
-    /// Other numbers that the user tried in the policy's period, whether or not a text went out.
+    /// Other numbers that the user tried in the policy's period, whether or not a text was sent.
     package var otherNumbersOfUser = 0
-    /// What the user asked for to this number in 24 hours, whether or not a text went out.
+    /// Texts that the user requested to this number in 24 hours, whether or not one was sent.
     package var askedByUserToday = 0
-    /// Texts to the number in an hour, out of the budget that the attempt draws on: the owner's or everybody else's.
+    /// Texts to the number in an hour. Only those of the attempt's budget: the owner's, or everybody else's.
     package var numberLastHour = 0
     /// The same in 24 hours.
     package var numberLastDay = 0
-    /// Texts to the number's prefix, out of the budget that the attempt draws on: the owners' or everybody else's.
+    /// Texts to the number's prefix. Only those of the attempt's budget: the owners', or everybody else's.
     package var prefix = Tally()
-    /// Texts to the number's prefix that somebody in the requester's network caused.
+    /// Texts to the number's prefix that requesters in the same network caused.
     package var prefixFromNetwork = Tally()
     /// Texts that the requester's group caused: accounts of one provider and age, in one network.
     package var group = Tally()
-    /// What bears on the provider's accounts of this age in this country, in an hour.
+    /// Texts that count for the provider's accounts of this age in this country, in an hour.
     package var provider = Conversion()
-    /// What bears on all accounts of this age in this country, in an hour.
+    /// Texts that count for all accounts of this age in this country, in an hour.
     package var country = Conversion()
-    /// What is thinned out, and what got through there in an hour all the same.
+    /// The scopes that are limited by the breaker, with the texts that were still sent there in an hour.
     package var thinned: [SendScope: Conversion] = [:]
-    /// What the texts of this day cost so far, in thousandths of the currency.
+    /// The cost of this day's texts so far, in thousandths of the currency.
     package var spentToday = 0
     /// The same for the texts of this provider's users.
     package var spentTodayByProvider = 0
 
     package init() {}
 
-    /// What the breaker evaluates a scope by.
+    /// The counts by which the breaker evaluates a scope.
     func conversion(of scope: SendScope) -> Conversion {
         switch scope {
         case .prefix: prefix.hour

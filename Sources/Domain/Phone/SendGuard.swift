@@ -1,12 +1,12 @@
 import Foundation
 import PhoneNumbers
 
-/// A text that somebody asks for.
+/// A requested text.
 package struct SendAttempt: Sendable {
     package let number: PhoneNumber
-    /// Whether the number is the user's by an earlier proof.
+    /// Whether the user proved the number before.
     package let isOwner: Bool
-    /// Whether the user and number are frozen after wrong codes.
+    /// Whether the user's checks of this number are frozen after wrong codes.
     package let isFrozen: Bool
     /// How long the user is known.
     package let age: AccountAge
@@ -19,7 +19,7 @@ package struct SendAttempt: Sendable {
     }
 }
 
-/// Why no text goes out although its requester is told nothing of it: to say more would tell strangers about numbers.
+/// Why a text is withheld. The requester does not learn of it: the reason would reveal something about the number.
 package enum WithheldReason: String, Sendable, CaseIterable {
     case country
     case type
@@ -32,7 +32,7 @@ package enum WithheldReason: String, Sendable, CaseIterable {
     case countryThinned = "country_thinned"
     case spendCeiling = "spend_ceiling"
 
-    /// What a text is withheld for that does not get through a scope.
+    /// The reason for a text that a limited scope does not send.
     init(_ scope: SendScope) {
         switch scope {
         case .prefix: self = .prefixThinned
@@ -44,41 +44,41 @@ package enum WithheldReason: String, Sendable, CaseIterable {
 
 /// Whether a text goes out.
 package enum SendDecision: Sendable, Equatable {
-    /// It does. A text bears on its provider and country only while no other to its prefix and none of its group stays
-    /// without a right code: what one group or prefix does is contained by its own limits and thins out nothing wider.
-    /// It bears on its country only while its provider's own share of failures there is small. What got through something
-    /// that is thinned out is counted there.
+    /// The text is sent, and counts for these scopes. It counts for its provider and country only while no other text
+    /// to its prefix or of its group lacks a right code. So the limits of one group or prefix contain its failures.
+    /// It counts for its country only while its provider's own failures there are few. `through` names the limited
+    /// scopes that sent it.
     case send(bearsOn: Set<SendScope>, through: Set<SendScope>)
-    /// It does not; `thins` if the breaker trips at this moment.
+    /// The text is withheld; `thins` names the scope that the breaker limits from now on.
     case withhold(WithheldReason, thins: SendScope?)
 }
 
-/// Decides about texts: what a telephone fraudster earns with each text that reaches a number of his, a user's budget
-/// and an operator's money. Pure: what was sent before comes in, what is decided goes out.
+/// Decides whether texts are sent. Fraudsters earn money with each text to a number of theirs; the limits protect
+/// users' budgets and the operator's money. The decision is pure: it depends on the arguments alone.
 ///
-/// Nobody may use up what others share. Requesters are evaluated in groups (provider, network, age of the account) before a
-/// prefix, a provider or a country is; of a prefix's budget a network that holds texts without a right code there has half;
-/// and if too few codes come back, texts are thinned out: the first of each group, so many an hour. Whoever proved a
-/// number before always gets a text to it, within that number's own limits.
+/// Nobody may use up what others share. Groups of requesters (provider, network, age of the account) are evaluated
+/// before a prefix, a provider or a country. A network that has texts without a right code at a prefix gets half of
+/// the prefix's budget. If too few codes are submitted, the scope is limited to the first text of each group, up to
+/// an hourly number. A user who proved a number before always gets a text to it, within that number's own limits.
 package struct SendGuard: Sendable {
     private let policy: PhonePolicy
     private let limitsRates: Bool
 
     /// Decides by a policy.
     ///
-    /// - Parameter limitsRates: whether limits on how often hold; country, type and freeze always do.
+    /// - Parameter limitsRates: whether rate limits apply; country, type and freeze always do.
     package init(policy: PhonePolicy, limitsRates: Bool) {
         self.policy = policy
         self.limitsRates = limitsRates
     }
 
-    /// The part of a number that whole blocks are rented by: all but the last four digits.
+    /// All but the last four digits: numbers are rented in blocks of this prefix.
     package static func prefix(of number: PhoneNumber) -> String {
         String(number.e164.dropLast(4))
     }
 
-    /// Refuses in the open what a user asks too often. Both limits count what the user asked for, not what was sent:
-    /// the answer depends on nothing that others did and on nothing about the number.
+    /// Refuses openly if the user requested too much. Both limits count the user's requests, not the texts that were
+    /// sent. The answer thus reveals nothing about others or about the number.
     ///
     /// - Throws: ``Refusal`` `rate_limited`.
     package func requireWithinUserLimits(_ attempt: SendAttempt, _ counts: SendCounts) throws(Refusal) {
@@ -96,7 +96,7 @@ package struct SendGuard: Sendable {
         }
     }
 
-    /// Decides whether a text goes out. A refusal is not to be seen from outside.
+    /// Decides whether a text is sent. The caller must not reveal a refusal.
     package func decide(_ attempt: SendAttempt, _ counts: SendCounts) -> SendDecision {
         if !policy.countries.contains(attempt.number.region) { return .withhold(.country, thins: nil) }
         if policy.refusedTypes.contains(attempt.number.type.rawValue) { return .withhold(.type, thins: nil) }
@@ -115,7 +115,7 @@ package struct SendGuard: Sendable {
         return decideForStranger(counts)
     }
 
-    /// Somebody who has not proven the number.
+    /// Decides for a requester who has not proven the number.
     private func decideForStranger(_ counts: SendCounts) -> SendDecision {
         for scope in SendScope.allCases
         where counts.thinned[scope] == nil && convertsTooFew(counts.conversion(of: scope)) {
@@ -148,8 +148,8 @@ package struct SendGuard: Sendable {
         return counts.provider.unverified < (policy.breakerSends + 1) / 2 ? [.provider, .country] : [.provider]
     }
 
-    /// A part of the day's spending is kept from new accounts, and a part of it from each provider's users, owners of proven
-    /// numbers aside.
+    /// New accounts cannot spend the last part of the day's budget, and each provider's users only a part of it.
+    /// Owners of proven numbers are exempt from both.
     private func exceedsSpending(_ attempt: SendAttempt, _ counts: SendCounts) -> Bool {
         func exceeds(_ spent: Int, _ ceiling: Int, keeping percent: Int) -> Bool {
             (spent + policy.textPrice) * 100 > ceiling * (100 - percent)

@@ -1,21 +1,21 @@
 import Encoding
 import Foundation
 
-/// How long an account is known: who makes accounts by the hundred has new ones.
+/// How long an account is known. Someone who creates accounts by the hundred has only new ones.
 package enum AccountAge: String, Sendable, CaseIterable {
-    /// Younger than the policy asks for, and without a proven number.
+    /// Younger than the policy requires, and without a proven number.
     case new
-    /// Older, or its number was proven.
+    /// Older, or with a proven number.
     case settled
 
-    /// The age of an account.
+    /// The age of an account at `now`.
     package init(createdAt: Date, assurance: Assurance, now: Date, policy: PhonePolicy) {
         let isOld = now.timeIntervalSince(createdAt) >= policy.settledAfter
         self = isOld || assurance >= .phone ? .settled : .new
     }
 }
 
-/// To whom a text goes and who asks for it, as far as it is counted. Numbers, prefixes and networks are keyed digests.
+/// The recipient of a text and its requester, as limits count them. Numbers, prefixes and networks are keyed digests.
 package struct SendTarget: Sendable {
     package let userID: UserID
     package let providerID: ProviderID
@@ -24,13 +24,13 @@ package struct SendTarget: Sendable {
     /// The keyed digest of the requester's network (``RequesterNetwork``).
     package let network: Digest256
     package let number: Digest256
-    /// How the number's prefix is named: its country and a keyed digest.
+    /// The prefix in counter names: its country and a keyed digest.
     package let prefixName: String
     /// The blind index of the number's prefix.
     package let prefix: Digest256
     /// The number's country, ISO 3166-1 alpha-2.
     package let country: String
-    /// Whether the number is the requester's by an earlier proof.
+    /// Whether the requester proved the number before.
     package let isOwner: Bool
 
     package init(
@@ -48,7 +48,7 @@ package struct SendTarget: Sendable {
         self.isOwner = isOwner
     }
 
-    /// How a scope of this text is named to operators.
+    /// The name of a scope of this text, for counters and operators.
     package func name(of scope: SendScope) -> String {
         switch scope {
         case .prefix: "prefix \(prefixName)"
@@ -57,7 +57,7 @@ package struct SendTarget: Sendable {
         }
     }
 
-    /// The counter of what gets through a scope that is thinned out.
+    /// The counter of texts that a limited scope still sends.
     private func throughName(_ scope: SendScope) -> String { "through " + name(of: scope) }
 
     private static func short(_ digest: Digest256) -> String { Base64URL.encode(Array(digest.bytes.prefix(12))) }
@@ -66,14 +66,14 @@ package struct SendTarget: Sendable {
     private var prefixFromNetworkName: String { "prefix \(prefixName) \(Self.short(network))" }
     private var ownersName: String { "owners \(prefixName)" }
 
-    /// The counters that bear on a text to this target.
+    /// The counters to read for a text to this target.
     package var counters: [String] {
         guard !isOwner else { return [ownersName] }
         return [groupName, prefixFromNetworkName] + SendScope.allCases.map(name(of:))
             + SendScope.allCases.map(throughName)
     }
 
-    /// The counters that a text which goes out is counted in.
+    /// The counters that a sent text increases.
     package func counters(bearingOn scopes: Set<SendScope>, through thinned: Set<SendScope>) -> [String] {
         guard !isOwner else { return [ownersName] }
         let bearing = SendScope.allCases.filter { $0 == .prefix || scopes.contains($0) }.map(name(of:))
@@ -81,9 +81,9 @@ package struct SendTarget: Sendable {
             + SendScope.allCases.filter(thinned.contains).map(throughName)
     }
 
-    /// Puts what was counted into its place.
+    /// Fills in the counts.
     ///
-    /// - Parameter thinned: which scopes are thinned out.
+    /// - Parameter thinned: the scopes that the breaker limits.
     package func fill(_ counts: inout SendCounts, from tallies: [String: Tally], thinned: Set<SendScope>) {
         func tally(_ name: String) -> Tally { tallies[name] ?? Tally() }
         guard !isOwner else {
@@ -99,7 +99,7 @@ package struct SendTarget: Sendable {
     }
 }
 
-/// The network that an address lies in, as far as its neighbours are likely to be the same requester: /24 of IPv4, /48 of IPv6.
+/// The network of an address, wide enough to hold what is likely one requester: /24 of IPv4, /48 of IPv6.
 package enum RequesterNetwork {
     /// The network of a limit's key: an IPv4 address, or the decimal bytes of an IPv6 prefix with its length.
     package static func key(ofAddress key: String) -> String {

@@ -2,14 +2,15 @@ import Encoding
 
 /// An IP network in CIDR notation (RFC 4632 §3.1, RFC 4291 §2.3), such as `10.0.0.0/8` or `2001:db8::/32`.
 ///
-/// IPv4 is held as IPv6 has it mapped (RFC 4291 §2.5.5.2), so that a listener on `::` and one on `0.0.0.0` mean the same.
+/// IPv4 is stored as its IPv4-mapped IPv6 form (RFC 4291 §2.5.5.2). Listeners on `::` and `0.0.0.0` thus treat it
+/// alike.
 package struct AddressNetwork: Sendable, Hashable, CustomStringConvertible {
-    /// The text that it was read from.
+    /// The text that it was parsed from.
     package let description: String
     private let prefix: [UInt8]
     private let bits: Int
 
-    /// Reads a network; `nil` for anything else, also if bits beyond the prefix are set.
+    /// Parses a network; `nil` for anything else, also if bits beyond the prefix are set.
     package init?(_ text: String) {
         let halves = text.split(separator: "/", omittingEmptySubsequences: false)
         guard halves.count == 2, let address = IPAddress(String(halves[0])), halves[1].utf8.count <= 3,
@@ -22,7 +23,7 @@ package struct AddressNetwork: Sendable, Hashable, CustomStringConvertible {
         description = text
     }
 
-    /// Whether an address of either version lies in it.
+    /// Whether an address of either version is in the network.
     package func contains(_ address: IPAddress) -> Bool {
         Self.masked(address.mapped, bits) == prefix
     }

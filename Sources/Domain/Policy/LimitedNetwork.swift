@@ -1,5 +1,5 @@
-/// The networks around a sender's address, as limits count them. One customer of a provider is given a /56 or a /48 of
-/// IPv6, and with it 256 or 65,536 networks of /64: a limit by /64 alone bounds nobody.
+/// The networks around a sender's address, as limits count them. A customer of an internet provider gets an IPv6
+/// prefix of /56 or /48, which contains 256 or 65,536 networks of /64. A limit by /64 alone bounds nobody.
 package enum LimitedNetwork {
     /// The wider networks around the one of a limit's key.
     ///

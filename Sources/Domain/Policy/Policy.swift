@@ -2,7 +2,7 @@ import Foundation
 
 /// Every value that an operator may set, one part for each file in `Policies/`. The defaults are the contract's.
 ///
-/// Rules are values: the code that applies them takes the part that it needs. Times are in seconds.
+/// Times are in seconds.
 package struct Policy: Sendable, Equatable {
     package var certification = CertificationPolicy()
     package var nonces = NoncePolicy()
@@ -20,38 +20,38 @@ package struct Policy: Sendable, Equatable {
     package init() {}
 }
 
-/// How long nonces live: `Policies/nonces.yaml`.
+/// Nonces: `Policies/nonces.yaml`.
 package struct NoncePolicy: Sendable, Equatable {
     package var lifetime: TimeInterval = 600
-    /// How long a spent one is remembered beyond its expiry.
+    /// How long a spent nonce is remembered beyond its expiry.
     package var keptAfterExpiry: TimeInterval = 900
 
     package init() {}
 }
 
-/// What identity tokens must be like: `Policies/identity-tokens.yaml`.
+/// Limits for identity tokens: `Policies/identity-tokens.yaml`.
 package struct IdentityTokenPolicy: Sendable, Equatable {
     /// The longest `exp − iat`; 24 hours is the ceiling.
     package var maximumLifetime: TimeInterval = 600
-    /// How far a provider's clock may be off.
+    /// The largest accepted difference of a provider's clock.
     package var clockSkew: TimeInterval = 60
 
     package init() {}
 }
 
-/// How sessions live and end: `Policies/sessions.yaml`.
+/// Lifetimes and limits of sessions: `Policies/sessions.yaml`.
 package struct SessionPolicy: Sendable, Equatable {
-    /// Live sessions for one user on one device: the oldest ends beyond it.
+    /// Live sessions for one user on one device. Beyond them the oldest ends.
     package var perUserAndDevice = 8
-    /// Without use for this long a session is challenged.
+    /// A session without use for this long is challenged.
     package var idleLifetime: TimeInterval = 3600
-    /// From creation or renewal to the end.
+    /// The longest life of a session since its creation or renewal.
     package var absoluteLifetime: TimeInterval = 86_400
     /// A challenged session that is not renewed in this time expires.
     package var renewalWindow: TimeInterval = 86_400
-    /// The last use is written at most this often.
+    /// The shortest time between two writes of a session's last use.
     package var lastUseInterval: TimeInterval = 300
-    /// How a session comes to another connection.
+    /// How a session is attached to another connection.
     package var attach = AttachmentRule.implicit
     /// Creations per minute for one certificate, counted on each node.
     package var createdPerMinute = 30
@@ -65,23 +65,23 @@ package struct CardPolicy: Sendable, Equatable {
     package var submissionsPeriod: TimeInterval = 6 * 3600
     package var minimumAge = 18
     package var rawInputKept: TimeInterval = 86_400
-    /// The soft checks (``CardCheck/Name``) whose failure sends a card to review. By default those that point at another
-    /// person's or an invented card. Published number formats are too old for that, most real barcodes depart from the
-    /// standard, people move, and the names that they go by are not those on their cards.
+    /// The soft checks (``CardCheck/Name``) whose failure sends a card to review. The defaults point at another
+    /// person's or an invented card. The others fail for too many genuine cards: published number formats are out of
+    /// date, most real barcodes depart from the standard, people move, and many go by another name than their card's.
     package var reviewedChecks = ["postal_code", "issuer_confirmation", "uniqueness"]
-    /// The service that asks a card's issuer; empty if there is none.
+    /// The URL of the service that queries a card's issuer; empty if there is none.
     package var issuerCheckURL = ""
     package var issuerCheckSecretFile = "issuer-check.secret"
     package var issuerCheckTimeout: TimeInterval = 5
-    /// What is dropped from the rows of an archive that was asked to purge.
+    /// The data that is deleted from archived rows, if an export is to purge.
     package var purge = [ArchivedDatum.postalAddress, .documentNumber]
 
     package init() {}
 }
 
-/// What providers are told of their users: `Policies/webhooks.yaml`.
+/// The delivery of events to providers: `Policies/webhooks.yaml`.
 package struct WebhookPolicy: Sendable, Equatable {
-    /// The longest that one attempt takes.
+    /// The longest time of one attempt.
     package var attemptTimeout: TimeInterval = 10
 
     package init() {}
@@ -97,15 +97,15 @@ package struct AuthorizationPolicy: Sendable, Equatable {
     package init() {}
 }
 
-/// Bans, and how quickly nodes learn of any change: `Policies/bans.yaml`.
+/// Bans, and how quickly nodes learn of a change: `Policies/bans.yaml`.
 package struct BanPolicy: Sendable, Equatable {
     /// A node reads the change counter at least this often.
     package var changePollInterval: TimeInterval = 0.1
-    /// A node that could not read it for this long refuses to decide.
+    /// A node that could not read the counter for this long refuses to decide.
     package var maximumStaleness: TimeInterval = 1
-    /// How long a user's ban holds the proven phone number.
+    /// How long a user's ban covers the proven phone number.
     package var phoneBan: TimeInterval = 180 * 86_400
-    /// A node whose clock differs more from the store's refuses to decide, in seconds.
+    /// A node whose clock differs from the store's by more seconds than this refuses to decide.
     package var maximumClockDifference: TimeInterval = 30
 
     package init() {}

@@ -1,31 +1,31 @@
 import Encoding
 import Foundation
 
-/// So many in such a time. Evaluated by the generic cell rate algorithm (ITU-T I.371): one time stamp is all the state,
-/// a full burst is allowed after a pause, and then one each `period / count`.
+/// A number of attempts in a period, evaluated by the generic cell rate algorithm (ITU-T I.371). One time stamp is
+/// all the state. After a pause a full burst is allowed, and then one attempt each `period / count`.
 package struct RateLimit: Sendable, Equatable {
-    /// How many in one period.
+    /// Attempts in one period.
     package let count: Int
     /// The period, in seconds.
     package let period: TimeInterval
 
-    /// So many (at least one) in so many seconds.
+    /// Allows `count` attempts (at least one) in `period` seconds.
     package init(count: Int, per period: TimeInterval) {
         self.count = max(count, 1)
         self.period = period
     }
 
-    /// What the limit says of one attempt.
+    /// The limit's decision about one attempt.
     package enum Verdict: Sendable, Equatable {
-        /// Admitted; the new theoretical arrival time is to be kept.
+        /// Admitted. The caller stores the new theoretical arrival time.
         case admitted(Date)
-        /// Refused; nothing is to be kept. Whole seconds until another attempt can be admitted, at least 1.
+        /// Refused; nothing is stored. Whole seconds until another attempt can be admitted, at least 1.
         case refused(retryAfter: Int)
     }
 
     /// Evaluates an attempt.
     ///
-    /// - Parameter arrival: the theoretical arrival time that was kept, `nil` at first.
+    /// - Parameter arrival: the stored theoretical arrival time; `nil` at first.
     package func evaluate(arrival: Date?, now: Date) -> Verdict {
         let interval = period / Double(count)
         let start = max(arrival ?? now, now)

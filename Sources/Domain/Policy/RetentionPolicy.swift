@@ -1,12 +1,12 @@
 import Foundation
 
-/// How long is kept what nothing needs any more: `Policies/retention.yaml`.
+/// How long data is kept that nothing needs any more: `Policies/retention.yaml`.
 package struct RetentionPolicy: Sendable, Equatable {
-    /// How long a certificate is kept after it ran out, and with its last one its device.
+    /// How long an expired certificate is kept. Its device is deleted with its last certificate.
     package var endedCertificates: TimeInterval = 30 * 86_400
-    /// How long a certificate is kept that no connection has shown, and with it its device.
+    /// How long a certificate is kept that no connection has shown. Its device is deleted with its last certificate.
     package var unseenCertificates: TimeInterval = 30 * 86_400
-    /// How long an entry of the audit log is kept at least.
+    /// The shortest time that an audit entry is kept.
     package var auditEntries: TimeInterval = 730 * 86_400
 
     package init() {}

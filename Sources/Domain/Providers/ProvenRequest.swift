@@ -1,12 +1,12 @@
-/// The one request that a fresh proof is made for.
+/// The one request that a presence proof is made for.
 package struct ProvenRequest: Sendable, Equatable {
     /// `POST`, `PUT` or `DELETE`, as sent.
     package let method: String
     /// The path as sent, percent-encoded.
     package let path: String
-    /// What follows `?`; `nil` if nothing does.
+    /// The query as sent, without `?`; `nil` if there is none.
     package let query: String?
-    /// The bytes of the body; none if it has none.
+    /// The bytes of the body; empty if there is none.
     package let body: [UInt8]
 
     package init(method: String, path: String, query: String? = nil, body: [UInt8]) {
@@ -16,8 +16,8 @@ package struct ProvenRequest: Sendable, Equatable {
         self.body = body
     }
 
-    /// Whether a target URI (RFC 9449 §4.2, `htu`) is this request's: an https URL with this path and, where it has a
-    /// query, this query. Which host was meant says `aud`: the service may be known by several.
+    /// Whether a target URI (RFC 9449 §4.2, `htu`) names this request: an https URL with this path and, if it has a
+    /// query, this query. The host is not compared, because the service may have several; `aud` names the service.
     package func isTarget(_ uri: String) -> Bool {
         guard uri.hasPrefix("https://"), !uri.utf8.contains(UInt8(ascii: "#")) else { return false }
         let rest = uri.dropFirst("https://".count)

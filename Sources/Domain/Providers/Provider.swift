@@ -1,18 +1,18 @@
 import Foundation
 
-/// A backend that vouches for users: it signs identity tokens with keys that it registered.
+/// A backend that vouches for users: it signs identity tokens with its registered keys.
 package struct Provider: Sendable, Equatable {
     /// The `iss` of its tokens.
     package let id: ProviderID
-    /// The readable half of its users' addresses.
+    /// The readable part of its users' addresses.
     package let slug: Slug
     package let name: String
     /// The developer who owns it; one account may own several.
     package let account: String?
-    /// The hosts on which its users' pictures may lie.
+    /// The hosts of its users' pictures.
     package let avatarHosts: [String]
     package let createdAt: Date
-    /// Since when it is disabled, if it is.
+    /// When it was disabled; `nil` if it is enabled.
     package var disabledAt: Date?
 
     package init(
@@ -28,7 +28,7 @@ package struct Provider: Sendable, Equatable {
         self.disabledAt = disabledAt
     }
 
-    /// The name by which others and the command line may call one of its users: `<slug>/<external id>`.
+    /// A user's address for other users and the command line: `<slug>/<external id>`.
     package func address(of externalID: String) -> String {
         "\(slug.text)/\(externalID)"
     }
@@ -38,7 +38,7 @@ package struct Provider: Sendable, Equatable {
 package struct Slug: Hashable, Sendable {
     package let text: String
 
-    /// Reads a slug; `nil` for what is none.
+    /// Parses a slug; `nil` for anything else.
     package init?(_ text: String) {
         let allowed = text.utf8.allSatisfy { (0x61...0x7A).contains($0) || (0x30...0x39).contains($0) || $0 == 0x2D }
         guard (1...40).contains(text.utf8.count), allowed, !text.hasPrefix("-"), !text.hasSuffix("-") else {
@@ -47,7 +47,7 @@ package struct Slug: Hashable, Sendable {
         self.text = text
     }
 
-    /// Derives a slug from a name: what is no letter or digit becomes a hyphen. `nil` if nothing is left.
+    /// Derives a slug from a name: other characters than letters and digits become hyphens. `nil` if nothing is left.
     package init?(from name: String) {
         let parts = name.lowercased().split { !$0.isASCII || !($0.isLetter || $0.isNumber) }
         self.init(String(parts.joined(separator: "-").prefix(40)))
@@ -63,14 +63,14 @@ package struct ProviderKeyRecord: Sendable, Equatable {
     package let algorithm: String
     /// The key, DER SubjectPublicKeyInfo.
     package let subjectPublicKeyInfo: [UInt8]
-    /// Who added it: a key added over HTTP cannot delete one that an admin added.
+    /// Who added it. A key added over HTTP cannot delete one that an admin added.
     package let origin: Origin
-    /// The key that signed for its adding; `nil` for one that an admin added, or of before this was written down.
+    /// The key that signed the request to add it; `nil` if an admin added it, or for rows from before this column.
     package let addedBy: ProviderKeyID?
     package let createdAt: Date
-    /// Since when it signs nothing new, if so; sessions that it opened go on.
+    /// When it was retired: it signs nothing new, but sessions that it opened continue. `nil` if it is active.
     package var retiredAt: Date?
-    /// Since when it counts for nothing, if so.
+    /// When it was revoked: nothing that it signed is valid. `nil` if it is not revoked.
     package var revokedAt: Date?
 
     package enum Origin: String, Sendable {
@@ -95,7 +95,7 @@ package struct ProviderKeyRecord: Sendable, Equatable {
 }
 
 extension [ProviderKeyRecord] {
-    /// The keys that a key added, and those that these added, and so on; in this order, without the key itself.
+    /// All keys that a key added, directly or through another; nearest first, without the key itself.
     package func descendants(of id: ProviderKeyID) -> [ProviderKeyRecord] {
         let byAdder = Dictionary(grouping: self) { $0.addedBy }
         var found: [ProviderKeyRecord] = []

@@ -1,16 +1,16 @@
 import Encoding
 import Foundation
 
-/// What a provider is told about a user of its own, by the words of the shared signals profiles: CAEP 1.0 (sessions and
-/// levels) and RISC 1.0 (accounts).
+/// An event about a user that its provider is notified of, in the terms of the shared signals profiles. Sessions and
+/// levels follow CAEP 1.0, accounts RISC 1.0.
 package enum ProviderEvent: Sendable, Equatable {
-    /// A session is over, whoever ended it (CAEP 1.0 §3.1).
+    /// A session ended, whoever ended it (CAEP 1.0 §3.1).
     case sessionRevoked(SessionID)
-    /// A user is verified further than before, or less far (CAEP 1.0 §3.4).
+    /// A user's assurance level rose or fell (CAEP 1.0 §3.4).
     case assuranceLevelChanged(from: Assurance, to: Assurance)
     /// The user is banned (RISC 1.0 §2.3).
     case accountDisabled
-    /// The user's ban is lifted (RISC 1.0 §2.4); no session comes back by it.
+    /// The user's ban was lifted (RISC 1.0 §2.4); sessions stay ended.
     case accountEnabled
     /// The user was erased (RISC 1.0 §2.2).
     case accountPurged
@@ -37,10 +37,10 @@ package enum ProviderEvent: Sendable, Equatable {
 
     private static let sessionRevokedName = "session-revoked"
 
-    /// The URI of CAEP's session-revoked, the one event that providers may send, too.
+    /// The URI of CAEP's session-revoked, the one event that providers may send too.
     package static let sessionRevokedType = "https://schemas.openid.net/secevent/caep/event-type/\(sessionRevokedName)"
 
-    /// The form in which it waits to be sent. It holds no personal datum: ids and levels.
+    /// The stored form in the outbox. It contains ids and levels, and no personal data.
     package var jsonText: String {
         let event = JSONValue.string(name)
         return switch self {
@@ -52,7 +52,7 @@ package enum ProviderEvent: Sendable, Equatable {
         }
     }
 
-    /// Reads ``jsonText``; `nil` for anything else.
+    /// Parses ``jsonText``; `nil` for anything else.
     package init?(jsonText: [UInt8]) {
         guard let value = try? StrictJSON.parse(jsonText) else { return nil }
         switch value["event"]?.text {

@@ -1,9 +1,9 @@
 import Encoding
 import Foundation
 
-/// A day of the Gregorian calendar (ISO 8601), without time or zone: what cards say of births and expiries.
+/// A day of the Gregorian calendar (ISO 8601), without time or zone: births and expiries on cards.
 ///
-/// Years 1 to 9999. Since most of them are birthdays, a date says nothing when it is merely described; ``text`` does.
+/// Years 1 to 9999. Most are birthdays, so a date's description shows nothing; ``text`` does.
 package struct CalendarDate: Sendable, Hashable, Comparable, Confidential {
     /// Year, month and day as decimal digits, so that the order of the numbers is the order of the days.
     private let digits: Int32
@@ -22,24 +22,24 @@ package struct CalendarDate: Sendable, Hashable, Comparable, Confidential {
         digits = Int32(year * 10_000 + month * 100 + day)
     }
 
-    /// The day in UTC of a point in time. West of Greenwich a day ends up to twelve hours later than this says.
+    /// The UTC day of a point in time. West of Greenwich that day ends up to twelve hours later.
     package init(utcDayOf instant: Date) {
         let days = min(2_932_896, max(-719_162, (instant.timeIntervalSince1970 / 86_400).rounded(.down)))
         let (year, month, day) = Date.civil(daysSince1970: Int(days))
         digits = Int32(year * 10_000 + month * 100 + day)
     }
 
-    /// The day of a point in time where days begin and end last, twelve hours behind UTC.
+    /// The day of a point in time in the last time zone, twelve hours behind UTC.
     package init(earliestDayAt instant: Date) {
         self.init(utcDayOf: instant.addingTimeInterval(-Self.lastZone))
     }
 
-    /// When the day is over wherever somebody may be.
+    /// When the day has ended in every time zone.
     package var endEverywhere: Date { next.start.addingTimeInterval(Self.lastZone) }
 
     private static let lastZone: TimeInterval = 12 * 3600
 
-    /// Reads the form of ``text``; `nil` for anything else.
+    /// Parses ``text``; `nil` for anything else.
     package init?(_ text: some StringProtocol) {
         let bytes = Array(text.utf8)
         guard bytes.count == 10, bytes[4] == UInt8(ascii: "-"), bytes[7] == UInt8(ascii: "-") else { return nil }
@@ -57,15 +57,15 @@ package struct CalendarDate: Sendable, Hashable, Comparable, Confidential {
         return "\(padded.prefix(4))-\(padded.dropFirst(4).prefix(2))-\(padded.suffix(2))"
     }
 
-    /// The age in whole years on a day of someone who was born on this one; negative before the birth. Who was born on
-    /// 29 February becomes a year older on 1 March of other years.
+    /// The age in whole years, on a given day, of a person born on this day; negative before the birth. In other
+    /// years a person born on 29 February becomes a year older on 1 March.
     package func age(on day: CalendarDate) -> Int {
         day.year - year - (day.month * 100 + day.day < month * 100 + self.day ? 1 : 0)
     }
 
     /// The moment at which the day begins in UTC.
     package var start: Date {
-        // Days from civil, counted in years that begin in March.
+        // The algorithm "days from civil", with years that begin in March.
         let shifted = month > 2 ? year : year - 1
         let era = shifted / 400
         let yearOfEra = shifted - era * 400
@@ -74,7 +74,7 @@ package struct CalendarDate: Sendable, Hashable, Comparable, Confidential {
         return Date(timeIntervalSince1970: Double((era * 146_097 + dayOfEra - 719_468) * 86_400))
     }
 
-    /// The next day; the last one of year 9999 is its own successor.
+    /// The next day; the last day of year 9999 is its own successor.
     package var next: CalendarDate {
         CalendarDate(year: year, month: month, day: day + 1)
             ?? CalendarDate(year: year, month: month + 1, day: 1)

@@ -1,7 +1,7 @@
-/// A value that holds what is known of a person: however it is described, logged or dumped, only its type shows.
+/// A value with personal data: however it is described, logged or dumped, only its type shows.
 ///
-/// Unlike ``Secret``, its parts are read by name in many places; what must not happen is that a log line or an error
-/// that merely mentions the value carries them along.
+/// Unlike those of ``Secret``, its parts are read by name in many places. The protocol only prevents their disclosure
+/// by a log line or an error that mentions the value.
 package protocol Confidential: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {}
 
 extension Confidential {

@@ -1,24 +1,24 @@
 import Encoding
 import Foundation
 
-/// What an operation has changed, and others must learn of: the audit log, the nodes' memories, connections, providers.
+/// A change that others must learn of: the audit log, the nodes' caches, connections, providers.
 ///
-/// An operation records it in the transaction that changes it. What follows from it is decided in one place.
+/// An operation records it in the transaction of the change. One place decides what follows from it.
 package enum DomainEvent: Sendable {
     // Sessions
     case sessionOpened(Session)
-    /// It has another token; nothing may go by the one before it.
+    /// The session has a new token; the replaced one is no longer accepted.
     case sessionRenewed(Session, replacing: Digest256)
     case sessionEnded(EndedSession, SessionEnding)
-    /// All sessions in a scope that were not ended yet.
+    /// All sessions in a scope that had not ended yet.
     case sessionsEnded([EndedSession], of: SessionScope, SessionEnding)
     case sessionChallenged(Session)
-    /// A session's token was shown under another device's certificate; the session is challenged.
+    /// A session's token was used under another device's certificate; the session is challenged.
     case bindingMismatched(Session)
     case userChallenged(UserID)
 
     // Certificates and devices
-    /// A handshake has shown the certificate for the first time.
+    /// A handshake showed the certificate for the first time.
     case certificateSeen(DeviceID)
     case certificateSuperseded(String, by: String, DeviceID)
     case certificateRevoked(String, DeviceID, detail: String?)
@@ -28,16 +28,16 @@ package enum DomainEvent: Sendable {
     case providerDisabled(ProviderID, sessionsEnded: Int)
     case providerEnabled(ProviderID)
     case applicationAdded(ApplicationID, ProviderID)
-    /// The signer is the provider's key that asked for it; `nil` where an admin did.
+    /// The signer is the provider's key that signed the request; `nil` if an admin added the key.
     case providerKeyAdded(ProviderKeyID, ProviderID, signer: ProviderKeyID?)
     case providerKeyRetired(ProviderKeyID, ProviderID)
     case providerKeyRevoked(ProviderKeyID, ProviderID, detail: String)
 
     // Users
     case assuranceChanged(AssuranceChange)
-    /// The number that the loser had proved is another user's now.
+    /// The user's proven number now belongs to another user.
     case phoneReassigned(from: UserID)
-    /// The receipt names the audit entry; the provider is `nil` where the user is not known any more.
+    /// The receipt names the audit entry; the provider is `nil` if the user is not known any more.
     case userErased(UserID, of: ProviderID?, receipt: UUID)
 
     // Bans
@@ -48,8 +48,8 @@ package enum DomainEvent: Sendable {
     case deviceBanned(DeviceID)
     case deviceUnbanned(DeviceID)
 
-    /// There is something to send.
+    /// The outbox has a new message.
     case messageQueued
-    /// What is only written down.
+    /// An act that is only audited.
     case acted(AuditedAct)
 }

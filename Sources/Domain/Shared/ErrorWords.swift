@@ -1,9 +1,9 @@
 import Foundation
 
-/// What a log line or a sentence says of an error: plain words or a code, never a type's name. A type's name tells an
-/// operator nothing, and the written-out value of an error may hold what no log is to hold.
+/// An error as plain words or a code, for logs and sentences. It is never a type's name, which means nothing to an
+/// operator. It is never a dump of the error either, which may contain confidential values.
 package enum ErrorWords {
-    /// The sentence that the error brings with it; else the name of its case in words.
+    /// The error's own sentence, or else the name of its case in words.
     package static func of(_ error: any Error) -> String {
         if let refusal = error as? Refusal {
             return refusal.privateDetail.map { "\(refusal.code.rawValue): \($0)" } ?? refusal.description
@@ -17,7 +17,7 @@ package enum ErrorWords {
         return words(String(describing: error))
     }
 
-    /// `HTTPClientError.connectTimeout` and `connectTimeout` are `connect timeout`; a sentence stays as it is.
+    /// `HTTPClientError.connectTimeout` and `connectTimeout` become `connect timeout`; a sentence stays as it is.
     private static func words(_ text: String) -> String {
         let isName = text.utf8.allSatisfy { byte in
             switch byte {
@@ -31,7 +31,7 @@ package enum ErrorWords {
         for (index, letter) in letters.enumerated() {
             let isCapital = ("A"..."Z").contains(letter)
             let isStart = isCapital && index > 0 && !("A"..."Z").contains(letters[index - 1])
-            // An abbreviation stays one: `brokenTLS` is `broken TLS`.
+            // Abbreviations keep their capitals: `brokenTLS` becomes `broken TLS`.
             let isWord = index + 1 == letters.count || !("A"..."Z").contains(letters[index + 1])
             if isStart { result += " " }
             result.unicodeScalars.append(isStart && isWord ? lowered(letter) : letter)

@@ -1,24 +1,24 @@
 import Foundation
 
-/// A UUID (RFC 9562) that names one kind of thing; `Kind` keeps a user's id from being taken for a device's.
+/// A UUID (RFC 9562) of one kind of thing; the type `Kind` prevents the use of a user's id as a device's.
 ///
-/// Written in lower case with hyphens, read in either case.
+/// Written in lower case with hyphens, parsed in either case.
 package struct Identifier<Kind>: Hashable, Sendable {
     package let uuid: UUID
 
-    /// Wraps a UUID that is known to name this kind of thing.
+    /// Wraps a UUID that is known to belong to this kind.
     package init(_ uuid: UUID) {
         self.uuid = uuid
     }
 
-    /// Reads the 36-character form; `nil` for anything else.
+    /// Parses the 36-character form; `nil` for anything else.
     package init?(_ text: some StringProtocol) {
         var text = String(text)
         guard let uuid = text.withUTF8(Self.read) else { return nil }
         self.uuid = uuid
     }
 
-    /// Reads 36 characters; by hand, since every request brings several and Foundation takes a microsecond for one.
+    /// Parses 36 characters. Every request has several, and Foundation takes a microsecond for each.
     private static func read(_ text: UnsafeBufferPointer<UInt8>) -> UUID? {
         guard text.count == 36 else { return nil }
         var bytes: uuid_t = (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)
@@ -65,7 +65,7 @@ extension Identifier: CustomStringConvertible, LosslessStringConvertible {
         }
     }
 
-    /// Reads the 36-character form; `nil` for anything else.
+    /// Parses the 36-character form; `nil` for anything else.
     package init?(_ description: String) {
         var text = description
         guard let uuid = text.withUTF8(Self.read) else { return nil }
@@ -77,7 +77,7 @@ extension Identifier: CustomStringConvertible, LosslessStringConvertible {
 package enum Kind {
     /// A user of one provider.
     package enum User: Sendable {}
-    /// A device, named by itself when it asked for its certificate.
+    /// A device; it chose the id when it requested its certificate.
     package enum Device: Sendable {}
     /// A backend that signs identity tokens.
     package enum Provider: Sendable {}
@@ -87,7 +87,7 @@ package enum Kind {
     package enum ProviderKey: Sendable {}
     /// A session of a user on a device.
     package enum Session: Sendable {}
-    /// One TLS connection, named by the server.
+    /// One TLS connection; the server chose the id.
     package enum Connection: Sendable {}
     /// One proof of a phone number, from the first text to the right code.
     package enum PhoneVerification: Sendable {}
@@ -95,7 +95,7 @@ package enum Kind {
     package enum OutboxMessage: Sendable {}
     /// One identity card as it was shown.
     package enum IdentityCard: Sendable {}
-    /// One user's wish to message another.
+    /// One user's request to message another.
     package enum Authorization: Sendable {}
     package enum Ban: Sendable {}
     /// A process that serves a store.
@@ -112,16 +112,16 @@ package typealias ProviderID = Identifier<Kind.Provider>
 package typealias ApplicationID = Identifier<Kind.Application>
 /// Names a provider's key: the `kid` of its tokens.
 package typealias ProviderKeyID = Identifier<Kind.ProviderKey>
-/// Names a session, publicly: it opens nothing.
+/// Names a session in public: it is no credential.
 package typealias SessionID = Identifier<Kind.Session>
 package typealias ConnectionID = Identifier<Kind.Connection>
-/// Names one proof of a phone number, to the device that asked for it alone.
+/// Names one proof of a phone number, only to the device that started it.
 package typealias PhoneVerificationID = Identifier<Kind.PhoneVerification>
 /// Names one message that waits to be sent.
 package typealias OutboxMessageID = Identifier<Kind.OutboxMessage>
 /// Names one identity card as it was shown, to its holder and to reviewers.
 package typealias IdentityCardID = Identifier<Kind.IdentityCard>
-/// Names one user's wish to message another; made by the asking app.
+/// Names one user's request to message another; made by the requester's app.
 package typealias AuthorizationID = Identifier<Kind.Authorization>
 /// Names one ban, to admins.
 package typealias BanID = Identifier<Kind.Ban>

@@ -1,21 +1,21 @@
 /// Text that others will read on a screen, in a terminal or in a log: names, identifiers, notes.
 ///
-/// Refused in it are the characters that nobody sees and that change what is seen (Unicode's categories Cc, Cf, Zl, Zp,
-/// Cs and the noncharacters): controls, C1 controls, line separators, and format characters, among them those that turn
-/// the direction of writing (UAX #9), as RFC 8264 §9.10 and §9.13 refuse them in every string class. The joiners U+200C
-/// and U+200D are format characters too, and names cannot be written without them in some scripts: they stay where
-/// RFC 5892 appendix A.1 and A.2 has a place for them, or an emoji.
+/// It must not contain invisible characters that change what is seen: Unicode's categories Cc, Cf, Zl, Zp, Cs and the
+/// noncharacters. These are controls, line separators and format characters, including those that change the
+/// direction of writing (UAX #9). RFC 8264 §9.10 and §9.13 refuse them in every string class. The joiners U+200C and
+/// U+200D are format characters too, but names in some scripts need them. They are allowed where RFC 5892 appendix
+/// A.1 and A.2 allow them, and in an emoji.
 package enum PlainText {
-    /// What a text is for.
+    /// The use of a text, which decides what it may contain.
     package enum Use: Sendable {
-        /// What programs compare: no joiner, for two identifiers must never look alike by one.
+        /// Programs compare it: joiners are refused, because they would make different identifiers look alike.
         case identifier
         case prose
-        /// What people read, of several lines: line feeds and tabs stay.
+        /// People read it, and it has several lines: line feeds and tabs are allowed.
         case note
     }
 
-    /// Whether a text holds nothing that is refused.
+    /// Whether a text contains nothing that is refused.
     package static func isPlain(_ text: String, for use: Use) -> Bool {
         var before: Unicode.Scalar?
         for scalar in text.unicodeScalars {
@@ -32,10 +32,10 @@ package enum PlainText {
         return true
     }
 
-    /// Refuses a text that is not plain, or not of such a length.
+    /// Refuses a text that is not plain, or whose length in UTF-8 is outside the range.
     ///
-    /// - Parameter name: how the sentence calls it.
-    /// - Throws: ``Refusal`` `malformed_request`. It holds nothing of the text.
+    /// - Parameter name: the name of the text in the refusal.
+    /// - Throws: ``Refusal`` `malformed_request`. No part of the text is in it.
     package static func require(
         _ text: String, _ name: String, bytes: ClosedRange<Int>, for use: Use
     ) throws(Refusal) {

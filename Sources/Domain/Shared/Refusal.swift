@@ -1,16 +1,17 @@
 import Foundation
 
-/// Why the service says no. Thrown everywhere, turned into an answer in one place (`API/Problem`), compared by code.
+/// A refusal by the service. Thrown everywhere, turned into a response in one place (`API/Problem`), compared by
+/// code.
 package struct Refusal: Error, Sendable {
-    /// The contract's word, what programs look at.
+    /// The contract's error code, which programs compare.
     package let code: Code
     /// One sentence that a developer can act on: no secret and no other person's data.
     package let detail: String
-    /// A finer word under the code, such as `bad_signature`; fixed by the contract if it exists.
+    /// A more precise code, such as `bad_signature`; fixed by the contract if present.
     package let reason: Reason?
-    /// The company's own word for a ban (`user_banned`); it is written in the place of the reason.
+    /// The company's reason for a ban (`user_banned`); it takes the place of ``reason`` in responses.
     package let banReason: Ban.Reason?
-    /// What the sentence is about; `nil` if it says so itself.
+    /// What the sentence is about; `nil` if the sentence itself says so.
     package let subject: Subject?
     /// The state that forbids a transition (`conflict`).
     package let state: String?
@@ -18,16 +19,16 @@ package struct Refusal: Error, Sendable {
     package let requiredLevel: Assurance?
     /// Seconds until another try makes sense (`rate_limited`).
     package let retryAfter: Int?
-    /// Every check of a card that was refused (`card_rejected`).
+    /// Every check of a rejected card (`card_rejected`).
     package let checks: [CardCheck]
-    /// When what refuses ends by itself (`user_banned`); `nil` if it does not.
+    /// When the refusal ends by itself (`user_banned`); `nil` if it does not.
     package let until: Date?
-    /// What opens the export and the erasure of the own data to a banned user (`user_banned`).
+    /// The token with which a banned user exports or erases their own data (`user_banned`).
     package let exportToken: Secret<String>?
-    /// What only the log may hold; never a secret either.
+    /// A detail for the log alone; never a secret either.
     package let privateDetail: String?
 
-    /// Makes a refusal; everything but the code and the sentence is optional.
+    /// Everything but the code and the sentence is optional.
     package init(
         _ code: Code, _ detail: String, reason: Reason? = nil, about subject: Subject? = nil, state: String? = nil,
         requiredLevel: Assurance? = nil,
@@ -48,10 +49,10 @@ package struct Refusal: Error, Sendable {
         self.privateDetail = privateDetail
     }
 
-    /// The word for ``reason`` or ``banReason``, as answers and logs hold it.
+    /// The text of ``reason`` or ``banReason`` in responses and logs.
     package var reasonText: String? { reason?.rawValue ?? banReason?.rawValue }
 
-    /// The codes of the contract. Which status each has is known to the web layer alone.
+    /// The codes of the contract. Only the web layer knows their statuses.
     package enum Code: String, Sendable, CaseIterable {
         case malformedRequest = "malformed_request"
         case payloadTooLarge = "payload_too_large"
@@ -82,7 +83,7 @@ package struct Refusal: Error, Sendable {
 }
 
 extension Refusal: Equatable {
-    /// Two refusals are the same when code and reason are: sentences may be reworded.
+    /// Two refusals are equal if code and reason are: sentences may be reworded.
     package static func == (left: Refusal, right: Refusal) -> Bool {
         left.code == right.code && left.reasonText == right.reasonText
     }

@@ -2,33 +2,34 @@ import Encoding
 import PhoneNumbers
 
 extension Refusal {
-    /// A finer word under a code; the raw values are the contract's.
+    /// The reason under a refusal's code; the raw values are the contract's.
     package enum Reason: String, Sendable, CaseIterable {
-        // Identity tokens, and presence proofs after them.
+        // Identity tokens and presence proofs.
 
-        /// Not a compact JWS of two JSON objects, or a claim of the wrong type or form; or no key or request of its form.
+        /// Not a compact JWS of two JSON objects, or a claim of the wrong type or form. Also for malformed keys and
+        /// requests.
         case malformed
         /// The header carries `crit`, `b64`, `zip`, or a key of its own (`jwk`, `jku`, `x5u`, `x5c`).
         case unsupportedHeader = "unsupported_header"
-        /// `typ` or `cty` name another kind of token.
+        /// `typ` or `cty` names another kind of token.
         case wrongType = "wrong_type"
-        /// `iss` is no provider that is registered and enabled.
+        /// `iss` names no registered and enabled provider.
         case unknownIssuer = "unknown_issuer"
-        /// `kid` is no key of that provider.
+        /// `kid` names no key of that provider.
         case unknownKey = "unknown_key"
         /// The key was retired or revoked.
         case keyRetired = "key_retired"
-        /// `alg` is not the algorithm of the key's registration.
+        /// `alg` is not the registered algorithm of the key.
         case algorithmMismatch = "algorithm_mismatch"
-        /// The signature is not that key's over this token.
+        /// The signature does not verify with that key.
         case badSignature = "bad_signature"
-        /// A claim that must be there is not.
+        /// A required claim is missing.
         case missingClaim = "missing_claim"
         /// `exp` has passed.
         case expired
-        /// `iat` or `nbf` lie in the future.
+        /// `iat` or `nbf` is in the future.
         case notYetValid = "not_yet_valid"
-        /// `exp − iat` is more than policy allows.
+        /// `exp − iat` exceeds the policy's limit.
         case lifetimeTooLong = "lifetime_too_long"
         /// `aud` does not name this realm.
         case wrongAudience = "wrong_audience"
@@ -39,35 +40,35 @@ extension Refusal {
         case nonceUsed = "nonce_used"
         /// The nonce was issued to another device certificate.
         case nonceOtherDevice = "nonce_other_device"
-        /// The service wants a presence proof, and there is none.
+        /// A presence proof is required, and the request has none.
         case missing
 
         // Keys and certification requests.
 
-        /// The signature of a request or a proof is not by the key that it carries.
+        /// The signature of a request or a proof does not verify with the key in it.
         case badProof = "bad_proof"
         case weakKey = "weak_key"
         case unsupportedKey = "unsupported_key"
-        /// A private key was sent, and must be regarded as leaked.
+        /// A private key was sent; the caller must treat it as compromised.
         case privateKey = "private_key"
         /// Another certificate carries the key.
         case keyInUse = "key_in_use"
         case keyRevoked = "key_revoked"
-        /// The gate of certification did not open.
+        /// The requester did not pass the certification gate.
         case gate
 
-        // Permissions to talk: whose level is too low.
+        // Authorizations to message: whose level is too low.
 
         case caller
         case partner
 
         // Stores.
 
-        /// The commit was sent, and its answer did not come.
+        /// The commit was sent, and its result did not arrive.
         case outcomeUnknown = "outcome_unknown"
         /// The store of this node was moved to another place.
         case storeMoved = "store_moved"
-        /// Nodes serve the store that is to be moved.
+        /// Nodes still serve the store that is to be moved.
         case nodesLive = "nodes_live"
 
         // Telephone numbers.
@@ -83,7 +84,7 @@ extension Refusal {
         case tooLong = "too_long"
         case notInPlan = "not_in_plan"
 
-        /// What can be wrong with an identity token.
+        /// The reasons that an identity token can be refused for.
         package static let ofIdentityTokens: [Reason] = [
             .malformed, .unsupportedHeader, .wrongType, .unknownIssuer, .unknownKey, .keyRetired, .algorithmMismatch,
             .badSignature, .missingClaim, .expired, .notYetValid, .lifetimeTooLong, .wrongAudience, .nonceUnknown,
@@ -121,14 +122,14 @@ extension Refusal.Reason {
 }
 
 extension Refusal {
-    /// What of the request, or which call, a sentence is about. The web layer names the member or the path, the command
-    /// line the flag.
+    /// The part of the request, or the call, that a sentence is about. The web layer names the member or the path,
+    /// the command line the flag.
     package enum Subject: Sendable, CaseIterable {
         case algorithm, applicationID, authorizationID, barcode, captcha, enrolmentToken, eventID, presence, presenceKey
         case pushEndpoint, recipient, webhookURL
         /// The call that lists the authorizations of a user.
         case authorizations
-        /// The call that proves a phone number.
+        /// The call that starts a phone verification.
         case phoneVerification
         /// The short name of a provider, which the operator may choose.
         case slug

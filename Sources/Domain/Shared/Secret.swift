@@ -1,13 +1,13 @@
-/// A value that must not be seen: it prints as `••••` wherever it is described, logged or mirrored.
+/// A confidential value: descriptions, logs and mirrors show `••••` instead.
 package struct Secret<Value: Sendable>: Sendable {
     private let value: Value
 
-    /// Takes a value out of sight.
+    /// Wraps a value.
     package init(_ value: Value) {
         self.value = value
     }
 
-    /// The value itself, for the one place that needs it.
+    /// The value itself. Each call is a deliberate disclosure.
     package func reveal() -> Value {
         value
     }

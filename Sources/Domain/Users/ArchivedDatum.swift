@@ -1,8 +1,8 @@
-/// What the service can do without once an archive holds it: no decision rests on it, and the document is known again by
-/// its blind index.
+/// Data that the service does not need once an archive has it. No decision depends on it, and the document is still
+/// found by its blind index.
 package enum ArchivedDatum: String, Sendable, CaseIterable {
     /// The address on the card.
     case postalAddress = "postal_address"
-    /// The card's number; its last four characters stay with the card.
+    /// The card's number; the card keeps its last four characters.
     case documentNumber = "document_number"
 }

@@ -1,17 +1,17 @@
-/// How far a user's identity is proved. Ordered: a later level includes what the earlier ones showed.
+/// How far a user's identity is proved. Ordered: a later level includes what the earlier ones proved.
 package enum Assurance: String, Sendable, CaseIterable, Codable, Comparable {
     /// Only the provider vouches for the user.
     case none
-    /// The user read a code sent to a phone number.
+    /// The user entered a code sent to a phone number.
     case phone
-    /// The user showed a card's barcode: self-asserted, since a barcode proves nothing about its issuer.
+    /// The user showed a card's barcode: self-asserted, because a barcode proves nothing about its issuer.
     case barcode
     /// The card's issuer confirmed the data.
     case issuerChecked = "issuer_checked"
     /// An ISO/IEC 18013-5 mobile document signed by its issuer.
     case mdoc
 
-    /// The levels that a user can reach. Nothing reads a mobile document yet.
+    /// The levels that a user can reach. Mobile documents are not supported yet.
     package static let reachable = allCases.filter { $0 != .mdoc }
 
     private var rank: Int {
@@ -24,7 +24,7 @@ package enum Assurance: String, Sendable, CaseIterable, Codable, Comparable {
         }
     }
 
-    /// Orders by what was proved.
+    /// Orders levels by what was proved.
     package static func < (left: Assurance, right: Assurance) -> Bool {
         left.rank < right.rank
     }

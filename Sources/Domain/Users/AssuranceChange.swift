@@ -1,4 +1,4 @@
-/// That a user is verified further than before, or less far.
+/// A rise or fall of a user's assurance level.
 package struct AssuranceChange: Sendable, Equatable {
     package let userID: UserID
     package let providerID: ProviderID

@@ -1,13 +1,13 @@
 import Foundation
 
-/// The row that joins what a user has proved: the product's `authenticatedUsers`.
+/// One row for all that a user has proved: the product's `authenticatedUsers`.
 package struct AuthenticatedUser: Sendable, Confidential {
     package let userID: UserID
-    /// Why the number no longer counts as the user's; `nil` while it does.
+    /// Why the number is no longer verified for the user; `nil` while it is.
     package let suspended: Suspension?
     /// The proven number, E.164.
     package let phoneNumber: String
-    /// Where pushes go: the ARN of an Amazon SNS endpoint.
+    /// The recipient of pushes: the ARN of an Amazon SNS endpoint.
     package let pushEndpoint: String?
     /// The name on the card.
     package let fullName: String?
@@ -15,15 +15,15 @@ package struct AuthenticatedUser: Sendable, Confidential {
     package let dateOfBirth: CalendarDate?
     /// The address on the card, one line.
     package let postalAddress: String?
-    /// The number of the card.
+    /// The document number of the card.
     package let documentNumber: String?
     /// Who issued the card: country and jurisdiction.
     package let jurisdiction: String?
-    /// When the number was proved last.
+    /// When the number was last proved.
     package let phoneVerifiedAt: Date
     package let identityVerifiedAt: Date?
 
-    /// Why a number no longer counts.
+    /// Why a number is no longer verified.
     package enum Suspension: String, Sendable {
         /// Another user of the same provider has proved it since.
         case phoneReassigned = "phone_reassigned"
@@ -50,8 +50,8 @@ package struct AuthenticatedUser: Sendable, Confidential {
     /// The holder's age in whole years on a day.
     package func age(on day: CalendarDate) -> Int? { dateOfBirth?.age(on: day) }
 
-    /// The first letters of the first and the last name: all that a stranger is shown of them. What stands behind a name
-    /// to tell generations apart is no name.
+    /// The first letters of the first and the last name: all that a stranger sees of them. A suffix that
+    /// distinguishes generations, such as `Jr`, is no name.
     package var initials: String? {
         var words = fullName?.split(separator: " ") ?? []
         while words.count > 1, let last = words.last, Self.generations.contains(last.uppercased()) {

@@ -3,17 +3,17 @@ import Foundation
 
 /// A user of one provider. One person in two providers' apps is two users.
 package struct User: Sendable, Equatable {
-    /// The service's name for the user.
+    /// The service's id of the user.
     package let id: UserID
-    /// The provider that vouches.
+    /// The provider that vouches for the user.
     package let providerID: ProviderID
-    /// The provider's own name for the user, 1 to 256 bytes.
+    /// The provider's own id of the user, 1 to 256 bytes.
     package let externalID: String
-    /// How far the user is verified.
+    /// How far the user's identity is proved.
     package var assurance: Assurance
     /// When the user was first seen.
     package let createdAt: Date
-    /// A keyed digest of what the provider says of the user; `nil` if it said nothing yet.
+    /// A keyed digest of the user's profile from the provider; `nil` if there is none yet.
     package let profileIndex: Digest256?
 
     package init(
