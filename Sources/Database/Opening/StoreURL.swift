@@ -49,3 +49,13 @@ package enum StoreURL: Sendable, Equatable {
         }
     }
 }
+
+extension StoreURL {
+    /// The file of an embedded store, for ``SQLiteMaintenance``; `nil` for an engine that has tools of its own.
+    package var file: String? {
+        switch self {
+        case .sqlite(let path): path
+        case .postgresql: nil
+        }
+    }
+}

@@ -194,13 +194,3 @@ extension GRDB.Database {
         return texts
     }
 }
-
-extension StoreURL {
-    /// The file of an embedded store, for ``SQLiteMaintenance``; `nil` for an engine that has tools of its own.
-    package var file: String? {
-        switch self {
-        case .sqlite(let path): path
-        case .postgresql: nil
-        }
-    }
-}

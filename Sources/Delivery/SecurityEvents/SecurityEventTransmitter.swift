@@ -2,7 +2,6 @@ import AsyncHTTPClient
 import Domain
 import Encoding
 import Foundation
-import NIOCore
 
 /// Hands Security Event Tokens to providers' receivers (push delivery, RFC 8935).
 ///
@@ -64,23 +63,5 @@ package struct SecurityEventTransmitter: Sendable {
         case .answered(400, _): .refused(reason: "the receiver refused the event")
         case .answered(let status, _): .unavailable(reason: "HTTP \(status)")
         }
-    }
-}
-
-/// The other end of a connection is not one that may be spoken to.
-struct ForeignPeer: Error {}
-
-extension HTTPClient.Configuration {
-    /// Looks at the other end of each connection before a request goes over it.
-    mutating func requirePeer(_ permits: @escaping @Sendable (IPAddress) -> Bool) {
-        let verify: @Sendable (any Channel) -> EventLoopFuture<Void> = { channel in
-            if let peer = channel.remoteAddress?.ipAddress.flatMap({ IPAddress($0) }), permits(peer) {
-                return channel.eventLoop.makeSucceededVoidFuture()
-            }
-            channel.close(promise: nil)
-            return channel.eventLoop.makeFailedFuture(ForeignPeer())
-        }
-        http1_1ConnectionDebugInitializer = verify
-        http2ConnectionDebugInitializer = verify
     }
 }

@@ -1,0 +1,51 @@
+import Foundation
+
+extension PostgreSQLDatabase {
+    /// Makes an index by `CREATE INDEX CONCURRENTLY`, which is no transaction: whoever dies or fails leaves an index that
+    /// is not valid. That one is put aside under the lock that its builder would hold, and dropped.
+    ///
+    /// - Throws: `StoreError`.
+    package func build(_ index: TableIndex) async throws {
+        let aside = index.name + "_invalid"
+        // Each round ends with an index, or with somebody else's who failed.
+        for _ in 0..<20 {
+            if try await isValid(aside) != nil { try await carryOut("DROP INDEX CONCURRENTLY IF EXISTS \(aside)") }
+            switch try await isValid(index.name) {
+            case true?: return
+            case false?: try await putAside(index, as: aside)
+            case nil: try await carryOut(index.statement("CONCURRENTLY "))
+            }
+        }
+        throw StoreError.unavailable(reason: "the index \(index.name) could not be made")
+    }
+
+    /// Whether an index is complete; `nil` where there is none of that name.
+    private func isValid(_ name: String) async throws -> Bool? {
+        try await query(
+            """
+            SELECT i.indisvalid FROM pg_catalog.pg_index i JOIN pg_catalog.pg_class c ON c.oid = i.indexrelid
+            JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+            WHERE n.nspname = current_schema() AND c.relname = $1
+            """, [.text(name)]
+        ).first?.bool(0)
+    }
+
+    private func putAside(_ index: TableIndex, as name: String) async throws {
+        while true {
+            do {
+                try await maintain { transaction in
+                    try transaction.execute("LOCK TABLE \(index.table) IN SHARE UPDATE EXCLUSIVE MODE")
+                    let isInvalid = """
+                        SELECT 1 FROM pg_catalog.pg_index WHERE indexrelid = to_regclass($1) AND NOT indisvalid
+                        """
+                    guard try transaction.first(isInvalid, [.text(index.name)]) != nil else { return }
+                    try transaction.execute("ALTER INDEX \(index.name) RENAME TO \(name)")
+                }
+                return
+            } catch StoreError.unavailable {
+                // Somebody makes it at this moment, or cleans the table up.
+                try await Task.sleep(for: .milliseconds(500))
+            }
+        }
+    }
+}
