@@ -1,4 +1,4 @@
-/// base64url without padding, RFC 4648 §5: the one text form of binary values in the contract.
+/// base64url without padding (RFC 4648 §5), the contract's only text form of binary values.
 package enum Base64URL {
     private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
 
@@ -34,17 +34,17 @@ package enum Base64URL {
         }
     }
 
-    /// Decodes the canonical form only: `nil` for padding, foreign characters, an impossible length, and for
-    /// trailing bits that are not zero (two texts must never mean the same bytes).
+    /// Decodes the canonical form only: `nil` for padding, foreign characters and an impossible length. Also `nil` if
+    /// trailing bits are not zero, because two texts must never mean the same bytes.
     package static func decode(_ text: some Collection<UInt8>) -> [UInt8]? {
         text.withContiguousStorageIfAvailable(decodeContiguous) ?? Array(text).withUnsafeBufferPointer(decodeContiguous)
     }
 
-    /// One loop over memory, since a generic one is not specialized for callers in other targets.
+    /// Not generic, because a generic loop is not specialized for callers in other targets.
     private static func decodeContiguous(_ text: UnsafeBufferPointer<UInt8>) -> [UInt8]? {
         let (groups, rest) = text.count.quotientAndRemainder(dividingBy: 4)
         guard rest != 1 else { return nil }
-        // All values seen, and the bits left over, gathered into one: anything at or above 64 spoils the text.
+        // The bitwise or of all values and of the leftover bits; 64 or more means that the text is invalid.
         var spoiled: UInt32 = 0
         let bytes = [UInt8](unsafeUninitializedCapacity: text.count * 3 / 4) { buffer, count in
             values.withUnsafeBufferPointer { values in

@@ -1,7 +1,7 @@
 import Crypto
 import Foundation
 
-/// A SHA-256 value (FIPS 180-4), held in four words so that a million of them need no heap.
+/// A SHA-256 value (FIPS 180-4) in four words, so that a million of them need no heap.
 package struct Digest256: Hashable, Sendable {
     private let words: (UInt64, UInt64, UInt64, UInt64)
 
@@ -37,12 +37,12 @@ package struct Digest256: Hashable, Sendable {
     /// The form of `x5t#S256` (RFC 8705 §3.1): base64url without padding.
     package var base64URL: String { Base64URL.encode(bytes) }
 
-    /// Equal when all 256 bits are.
+    /// Equal if all 256 bits are.
     package static func == (left: Digest256, right: Digest256) -> Bool {
         left.words == right.words
     }
 
-    /// A digest is uniform already: its first word is hash enough, the hasher's seed keeps tables apart.
+    /// A digest is uniform already, so its first word is enough for the hasher.
     package func hash(into hasher: inout Hasher) {
         hasher.combine(words.0)
     }

@@ -2,12 +2,12 @@ import Foundation
 
 extension Date {
     /// The RFC 3339 form in UTC with whole seconds, `2026-01-31T23:59:59Z`: the contract's form of every time.
-    /// Years before 0 and after 9999, which RFC 3339 cannot write, are written as these.
+    /// A year outside 0 to 9999, which RFC 3339 cannot express, becomes the nearest of these.
     package var rfc3339: String {
         let seconds = Int(saturating: timeIntervalSince1970.rounded(.down))
         let (days, rest) = (seconds.dividingFloor(by: 86_400), seconds.remainderFloor(by: 86_400))
         let (year, month, day) = Self.civil(daysSince1970: days)
-        // Written digit by digit: every answer holds a time or two, and each line of the log.
+        // Written digit by digit for speed: every response and each line of the log has a time.
         return String(unsafeUninitializedCapacity: 20) { buffer in
             _ = buffer.initialize(from: "0000-00-00T00:00:00Z".utf8)
             func put(_ number: Int, _ places: Range<Int>) {

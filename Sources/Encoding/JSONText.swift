@@ -6,8 +6,8 @@ extension JSONValue {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// Appends ``jsonText`` as UTF-8, for answers that are built in one buffer. JSON has no number for infinity and NaN
-    /// (§6): they become `null`.
+    /// Appends ``jsonText`` as UTF-8, for responses that are built in one buffer. JSON has no number for infinity and
+    /// NaN (§6): they become `null`.
     package func appendJSON(to bytes: inout [UInt8]) {
         switch self {
         case .null: bytes += "null".utf8
@@ -34,14 +34,14 @@ extension JSONValue {
         }
     }
 
-    /// RFC 8259 §7: the quotation mark, the reverse solidus and what is below U+0020 must be escaped, nothing else; by
-    /// two characters if there is such a form, as every common writer does and `grep '\n'` expects.
+    /// RFC 8259 §7: only the quotation mark, the reverse solidus and characters below U+0020 must be escaped. If a
+    /// two-character escape exists, it is used, as most writers do and `grep '\n'` expects.
     private static func appendQuoted(_ text: String, to bytes: inout [UInt8]) {
         let quote = UInt8(ascii: "\"")
         bytes.append(quote)
         var text = text
         text.withUTF8 { utf8 in
-            // Most texts hold nothing to escape and are copied whole.
+            // Most texts have nothing to escape and are copied whole.
             if utf8.allSatisfy({ $0 >= 0x20 && $0 != quote && $0 != UInt8(ascii: "\\") }) {
                 bytes.append(contentsOf: utf8)
             } else {

@@ -1,8 +1,8 @@
-/// A JSON value (RFC 8259) as the strict reader gives it. Members keep their order; duplicates never get this far.
+/// A JSON value (RFC 8259) from the strict parser. Members keep their order; there are no duplicates.
 package enum JSONValue: Sendable, Equatable {
     case null
     case bool(Bool)
-    /// A number that is a whole one within 64 bits, written without fraction or exponent.
+    /// A whole number within 64 bits, written without fraction or exponent.
     case integer(Int64)
     case number(Double)
     case string(String)
@@ -15,12 +15,12 @@ package enum JSONValue: Sendable, Equatable {
         return members.first { $0.name == name }?.value
     }
 
-    /// An object from names and values in order; a `nil` value leaves its member out.
+    /// An object of names and values in order; a `nil` value omits its member.
     package static func object(_ members: KeyValuePairs<String, JSONValue?>) -> JSONValue {
         .object(members.compactMap { name, value in value.map { JSONMember(name: name, value: $0) } })
     }
 
-    /// The text of a string value.
+    /// The text of a string value; `nil` for any other value.
     package var text: String? {
         if case .string(let text) = self { text } else { nil }
     }
@@ -31,7 +31,6 @@ package struct JSONMember: Sendable, Equatable {
     package let name: String
     package let value: JSONValue
 
-    /// Joins a name and a value.
     package init(name: String, value: JSONValue) {
         self.name = name
         self.value = value

@@ -1,21 +1,20 @@
-/// What is wrong with a text that should be JSON, and where.
+/// A defect of a text that should be JSON, and its place.
 package struct JSONDefect: Error, Sendable, Equatable {
-    /// Where: a path such as `$.keys[2].alg`, the document itself being `$`.
+    /// A path such as `$.keys[2].alg`; `$` is the document itself.
     package let path: String
-    /// What, in a few words.
+    /// The defect in a few words.
     package let problem: String
 
-    /// Names a defect at a path.
     package init(path: String, problem: String) {
         self.path = path
         self.problem = problem
     }
 }
 
-/// Reads JSON that comes from outside: UTF-8 only, no duplicate member, nothing after the value, bounded depth.
+/// Parses JSON from outside: UTF-8 only, no duplicate member, nothing after the value, bounded depth.
 ///
-/// One reader for tokens and request bodies, because RFC 7515 §4 and RFC 7519 §4 leave duplicate members to the
-/// parser, and two parsers that disagree on them are an attack.
+/// One parser for tokens and request bodies, because RFC 7515 §4 and RFC 7519 §4 leave duplicate members to the
+/// parser. Two parsers that disagree on them would permit attacks.
 package struct StrictJSON {
     /// Nesting deeper than this is refused.
     package static let maximumDepth = 16

@@ -1,7 +1,7 @@
-/// Which public keys are too weak to be relied on.
+/// Which public keys are too weak.
 ///
-/// RSA: NIST SP 800-57 part 1 §5.6.1 (2048 bits at least), the exponent that everyone uses, CVE-2017-15361. More than
-/// 4096 bits only cost time. Ed25519: a point of small order verifies signatures that nobody made.
+/// RSA: at least 2048 bits (NIST SP 800-57 part 1 §5.6.1), the usual exponent, not affected by CVE-2017-15361. More
+/// than 4096 bits only cost time. Ed25519: with a point of small order, forged signatures verify.
 extension PublicKey.Numbers {
     func requireStrength() throws(PublicKeyDefect) {
         switch self {
@@ -51,7 +51,7 @@ extension PublicKey.Numbers {
         }
     }
 
-    /// The y-coordinates of the points whose order divides 8, little-endian, with those that are not reduced.
+    /// The y-coordinates of the points whose order divides 8, little-endian, including the unreduced encodings.
     private static let smallOrderPoints: [[UInt8]] = {
         let ones = [UInt8](repeating: 0xFF, count: 30)
         let zeros = [UInt8](repeating: 0, count: 31)

@@ -3,20 +3,19 @@ import SwiftASN1
 
 /// The one document of a text in the textual encoding of RFC 7468.
 ///
-/// Text before and after it is explanatory (§2) and ignored; lines may have any length, because writers differ and §3 lets
-/// a reader be lax there. A second document of whatever label is refused: two readers could take two different ones for
-/// the one that is meant.
+/// Text before and after it is explanatory (§2) and ignored. Lines may have any length, because writers differ and §3
+/// permits it. A second document with any label is refused, because two parsers could choose different ones.
 package struct PEM: Sendable, Equatable {
     /// `CERTIFICATE REQUEST` and the like.
     package let label: String
     /// The bytes inside, at least one.
     package let bytes: [UInt8]
 
-    /// Why a text is no such document.
+    /// Why a text is not one such document.
     package enum Defect: Error, Sendable {
         /// Longer than ``PEM/maximumLength``.
         case tooLong
-        /// A private key was pasted, in any of its forms.
+        /// The text contains a private key, in any form.
         case privateKey
         /// No line begins a document.
         case absent
@@ -24,13 +23,13 @@ package struct PEM: Sendable, Equatable {
         case notOne
     }
 
-    /// Longer texts are not read, bytes. A certification request with an RSA key of 4096 bits has about 1,700.
+    /// Longer texts are refused, bytes. A certification request with an RSA key of 4096 bits has about 1,700.
     package static let maximumLength = 16_384
 
-    /// Reads a text. The base64 may be in either alphabet (RFC 4648 §4 and §5), with or without padding.
+    /// Parses a text. The base64 may be in either alphabet (RFC 4648 §4 and §5), with or without padding.
     package init(_ text: String) throws(Defect) {
         guard text.utf8.count <= Self.maximumLength else { throw .tooLong }
-        // Looked for in the text and not in the document: a private key may have lost its line breaks on the way.
+        // The search covers the whole text: a private key may have lost its line breaks on the way.
         guard !text.contains("PRIVATE KEY-----") else { throw .privateKey }
         let begins = text.ranges(of: "-----BEGIN ")
         guard let begin = begins.first else { throw .absent }
@@ -45,7 +44,7 @@ package struct PEM: Sendable, Equatable {
         self.bytes = bytes
     }
 
-    /// Writes a document; it ends with a line feed, so that documents can be joined.
+    /// Encodes a document; it ends with a line feed, so that documents can be concatenated.
     package static func encode(_ bytes: [UInt8], label: String) -> String {
         PEMDocument(type: label, derBytes: bytes).pemString + "\n"
     }

@@ -2,13 +2,13 @@ import Crypto
 import CryptoExtras
 import SwiftASN1
 
-/// A public key of a device or a provider, checked when it is made: RSA, P-256, P-384 or Ed25519, strong enough to rely
-/// on, and a point of its curve.
+/// A valid public key of a device or a provider: RSA, P-256, P-384 or Ed25519, strong enough, and a point of its
+/// curve.
 ///
-/// Every form in which a key may be shown comes through here, and only one encoding of each key is accepted: two texts of
-/// one key would have two thumbprints, and a used or revoked key could come back under the other.
+/// Every accepted form of a key is parsed into this type, and only one encoding of each key is accepted. Two
+/// encodings would have two thumbprints, and a used or revoked key could return under the other.
 package struct PublicKey: Sendable {
-    /// The numbers of a key, not checked yet.
+    /// The numbers of a key, not validated yet.
     package enum Numbers: Sendable, Equatable {
         /// Big-endian, without leading zeros (RFC 8017 §3.1).
         case rsa(modulus: [UInt8], exponent: [UInt8])
@@ -20,7 +20,7 @@ package struct PublicKey: Sendable {
         case ed25519([UInt8])
     }
 
-    /// The key as the library takes it.
+    /// The key as the cryptography library takes it.
     package enum Key: Sendable {
         case rsa(_RSA.Signing.PublicKey)
         case p256(P256.Signing.PublicKey)
@@ -31,10 +31,10 @@ package struct PublicKey: Sendable {
     package let key: Key
     /// The DER SubjectPublicKeyInfo (RFC 5280 §4.1.2.7), in its one canonical form.
     package let subjectPublicKeyInfo: [UInt8]
-    /// SHA-256 of ``subjectPublicKeyInfo``, 32 bytes: the name under which a key is remembered.
+    /// SHA-256 of ``subjectPublicKeyInfo``, 32 bytes, by which a key is identified.
     package let thumbprint: [UInt8]
 
-    /// Checks the strength of a key, and that its numbers are those of a key.
+    /// Validates the numbers and the strength of a key.
     package init(_ numbers: Numbers) throws(PublicKeyDefect) {
         try numbers.requireStrength()
         do {
@@ -52,13 +52,13 @@ package struct PublicKey: Sendable {
         thumbprint = Array(SHA256.hash(data: subjectPublicKeyInfo))
     }
 
-    /// Reads a DER SubjectPublicKeyInfo.
+    /// Parses a DER SubjectPublicKeyInfo.
     package init(subjectPublicKeyInfo bytes: [UInt8]) throws(PublicKeyDefect) {
         try self.init(Numbers(subjectPublicKeyInfo: bytes))
         guard subjectPublicKeyInfo == bytes else { throw Numbers.malformed }
     }
 
-    /// Reads a PEM text (RFC 7468) with one `PUBLIC KEY` (§13) or the older `RSA PUBLIC KEY` (RFC 8017 §A.1.1).
+    /// Parses a PEM text (RFC 7468) with one `PUBLIC KEY` (§13) or the older `RSA PUBLIC KEY` (RFC 8017 §A.1.1).
     package init(pem text: String) throws(PublicKeyDefect) {
         let document: PEM
         do throws(PEM.Defect) {
@@ -79,17 +79,17 @@ package struct PublicKey: Sendable {
         }
     }
 
-    /// The key as PEM (RFC 7468 §13). What is kept of a key is this and not the text that it came in: that may say
-    /// anything around the key.
+    /// The key as PEM (RFC 7468 §13). This is stored instead of the received text, which may contain anything around
+    /// the key.
     package var pem: String { PEM.encode(subjectPublicKeyInfo, label: "PUBLIC KEY") }
 }
 
 extension PublicKey: Hashable {
-    /// The same key: it has one encoding.
+    /// Equal keys have equal encodings.
     package static func == (left: PublicKey, right: PublicKey) -> Bool {
         left.subjectPublicKeyInfo == right.subjectPublicKeyInfo
     }
 
-    /// A thumbprint is uniform, and hash enough.
+    /// A thumbprint is uniform, so it is enough for the hasher.
     package func hash(into hasher: inout Hasher) { hasher.combine(thumbprint) }
 }

@@ -1,6 +1,6 @@
-/// What is wrong with a public key that someone shows.
+/// A defect of a submitted public key.
 package struct PublicKeyDefect: Error, Equatable {
-    /// The contract's words for it.
+    /// The contract's reason codes.
     package enum Reason: String, Sendable, CaseIterable {
         case malformed
         case privateKey = "private_key"
@@ -9,7 +9,7 @@ package struct PublicKeyDefect: Error, Equatable {
     }
 
     package let reason: Reason
-    /// One sentence for the developer who showed the key; nothing of the key is in it.
+    /// One sentence for the developer who sent the key; no part of the key is in it.
     package let detail: String
 
     package init(_ reason: Reason, _ detail: String) {
@@ -17,7 +17,7 @@ package struct PublicKeyDefect: Error, Equatable {
         self.detail = detail
     }
 
-    /// The answer to a private key that left its owner's hands.
+    /// The defect of a text with a private key: its owner has disclosed it.
     package static let leaked = PublicKeyDefect(
         .privateKey,
         "This is a private key. It has now left your hands and must be regarded as leaked: make a new pair, and send the"

@@ -3,7 +3,7 @@ import SwiftASN1
 /// SubjectPublicKeyInfo (RFC 5280 §4.1.2.7) of RSA (RFC 3279 §2.3.1), P-256 and P-384 (RFC 5480 §2.1) and Ed25519
 /// (RFC 8410 §4).
 extension PublicKey.Numbers {
-    /// A SubjectPublicKeyInfo longer than this holds no key that is supported: RSA with 4096 bits has 550 bytes.
+    /// Longer encodings contain no supported key, bytes: RSA with 4096 bits has 550.
     private static let maximumLength = 2048
 
     static let malformed = PublicKeyDefect(
@@ -33,7 +33,7 @@ extension PublicKey.Numbers {
         }
     }
 
-    /// Reads an RSAPublicKey (RFC 8017 §A.1.1).
+    /// Parses an RSAPublicKey (RFC 8017 §A.1.1).
     init(pkcs1 bytes: [UInt8]) throws(PublicKeyDefect) {
         do {
             let (modulus, exponent) = try DER.sequence(try DER.parse(bytes), identifier: .sequence) { nodes in
@@ -71,7 +71,7 @@ extension PublicKey.Numbers {
                 guard let algorithm = nodes.next() else { throw Self.malformed }
                 let (identifier, parameters) = try DER.sequence(algorithm, identifier: .sequence) { nodes in
                     let parts = (try ASN1ObjectIdentifier(derEncoded: &nodes), nodes.next())
-                    // Whatever follows shows when the key is written anew.
+                    // Trailing elements are detected later: the key encoded again would differ.
                     while nodes.next() != nil {}
                     return parts
                 }
@@ -86,7 +86,7 @@ extension PublicKey.Numbers {
 
     private static let ed25519Identifier: ASN1ObjectIdentifier = [1, 3, 101, 112]
 
-    /// Writes the canonical form, the one that thumbprints are made of.
+    /// Encodes the canonical form, of which thumbprints are made.
     func subjectPublicKeyInfo() throws -> [UInt8] {
         var document = DER.Serializer()
         try document.appendConstructedNode(identifier: .sequence) { fields in

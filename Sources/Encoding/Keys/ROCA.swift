@@ -1,10 +1,10 @@
 /// The fingerprint of CVE-2017-15361 ("ROCA", Nemec et al., ACM CCS 2017): RSA moduli made by a faulty chip library,
 /// which can be factored.
 ///
-/// The library drew each prime as `k·M + (65537^a mod M)`, `M` being the product of the first small primes. Such a
-/// modulus is a power of 65537 modulo each of those primes; a random one is with a chance below 2⁻²⁷.
+/// The library chose each prime as `k·M + (65537^a mod M)`, where `M` is the product of the first small primes. Such
+/// a modulus is a power of 65537 modulo each of those primes. A random modulus is one with a probability below 2⁻²⁷.
 package enum ROCA {
-    /// A small prime of the fingerprint, and which residues are powers of 65537 modulo it.
+    /// A small prime of the fingerprint, and the residues modulo it that are powers of 65537.
     private struct Residues: Sendable {
         let prime: UInt32
         let isPower: [Bool]
@@ -21,13 +21,14 @@ package enum ROCA {
         }
     }
 
-    /// The primes that divide `M` for every affected key size, 512 bits and up. Two is left out: every modulus is odd.
+    /// The primes that divide `M` for every affected key size, 512 bits and up. Two is omitted, because every modulus
+    /// is odd.
     private static let fingerprint: [Residues] = [
         3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59, 61, 67, 71, 73, 79, 83, 89, 97, 101, 103, 107, 109,
         113, 127, 131, 137, 139, 149, 151, 157, 163, 167,
     ].map(Residues.init)
 
-    /// Tells whether a modulus, big-endian, carries the fingerprint.
+    /// Whether a modulus, big-endian, has the fingerprint.
     package static func isFingerprinted(modulus: [UInt8]) -> Bool {
         fingerprint.allSatisfy { residues in
             let remainder = modulus.reduce(0) { ($0 << 8 | UInt32($1)) % residues.prime }

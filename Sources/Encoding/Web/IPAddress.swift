@@ -11,7 +11,7 @@ package struct IPAddress: Sendable, Hashable, CustomStringConvertible {
         self.bytes = Array(bytes)
     }
 
-    /// Reads an address of either version.
+    /// Parses an address of either version.
     package init?(_ text: String) {
         guard let address = IPAddress(ipv4: text) ?? IPAddress(ipv6: text) else { return nil }
         self = address
@@ -34,7 +34,7 @@ package struct IPAddress: Sendable, Hashable, CustomStringConvertible {
         bytes = withUnsafeBytes(of: address) { Array($0) }
     }
 
-    /// The address in numbers, IPv6 as RFC 5952 writes it.
+    /// The numeric form, for IPv6 that of RFC 5952.
     package var description: String {
         guard bytes.count == 16 else { return bytes.map(String.init).joined(separator: ".") }
         var text = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN))
@@ -42,31 +42,31 @@ package struct IPAddress: Sendable, Hashable, CustomStringConvertible {
         return String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 
-    /// The IPv4 address that IPv6 has mapped (RFC 4291 §2.5.5.2), or else the address itself.
+    /// The IPv4 address of an IPv4-mapped IPv6 address (RFC 4291 §2.5.5.2), or else the address itself.
     package var unmapped: IPAddress {
         guard bytes.count == 16, bytes.starts(with: Self.mappedPrefix) else { return self }
         return IPAddress(bytes: bytes[12...]) ?? self
     }
 
-    /// The address in 16 bytes, IPv4 as IPv6 has it mapped: a listener on `::` and one on `0.0.0.0` mean the same.
+    /// 16 bytes, for IPv4 the IPv4-mapped form: listeners on `::` and `0.0.0.0` thus treat an address alike.
     package var mapped: [UInt8] { bytes.count == 4 ? Self.mappedPrefix + bytes : bytes }
 
     private static let mappedPrefix: [UInt8] = [UInt8](repeating: 0, count: 10) + [0xFF, 0xFF]
 
-    /// The sender's address as limits count it: an IPv4 address alone, and of IPv6 the network of /64, its eight bytes in
-    /// decimal as in `32.1.13.184.0.1.2.3/64`.
+    /// The sender's address as limits count it: an IPv4 address, or the /64 network of an IPv6 address. The network
+    /// is its eight bytes in decimal, as in `32.1.13.184.0.1.2.3/64`.
     package var limitKey: String {
         let address = unmapped
         guard address.bytes.count == 16 else { return address.description }
         return address.bytes[..<8].map(String.init).joined(separator: ".") + "/64"
     }
 
-    /// Whether it is this machine: 127.0.0.0/8 (RFC 1122 §3.2.1.3) or ::1.
+    /// Whether it is a loopback address: 127.0.0.0/8 (RFC 1122 §3.2.1.3) or ::1.
     package var isLoopback: Bool {
         bytes.count == 4 ? bytes.first == 127 : bytes.dropLast().allSatisfy { $0 == 0 } && bytes.last == 1
     }
 
-    /// Whether the IANA special-purpose registries (RFC 6890) leave it to the public Internet.
+    /// Whether it is globally reachable by the IANA special-purpose registries (RFC 6890).
     package var isPublic: Bool {
         bytes.count == 4 ? Self.isPublic4(bytes) : Self.isPublic6(bytes)
     }
@@ -80,7 +80,7 @@ package struct IPAddress: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// Global unicast alone (2000::/3), without what embeds or documents other addresses.
+    /// Global unicast (2000::/3) only, without ranges that embed or document other addresses.
     private static func isPublic6(_ bytes: [UInt8]) -> Bool {
         guard bytes[0] & 0xE0 == 0x20 else { return false }
         switch (bytes[0], bytes[1], bytes[2], bytes[3]) {

@@ -1,8 +1,8 @@
-/// RFC 3986 §2.1: what is not allowed to stand for itself becomes `%` and two upper-case hexadecimal digits.
+/// RFC 3986 §2.1: characters that are not allowed as they are become `%` and two upper-case hexadecimal digits.
 package enum PercentEncoding {
     private static let digits = Array("0123456789ABCDEF".utf8)
 
-    /// Encodes UTF-8 bytes; what is unreserved (§2.3) stays, and so do slashes where asked.
+    /// Encodes UTF-8 bytes; unreserved characters (§2.3) stay, and slashes if requested.
     package static func encode(_ text: String, keepingSlashes: Bool = false) -> String {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(text.utf8.count)
@@ -19,7 +19,7 @@ package enum PercentEncoding {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// A form (`application/x-www-form-urlencoded`), its fields in order; there a space is `+`.
+    /// A form (`application/x-www-form-urlencoded`) with its fields in order; a space becomes `+`.
     package static func form(_ fields: [(name: String, value: String)]) -> [UInt8] {
         let pairs = fields.map { "\(encode($0.name))=\(encode($0.value))" }
         return Array(pairs.joined(separator: "&").replacing("%20", with: "+").utf8)

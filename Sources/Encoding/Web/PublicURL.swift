@@ -1,18 +1,18 @@
-/// A URL that a provider names: `https`, and nothing of this machine or of a private network.
+/// A URL that a provider names: `https`, and no address of this machine or of a private network.
 ///
-/// The text is checked here. The addresses of its host are checked when it is set and again at every request, and the
-/// connection goes to the address that was checked.
+/// The text is checked here. The addresses of its host are checked when the URL is set and again at every request.
+/// The connection goes to the checked address.
 package struct PublicURL: Sendable, Equatable, CustomStringConvertible {
     package let web: WebAddress
-    /// Whether this machine is permitted as well, in development.
+    /// Whether this machine is permitted too, for development.
     package let allowsLoopback: Bool
 
-    /// The whole, in its one spelling.
+    /// The whole URL in canonical form.
     package var description: String { web.description }
 
-    /// Reads a URL; `nil` if a provider may not name it.
+    /// Parses a URL; `nil` if a provider may not name it.
     ///
-    /// - Parameter allowingLoopback: takes this machine, too, over `http` as well: the switch for development and tests.
+    /// - Parameter allowingLoopback: also permits this machine, and `http` to it, for development and tests.
     package init?(_ text: String, allowingLoopback: Bool) {
         guard let web = WebAddress(text) else { return nil }
         if web.isLoopback {
@@ -29,7 +29,7 @@ package struct PublicURL: Sendable, Equatable, CustomStringConvertible {
         Self.permits(address, allowingLoopback: allowsLoopback)
     }
 
-    /// Whether the service may connect to an address that such a URL leads to.
+    /// Whether the service may connect to an address that the host of such a URL resolves to.
     package static func permits(_ address: IPAddress, allowingLoopback: Bool) -> Bool {
         address.isPublic || allowingLoopback && address.isLoopback
     }

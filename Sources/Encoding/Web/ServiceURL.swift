@@ -1,24 +1,24 @@
-/// The URL of a service that the operator names (RFC 3986): `https`, or `http` on this machine, which is for development
-/// and tests.
+/// The URL of a service that the operator names (RFC 3986): `https`. For development and tests also `http` on this
+/// machine.
 package struct ServiceURL: Sendable, Equatable, CustomStringConvertible {
     package let web: WebAddress
 
-    /// The whole, in its one spelling.
+    /// The whole URL in canonical form.
     package var description: String { web.description }
     /// The value of the `Host` field.
     package var host: String { web.host }
     /// Starts with `/`, percent-encoded as on the wire.
     package var path: String { web.path }
-    /// What follows `?`, as on the wire; empty if there is none.
+    /// The query as on the wire, without `?`; empty if there is none.
     package var query: String { web.query }
 
-    /// Reads a URL; `nil` if the service may not be asked there.
+    /// Parses a URL; `nil` if the service may not send requests to it.
     package init?(_ text: String) {
         guard let web = WebAddress(text), web.isSecure || web.isLoopback else { return nil }
         self.web = web
     }
 
-    /// The URL with a longer path.
+    /// This URL with the suffix after its path.
     package func appending(_ suffix: String) -> ServiceURL? {
         guard query.isEmpty else { return nil }
         return ServiceURL((description.hasSuffix("/") ? String(description.dropLast()) : description) + suffix)

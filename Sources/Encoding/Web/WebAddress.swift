@@ -1,25 +1,25 @@
 import Foundation
 
-/// The URL of an HTTP service (RFC 3986), in one spelling: what is checked, what a connection is pinned to and what is asked
-/// are the same text.
+/// The URL of an HTTP service (RFC 3986) in canonical form. The text that is checked is thus the text of the
+/// connection and of the request.
 ///
-/// The host is a name in lower case without a dot at its end, or an address as RFC 5952 and RFC 6943 §3.1.1 write it: no
-/// other form that some resolver takes for an address. No user, no fragment, ASCII only.
+/// The host is a name in lower case without a final dot, or an address as RFC 5952 and RFC 6943 §3.1.1 write it.
+/// Other forms that some resolver takes for an address are refused. No user, no fragment, ASCII only.
 package struct WebAddress: Sendable, Equatable, CustomStringConvertible {
-    /// `https`, or else `http`.
+    /// `https` if true, `http` if not.
     package let isSecure: Bool
     /// The host without the port; an IPv6 address in brackets.
     package let name: String
-    /// The address if the host is one and no name.
+    /// The address; `nil` if the host is a name.
     package let literal: IPAddress?
-    /// `nil` if it is the scheme's own.
+    /// `nil` for the scheme's default port.
     package let port: Int?
     /// Starts with `/`, percent-encoded as on the wire.
     package let path: String
-    /// What follows `?`, as on the wire; empty if there is none.
+    /// The query as on the wire, without `?`; empty if there is none.
     package let query: String
 
-    /// Longer ones are not read, bytes.
+    /// Longer ones are refused, bytes.
     package static let maximumLength = 1024
 
     /// The value of the `Host` field (RFC 9110 §7.2).
@@ -77,7 +77,7 @@ package struct WebAddress: Sendable, Equatable, CustomStringConvertible {
         guard (1...253).contains(name.utf8.count), labels.allSatisfy(isLabel), let last = labels.last else {
             return nil
         }
-        // A last label that is a number makes an address of the whole (WHATWG URL, "ends in a number").
+        // A last label that is a number makes the whole host an address (WHATWG URL, "ends in a number").
         guard last.utf8.allSatisfy(isDigit) || last.hasPrefix("0x") else { return (name, nil) }
         guard let address = IPAddress(ipv4: name) else { return nil }
         return (name, address)
