@@ -2,15 +2,15 @@ import Domain
 import Encoding
 import Foundation
 
-/// Reads the claims of a payload (RFC 7519 §4), each into the type that it should have, and keeps what is wrong.
+/// Reads the claims of a payload (RFC 7519 §4), each as its expected type, and records defects.
 ///
-/// All kinds of token read their claims through it. Where a defect was kept, the values are not to be used.
+/// All kinds of token use it. If a defect was recorded, the values must not be used.
 struct ClaimReader {
     private let payload: JSONValue
-    /// What was wrong so far, in the order of reading.
+    /// The defects so far, in the order of reading.
     private(set) var defects: [TokenDefect] = []
 
-    /// When a token was made and until when it is valid.
+    /// When a token was issued and when it expires.
     struct Validity {
         var issuedAt = Date.distantPast
         var expiresAt = Date.distantPast
@@ -29,7 +29,7 @@ struct ClaimReader {
         defects.append(TokenDefect(reason, detail))
     }
 
-    /// A string that must be there; empty if it is not.
+    /// A required string; empty if it is missing.
     mutating func text(_ name: String, bytes: ClosedRange<Int>) -> String {
         guard has(name) else {
             note(.missingClaim, "The claim \(name) is missing.")
@@ -38,8 +38,8 @@ struct ClaimReader {
         return optionalText(name, bytes: bytes) ?? ""
     }
 
-    /// A string that may be there. What nobody sees (`PlainText`) is refused in all of them: they end up in headers,
-    /// terminals, other people's screens and a store that takes no U+0000.
+    /// An optional string. Hidden characters (`PlainText`) are refused in every string. The strings end up in
+    /// headers, terminals and on other people's screens, and the store refuses U+0000.
     mutating func optionalText(
         _ name: String, bytes: ClosedRange<Int>, for use: PlainText.Use = .identifier
     ) -> String? {
@@ -61,7 +61,7 @@ struct ClaimReader {
         return text
     }
 
-    /// The subject: `prn`, or `sub` as its alias, both only if they are the same bytes.
+    /// The subject: `prn`, or its alias `sub`; both only if they are the same bytes.
     mutating func subject(bytes: ClosedRange<Int>) -> String {
         guard has("sub") else { return text("prn", bytes: bytes) }
         let subject = text("sub", bytes: bytes)
@@ -92,7 +92,7 @@ struct ClaimReader {
         }
     }
 
-    /// `iat`, `exp` and, if it is there, `nbf`, checked against a moment (RFC 7519 §4.1.4 to §4.1.6).
+    /// `iat`, `exp` and the optional `nbf`, checked against `now` (RFC 7519 §4.1.4 to §4.1.6).
     mutating func validity(now: Date, clockSkew: TimeInterval, maximumLifetime: TimeInterval) -> Validity {
         var validity = Validity()
         let allowed = "the \(Self.seconds(clockSkew)) s allowed"
@@ -127,7 +127,7 @@ struct ClaimReader {
         return validity
     }
 
-    /// `iat` if nothing else bounds a token's life: not in the future, and not older than a time.
+    /// `iat` of a token without `exp`: not in the future, and not older than `maximumAge`.
     mutating func issued(now: Date, clockSkew: TimeInterval, maximumAge: TimeInterval) -> Date {
         guard let issuedAt = date("iat", required: true) else { return .distantPast }
         let age = now.timeIntervalSince(issuedAt)
@@ -148,7 +148,7 @@ struct ClaimReader {
             "The claim \(name) is \(Self.seconds(early)) s in the future by this server's clock, beyond \(allowed).")
     }
 
-    /// A NumericDate (RFC 7519 §2): seconds since 1970, a fraction is allowed; up to the year 9999.
+    /// A NumericDate (RFC 7519 §2): seconds since 1970, with or without a fraction, up to the year 9999.
     mutating func date(_ name: String, required: Bool) -> Date? {
         let seconds: Double
         switch payload[name] {
@@ -169,7 +169,7 @@ struct ClaimReader {
         return Date(timeIntervalSince1970: seconds)
     }
 
-    /// Seconds for a sentence, rounded up so that what is beyond a limit also reads so.
+    /// Seconds for a sentence, rounded up so that a value beyond a limit also reads so.
     private static func seconds(_ interval: TimeInterval) -> Int {
         Int(saturating: interval.rounded(.up))
     }

@@ -1,6 +1,6 @@
 import Domain
 
-/// One thing that is wrong with a token, and the sentence that helps its maker.
+/// One defect of a token, with a sentence that helps its developer.
 package struct TokenDefect: Error, Sendable, Equatable {
     package let reason: Refusal.Reason
     /// One sentence: names the header parameter or claim, and by how much it is off.
@@ -11,7 +11,7 @@ package struct TokenDefect: Error, Sendable, Equatable {
         self.detail = detail
     }
 
-    /// What the caller is told under some code. Identity tokens, and presence proofs after them, have a fixed reason.
+    /// The refusal under some code. Only identity tokens and presence proofs have a fixed reason.
     func refusal(_ code: Refusal.Code) -> Refusal {
         switch code {
         case .invalidIdentityToken, .invalidPresenceProof: Refusal(code, detail, reason: reason)

@@ -1,21 +1,21 @@
 import Domain
 import Encoding
 
-/// The JOSE header of a compact JWS (RFC 7515 §4), as far as it is used.
+/// The JOSE header of a compact JWS (RFC 7515 §4), without unused parameters.
 package struct TokenHeader: Sendable, Equatable {
     /// `typ` (§4.1.9).
     package let type: String?
     /// `cty` (§4.1.10), spaces removed.
     package let contentType: String?
-    /// `alg` (§4.1.1) as written: it is only ever compared with the algorithm of a key.
+    /// `alg` (§4.1.1) as written. It is only compared with the algorithm of a key.
     package let algorithm: String
     /// `kid` (§4.1.4).
     package let keyID: String?
-    /// The parameters in it that are never accepted, in their order.
+    /// The parameters in it that are never accepted, in the header's order.
     let unsupported: [String]
 
-    /// What would change how the token is read (RFC 7515 §4.1.11, RFC 7797, RFC 7516 §4.1.3), and keys that a token
-    /// brings along (RFC 8725 §2.9 and §3.10).
+    /// Parameters that change how the token is parsed (RFC 7515 §4.1.11, RFC 7797, RFC 7516 §4.1.3), and keys inside
+    /// the token (RFC 8725 §2.9 and §3.10).
     private static let neverAccepted = ["crit", "b64", "zip", "jwk", "jku", "x5u", "x5c"]
 
     init(_ json: JSONValue) throws(TokenDefect) {
@@ -39,14 +39,14 @@ package struct TokenHeader: Sendable, Equatable {
         return text
     }
 
-    /// The refusal of what is never accepted.
+    /// The defect of a header with parameters that are never accepted.
     var unsupportedDefect: TokenDefect? {
         guard let first = unsupported.first else { return nil }
         return TokenDefect(
             .unsupportedHeader, "The header carries \(first), which is not supported here: leave it out.")
     }
 
-    /// The refusal of a `typ` that is none of the kind's, or that is missing if it must be there.
+    /// The defect of a `typ` of another kind, or of a missing one that is required.
     func typeDefect(required: Bool, among types: [String] = ["JWS", "JWT"]) -> TokenDefect? {
         let named = types.joined(separator: " or ")
         guard let type else {

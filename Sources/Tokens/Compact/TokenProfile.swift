@@ -1,20 +1,20 @@
 import Domain
 import Foundation
 
-/// What one kind of token must be like before and beyond its claims: the differences between the kinds, as values.
+/// The requirements of one kind of token, except for its own claims.
 struct TokenProfile: Sendable {
-    /// The kind's `cty`, without spaces; `nil` if it is not looked at.
+    /// The kind's `cty`, without spaces; `nil` if it is not checked.
     let contentType: String?
-    /// Whether `typ` must be there.
+    /// Whether `typ` is required.
     let requiresType: Bool
-    /// What it is, if it is there.
+    /// The accepted values of `typ`, if it is present.
     var types = ["JWS", "JWT"]
-    /// Whether `aud` must be there; if it is, it names the realm in any kind.
+    /// Whether `aud` is required; if present, it must name the realm in any kind.
     let requiresAudience: Bool
-    /// The most that `exp − iat` may be, in seconds.
+    /// The largest `exp − iat`, in seconds.
     let maximumLifetime: TimeInterval
 
-    /// The token that opens a session; its lifetime is the operator's, 24 hours at most.
+    /// The token that opens a session; the operator sets its lifetime, 24 hours at most.
     static func identity(maximumLifetime: TimeInterval) -> TokenProfile {
         TokenProfile(
             contentType: "layer-eit;v=1", requiresType: true, requiresAudience: false,
@@ -29,19 +29,20 @@ struct TokenProfile: Sendable {
     static let freshProvider = TokenProfile(
         contentType: "layer-provider;v=1", requiresType: false, requiresAudience: true, maximumLifetime: 60)
 
-    /// A device's leave to be certified.
+    /// A provider's permission to certify a device.
     static let enrolment = TokenProfile(
         contentType: "layer-enrolment;v=1", requiresType: false, requiresAudience: true, maximumLifetime: 600)
 
-    /// The proof that comes with a new key.
+    /// The proof of possession for a new key.
     static let keyPossession = TokenProfile(
         contentType: nil, requiresType: false, requiresAudience: false, maximumLifetime: 600)
 
-    /// What a provider tells of its users (RFC 8417 §2.3); `exp` is not claimed, ``maximumLifetime`` counts from `iat`.
+    /// A provider's event about its users (RFC 8417 §2.3). There is no `exp`; ``maximumLifetime`` is measured from
+    /// `iat`.
     static let event = TokenProfile(
         contentType: nil, requiresType: true, types: ["secevent+jwt"], requiresAudience: true, maximumLifetime: 3600)
 
-    /// The proof that a user is present at a device; `exp` is not claimed, ``maximumLifetime`` counts from `iat`.
+    /// The proof that a user is present at a device. There is no `exp`; ``maximumLifetime`` is measured from `iat`.
     static let presence = TokenProfile(
         contentType: "layer-presence;v=1", requiresType: false, requiresAudience: false, maximumLifetime: 300)
 }

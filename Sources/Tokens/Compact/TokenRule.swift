@@ -1,17 +1,17 @@
 import Domain
 import Encoding
 
-/// One condition on a token, checked before any of its claims. A verifier stops at the first that fails, a report
-/// (``IdentityTokenVerifier/check(_:provider:keys:now:)``) lists them all.
+/// One condition on a token, checked before its claims. A verifier stops at the first failure. A report
+/// (``IdentityTokenVerifier/check(_:provider:keys:now:)``) lists all of them.
 struct TokenRule: Sendable {
-    /// A token together with what was found for it.
+    /// A token with the provider and key that were found for it.
     struct Input: Sendable {
         let token: UnverifiedToken
         let profile: TokenProfile
         let provider: Provider?
         let key: RegisteredKey?
 
-        /// Applies all rules, and hands back the provider and the key that passed.
+        /// Applies all rules; returns the provider and the key if they pass.
         func requireTrust(refusing code: Refusal.Code) throws(Refusal) -> (Provider, RegisteredKey) {
             for rule in TokenRule.all {
                 if let defect = rule.defect(self) { throw defect.refusal(code) }
@@ -23,10 +23,10 @@ struct TokenRule: Sendable {
         }
     }
 
-    /// What is wrong, if something is. A rule that lacks what it would compare with leaves that to the rule before it.
+    /// Returns a defect, or `nil`. A rule whose input is missing passes: an earlier rule has reported that.
     let defect: @Sendable (Input) -> TokenDefect?
 
-    /// In the order in which they are checked: the signature last, since it alone costs time.
+    /// In the order of the checks. The signature is last, because only it is expensive.
     static let all: [TokenRule] = [
         supportedHeader, type, contentType, issuer, knownKey, activeKey, algorithm, signature,
     ]

@@ -1,11 +1,11 @@
 import Domain
 import Encoding
 
-/// A compact JWS (RFC 7515 §7.1) that was read and not yet believed.
+/// A compact JWS (RFC 7515 §7.1) that was parsed and not verified.
 ///
-/// One text, one meaning: exactly three parts in canonical base64url, header and payload each one JSON object without
-/// duplicate members, nothing before or after. What it says helps to find the key and is otherwise not to be used;
-/// a verifier makes the trusted type of it.
+/// Each text has exactly one meaning: three parts in canonical base64url, header and payload each one JSON object
+/// without duplicate members, nothing before or after. Its claims serve only to find the key. A verifier turns it
+/// into a trusted type.
 package struct UnverifiedToken: Sendable {
     /// Longer texts are refused unread, in bytes.
     package static let maximumLength = 8192
@@ -16,16 +16,16 @@ package struct UnverifiedToken: Sendable {
     package let payload: JSONValue
     /// The signature's bytes.
     package let signature: [UInt8]
-    /// Who the token says made it; `nil` if `iss` is no provider id. Good for finding the key, no more.
+    /// The claimed issuer; `nil` if `iss` is no provider id. Only for finding the key.
     package let issuer: ProviderID?
-    /// The key that the token says it was signed with; `nil` if `kid` is no key id.
+    /// The claimed signing key; `nil` if `kid` is no key id. Only for finding the key.
     package let keyID: ProviderKeyID?
     private let compact: [UInt8]
     private let signingInputLength: Int
 
-    /// Reads the compact form.
+    /// Parses the compact form.
     ///
-    /// - Parameter code: what the refusal is called if the token is not an identity token.
+    /// - Parameter code: the code of the refusal if another kind of token is expected.
     /// - Throws: `Refusal` with reason `malformed` or `unsupported_header`.
     package init(_ compact: String, refusing code: Refusal.Code = .invalidIdentityToken) throws(Refusal) {
         do throws(TokenDefect) {
@@ -36,7 +36,7 @@ package struct UnverifiedToken: Sendable {
         }
     }
 
-    /// Reads the form, and leaves the header's unsupported parameters to the ``TokenRule`` that names them.
+    /// Parses the form without a check of the header's unsupported parameters: a ``TokenRule`` reports them.
     init(reading text: String) throws(TokenDefect) {
         guard text.utf8.count <= Self.maximumLength else {
             throw TokenDefect(.malformed, "The token is longer than \(Self.maximumLength) bytes.")
@@ -84,6 +84,6 @@ package struct UnverifiedToken: Sendable {
         return value
     }
 
-    /// What the signature is over: the first two parts and the dot between them, ASCII.
+    /// The signed bytes: the first two parts and the dot between them, ASCII.
     package var signingInput: ArraySlice<UInt8> { compact[..<signingInputLength] }
 }

@@ -1,24 +1,25 @@
 import Domain
 import Encoding
 
-/// A Layer certificate signing request whose own signature holds: a compact JWS signed by the key that it carries.
+/// A Layer certificate signing request with a valid signature: a compact JWS signed by the key that it contains.
 ///
-/// It contributes a public key, the proof that its sender holds the private one, a wished device id and a user agent.
+/// It has a public key, the proof that its sender has the private key, a wished device id and a user agent.
 /// Everything else in it is ignored.
 package struct LayerCSR: Sendable, Equatable {
-    /// What made the request (`uat`), at most 512 bytes; `nil` if it does not say.
+    /// The software that made the request (`uat`), at most 512 bytes; `nil` if absent.
     package let userAgent: String?
-    /// The device id that the client would like (`prn`), not checked: if it is no UUID, or taken, another is given.
+    /// The device id that the client prefers (`prn`), not checked. If it is no UUID, or is taken, the service chooses
+    /// another.
     package let wishedDeviceID: String?
     /// The key to certify.
     package let publicKey: PublicKey
 
     private static let contentType = "layer-csr;v=1"
 
-    /// Reads and verifies a request.
+    /// Parses and verifies a request.
     ///
     /// - Throws: `Refusal` `invalid_csr` with reason `malformed`, `weak_key`, `unsupported_key`, or `bad_proof` if
-    ///   the signature is not the carried key's.
+    ///   the signature does not verify with the contained key.
     package init(_ compact: String) throws(Refusal) {
         let token = try UnverifiedToken(compact, refusing: .invalidCSR)
         let key = try Self.key(of: token)
@@ -33,7 +34,7 @@ package struct LayerCSR: Sendable, Equatable {
         publicKey = key.publicKey
     }
 
-    /// Reads the carried key, with the algorithm that the header names for it.
+    /// Parses the contained key, with the algorithm that the header names for it.
     private static func key(of token: UnverifiedToken) throws(Refusal) -> VerificationKey {
         func malformed(_ detail: String) -> Refusal { Refusal(.invalidCSR, detail, reason: .malformed) }
         if let defect = token.header.typeDefect(required: true) { throw defect.refusal(.invalidCSR) }

@@ -3,21 +3,23 @@ import Encoding
 import Foundation
 import PhoneNumbers
 
-/// That a person was at a device and let it sign (Touch ID and the like; compare user presence in WebAuthn §6.1).
+/// A user's proof of presence at a device, signed after a local authentication such as Touch ID (compare user
+/// presence in WebAuthn §6.1).
 ///
-/// A compact JWS by the key that the device registered at Certify and that its hardware uses only after a local
-/// authentication: `cty` `layer-presence;v=1`, `alg` the key's, claims `nce` (a nonce of this service, which the
-/// caller spends), `iat`, `method` and `phone_sha256`, the base64url SHA-256 of the number in E.164 form.
+/// A compact JWS by the key that the device registered at Certify. The device's hardware uses the key only after a
+/// local authentication. `cty` is `layer-presence;v=1`, `alg` the key's. The claims are `nce` (a nonce of this
+/// service, which the caller spends), `iat`, `method` and `phone_sha256`, the base64url SHA-256 of the number in
+/// E.164 form.
 package struct PresenceProof: Sendable, Equatable {
-    /// The nonce in it, not yet checked nor spent.
+    /// The proof's nonce, neither checked nor spent yet.
     package let nonce: String
     package let issuedAt: Date
-    /// How the person was recognized, in the device's own word, such as `touch_id`.
+    /// How the device recognized the person, in the device's term, such as `touch_id`.
     package let method: String
 
     /// Verifies a proof for a number.
     ///
-    /// - Parameter key: the device's presence key; if it registered none, nothing is a proof.
+    /// - Parameter key: the device's presence key; if it registered none, every proof is refused.
     /// - Throws: `Refusal` `invalid_presence_proof` with the reasons of identity tokens that apply to it.
     package init(
         _ compact: String, for number: PhoneNumber, key: VerificationKey?, clockSkew: TimeInterval = 60, now: Date

@@ -1,12 +1,12 @@
 import Domain
 
-/// The address of a user's picture (RFC 3986), as far as it is let through: `https`, a registered host and nothing that
-/// two readers of URLs could understand differently.
+/// The URL of a user's picture (RFC 3986). Accepted are `https` URLs on a registered host that all parsers of URLs
+/// understand alike.
 enum AvatarURL {
     /// Longer ones are refused, in bytes.
     static let maximumLength = 2048
 
-    /// What keeps an address from being used, in words; `nil` if it is fine.
+    /// Why a URL is refused, in words; `nil` if it is accepted.
     static func objection(to text: String, hosts: [String]) -> String? {
         let prefix = "https://"
         guard text.hasPrefix(prefix) else { return "does not begin with https://" }

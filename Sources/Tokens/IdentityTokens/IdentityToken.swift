@@ -1,30 +1,30 @@
 import Domain
 import Foundation
 
-/// An identity token whose signature and claims hold. Only ``IdentityTokenVerifier`` makes one.
+/// An identity token whose signature and claims are valid. Only ``IdentityTokenVerifier`` creates one.
 ///
-/// Its nonce is not checked yet: that takes the store, in the transaction that spends it.
+/// Its nonce is not checked yet: the transaction that spends it does that in the store.
 package struct IdentityToken: Sendable, Equatable {
-    /// Who vouches (`iss`).
+    /// The issuing provider (`iss`).
     package let provider: ProviderID
-    /// The provider's own name for the user (`prn` or `sub`), 1 to 256 bytes without hidden characters.
+    /// The provider's own id of the user (`prn` or `sub`), 1 to 256 bytes without hidden characters.
     package let externalID: String
-    /// The nonce that the device asked for (`nce`), as the token carries it.
+    /// The nonce that the device requested (`nce`), as in the token.
     package let nonce: String
-    /// When the token was made (`iat`).
+    /// When the token was issued (`iat`).
     package let issuedAt: Date
-    /// Until when it is valid (`exp`).
+    /// When it expires (`exp`).
     package let expiresAt: Date
     /// The app that it is for (`app_id`); must equal the request's.
     package let applicationID: ApplicationID?
-    /// What to call the user (`display_name`), 1 to 256 bytes.
+    /// The user's name for display (`display_name`), 1 to 256 bytes.
     package let displayName: String?
     /// The user's picture (`avatar_url`): https, on a host that the provider registered.
     package let avatarURL: String?
     /// The key that signed (`kid`).
     package let keyID: ProviderKeyID
 
-    /// Joins what verification found: claims without a defect, and whose key the signature is.
+    /// Takes claims without a defect, and the provider and key that verification found.
     init(_ claims: IdentityClaims, provider: ProviderID, keyID: ProviderKeyID) {
         self.provider = provider
         self.keyID = keyID
@@ -38,7 +38,7 @@ package struct IdentityToken: Sendable, Equatable {
     }
 }
 
-/// The claims of an identity token as read. They are to be used only if the reader kept no defect.
+/// The parsed claims of an identity token. They must not be used if the reader recorded a defect.
 struct IdentityClaims {
     let externalID: String
     let nonce: String
@@ -64,12 +64,12 @@ struct IdentityClaims {
     }
 }
 
-/// What is wrong with a token, for the developer who made it: every defect at once.
+/// All defects of a token at once, for its developer.
 package struct TokenCheck: Sendable, Equatable {
-    /// In the order in which they would be met; empty if a session could be opened (nonce apart).
+    /// In the order of the checks; empty if the token could open a session (nonce apart).
     package var defects: [TokenDefect]
     /// How far the provider's clock is ahead of this server's, `iat` − now in whole seconds; `nil` without `iat`.
     package let clockSkew: Int?
-    /// The nonce in the token, for whoever can say whether it is spent; `nil` if there is none.
+    /// The nonce in the token, so that the caller can look up whether it is spent; `nil` if there is none.
     package let nonce: String?
 }

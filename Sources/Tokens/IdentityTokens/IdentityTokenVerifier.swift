@@ -2,16 +2,16 @@ import Domain
 import Encoding
 import Foundation
 
-/// Turns an ``UnverifiedToken`` into an ``IdentityToken``, or says why not.
+/// Turns an ``UnverifiedToken`` into an ``IdentityToken``, or refuses it with a reason.
 ///
-/// The caller looks up what ``UnverifiedToken/issuer`` and ``UnverifiedToken/keyID`` name, then asks for the verification.
-/// Claims are checked only once the signature holds, so that nobody learns anything by forging.
+/// The caller looks up ``UnverifiedToken/issuer`` and ``UnverifiedToken/keyID``, and passes the result to the
+/// verifier. Claims are checked only after the signature, so that a forged token reveals nothing.
 package struct IdentityTokenVerifier: Sendable {
-    /// What `aud` must name.
+    /// The realm that `aud` must name.
     package let realm: String
-    /// How far a provider's clock may be off, in seconds.
+    /// The largest accepted difference of a provider's clock, in seconds.
     package let clockSkew: TimeInterval
-    /// The longest `exp − iat`, in seconds; 24 hours is the ceiling, whatever is asked for.
+    /// The longest `exp − iat`, in seconds; never more than 24 hours, whatever the policy says.
     package let maximumLifetime: TimeInterval
     let profile: TokenProfile
 
@@ -22,7 +22,7 @@ package struct IdentityTokenVerifier: Sendable {
         self.maximumLifetime = profile.maximumLifetime
     }
 
-    /// Takes the rules from policy.
+    /// Takes the limits of a policy.
     package init(realm: String, policy: IdentityTokenPolicy) {
         self.init(realm: realm, clockSkew: policy.clockSkew, maximumLifetime: policy.maximumLifetime)
     }
@@ -44,11 +44,11 @@ package struct IdentityTokenVerifier: Sendable {
         return IdentityToken(identity, provider: provider.id, keyID: key.id)
     }
 
-    /// Lists everything that is wrong with a token, for `POST /provider/token-check`: spends nothing, never throws.
+    /// Lists all defects of a token, for `POST /provider/token-check`. It spends nothing and never throws.
     ///
     /// - Parameters:
-    ///   - provider: who asks. Of a token that names another issuer it is told `unknown_issuer` and nothing else.
-    ///   - keys: the asking provider's keys, retired ones too.
+    ///   - provider: the calling provider. If the token names another issuer, the only defect is `unknown_issuer`.
+    ///   - keys: the calling provider's keys, retired ones too.
     package func check(_ compact: String, provider: Provider, keys: [RegisteredKey], now: Date) -> TokenCheck {
         let token: UnverifiedToken
         do throws(TokenDefect) {

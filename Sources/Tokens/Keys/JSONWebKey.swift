@@ -4,7 +4,7 @@ import Encoding
 extension VerificationKey {
     /// Takes a public JWK (RFC 7517 §4; RSA, P-256, P-384: RFC 7518 §6; Ed25519: RFC 8037 §2).
     ///
-    /// - Parameter algorithm: if it is `nil`, the key's own `alg` is taken, then the usual one of its type.
+    /// - Parameter algorithm: if `nil`, the key's own `alg`, or else the default of its type.
     /// - Throws: `Refusal` `invalid_provider_key` with reason `private_key` if a private part is in it, otherwise
     ///   `malformed`, `weak_key` or `unsupported_key`.
     package init(jwk: JSONValue, algorithm: SignatureAlgorithm? = nil) throws(Refusal) {
@@ -51,8 +51,8 @@ enum JSONWebKey {
         }
     }
 
-    /// `key_ops` (RFC 7517 §4.3) must let signatures be verified, and nothing that has no part in signing: a key that also
-    /// encrypts or wraps is another kind of key.
+    /// `key_ops` (RFC 7517 §4.3) must include `verify`, and nothing beside signing: a key that also encrypts or wraps
+    /// is another kind of key.
     private static func require(_ operations: JSONValue) throws(PublicKeyDefect) {
         guard case .array(let values) = operations, !values.isEmpty else {
             throw PublicKeyDefect(.malformed, "The JWK's key_ops is no array of strings.")

@@ -1,13 +1,13 @@
 import Domain
 
-/// A provider's key as registration knows it, made ready to verify with.
+/// A provider's registered key, prepared for verification.
 package struct RegisteredKey: Sendable {
     /// The `kid` of its tokens.
     package let id: ProviderKeyID
     package let providerID: ProviderID
     /// The key and its algorithm.
     package let verificationKey: VerificationKey
-    /// Whether it is retired or revoked: its tokens are refused by that name.
+    /// Whether it is retired or revoked; its tokens are refused with `key_retired`.
     package let retired: Bool
 
     package init(id: ProviderKeyID, providerID: ProviderID, verificationKey: VerificationKey, retired: Bool) {
@@ -17,7 +17,7 @@ package struct RegisteredKey: Sendable {
         self.retired = retired
     }
 
-    /// Makes a stored key ready.
+    /// Prepares a stored key.
     ///
     /// - Throws: `Refusal` `invalid_provider_key` for a record whose key or algorithm would not be registered today.
     package init(_ record: ProviderKeyRecord) throws(Refusal) {

@@ -1,6 +1,6 @@
 /// The signature algorithms that a provider may register (RFC 7518 §3.1; EdDSA: RFC 8037 §3.1, Ed25519 only).
 ///
-/// `none` and the symmetric ones are not among them, so that no token can name its way past its key.
+/// `none` and symmetric algorithms are excluded, so no token can choose a verification without the registered key.
 package enum SignatureAlgorithm: String, Sendable, CaseIterable {
     /// RSASSA-PKCS1-v1_5 with SHA-256.
     case rs256 = "RS256"

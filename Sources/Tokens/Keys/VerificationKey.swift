@@ -4,7 +4,7 @@ import Domain
 import Encoding
 import Foundation
 
-/// A public key that was checked and made ready once, together with the one algorithm that it is used with.
+/// A validated public key, prepared once, with the one algorithm that it is used with.
 package struct VerificationKey: Sendable {
     /// The algorithm whose signatures the key verifies. It comes from the registration, never from a token.
     package let algorithm: SignatureAlgorithm
@@ -19,8 +19,8 @@ package struct VerificationKey: Sendable {
 
     /// Takes a DER SubjectPublicKeyInfo.
     ///
-    /// - Parameter algorithm: what the key is to be used with; `nil` for the usual one of its type (RS256, ES256,
-    ///   ES384, EdDSA).
+    /// - Parameter algorithm: the key's algorithm; `nil` for the default of its type (RS256, ES256, ES384,
+    ///   EdDSA).
     /// - Throws: `Refusal` `invalid_provider_key` with reason `malformed`, `weak_key` or `unsupported_key`.
     package init(subjectPublicKeyInfo bytes: [UInt8], algorithm: SignatureAlgorithm? = nil) throws(Refusal) {
         do throws(PublicKeyDefect) {
@@ -46,7 +46,7 @@ package struct VerificationKey: Sendable {
     ///
     /// - Throws: `Refusal` `invalid_provider_key` as the initializers for each form.
     package init(text: String, algorithm: SignatureAlgorithm? = nil) throws(Refusal) {
-        // JSON's white space (RFC 8259 §2) may stand before it.
+        // JSON's white space (RFC 8259 §2) may precede it.
         guard text.utf8.first(where: { ![0x20, 0x09, 0x0A, 0x0D].contains($0) }) == UInt8(ascii: "{") else {
             try self.init(pem: text, algorithm: algorithm)
             return
@@ -57,7 +57,7 @@ package struct VerificationKey: Sendable {
         try self.init(jwk: jwk, algorithm: algorithm)
     }
 
-    /// Joins a key and the algorithm that it is to be used with.
+    /// Takes a key and its algorithm; `nil` for the default of its type.
     init(_ publicKey: PublicKey, algorithm: SignatureAlgorithm?) throws(PublicKeyDefect) {
         let fitting = publicKey.algorithms
         guard let chosen = fitting.first(where: { algorithm == nil || $0 == algorithm }) else {
@@ -69,7 +69,8 @@ package struct VerificationKey: Sendable {
         self.publicKey = publicKey
     }
 
-    /// Whether a signature in the form of RFC 7518 §3 (ECDSA: R ‖ S in 64 or 96 bytes) is this key's over a message.
+    /// Whether a signature over a message verifies with this key. The form is that of RFC 7518 §3 (ECDSA: R ‖ S in 64
+    /// or 96 bytes).
     package func isValid(signature: some DataProtocol, over message: some DataProtocol) -> Bool {
         switch publicKey.key {
         case .rsa(let key):
@@ -106,7 +107,7 @@ extension VerificationKey: Equatable {
 }
 
 extension PublicKey {
-    /// The algorithms that the key can be used with, the usual one first.
+    /// The algorithms that the key can be used with, the default first.
     var algorithms: [SignatureAlgorithm] {
         switch key {
         case .rsa: [.rs256, .ps256]
@@ -118,7 +119,7 @@ extension PublicKey {
 }
 
 extension PublicKeyDefect {
-    /// What the caller is told, under the code of what the key was shown for.
+    /// The refusal with the code of the call that received the key.
     func refusal(_ code: Refusal.Code) -> Refusal {
         Refusal(code, detail, reason: Refusal.Reason(reason))
     }

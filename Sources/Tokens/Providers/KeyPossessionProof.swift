@@ -1,13 +1,13 @@
 import Domain
 import Foundation
 
-/// That a provider holds the private half of a key that it wants to add (compare RFC 8555 §7.3.5, RFC 7800).
+/// A provider's proof that it has the private half of a key that it wants to add (compare RFC 8555 §7.3.5, RFC 7800).
 ///
-/// A compact JWS by the new key over the provider id: the payload's `iss` or `sub` (both only if equal) is the provider
-/// id, `iat` and `exp` lie at most ten minutes apart, `aud`, if it is there, names the realm. `kid`, `typ` and `cty`
-/// need not be there: the key has no id yet. A repeated proof adds nothing, since a key is registered once.
+/// A compact JWS by the new key. The payload's `iss` or `sub` (both only if equal) is the provider id. `iat` and
+/// `exp` are at most ten minutes apart; `aud`, if present, names the realm. `kid`, `typ` and `cty` are optional,
+/// because the key has no id yet. A repeated proof has no effect, because a key is registered only once.
 package struct KeyPossessionProof: Sendable {
-    /// The key, shown to be in its owner's hands.
+    /// The key whose possession is proved.
     package let key: VerificationKey
     package let provider: ProviderID
 
@@ -15,7 +15,7 @@ package struct KeyPossessionProof: Sendable {
     ///
     /// - Parameters:
     ///   - key: the new key; the proof's `alg` must be its algorithm.
-    ///   - provider: who asks, known by a provider token that was verified before.
+    ///   - provider: the calling provider, known by a verified provider token.
     /// - Throws: `Refusal` `invalid_provider_key` with reason `bad_proof`.
     package init(
         _ compact: String, of key: VerificationKey, by provider: ProviderID, realm: String,

@@ -3,51 +3,52 @@ import Domain
 import Encoding
 import Foundation
 
-/// A backend's bearer token (RFC 6750) whose signature and claims hold: made once by the provider, used for many reads.
+/// A backend's bearer token (RFC 6750) with a valid signature and claims: issued once by the provider, used for many
+/// reads.
 package struct ProviderToken: Sendable, Equatable {
-    /// Whose backend it is (`iss`).
+    /// The provider whose backend it is (`iss`).
     package let provider: ProviderID
-    /// The key that signed (`kid`).
+    /// The signing key (`kid`).
     package let keyID: ProviderKeyID
-    /// When it was made (`iat`).
+    /// When it was issued (`iat`).
     package let issuedAt: Date
-    /// Until when it is valid (`exp`), at most an hour later.
+    /// When it expires (`exp`), at most an hour later.
     package let expiresAt: Date
 }
 
-/// A backend's token for one call that changes keys or webhooks: young, named, and bound to the request.
+/// A backend's token for one call that changes keys or webhooks: short-lived, with an id, and bound to the request.
 package struct FreshProviderToken: Sendable, Equatable {
-    /// Whose it is, and its times.
+    /// The provider, the key and the times.
     package let token: ProviderToken
-    /// Its name (`jti`, RFC 7519 §4.1.7), 1 to 128 bytes: to be accepted once for each provider.
+    /// Its id (`jti`, RFC 7519 §4.1.7), 1 to 128 bytes. Each id is accepted once for each provider.
     package let identifier: String
-    /// Until when its name must be remembered: before that moment the token itself could be accepted again.
+    /// How long its id must be remembered: until then the token would otherwise be accepted again.
     package let rememberUntil: Date
 }
 
-/// A device's leave to be certified, given by a provider. Its name is spent in the transaction that issues.
+/// A provider's permission to certify a device. Its id is spent in the transaction that issues the certificate.
 package struct EnrolmentToken: Sendable, Equatable {
-    /// Who gave it (`iss`).
+    /// The provider that gave it (`iss`).
     package let provider: ProviderID
-    /// The key that signed (`kid`).
+    /// The signing key (`kid`).
     package let keyID: ProviderKeyID
-    /// Its name (`jti`), 1 to 128 bytes: to be accepted once for each provider.
+    /// Its id (`jti`), 1 to 128 bytes. Each id is accepted once for each provider.
     package let identifier: String
-    /// When it was made (`iat`).
+    /// When it was issued (`iat`).
     package let issuedAt: Date
-    /// Until when it is valid (`exp`), at most ten minutes later.
+    /// When it expires (`exp`), at most ten minutes later.
     package let expiresAt: Date
-    /// Until when its name must be remembered.
+    /// How long its id must be remembered.
     package let rememberUntil: Date
 }
 
-/// Turns an ``UnverifiedToken`` into what a provider's backend may be trusted with, or says why not.
+/// Turns an ``UnverifiedToken`` into a token of a provider's backend, or refuses it with a reason.
 ///
-/// The caller looks up what ``UnverifiedToken/issuer`` and ``UnverifiedToken/keyID`` name, as for identity tokens.
+/// The caller looks up ``UnverifiedToken/issuer`` and ``UnverifiedToken/keyID``, as for identity tokens.
 package struct ProviderTokenVerifier: Sendable {
-    /// What `aud` must name.
+    /// The realm that `aud` must name.
     package let realm: String
-    /// How far a provider's clock may be off, in seconds.
+    /// The largest accepted difference of a provider's clock, in seconds.
     package let clockSkew: TimeInterval
 
     package init(realm: String, clockSkew: TimeInterval = 60) {
@@ -57,7 +58,7 @@ package struct ProviderTokenVerifier: Sendable {
 
     /// Verifies a bearer token.
     ///
-    /// - Throws: `Refusal` `provider_token_invalid`, its sentence saying what is wrong.
+    /// - Throws: `Refusal` `provider_token_invalid`; its sentence names the defect.
     package func verify(
         _ token: UnverifiedToken, provider: Provider?, key: RegisteredKey?, now: Date
     ) throws(Refusal) -> ProviderToken {
@@ -66,11 +67,11 @@ package struct ProviderTokenVerifier: Sendable {
         return try self.token(input, &claims, now: now)
     }
 
-    /// Verifies a token for one call that changes something: `exp − iat` at most 60 s, `jti`, `htm` and `htu`, the request's
-    /// method and target URI (RFC 9449 §4.2), and `body_sha256`, the base64url SHA-256 of its body (of no bytes where it
-    /// has none).
+    /// Verifies a token for one call that changes something. `exp − iat` is at most 60 s. `jti`, `htm` and `htu` are
+    /// required: the id, and the request's method and target URI (RFC 9449 §4.2). `body_sha256` is the base64url
+    /// SHA-256 of the request's body, or of no bytes if there is none.
     ///
-    /// - Throws: `Refusal` `provider_token_invalid`, its sentence saying what is wrong.
+    /// - Throws: `Refusal` `provider_token_invalid`; its sentence names the defect.
     package func verifyFresh(
         _ token: UnverifiedToken, request: ProvenRequest, provider: Provider?, key: RegisteredKey?, now: Date
     ) throws(Refusal) -> FreshProviderToken {
@@ -96,7 +97,7 @@ package struct ProviderTokenVerifier: Sendable {
 
     /// Verifies an enrolment token: `exp − iat` at most ten minutes, and `jti`.
     ///
-    /// - Throws: `Refusal` `invalid_csr` with reason `gate`, its sentence saying what is wrong.
+    /// - Throws: `Refusal` `invalid_csr` with reason `gate`; its sentence names the defect.
     package func verifyEnrolment(
         _ token: UnverifiedToken, provider: Provider?, key: RegisteredKey?, now: Date
     ) throws(Refusal) -> EnrolmentToken {
@@ -114,7 +115,8 @@ package struct ProviderTokenVerifier: Sendable {
             expiresAt: verified.expiresAt, rememberUntil: verified.expiresAt.addingTimeInterval(clockSkew))
     }
 
-    /// Applies the rules, then what all three kinds claim; the reader may hold defects of a kind's own claims already.
+    /// Applies the rules, then checks the claims of all three kinds. The reader may already have defects of other
+    /// claims.
     private func token(
         _ input: TokenRule.Input, _ claims: inout ClaimReader, now: Date
     ) throws(Refusal) -> ProviderToken {

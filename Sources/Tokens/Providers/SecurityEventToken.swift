@@ -3,21 +3,21 @@ import Domain
 import Encoding
 import Foundation
 
-/// A Security Event Token (RFC 8417) that tells a provider about one of its users.
+/// A Security Event Token (RFC 8417) that notifies a provider of an event about one of its users.
 ///
-/// The subject is named as the provider names it (`iss_sub`, RFC 9493 §3.2.5, with the provider's own id as issuer of the
-/// name); a session stands beside its user in a complex subject (§3.3).
+/// The subject is the provider's own id of the user (`iss_sub`, RFC 9493 §3.2.5), with the provider's id as issuer. A
+/// session is named together with its user in a complex subject (§3.3).
 package struct SecurityEventToken: Sendable {
-    /// Its name (`jti`), the same at every attempt: by it a receiver knows what it has seen.
+    /// Its id (`jti`), the same at every attempt, so that a receiver recognizes repetitions.
     package let identifier: String
     /// The service's realm (`iss`).
     package let realm: String
-    /// Whom it is for (`aud`).
+    /// The receiving provider (`aud`).
     package let provider: ProviderID
-    /// The user, as the provider calls it.
+    /// The provider's own id of the user.
     package let externalID: String
     package let event: ProviderEvent
-    /// When it did (`toe`).
+    /// When the event happened (`toe`).
     package let happenedAt: Date
 
     package init(
@@ -72,33 +72,34 @@ package struct SecurityEventToken: Sendable {
     }
 }
 
-/// A provider's own Security Event Token whose signature and claims hold: CAEP's session-revoked.
+/// A provider's Security Event Token with a valid signature and claims: CAEP's session-revoked.
 package struct ProviderEventToken: Sendable, Equatable {
-    /// Whose it is (`iss`).
+    /// The provider that sent it (`iss`).
     package let provider: ProviderID
-    /// Its name (`jti`), 1 to 128 bytes: to be acted on once for each provider.
+    /// Its id (`jti`), 1 to 128 bytes. Each id takes effect once for each provider.
     package let identifier: String
-    /// Until when its name must be remembered.
+    /// How long its id must be remembered.
     package let rememberUntil: Date
     package let subject: Subject
 
-    /// What a provider may speak of.
+    /// The subjects that a provider's event may have.
     package enum Subject: Sendable, Equatable {
-        /// One session, by the id that introspection tells.
+        /// One session, by the id that introspection returns.
         case session(SessionID)
-        /// Every session of a user, by the provider's own name.
+        /// Every session of a user, by the provider's own id.
         case user(String)
     }
 }
 
 extension ProviderTokenVerifier {
-    /// How old a provider's event may be, seconds; receivers that were away are told late.
+    /// The largest age of a provider's event, seconds. Events may arrive late, if this service was unreachable.
     package static let maximumEventAge: TimeInterval = 3600
 
-    /// Verifies an event token: `typ` `secevent+jwt`, `kid`, `iss`, `aud`, `iat` within an hour, `jti`, `sub_id` (or the
-    /// event's own `subject`, as earlier drafts had it) and CAEP's session-revoked among `events`.
+    /// Verifies an event token: `typ` `secevent+jwt`, `kid`, `iss`, `aud`, `iat` within an hour, `jti` and `sub_id`.
+    /// Earlier drafts' `subject` in the event is accepted instead of `sub_id`. `events` must contain CAEP's
+    /// session-revoked.
     ///
-    /// - Throws: `Refusal` `provider_token_invalid`, its sentence saying what is wrong.
+    /// - Throws: `Refusal` `provider_token_invalid`; its sentence names the defect.
     package func verifyEvent(
         _ token: UnverifiedToken, provider: Provider?, key: RegisteredKey?, now: Date
     ) throws(Refusal) -> ProviderEventToken {
