@@ -1,12 +1,12 @@
-/// A regular expression over decimal digits, in the subset that numbering plans are written in: digits, `\d`, classes,
-/// groups, alternatives, `?`, `{n}`, `{n,m}` and `$`. There is no unbounded repetition.
+/// A regular expression over decimal digits, in the subset that numbering plans use: digits, `\d`, classes, groups,
+/// alternatives, `?`, `{n}`, `{n,m}` and `$`. There is no unbounded repetition.
 ///
-/// No engine of the platform is behind it. Two questions are answered: whether a number matches as a whole, by walking
-/// all ways at once, and which prefix a backtracking engine (Python's, Java's) would match first, groups included. In
-/// neither is a way walked twice to the same place, so that no number makes either slow.
+/// It does not use the platform's regular expressions. It answers whether a number matches as a whole, by following
+/// all paths at once. It also finds the prefix, with groups, that a backtracking engine (Python's, Java's) would
+/// match first. Neither search visits a position twice in the same state, so no number makes it slow.
 struct DigitPattern: Sendable {
     indirect enum Node: Sendable {
-        /// One digit of a class: bit n stands for digit n.
+        /// One digit of a class: bit n means digit n.
         case digit(UInt16)
         case sequence([Node])
         case alternatives([Node])
@@ -19,7 +19,7 @@ struct DigitPattern: Sendable {
     private let root: Node
     private let groupCount: Int
 
-    /// Reads an expression; `nil` for one outside the subset.
+    /// Parses an expression; `nil` for one outside the subset.
     init?(_ text: some StringProtocol) {
         var parser = DigitPatternParser(text)
         guard let root = parser.read() else { return nil }
@@ -37,13 +37,13 @@ struct DigitPattern: Sendable {
         Self.ends(of: root, from: 1, in: number) != 0
     }
 
-    /// The match at the number's start that a backtracking engine finds first; `nil` where there is none.
+    /// The match at the number's start that a backtracking engine finds first; `nil` if there is none.
     func prefix(of number: DigitText) -> DigitPrefix? {
         let start = DigitPrefix(end: 0, groups: Array(repeating: nil, count: groupCount))
         return Self.prefixes(of: root, from: start, in: number).first
     }
 
-    /// The positions (bit n: behind n digits) at which a match that starts at one of `starts` can end.
+    /// The positions where a match that starts at one of `starts` can end. Bit n means the position after n digits.
     private static func ends(of node: Node, from starts: UInt64, in number: DigitText) -> UInt64 {
         guard starts != 0 else { return 0 }
         switch node {
@@ -68,8 +68,8 @@ struct DigitPattern: Sendable {
         }
     }
 
-    /// The matches from one start in the order in which backtracking would come to them; of those with the same end the
-    /// first, since what follows sees the end alone.
+    /// The matches from one start in the order of backtracking. Of several with the same end only the first is
+    /// returned, because the rest of the pattern depends on the end alone.
     private static func prefixes(of node: Node, from start: DigitPrefix, in number: DigitText) -> [DigitPrefix] {
         switch node {
         case .digit(let digits):
@@ -95,9 +95,10 @@ struct DigitPattern: Sendable {
         }
     }
 
-    /// The matches of a repeated node, of which some repetitions are done: the longest first.
+    /// The matches of a repeated node after `done` repetitions, the longest first.
     ///
-    /// - Parameter seen: for each count of repetitions the ends that were come to: coming again finds nothing new.
+    /// - Parameter seen: the ends already reached, for each number of repetitions. Reaching one again finds nothing
+    ///   new.
     private static func repetitions(
         of node: Node, _ bounds: ClosedRange<Int>, done: Int, from match: DigitPrefix, in number: DigitText,
         seen: inout [UInt64]
@@ -124,25 +125,25 @@ struct DigitPattern: Sendable {
     }
 }
 
-/// What a pattern matched at a number's start.
+/// The match of a pattern at a number's start.
 struct DigitPrefix: Sendable, Equatable {
-    /// The count of digits that were matched.
+    /// The number of matched digits.
     var end: Int
-    /// What each capturing group holds; `nil` for one that took no part.
+    /// The range of each capturing group; `nil` for one that did not take part.
     var groups: [Range<Int>?]
 }
 
-/// At most 63 digits, and where each stands.
+/// At most 63 digits, with an index of each digit's positions.
 struct DigitText: Sendable, Equatable {
-    /// As many as positions behind digits fit in 64 bits.
+    /// The positions between 63 digits, ends included, fit in 64 bits.
     static let limit = 63
 
     /// The digits, 0 to 9.
     let digits: [UInt8]
-    /// For each digit the positions at which it stands, bit n for the n-th from 0.
+    /// The positions of each digit, bit n for the n-th from 0.
     private let places: [UInt64]
 
-    /// How many digits there are.
+    /// The number of digits.
     var count: Int { digits.count }
 
     /// Takes digits; `nil` for more than ``limit`` and for values above 9.
@@ -157,7 +158,7 @@ struct DigitText: Sendable, Equatable {
         self.places = places
     }
 
-    /// The positions at which a digit of the class stands.
+    /// The positions of the digits in a class.
     func positions(of digits: UInt16) -> UInt64 {
         guard digits != DigitPatternParser.anyDigit else { return (1 << UInt64(count)) - 1 }
         var rest = digits

@@ -1,19 +1,19 @@
-/// Reads the text of a ``DigitPattern``.
+/// Parses the text of a ``DigitPattern``.
 struct DigitPatternParser {
     /// The class of all ten digits, `\d`.
     static let anyDigit: UInt16 = 0b11_1111_1111
 
     private let text: [UInt8]
     private var position = 0
-    /// How many capturing groups have been read.
+    /// The number of capturing groups so far.
     private(set) var groupCount = 0
 
-    /// Stands before the first character.
+    /// Starts at the first character.
     init(_ text: some StringProtocol) {
         self.text = Array(text.utf8)
     }
 
-    /// The whole text as one pattern; `nil` where something is outside the subset.
+    /// Parses the whole text as one pattern; `nil` if any of it is outside the subset.
     mutating func read() -> DigitPattern.Node? {
         guard let pattern = alternatives(), position == text.count else { return nil }
         return pattern
@@ -94,7 +94,7 @@ struct DigitPatternParser {
         return UInt16(character - UInt8(ascii: "0"))
     }
 
-    /// One or two digits: no plan repeats anything more than 99 times.
+    /// A number of one or two digits: no plan repeats anything more than 99 times.
     private mutating func number() -> Int? {
         guard let first = digit() else { return nil }
         guard let second = digit() else { return Int(first) }

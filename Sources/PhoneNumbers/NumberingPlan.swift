@@ -2,7 +2,7 @@ import Synchronization
 
 /// The telephone numbers of one region (ITU-T E.164), as libphonenumber's metadata describes them.
 ///
-/// Steps and names follow libphonenumber, so that the two can be laid side by side.
+/// Steps and names follow libphonenumber, so that the two can be compared.
 final class NumberingPlan: Sendable {
     private struct Kind: Sendable {
         let type: PhoneNumberType
@@ -10,18 +10,18 @@ final class NumberingPlan: Sendable {
         let pattern: DigitPattern
     }
 
-    /// What a plan says of a count of digits.
+    /// The result for a number of digits.
     enum LengthVerdict: Sendable {
         case possible
-        /// Dialled within a town, but no number of its own.
+        /// Dialled within a town, but not a complete number.
         case localOnly
         case tooShort
         case tooLong
-        /// Between two lengths that exist.
+        /// Between two valid lengths.
         case notThere
     }
 
-    /// Counts of digits: bit n stands for n digits.
+    /// A set of lengths: bit n means n digits.
     private struct Lengths: Sendable {
         let bits: UInt32
 
@@ -33,19 +33,20 @@ final class NumberingPlan: Sendable {
     let countryCallingCode: Int
     /// The region, ISO 3166-1 alpha-2; `001` for none.
     let region: String
-    /// What is dialled here before a country calling code.
+    /// The prefix that is dialled here before a country calling code.
     let internationalPrefix: DigitPattern?
-    /// What the national numbers of this region begin with, where that alone tells it from others of the same code.
+    /// The first digits of this region's national numbers, if only they distinguish it from others with the same
+    /// code.
     let leadingDigits: DigitPattern?
     private let nationalPrefix: DigitPattern?
-    /// What a matched national prefix becomes: digits, and groups by `\` and their number.
+    /// The replacement of a matched national prefix: digits, and groups as `\` and their number.
     private let transform: [UInt8]
     private let lengths: Lengths
     private let localLengths: Lengths
     private let general: DigitPattern
     private let kinds: [Kind]
 
-    /// Reads a row of ``PhoneMetadata``; `nil` where it is not one.
+    /// Parses a row of ``PhoneMetadata``; `nil` if it is malformed.
     private init?(row: Substring) {
         let cells = row.split(separator: " ")
         guard cells.count > 2, let code = Int(cells[0]) else { return nil }
@@ -75,7 +76,7 @@ final class NumberingPlan: Sendable {
             let own = parts.count == 2 ? Self.lengths(parts[0]) : lengths
             return own.map { Kind(type: type, lengths: $0, pattern: pattern) }
         }
-        // A kind that could not be read would silently make its numbers invalid.
+        // If a kind could not be parsed, its numbers would silently be invalid.
         guard self.kinds.count == kinds.count else { return nil }
     }
 
@@ -94,7 +95,7 @@ final class NumberingPlan: Sendable {
         general.matchesWhole(number)
     }
 
-    /// What the plan says of a national number's length.
+    /// The result for the length of a national number.
     func lengthVerdict(_ count: Int) -> LengthVerdict {
         if localLengths.contains(count) { return .localOnly }
         if count < lengths.least { return .tooShort }
@@ -102,7 +103,7 @@ final class NumberingPlan: Sendable {
         return lengths.contains(count) ? .possible : .notThere
     }
 
-    /// The kind of a national number; `unknown` says that it is not valid in this plan.
+    /// The kind of a national number; `unknown` if it is not valid in this plan.
     func type(of number: DigitText) -> PhoneNumberType {
         guard lengths.contains(number.count), covers(number) else { return .unknown }
         let isOf = { (kind: Kind) in kind.lengths.contains(number.count) && kind.pattern.matchesWhole(number) }
@@ -111,8 +112,8 @@ final class NumberingPlan: Sendable {
         return kinds.contains { $0.type == .mobile && isOf($0) } ? .fixedLineOrMobile : .fixedLine
     }
 
-    /// A number without its national prefix and the carrier code behind that, as this plan transforms it; unchanged
-    /// where it has none, or where it is covered by the plan with it and would not be without.
+    /// The number without its national prefix and carrier code, transformed as this plan says. It is unchanged if it
+    /// has no prefix, or if the plan covers it only with the prefix.
     func strippingNationalPrefix(_ number: DigitText) -> DigitText {
         guard number.count > 0, let match = nationalPrefix?.prefix(of: number) else { return number }
         var digits: [UInt8] = []
@@ -158,10 +159,10 @@ extension NumberingPlan {
         return (rows, codes)
     }()
 
-    /// The plans that have been asked for: reading all 254 takes milliseconds, and few services meet more than some.
+    /// The plans that were used: parsing all 254 takes milliseconds, and most services need only a few.
     private static let read = Mutex<[Int: [NumberingPlan]]>([:])
 
-    /// The plans of a country calling code, the main region's first; none for a code that is not assigned.
+    /// The plans of a country calling code, the main region's first; empty if the code is not assigned.
     static func plans(countryCallingCode code: Int) -> [NumberingPlan] {
         guard let rows = index.rows[code] else { return [] }
         return read.withLock { plans in
@@ -177,13 +178,13 @@ extension NumberingPlan {
         index.rows[code] != nil
     }
 
-    /// The plan of a region; `nil` for a region that has none.
+    /// The plan of a region; `nil` if the region has none.
     static func plan(region: String) -> NumberingPlan? {
         guard let code = index.codes[Substring(region)] else { return nil }
         return plans(countryCallingCode: code).first { $0.region == region }
     }
 
-    /// The plan that a national number of this calling code belongs to; `nil` where no region has such numbers.
+    /// The plan for a national number of this calling code; `nil` if no region has such numbers.
     static func plan(countryCallingCode code: Int, national number: DigitText) -> NumberingPlan? {
         let plans = plans(countryCallingCode: code)
         guard plans.count > 1 else { return plans.first }

@@ -7,12 +7,12 @@
 // http://www.apache.org/licenses/LICENSE-2.0. Distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY
 // KIND, either express or implied.
 
-/// The numbering plans of the world, one region a line: a string literal, since the compiler takes seconds for as many
-/// bytes in an array.
+/// The numbering plans of the world, one region a line. It is a string literal, because the compiler takes seconds for
+/// as many bytes in an array.
 ///
 /// A line has the country calling code, the region (`001`: none) and `name=value` fields. Of the regions that share a
-/// code the main one comes first. The kinds of number stand in the order in which they are tried; where a kind has other
-/// lengths than the plan's, they stand before its pattern and a slash.
+/// code the main one comes first. The kinds of number are in the order in which they are tried. If a kind's lengths
+/// differ from the plan's, they come before its pattern, with a slash between.
 enum PhoneMetadata {
     static let rows = #"""
 1 US international_prefix=011 national_prefix=1 lengths=10 local_lengths=7 general=[2-9]\d{9}|3\d{6} premium_rate=900[2-9]\d{6} toll_free=8(?:00|33|44|55|66|77|88)[2-9]\d{6} personal_number=52(?:3(?:[2-46-9][02-9]\d|5(?:[02-46-9]\d|5[0-46-9]))|4(?:[2-478][02-9]\d|5(?:[034]\d|2[024-9]|5[0-46-9])|6(?:0[1-9]|[2-9]\d)|9(?:[05-9]\d|2[0-5]|49)))\d{4}|52[34][2-9]1[02-9]\d{4}|5(?:00|2[125-9]|3[23]|44|66|77|88)[2-9]\d{6} fixed_line_or_mobile=983[2-57-9]\d{6}|(?:2(?:0[1-35-9]|1[02-9]|2[03-57-9]|3[1459]|4[08]|5[1-46]|6[0279]|7[02469]|8[13])|3(?:0[1-57-9]|1[02-9]|2[013-79]|3[0-24679]|4[167]|5[0-3]|6[01349]|8[056])|4(?:0[124-9]|1[02-579]|2[3-5]|3[0245]|4[023578]|58|6[349]|7[02589]|8[04])|5(?:0[1-57-9]|1[0235-8]|20|3[0149]|4[01]|5[179]|6[1-47]|7[0-5]|8[0256])|6(?:0[1-35-9]|1[024-9]|2[03689]|3[016]|4[0156]|5[01679]|6[0-279]|78|8[0-269])|7(?:0[1-46-8]|1[2-9]|2[04-8]|3[0-2478]|4[0378]|5[47]|6[02359]|7[0-59]|8[156])|8(?:0[1-68]|1[02-8]|2[0168]|3[0-2589]|4[03578]|5[046-9]|6[02-5]|7[028])|9(?:0[1346-9]|1[02-9]|2[0589]|3[0146-8]|4[01357-9]|5[12469]|7[0-3589]|8[04-69]))[2-9]\d{6}

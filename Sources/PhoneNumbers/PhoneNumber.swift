@@ -1,6 +1,6 @@
-/// A telephone number as the ITU writes it, with what its numbering plan tells (ITU-T E.164).
+/// A telephone number (ITU-T E.164) with the data of its numbering plan.
 ///
-/// Read once, at the edge; everything behind it works on the canonical form.
+/// Texts are parsed once, at the edge; all other code uses the canonical form.
 package struct PhoneNumber: Hashable, Sendable, CustomStringConvertible {
     /// `+`, the country calling code and the national number: `+14155552671`.
     package let e164: String
@@ -8,10 +8,10 @@ package struct PhoneNumber: Hashable, Sendable, CustomStringConvertible {
     package let countryCallingCode: Int
     /// The region, ISO 3166-1 alpha-2; `001` for numbers that belong to no region.
     package let region: String
-    /// What kind of line the plan gives the number to.
+    /// The kind of line by the numbering plan.
     package let type: PhoneNumberType
 
-    /// Only the reader of numbers and the store make one.
+    /// Only the parser and the store create numbers.
     init(e164: String, countryCallingCode: Int, region: String, type: PhoneNumberType) {
         self.e164 = e164
         self.countryCallingCode = countryCallingCode
@@ -19,24 +19,25 @@ package struct PhoneNumber: Hashable, Sendable, CustomStringConvertible {
         self.type = type
     }
 
-    /// Reads what a person wrote, as libphonenumber does, and takes only what is valid in its numbering plan.
+    /// Parses a person's text as libphonenumber does, and accepts only numbers that are valid in their numbering
+    /// plan.
     ///
-    /// Taken are international form with `+`, and with a region also its national form, with or without national prefix
-    /// and carrier code, and its international dialling prefix; digits of any script, with the usual punctuation.
-    /// Letters and extensions are not: no code can be texted to an extension.
+    /// The international form with `+` is accepted. With a region, so are its national form, with or without national
+    /// prefix and carrier code, and its international dialling prefix. Digits may be of any script, with the usual
+    /// punctuation. Letters and extensions are refused: no code can be texted to an extension.
     ///
     /// - Parameters:
     ///   - text: at most 64 characters.
     ///   - region: where the number would be dialled, ISO 3166-1 alpha-2 in capitals; needed unless there is a `+`.
-    /// - Throws: ``PhoneNumberDefect``, which holds nothing of the number.
+    /// - Throws: ``PhoneNumberDefect``; no part of the number is in it.
     package init(reading text: String, region: String? = nil) throws(PhoneNumberDefect) {
         try self.init(valid: PhoneNumberReader(text, region: region))
     }
 
-    /// Rereads ``e164`` of a number that was valid when it was stored; `nil` for what was never such a form.
+    /// Parses the ``e164`` of a number that was valid when it was stored; `nil` for anything else.
     ///
-    /// Plans change: where today's has no such number, the region is the main one of the country calling code and the
-    /// type is ``PhoneNumberType/unknown``.
+    /// Plans change. If the current plan has no such number, the region is the main one of the country calling code.
+    /// The type is then ``PhoneNumberType/unknown``.
     package init?(canonical e164: String) {
         guard let number = PhoneNumberReader(canonical: e164) else { return nil }
         let (code, national) = (number.countryCallingCode, number.national)
@@ -64,13 +65,13 @@ package struct PhoneNumber: Hashable, Sendable, CustomStringConvertible {
             type: type)
     }
 
-    /// The country calling code and the last two digits: never the number itself.
+    /// The country calling code and the last two digits, never the whole number.
     package var description: String {
         "+\(countryCallingCode)…\(e164.suffix(2))"
     }
 }
 
-/// The kinds of line that a numbering plan knows (libphonenumber's `PhoneNumberType`).
+/// The kinds of line in numbering plans (libphonenumber's `PhoneNumberType`).
 package enum PhoneNumberType: String, Sendable, CaseIterable {
     case fixedLine = "fixed_line"
     case mobile

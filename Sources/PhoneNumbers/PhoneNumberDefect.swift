@@ -1,4 +1,4 @@
-/// Why a text is not a telephone number that can be called: the reason of the refusal.
+/// Why a text is no valid telephone number: the reason of the refusal.
 package enum PhoneNumberDefect: String, Error, Sendable, CaseIterable {
     case tooManyCharacters = "too_many_characters"
     case regionUnknown = "region_unknown"
@@ -11,7 +11,7 @@ package enum PhoneNumberDefect: String, Error, Sendable, CaseIterable {
     case tooLong = "too_long"
     case notInPlan = "not_in_plan"
 
-    /// What the caller is told: how to do better, and nothing of the number.
+    /// The sentence for the caller. It explains the fix, and no part of the number is in it.
     package var sentence: String {
         switch self {
         case .tooManyCharacters:

@@ -1,21 +1,24 @@
-/// From what a person wrote to a country calling code and a national number, by the steps of libphonenumber's `parse`.
+/// Parses a person's text into a country calling code and a national number, by the steps of libphonenumber's
+/// `parse`.
 ///
-/// Unlike there, letters and extensions are refused, and so is a region that has no plan, even where it is not needed.
+/// Unlike libphonenumber, it refuses letters and extensions. It also refuses a region without a plan, even if the
+/// region is not needed.
 struct PhoneNumberReader {
-    /// The longest text that is looked at, in Unicode scalars.
+    /// The longest accepted text, in Unicode scalars.
     static let characterLimit = 64
     /// The shortest national number, in digits.
     private static let fewestDigits = 2
-    /// The longest national number: the ITU allows 15 with the country code, Germany has longer ones.
+    /// The longest national number, in digits. The ITU allows 15 with the country code, but Germany has longer ones.
     private static let mostDigits = 17
 
     let countryCallingCode: Int
     /// The national (significant) number: without a national prefix, with the leading zeros that belong to it.
     let national: DigitText
 
-    /// Reads a text.
+    /// Parses a text.
     ///
-    /// - Parameter region: where the number would be dialled, for one in national form or with an international prefix.
+    /// - Parameter region: the region where the number would be dialled. Required for national form, and for an
+    ///   international prefix.
     init(_ text: String, region: String?) throws(PhoneNumberDefect) {
         let scalars = Array(text.unicodeScalars.prefix(Self.characterLimit + 1))
         guard scalars.count <= Self.characterLimit else { throw .tooManyCharacters }
@@ -31,7 +34,7 @@ struct PhoneNumberReader {
         }
         guard rest.count >= Self.fewestDigits else { throw .tooShort }
         let stripped = plan.strippingNationalPrefix(rest)
-        // What would be too short without its prefix may be a short number that begins like one.
+        // A number that is too short without its prefix may be a short number that begins with the same digits.
         let national =
             switch plan.lengthVerdict(stripped.count) {
             case .tooShort, .localOnly, .notThere: rest
@@ -43,7 +46,7 @@ struct PhoneNumberReader {
         self.national = national
     }
 
-    /// Takes a canonical form apart; `nil` for anything else.
+    /// Parses a canonical form; `nil` for anything else.
     init?(canonical: String) {
         let bytes = canonical.utf8
         guard bytes.first == UInt8(ascii: "+"), bytes.count <= Self.characterLimit else { return nil }
@@ -55,20 +58,20 @@ struct PhoneNumberReader {
         national = rest
     }
 
-    /// The country calling code that is written in a number, `nil` for none, and what is left.
+    /// The country calling code in a number, `nil` for none, and the remaining digits.
     private static func separate(
         _ digits: DigitText, hasPlus: Bool, home: NumberingPlan?
     ) throws(PhoneNumberDefect) -> (code: Int?, rest: DigitText) {
         if hasPlus {
             guard digits.count > fewestDigits else { throw .tooShort }
             if let found = countryCallingCode(digits) { return (found.code, found.rest) }
-            // Some write a plus before a number as it is dialled at home.
+            // Some people write a plus before a number in national form.
             let found = try separate(digits, hasPlus: false, home: home)
             guard found.code != nil else { throw .unknownCountryCode }
             return found
         }
         guard let home else { return (nil, digits) }
-        // No country calling code begins with 0: where that follows, the digits before were no international prefix.
+        // No country calling code begins with 0. If a 0 follows, the digits before it are no international prefix.
         if let prefix = home.internationalPrefix?.prefix(of: digits), let rest = suffix(of: digits, from: prefix.end),
             rest.digits.first != 0
         {
@@ -76,7 +79,7 @@ struct PhoneNumberReader {
             guard let found = countryCallingCode(rest) else { throw .unknownCountryCode }
             return (found.code, found.rest)
         }
-        // The country's own code without a plus, where the number makes no sense with it.
+        // The country's own code without a plus, if the number is not valid with those digits.
         let own = DigitText.digits(of: home.countryCallingCode)
         if digits.digits.starts(with: own), let rest = suffix(of: digits, from: own.count) {
             let national = home.strippingNationalPrefix(rest)
@@ -88,7 +91,8 @@ struct PhoneNumberReader {
         return (nil, digits)
     }
 
-    /// The country calling code, one to three digits, at the start of an international number, and what follows it.
+    /// The country calling code, one to three digits, at the start of an international number, and the remaining
+    /// digits.
     private static func countryCallingCode(_ digits: DigitText) -> (code: Int, rest: DigitText)? {
         guard digits.digits.first != 0 else { return nil }
         var code = 0
@@ -106,12 +110,13 @@ struct PhoneNumberReader {
     }
 }
 
-/// What a person dials: digits of any script as values, and whether a plus stands before them.
+/// A dialled number: digits of any script as values, and whether a plus precedes them.
 private struct DialledText {
     let hasPlus: Bool
     let digits: [UInt8]
 
-    /// Finds the one number in a text: signs around it are passed over, between its digits only punctuation may stand.
+    /// Finds the one number in a text. Characters around it are ignored; only punctuation is allowed between its
+    /// digits.
     init(_ scalars: [Unicode.Scalar]) throws(PhoneNumberDefect) {
         guard !scalars.contains(where: { $0.isLetter && $0 != Self.longVowelMark }) else { throw .letters }
         guard let start = scalars.firstIndex(where: { $0.isPlus || $0.decimalDigit != nil }) else { throw .notANumber }
@@ -129,13 +134,13 @@ private struct DialledText {
                 throw .notANumber
             }
         }
-        // Two bare digits can be a short number, with anything around them they are none.
+        // Two digits alone can be a short number; with other characters they are none.
         guard digits.count >= 3 || (digits.count == 2 && number.count == 2) else { throw .notANumber }
         hasPlus = rest.startIndex > number.startIndex
         self.digits = digits
     }
 
-    /// By Unicode a letter, in Japanese numbers a dash.
+    /// A letter by Unicode, but used as a dash in Japanese numbers.
     private static let longVowelMark: Unicode.Scalar = "\u{30FC}"
     private static let extensionMarks: Set<Unicode.Scalar> = ["#", "\u{FF03}", ",", ";", "~", "\u{FF5E}"]
 }
@@ -167,7 +172,7 @@ extension Unicode.Scalar {
         }
     }
 
-    /// Whether it is a digit or another sign for a number.
+    /// Whether it is a digit or another numeric character.
     fileprivate var isNumber: Bool {
         if isASCII { return ("0"..."9").contains(self) }
         switch properties.generalCategory {
@@ -176,7 +181,7 @@ extension Unicode.Scalar {
         }
     }
 
-    /// Whether it may stand between the digits of a number: dashes, spaces, dots, slashes, brackets, the star.
+    /// Whether it may be between the digits of a number: dashes, spaces, dots, slashes, brackets, the star.
     fileprivate var isDialPunctuation: Bool {
         switch self {
         case "-", " ", "(", ")", ".", "[", "]", "/", "*", "\u{2010}"..."\u{2015}", "\u{2212}", "\u{30FC}",

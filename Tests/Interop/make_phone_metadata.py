@@ -23,12 +23,12 @@ HEAD = """\
 // http://www.apache.org/licenses/LICENSE-2.0. Distributed on an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY
 // KIND, either express or implied.
 
-/// The numbering plans of the world, one region a line: a string literal, since the compiler takes seconds for as many
-/// bytes in an array.
+/// The numbering plans of the world, one region a line. It is a string literal, because the compiler takes seconds for
+/// as many bytes in an array.
 ///
 /// A line has the country calling code, the region (`001`: none) and `name=value` fields. Of the regions that share a
-/// code the main one comes first. The kinds of number stand in the order in which they are tried; where a kind has other
-/// lengths than the plan's, they stand before its pattern and a slash.
+/// code the main one comes first. The kinds of number are in the order in which they are tried. If a kind's lengths
+/// differ from the plan's, they come before its pattern, with a slash between.
 enum PhoneMetadata {{
     static let rows = #\"\"\"
 """
