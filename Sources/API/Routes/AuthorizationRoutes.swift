@@ -60,7 +60,7 @@ package struct AuthorizationRoutes: Sendable {
         count(.request)
         // Also where the same was asked before and more has become of it since: the same call, the same answer.
         return .json(
-            status: .created, ["id": .id(id), "state": .string(AuthorizationState.request.rawValue)])
+            status: .created, ["id": .id(id), "state": .string(MessagingPermissionState.request.rawValue)])
     }
 
     @Sendable private func list(_ request: Request, _ context: ClientContext) async throws -> Response {
@@ -86,7 +86,7 @@ package struct AuthorizationRoutes: Sendable {
         return response
     }
 
-    private func count(_ state: AuthorizationState) {
+    private func count(_ state: MessagingPermissionState) {
         Counter(label: "authorizations", dimensions: [("state", state.rawValue)]).increment()
     }
 

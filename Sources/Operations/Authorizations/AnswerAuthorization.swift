@@ -40,7 +40,7 @@ package struct AnswerAuthorization: Sendable {
 
     private func move(
         _ text: String, _ session: Session,
-        _ event: @escaping @Sendable (AuthorizationBox) -> AuthorizationState.Event?
+        _ event: @escaping @Sendable (AuthorizationBox) -> MessagingPermissionState.Event?
     ) async throws -> AuthorizationView {
         let keys = context.keys.personal
         return try await store.act(for: session) { transaction, _, events -> AuthorizationView in

@@ -33,7 +33,7 @@ package struct AuthorizationPartner: Sendable, Confidential {
 /// An authorization as one of its sides sees it.
 package struct AuthorizationView: Sendable {
     /// The authorization with its state as the clock has it.
-    package let authorization: Authorization
+    package let authorization: MessagingPermission
     package let box: AuthorizationBox
     /// Whom the requester named, in the requester's words; `nil` for the other side.
     package let to: String?
@@ -47,7 +47,7 @@ package struct AuthorizationView: Sendable {
     /// Looks at an authorization through one side's eyes. The other side is shown, and the permission given out, only
     /// while both are verified.
     init(
-        _ authorization: Authorization, _ box: AuthorizationBox, parties: AuthorizationParties, keys: PersonalKeys
+        _ authorization: MessagingPermission, _ box: AuthorizationBox, parties: AuthorizationParties, keys: PersonalKeys
     ) throws {
         let transaction = parties.transaction
         var shown = authorization

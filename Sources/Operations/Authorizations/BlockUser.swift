@@ -26,7 +26,7 @@ package struct BlockUser: Sendable {
             try BlockRepository(transaction).insert(me, blocks: other.id, at: now)
             try records.hideRequests(askedBy: other.id, from: me)
             for (authorizations, event) in [
-                (try records.permissions(askedBy: me, of: other.id), AuthorizationState.Event.cancelByRequester),
+                (try records.permissions(askedBy: me, of: other.id), MessagingPermissionState.Event.cancelByRequester),
                 (try records.requests(askedBy: me, of: other.id), .cancelByRequester),
                 (try records.permissions(askedBy: other.id, of: me), .cancelByRecipient),
             ] {

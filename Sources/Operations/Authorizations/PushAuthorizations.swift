@@ -20,7 +20,7 @@ package struct PushAuthorizations: Sendable {
 
     /// Writes the message for a row; nothing where nobody is to be told, or not reachable yet.
     func queue(
-        _ row: AuthorizationRow, of authorization: Authorization, in transaction: any Transaction,
+        _ row: AuthorizationRow, of authorization: MessagingPermission, in transaction: any Transaction,
         _ events: inout RecordedEvents
     ) throws {
         guard let recipient = row.recipientID, row.isSent == false,

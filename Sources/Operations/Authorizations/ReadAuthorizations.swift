@@ -20,7 +20,7 @@ package struct ReadAuthorizations: Sendable {
     /// What a user wants to see.
     package struct Filter: Sendable {
         let boxes: [AuthorizationBox]
-        let state: AuthorizationState?
+        let state: MessagingPermissionState?
         let mark: (at: Date, id: AuthorizationID)?
 
         /// Reads a filter; what is `nil` filters nothing.
@@ -49,7 +49,7 @@ package struct ReadAuthorizations: Sendable {
         }
 
         /// A cursor is the place of the last row of a page: nothing that its reader does not know.
-        static func cursor(behind last: Authorization) -> String {
+        static func cursor(behind last: MessagingPermission) -> String {
             Base64URL.encode(Array("\(last.createdAt.milliseconds) \(last.id)".utf8))
         }
 

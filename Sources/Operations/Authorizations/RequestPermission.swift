@@ -74,7 +74,7 @@ package struct RequestPermission: Sendable {
     }
 
     private func requireSame(
-        _ earlier: Authorization, _ request: Request, _ session: Session, in transaction: any Transaction
+        _ earlier: MessagingPermission, _ request: Request, _ session: Session, in transaction: any Transaction
     ) throws {
         guard earlier.requesterID == session.userID else {
             throw Refusal(.notFound, "The id is not yours: make a new one.")
@@ -151,14 +151,14 @@ package struct RequestPermission: Sendable {
             } ?? true
         let sealed = try SealedRequest(to: request.to.text, eventID: request.eventID).seal(
             request.id, of: session.userID, keys: keys, in: transaction)
-        let authorization = Authorization(
+        let authorization = MessagingPermission(
             id: request.id, providerID: session.providerID, requesterID: session.userID, recipientID: asked?.id,
             target: targets[0], isDelivered: !isBlocked, state: .request, createdAt: now,
             expiresAt: now.addingTimeInterval(policy.requestLifetime), changedAt: now, sealedTo: sealed.to,
             sealedEvent: sealed.event)
         guard try records.insert(authorization) else {
             throw Refusal(
-                .conflict, "You asked the same at this very moment.", state: AuthorizationState.request.rawValue)
+                .conflict, "You asked the same at this very moment.", state: MessagingPermissionState.request.rawValue)
         }
         try pushes.queue(AuthorizationRow(of: authorization), of: authorization, in: transaction, &events)
     }

@@ -17,7 +17,7 @@ struct SealedRequest: Sendable, Equatable, Confidential {
 
     /// Opens it; `nil` where the requester's key is gone.
     static func open(
-        _ authorization: Authorization, of requester: UserID, keys: PersonalKeys, in transaction: any Transaction
+        _ authorization: MessagingPermission, of requester: UserID, keys: PersonalKeys, in transaction: any Transaction
     ) throws -> SealedRequest? {
         guard let key = try DataKeyRepository(transaction, keys: keys).find(requester),
             let sealedTo = authorization.sealedTo

@@ -21,7 +21,7 @@ package struct PersonalExport: Sendable, Confidential {
     let authorizations: [AuthorizationEntry]
     package let blocked: [UserID]
 
-    typealias AuthorizationEntry = (Authorization, AuthorizationBox, words: SealedRequest?)
+    typealias AuthorizationEntry = (MessagingPermission, AuthorizationBox, words: SealedRequest?)
 
     static func collect(
         _ user: User, address: String, keys: PersonalKeys, in transaction: any Transaction
@@ -87,7 +87,7 @@ package struct PersonalExport: Sendable, Confidential {
     }
 
     private static func json(
-        _ authorization: Authorization, _ box: AuthorizationBox, to recipient: String?, event: String?
+        _ authorization: MessagingPermission, _ box: AuthorizationBox, to recipient: String?, event: String?
     ) -> JSONValue {
         .object([
             "id": text(authorization.id.description), "box": text(box.rawValue),

@@ -11,7 +11,7 @@ struct AuthorizationColumns: ColumnSet {
     let recipientID: Column<UserID?>
     let target: Column<Digest256>
     let isDelivered: Column<Bool>
-    let state: Column<AuthorizationState>
+    let state: Column<MessagingPermissionState>
     let createdAt: Column<Date>
     let expiresAt: Column<Date>
     let changedAt: Column<Date>
@@ -33,15 +33,15 @@ struct AuthorizationColumns: ColumnSet {
         sealedEvent = list.add(.authorizationEvent)
     }
 
-    func authorization(_ row: Row) throws -> Authorization {
-        Authorization(
+    func authorization(_ row: Row) throws -> MessagingPermission {
+        MessagingPermission(
             id: try row[id], providerID: try row[providerID], requesterID: try row[requesterID],
             recipientID: try row[recipientID], target: try row[target], isDelivered: try row[isDelivered],
             state: try row[state], createdAt: try row[createdAt], expiresAt: try row[expiresAt],
             changedAt: try row[changedAt], sealedTo: try row[sealedTo], sealedEvent: try row[sealedEvent])
     }
 
-    func write(_ authorization: Authorization, to row: inout NewRow) {
+    func write(_ authorization: MessagingPermission, to row: inout NewRow) {
         row.set(id, authorization.id)
         row.set(providerID, authorization.providerID)
         row.set(requesterID, authorization.requesterID)

@@ -17,7 +17,7 @@ package struct AuthorizationRepository {
     private static let isOpen = "(state = 'APPROVAL' OR (state = 'REQUEST' AND expires_at > $2))"
 
     /// Writes a new request with its row; `false` if the id is taken, or another is open to the same target.
-    package func insert(_ authorization: Authorization) throws -> Bool {
+    package func insert(_ authorization: MessagingPermission) throws -> Bool {
         let inserted = try transaction.execute(
             """
             INSERT INTO authorizations (\(Self.columns.all)) VALUES (\(Self.columns.placeholders))
@@ -29,14 +29,14 @@ package struct AuthorizationRepository {
     }
 
     /// The authorization with an id.
-    package func find(_ id: AuthorizationID) throws -> Authorization? {
+    package func find(_ id: AuthorizationID) throws -> MessagingPermission? {
         try transaction.first("SELECT \(Self.columns) FROM authorizations WHERE id = $1", [.id(id)])
             .map(Self.columns.each.authorization)
     }
 
     /// Writes that an authorization went over into a state, with the row for it; `false` if it is no longer as it
     /// was read.
-    package func move(_ moved: Authorization, from before: AuthorizationState) throws -> Bool {
+    package func move(_ moved: MessagingPermission, from before: MessagingPermissionState) throws -> Bool {
         let changed = try transaction.execute(
             "UPDATE authorizations SET state = $2, changed_at = $3 WHERE id = $1 AND state = $4",
             [.id(moved.id), moved.state.value, .time(moved.changedAt), before.value])
@@ -51,8 +51,8 @@ package struct AuthorizationRepository {
     /// - Parameter targets: the digests of how the person is named now, one for each version of the key.
     package func between(
         _ requester: UserID, and recipient: UserID?, targets: [Digest256], declinedSince: Date
-    ) throws -> [Authorization] {
-        var found: [Authorization] = []
+    ) throws -> [MessagingPermission] {
+        var found: [MessagingPermission] = []
         for target in targets {
             found += try transaction.query(
                 """
@@ -68,7 +68,7 @@ package struct AuthorizationRepository {
     }
 
     /// The permissions that one user asked for and the other gave.
-    package func permissions(askedBy requester: UserID, of recipient: UserID) throws -> [Authorization] {
+    package func permissions(askedBy requester: UserID, of recipient: UserID) throws -> [MessagingPermission] {
         try transaction.query(
             """
             SELECT \(Self.columns) FROM authorizations
@@ -78,7 +78,7 @@ package struct AuthorizationRepository {
     }
 
     /// The unanswered requests of one user to another.
-    package func requests(askedBy requester: UserID, of recipient: UserID) throws -> [Authorization] {
+    package func requests(askedBy requester: UserID, of recipient: UserID) throws -> [MessagingPermission] {
         try transaction.query(
             """
             SELECT \(Self.columns) FROM authorizations
@@ -102,9 +102,9 @@ package struct AuthorizationRepository {
     ///   - box: those asked by the user, or of the user if they may be seen.
     ///   - state: as the clock has it; `nil` for all.
     package func list(
-        of user: UserID, box: AuthorizationBox, state: AuthorizationState?,
+        of user: UserID, box: AuthorizationBox, state: MessagingPermissionState?,
         after mark: (at: Date, id: AuthorizationID)? = nil, limit: Int
-    ) throws -> [Authorization] {
+    ) throws -> [MessagingPermission] {
         let side =
             switch box {
             case .outgoing: "asker_id = $1"
@@ -138,7 +138,7 @@ package struct AuthorizationRepository {
     /// - Parameter state: what it ends as: `.banned` in the transaction that bans the user.
     /// - Returns: how many ended.
     @discardableResult
-    package func withdraw(allOf user: UserID, because state: AuthorizationState, at time: Date) throws -> Int {
+    package func withdraw(allOf user: UserID, because state: MessagingPermissionState, at time: Date) throws -> Int {
         let ended: [AuthorizationID] = try transaction.values(
             """
             UPDATE authorizations SET state = $3, changed_at = $2
@@ -212,7 +212,7 @@ package struct AuthorizationRepository {
         try transaction.execute("DELETE FROM authorizations WHERE asker_id IS NULL AND accepter_id IS NULL")
     }
 
-    private func enter(_ state: AuthorizationState, _ ended: [AuthorizationID], at time: Date) throws {
+    private func enter(_ state: MessagingPermissionState, _ ended: [AuthorizationID], at time: Date) throws {
         let rows = AuthorizationRowRepository(transaction)
         for id in ended {
             try rows.insert(

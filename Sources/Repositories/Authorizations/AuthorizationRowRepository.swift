@@ -73,7 +73,7 @@ package struct AuthorizationRowRepository {
 /// The columns of `authorization_rows`. `message_id` is written when a row is queued.
 private struct AuthorizationRowColumns: ColumnSet {
     let authorizationID: Column<AuthorizationID>
-    let type: Column<AuthorizationState>
+    let type: Column<MessagingPermissionState>
     let at: Column<Date>
     let recipientID: Column<UserID?>
     let isSent: Column<Bool?>

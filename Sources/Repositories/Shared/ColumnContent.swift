@@ -99,7 +99,7 @@ extension ColumnContent where Self: RawRepresentable, RawValue == String {
 
 extension Assurance: ColumnContent {}
 extension AuthenticatedUser.Suspension: ColumnContent {}
-extension AuthorizationState: ColumnContent {}
+extension MessagingPermissionState: ColumnContent {}
 extension BanEntry.Part: ColumnContent {}
 extension Ban.Reason: ColumnContent {}
 extension Ban.Scope: ColumnContent {}

@@ -17,7 +17,7 @@ struct ProtocolDocumentTests {
     }
 
     private func text(_ file: String) throws -> String {
-        try String(contentsOf: RunningService.root.appending(path: "Sources/API/Requests/\(file)"), encoding: .utf8)
+        try String(contentsOf: RunningService.root.appending(path: "Sources/API/Answers/\(file)"), encoding: .utf8)
     }
 
     @Test("name every route of the sources, and no other")
@@ -103,8 +103,8 @@ struct ProtocolDocumentTests {
         ("session, at this moment", "EffectiveState", "Session.swift"),
         ("phone verification", "PhoneVerificationState", "PhoneVerification.swift"),
         ("identity card (`status`)", "CardStatus", "CardStatus.swift"),
-        ("authorization", "AuthorizationState", "Authorization.swift"),
-        ("authorization (`box`)", "AuthorizationBox", "Authorization.swift"),
+        ("authorization", "MessagingPermissionState", "MessagingPermission.swift"),
+        ("authorization (`box`)", "AuthorizationBox", "MessagingPermission.swift"),
         ("level (`assurance`)", "Assurance", "Assurance.swift"),
         ("user (`suspended`)", "Suspension", "AuthenticatedUser.swift"), ("ban", "State", "Ban.swift"),
         ("message of the outbox, provider events too", "OutboxState", "OutboxMessage.swift"),

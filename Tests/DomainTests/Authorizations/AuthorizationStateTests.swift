@@ -5,7 +5,7 @@ import Testing
 
 @Suite("An authorization between users")
 struct AuthorizationStateTests {
-    private typealias State = AuthorizationState
+    private typealias State = MessagingPermissionState
 
     @Test("moves as the table says in every state and on every event, and in no other way")
     func table() {
@@ -51,8 +51,8 @@ struct AuthorizationStateTests {
     private static let start = Date(timeIntervalSince1970: 1_800_000_000)
     private static let users = (UserID(UUID()), UserID(UUID()))
 
-    private static func authorization(_ state: State, isDelivered: Bool = true) -> Authorization {
-        Authorization(
+    private static func authorization(_ state: State, isDelivered: Bool = true) -> MessagingPermission {
+        MessagingPermission(
             id: AuthorizationID(UUID()), providerID: ProviderID(UUID()), requesterID: users.0, recipientID: users.1,
             target: Digest256.of("target"), isDelivered: isDelivered, state: state, createdAt: start,
             expiresAt: start + 1000, changedAt: start, sealedTo: nil, sealedEvent: nil)

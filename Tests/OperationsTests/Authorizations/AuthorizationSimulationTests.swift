@@ -59,15 +59,15 @@ private final class DyingStore: Database {
 private struct Model {
     struct Entry {
         let requester: Int
-        var state: AuthorizationState
+        var state: MessagingPermissionState
         let createdAt: Date
         var changedAt: Date
-        var history: [AuthorizationState] = [.request]
+        var history: [MessagingPermissionState] = [.request]
     }
 
     var entries: [String: Entry] = [:]
 
-    func state(_ id: String, _ now: Date) -> AuthorizationState? {
+    func state(_ id: String, _ now: Date) -> MessagingPermissionState? {
         entries[id].map { $0.state == .request && now >= $0.createdAt + 14 * 86_400 ? .expired : $0.state }
     }
 
@@ -88,7 +88,7 @@ private struct Model {
     mutating func act(_ event: String, _ id: String, _ actor: Int, _ now: Date) -> Refusal.Code? {
         guard let entry = entries[id], let state = state(id, now) else { return .notFound }
         let isRequester = entry.requester == actor
-        let next: AuthorizationState
+        let next: MessagingPermissionState
         switch event {
         case "approve" where !isRequester: next = .approval
         case "reject" where !isRequester: next = .rejected
@@ -108,7 +108,7 @@ private struct Model {
         for id in entries.keys where state(id, now)?.isOpen == true { enter(.banned, id, now) }
     }
 
-    private mutating func enter(_ state: AuthorizationState, _ id: String, _ now: Date) {
+    private mutating func enter(_ state: MessagingPermissionState, _ id: String, _ now: Date) {
         entries[id]?.state = state
         entries[id]?.changedAt = now
         entries[id]?.history.append(state)

@@ -31,7 +31,7 @@ struct ReplacedCardTests {
             _ = try await answer.approve(permission.description, for: bob.session)
         }
 
-        func state() async throws -> AuthorizationState? {
+        func state() async throws -> MessagingPermissionState? {
             try await bench.fixture.store.read { try AuthorizationRepository($0).find(permission)?.state }
         }
     }

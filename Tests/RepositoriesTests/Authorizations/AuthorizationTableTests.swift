@@ -12,15 +12,15 @@ struct AuthorizationTableTests {
     private static func request(
         _ tables: TestTables, from requester: UserID? = nil, to recipient: UserID?, target: String = "target",
         age: TimeInterval = 0, lasts: TimeInterval = 3600
-    ) -> Authorization {
+    ) -> MessagingPermission {
         let at = TestTables.now.addingTimeInterval(-age)
-        return Authorization(
+        return MessagingPermission(
             id: AuthorizationID(UUID()), providerID: tables.provider, requesterID: requester ?? tables.user,
             recipientID: recipient, target: .of(target), isDelivered: recipient != nil, state: .request,
             createdAt: at, expiresAt: at.addingTimeInterval(lasts), changedAt: at, sealedTo: [1], sealedEvent: nil)
     }
 
-    private static func moved(_ authorization: Authorization, _ state: AuthorizationState) -> Authorization {
+    private static func moved(_ authorization: MessagingPermission, _ state: MessagingPermissionState) -> MessagingPermission {
         var moved = authorization
         (moved.state, moved.changedAt) = (state, TestTables.now)
         return moved

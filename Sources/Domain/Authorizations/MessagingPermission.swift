@@ -3,7 +3,7 @@ import Foundation
 
 /// The state of an authorization to message. The raw values are the row types of the product's `u2uAuthorizations`,
 /// and further final states.
-package enum AuthorizationState: String, Sendable, CaseIterable {
+package enum MessagingPermissionState: String, Sendable, CaseIterable {
     /// It was requested and not answered yet.
     case request = "REQUEST"
     /// The recipient agreed: both may message each other.
@@ -26,7 +26,7 @@ package enum AuthorizationState: String, Sendable, CaseIterable {
         case ban
 
         /// The state after the event, if the event is allowed.
-        package var outcome: AuthorizationState {
+        package var outcome: MessagingPermissionState {
             switch self {
             case .request: .request
             case .approve: .approval
@@ -41,7 +41,7 @@ package enum AuthorizationState: String, Sendable, CaseIterable {
     /// The effect of an event on an authorization.
     package enum Move: Sendable, Equatable {
         /// It changes to another state.
-        case to(AuthorizationState)
+        case to(MessagingPermissionState)
         /// It is in that state already: a repeated call gets the same answer.
         case stays
         /// The current state forbids it.
@@ -49,7 +49,7 @@ package enum AuthorizationState: String, Sendable, CaseIterable {
     }
 
     /// The effect of an event; without an authorization (`nil`) only a request is allowed.
-    package static func move(from state: AuthorizationState?, on event: Event) -> Move {
+    package static func move(from state: MessagingPermissionState?, on event: Event) -> Move {
         guard let state else { return event == .request ? .to(.request) : .forbidden }
         if event.outcome == state { return .stays }
         switch (state, event) {
@@ -65,7 +65,7 @@ package enum AuthorizationState: String, Sendable, CaseIterable {
 }
 
 /// One user's request to message another user of the same provider, and its state.
-package struct Authorization: Sendable, Equatable {
+package struct MessagingPermission: Sendable, Equatable {
     /// Its id, made by the requester's app.
     package let id: AuthorizationID
     /// The provider that both are users of.
@@ -79,7 +79,7 @@ package struct Authorization: Sendable, Equatable {
     /// Whether the recipient may ever see it: not if the requester was blocked.
     package var isDelivered: Bool
     /// The stored state; ``state(now:)`` also considers the clock.
-    package var state: AuthorizationState
+    package var state: MessagingPermissionState
     /// When it was requested.
     package let createdAt: Date
     /// When an unanswered request ends.
@@ -94,7 +94,7 @@ package struct Authorization: Sendable, Equatable {
     /// Memberwise, from a stored row or for a new request.
     package init(
         id: AuthorizationID, providerID: ProviderID, requesterID: UserID?, recipientID: UserID?, target: Digest256,
-        isDelivered: Bool, state: AuthorizationState, createdAt: Date, expiresAt: Date, changedAt: Date,
+        isDelivered: Bool, state: MessagingPermissionState, createdAt: Date, expiresAt: Date, changedAt: Date,
         sealedTo: [UInt8]?, sealedEvent: [UInt8]?
     ) {
         self.id = id
@@ -112,7 +112,7 @@ package struct Authorization: Sendable, Equatable {
     }
 
     /// The state at `now`: an unanswered request past its time is expired, whatever the stored state.
-    package func state(now: Date) -> AuthorizationState {
+    package func state(now: Date) -> MessagingPermissionState {
         state == .request && now >= expiresAt ? .expired : state
     }
 
@@ -132,9 +132,9 @@ package struct Authorization: Sendable, Equatable {
     /// The authorization after an event; `nil` if the event had happened before.
     ///
     /// - Throws: ``Refusal`` `conflict` with the state that forbids it, `gone` if nobody answered in time.
-    package func after(_ event: AuthorizationState.Event, now: Date) throws(Refusal) -> Authorization? {
+    package func after(_ event: MessagingPermissionState.Event, now: Date) throws(Refusal) -> MessagingPermission? {
         let present = state(now: now)
-        switch AuthorizationState.move(from: present, on: event) {
+        switch MessagingPermissionState.move(from: present, on: event) {
         case .stays: return nil
         case .to(let next):
             var moved = self
@@ -210,7 +210,7 @@ package enum AuthorizationAddress: Sendable, Equatable {
 /// A row of the product's `u2uAuthorizations`: an authorization entered a state, and whether the user was notified.
 package struct AuthorizationRow: Sendable, Equatable {
     package let authorizationID: AuthorizationID
-    package let type: AuthorizationState
+    package let type: MessagingPermissionState
     package let at: Date
     /// The user to notify by a push; `nil` for nobody.
     package let recipientID: UserID?
@@ -218,7 +218,7 @@ package struct AuthorizationRow: Sendable, Equatable {
     package let isSent: Bool?
 
     package init(
-        authorizationID: AuthorizationID, type: AuthorizationState, at: Date, recipientID: UserID?, isSent: Bool?
+        authorizationID: AuthorizationID, type: MessagingPermissionState, at: Date, recipientID: UserID?, isSent: Bool?
     ) {
         self.authorizationID = authorizationID
         self.type = type
@@ -229,7 +229,7 @@ package struct AuthorizationRow: Sendable, Equatable {
 
     /// The row for an authorization that entered its state. The recipient is notified of a request that may be seen,
     /// the requester of the answer.
-    package init(of authorization: Authorization) {
+    package init(of authorization: MessagingPermission) {
         let recipient: UserID? =
             switch authorization.state {
             case .request: authorization.isDelivered ? authorization.recipientID : nil
