@@ -102,7 +102,7 @@ def main():
     # The issuer vouches for the document: the ban reaches it, under any name and number.
     for name, holds in (("alice", True), ("dave", False)):
         made = commands.json("ban", "add", "--user", f"{provider.slug}/{name}", "--reason", "fraud", "--for", "1h")
-        kinds = {hold["kind"] for hold in commands.json("ban", "show", made["ban_id"])["holds"]}
+        kinds = {entry["kind"] for entry in commands.json("ban", "show", made["ban_id"])["entries"]}
         equal("document" in kinds, holds, f"the ban of {name} holds the document")
     again = signed_in(chosen, provider, "eve")
     refused(submit(*again, aamva=specimen.aamva(**people["alice"])), 403, "user_banned")

@@ -104,13 +104,13 @@ package enum BanSubjectKind: String, Sendable, CaseIterable {
     case device
 }
 
-/// That a ban holds one thing.
+/// One subject that a ban is in force for.
 package struct BanEntry: Sendable, Equatable {
     package let ban: Ban
     package let subject: Subject
-    /// How it came to hold that.
-    package let part: Part
-    /// From when on it holds that no more; `nil` if the ban is permanent. Never later than the ban's own end.
+    /// Why the ban has this entry.
+    package let origin: Origin
+    /// When the entry ends; `nil` if the ban is permanent. Never later than the ban's own end.
     package let endsAt: Date?
     /// Under which version of the index key a blind index was made.
     package let indexVersion: Int?
@@ -128,19 +128,29 @@ package struct BanEntry: Sendable, Equatable {
         case deviceKey(Digest256)
     }
 
-    /// How a ban came to hold something.
-    package enum Part: String, Sendable, CaseIterable {
-        case named
-        /// It is the named user's.
-        case extended
-        /// A user whose number or document is held.
+    /// Why a ban has an entry. The raw values are stored.
+    package enum Origin: String, Sendable, CaseIterable {
+        /// The ban names the subject.
+        case direct = "named"
+        /// The subject belongs to the user whom the ban names.
+        case derived = "extended"
+        /// A user who has the number or document that the ban names.
         case holder
+
+        /// The word for people and scripts.
+        package var word: String {
+            switch self {
+            case .direct: "direct"
+            case .derived: "derived"
+            case .holder: "holder"
+            }
+        }
     }
 
-    package init(ban: Ban, subject: Subject, part: Part, endsAt: Date?, indexVersion: Int?) {
+    package init(ban: Ban, subject: Subject, origin: Origin, endsAt: Date?, indexVersion: Int?) {
         self.ban = ban
         self.subject = subject
-        self.part = part
+        self.origin = origin
         self.endsAt = endsAt
         self.indexVersion = indexVersion
     }

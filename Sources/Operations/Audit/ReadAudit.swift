@@ -15,26 +15,26 @@ package struct ReadAudit: Sendable {
     }
 
     /// An entry as it is shown; without a number until it is chained.
-    package struct Line: Sendable {
+    package struct Entry: Sendable {
         /// Its number and digest.
         package let place: (sequence: Int64, digest: Digest256)?
         package let entry: AuditEntry
     }
 
     /// The last entries, those that wait for their place at the end.
-    package func tail(_ count: Int, unchained: Bool) async throws -> [Line] {
+    package func tail(_ count: Int, unchained: Bool) async throws -> [Entry] {
         try await store.snapshot { transaction in
             let records = AuditChainRepository(transaction)
             let waiting = unchained ? try records.unchainedLatest(limit: count) : []
             let head = try records.head().chain.sequence
             let from = head - Int64(max(0, count - waiting.count))
             return try Self.lines(records.links(after: from, through: head, limit: count))
-                + waiting.map { Line(place: nil, entry: $0) }
+                + waiting.map { Entry(place: nil, entry: $0) }
         }
     }
 
     /// The entries that were chained behind a number, at most 500.
-    package func next(after sequence: Int64) async throws -> [Line] {
+    package func next(after sequence: Int64) async throws -> [Entry] {
         try await store.snapshot { transaction in
             try Self.lines(AuditChainRepository(transaction).links(after: sequence, through: .max, limit: 500))
         }
@@ -101,8 +101,8 @@ package struct ReadAudit: Sendable {
         ])
     }
 
-    private static func lines(_ links: [(sequence: Int64, link: AuditLink?)]) -> [Line] {
-        links.compactMap { $0.link }.map { Line(place: ($0.sequence, $0.digest), entry: $0.entry) }
+    private static func lines(_ links: [(sequence: Int64, link: AuditLink?)]) -> [Entry] {
+        links.compactMap { $0.link }.map { Entry(place: ($0.sequence, $0.digest), entry: $0.entry) }
     }
 
     private static func text(_ values: [JSONValue]) -> [UInt8] {

@@ -34,7 +34,7 @@ struct AuthorizationParties {
     ///
     /// - Throws: `Refusal` `user_banned`, or `not_verified` with the level that is needed.
     func requireCaller(_ user: UserID) throws {
-        if let hold = try ban(of: user) { throw Refusal.messagingBanned(by: hold) }
+        if let entry = try ban(of: user) { throw Refusal.messagingBanned(by: entry) }
         guard try isVerified(user) else {
             throw Refusal(
                 .notVerified, "You need the level \(required.rawValue) for this: show a card first.",

@@ -14,7 +14,7 @@ struct BanPlanner: Sendable {
 
     /// What is to be written.
     struct Plan: Sendable {
-        var holds: [BanEntry] = []
+        var entries: [BanEntry] = []
         var devices: [DeviceID] = []
         /// Those who are banned themselves, by name or as holders.
         var banned: [UserID] = []
@@ -31,27 +31,27 @@ struct BanPlanner: Sendable {
         let blind = BanSubjectIndex(keys: keys)
         var plan = Plan()
         plan.subject = "ban \(ban.id)"
-        func hold(_ subjects: [BanSubjectIndex.Versioned], _ part: BanEntry.Part, until end: Date?) {
-            plan.holds += subjects.map {
-                BanEntry(ban: ban, subject: $0.subject, part: part, endsAt: end, indexVersion: $0.version)
+        func enter(_ subjects: [BanSubjectIndex.Versioned], _ origin: BanEntry.Origin, until end: Date?) {
+            plan.entries += subjects.map {
+                BanEntry(ban: ban, subject: $0.subject, origin: origin, endsAt: end, indexVersion: $0.version)
             }
         }
         switch order.target {
         case .user(let name):
             let user = try UserSummary.find(name, in: transaction).user
             plan.subject = "user \(user.id)"
-            plan.holds.append(
-                BanEntry(ban: ban, subject: .user(user.id), part: .named, endsAt: ban.endsAt, indexVersion: nil))
+            plan.entries.append(
+                BanEntry(ban: ban, subject: .user(user.id), origin: .direct, endsAt: ban.endsAt, indexVersion: nil))
             if let end = policy.phoneHoldEnd(ofBanUntil: ban.endsAt, at: ban.createdAt) {
-                hold(try blind.number(of: user.id, in: transaction), .extended, until: end)
+                enter(try blind.number(of: user.id, in: transaction), .derived, until: end)
             }
             for card in try IdentityCardRepository(transaction).list(of: user.id)
             where card.status == .verified && card.assurance.carriesBanToDocument {
-                hold(try blind.document(of: card, in: transaction), .extended, until: ban.endsAt)
+                enter(try blind.document(of: card, in: transaction), .derived, until: ban.endsAt)
             }
             if order.withDevices { plan.devices = try SessionRepository(transaction).devices(of: user.id) }
-        case .phone(let number): hold(blind.phone(number.e164), .named, until: ban.endsAt)
-        case .document(let name): hold(blind.document(name), .named, until: ban.endsAt)
+        case .phone(let number): enter(blind.phone(number.e164), .direct, until: ban.endsAt)
+        case .document(let name): enter(blind.document(name), .direct, until: ban.endsAt)
         case .device(let id):
             guard try DeviceRepository(transaction).exists(id) else {
                 throw Refusal(.notFound, "There is no device \(id).")
@@ -69,28 +69,28 @@ struct BanPlanner: Sendable {
     /// Users whose number or document it is are hit at once; later ones are refused when they prove it.
     private func addHolders(to plan: inout Plan, of ban: Ban, in transaction: any Transaction) throws {
         var ends: [UserID: Date] = [:]
-        for hold in plan.holds {
+        for entry in plan.entries {
             let holders: [UserID]
-            switch hold.subject {
+            switch entry.subject {
             case .phone(let index):
                 holders = try AuthenticatedUserRepository(transaction, keys: keys).holders(ofNumber: [index])
             case .document(let index): holders = try IdentityCardRepository(transaction).holders(ofDocument: [index])
             case .user(let id): holders = [id]
             case .device, .deviceKey: holders = []
             }
-            for holder in holders { ends[holder] = max(ends[holder] ?? .distantPast, hold.endsAt ?? .distantFuture) }
+            for holder in holders { ends[holder] = max(ends[holder] ?? .distantPast, entry.endsAt ?? .distantFuture) }
         }
         plan.banned = ends.keys.sorted { $0.description < $1.description }
-        plan.holds += plan.banned.map { user in
+        plan.entries += plan.banned.map { user in
             let end = ends[user].flatMap { $0 == .distantFuture ? nil : $0 }
-            return BanEntry(ban: ban, subject: .user(user), part: .holder, endsAt: end, indexVersion: nil)
+            return BanEntry(ban: ban, subject: .user(user), origin: .holder, endsAt: end, indexVersion: nil)
         }
     }
 
     private func add(
         _ device: DeviceID, _ order: BanOrder, to plan: inout Plan, of ban: Ban, in transaction: any Transaction
     ) throws {
-        let part: BanEntry.Part = order.withDevices ? .extended : .named
+        let origin: BanEntry.Origin = order.withDevices ? .derived : .direct
         var hashes = Set(try CertificateRepository(transaction).list(deviceID: device).map(\.keyHash))
         if let pem = try DeviceRepository(transaction).presenceKey(of: device),
             let hash = (try? VerificationKey(pem: pem)).flatMap({ Digest256($0.thumbprint) })
@@ -98,16 +98,16 @@ struct BanPlanner: Sendable {
             hashes.insert(hash)
         }
         let subjects = [BanEntry.Subject.device(device)] + hashes.map { .deviceKey($0) }
-        plan.holds += subjects.map {
-            BanEntry(ban: ban, subject: $0, part: part, endsAt: ban.endsAt, indexVersion: nil)
+        plan.entries += subjects.map {
+            BanEntry(ban: ban, subject: $0, origin: origin, endsAt: ban.endsAt, indexVersion: nil)
         }
     }
 
     /// - Throws: `Refusal` `conflict`.
     private func requireNew(_ ban: Ban, _ plan: Plan, in transaction: any Transaction) throws {
-        let named = plan.holds.filter { $0.part == .named }.map(\.subject)
-        let present = try BanRepository(transaction).holds(on: named).first {
-            $0.part == .named && $0.ban.covers(ban.scope, until: ban.endsAt, at: transaction.now)
+        let named = plan.entries.filter { $0.origin == .direct }.map(\.subject)
+        let present = try BanRepository(transaction).entries(on: named).first {
+            $0.origin == .direct && $0.ban.covers(ban.scope, until: ban.endsAt, at: transaction.now)
         }
         if let present {
             throw Refusal(
@@ -132,7 +132,7 @@ struct BanPlanner: Sendable {
             users: users.sorted { $0.address < $1.address }, sessions: sessions,
             devices: plan.devices,
             authorizations: try plan.banned.map(AuthorizationRepository(transaction).countOpen).reduce(0, +),
-            holdsNumber: plan.holds.contains { if case .phone = $0.subject { true } else { false } },
-            holdsDocument: plan.holds.contains { if case .document = $0.subject { true } else { false } })
+            holdsNumber: plan.entries.contains { if case .phone = $0.subject { true } else { false } },
+            holdsDocument: plan.entries.contains { if case .document = $0.subject { true } else { false } })
     }
 }

@@ -45,7 +45,7 @@ package struct BanSubject: Sendable {
             }
             let records = BanRepository(transaction)
             try records.insert(ban)
-            for hold in plan.holds { try records.insert(hold) }
+            for entry in plan.entries { try records.insert(entry) }
             if let note = order.note { try BanMaintenance(transaction).setNote(note, .note, of: id, keys: keys) }
             if ban.scope == .all { try terminateSessions(plan, in: transaction, &events) }
             let authorizations = AuthorizationRepository(transaction)

@@ -70,7 +70,7 @@ struct BanSubjectIndex: Sendable {
         return [.user(user)] + numbers.map(\.subject) + documents
     }
 
-    /// The hold that keeps a number or document from being anybody's proof; `nil` where there is none.
+    /// The entry that keeps a number or document from being anybody's proof; `nil` where there is none.
     ///
     /// A ban may have been made by a process that knew a newer key: then the keys are read again first. Where a ban in
     /// force cannot be looked for all the same, nothing is proved: it could be the one.
@@ -92,8 +92,8 @@ struct BanSubjectIndex: Sendable {
                         "blind-index.key lacks a version that bans in force need: \(missing.joined(separator: ", "))")
             }
         }
-        let holds = try records.holds(on: subjects().map(\.subject))
-        return BanEntry.activeBan(among: holds, for: scope, at: transaction.now)
+        let entries = try records.entries(on: subjects().map(\.subject))
+        return BanEntry.activeBan(among: entries, for: scope, at: transaction.now)
     }
 
     /// A user has proven a number or document that may be banned from messaging, which keeps nobody from proving it: then
@@ -101,9 +101,9 @@ struct BanSubjectIndex: Sendable {
     func extendMessagingBan(
         to user: UserID, whoProved subjects: () -> [Versioned], _ kind: BanSubjectKind, in transaction: any Transaction
     ) throws {
-        guard let hold = try activeBan(on: subjects, kind, scope: .messaging, in: transaction) else { return }
+        guard let entry = try activeBan(on: subjects, kind, scope: .messaging, in: transaction) else { return }
         try BanRepository(transaction).insert(
-            BanEntry(ban: hold.ban, subject: .user(user), part: .holder, endsAt: hold.endsAt, indexVersion: nil))
+            BanEntry(ban: entry.ban, subject: .user(user), origin: .holder, endsAt: entry.endsAt, indexVersion: nil))
         try AuthorizationRepository(transaction).withdraw(allOf: user, because: .banned, at: transaction.now)
     }
 }

@@ -35,13 +35,15 @@ package struct LiftBan: Sendable {
         try Ban.requirePlain(note: note)
         return try await context.commit { transaction, events in
             let subjects = try target.subjects(keys: keys, in: transaction)
-            let holds = try BanRepository(transaction).holds(on: subjects).filter { $0.isActive(at: transaction.now) }
+            let entries = try BanRepository(transaction).entries(on: subjects).filter {
+                $0.isActive(at: transaction.now)
+            }
             var lifted: [Ban] = []
-            for hold in holds where hold.part == .named && !lifted.contains(where: { $0.id == hold.ban.id }) {
-                lifted.append(try lift(hold.ban, note: note, in: transaction, &events))
+            for entry in entries where entry.origin == .direct && !lifted.contains(where: { $0.id == entry.ban.id }) {
+                lifted.append(try lift(entry.ban, note: note, in: transaction, &events))
             }
             guard !lifted.isEmpty else {
-                let other = holds.first.map { " It is held by ban \($0.ban.id), which names another subject." }
+                let other = entries.first.map { " It is held by ban \($0.ban.id), which names another subject." }
                 throw Refusal(.notFound, "There is no ban in force on this \(target.kind.rawValue).\(other ?? "")")
             }
             return lifted
@@ -53,17 +55,17 @@ package struct LiftBan: Sendable {
     ) throws -> Ban {
         let records = BanRepository(transaction)
         // Read first: what is held of erased people is forgotten with the lifting.
-        let holds = try records.holds(of: ban.id)
+        let entries = try records.entries(of: ban.id)
         guard try records.lift(ban.id, by: context.actor) else {
             let state = ban.state(at: transaction.now).rawValue
             throw Refusal(.conflict, "The ban is \(state) already.", state: state)
         }
         try BanMaintenance(transaction).setNote(note, .liftNote, of: ban.id, keys: keys)
-        for case .device(let device) in holds.map(\.subject) {
+        for case .device(let device) in entries.map(\.subject) {
             events.record(.deviceUnbanned(device))
         }
         if ban.scope == .all {
-            for case .user(let user) in holds.map(\.subject) {
+            for case .user(let user) in entries.map(\.subject) {
                 guard try RefuseBanned.activeBan(on: user, in: transaction) == nil,
                     let provider = try UserRepository(transaction).find(user)?.providerID
                 else { continue }

@@ -48,7 +48,7 @@ package struct RefuseBanned: Sendable {
     ///
     /// - Throws: `Refusal` `certificate_revoked`.
     static func requireUnbanned(_ device: DeviceID, in transaction: any Transaction) throws {
-        let entries = try BanRepository(transaction).holds(on: [.device(device)])
+        let entries = try BanRepository(transaction).entries(on: [.device(device)])
         if let entry = BanEntry.activeBan(among: entries, for: .all, at: transaction.now) {
             throw Refusal.deviceBanned(by: entry)
         }

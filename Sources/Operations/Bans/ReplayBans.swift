@@ -5,15 +5,15 @@ import Repositories
 
 /// Bans and lifts that a copy of the store does not know, written into it: nobody comes back by a restore.
 struct ReplayBans: Sendable {
-    private let entries: [Entry]
+    private let copies: [BanCopy]
     private let keys: PersonalKeys
 
     /// One ban as the replaced store knows it.
-    private struct Entry: Sendable {
+    private struct BanCopy: Sendable {
         let ban: Ban
-        let holds: [(hold: BanEntry, goesWithBan: Bool)]
+        let entries: [(entry: BanEntry, goesWithBan: Bool)]
         let notes: [BanMaintenance.Note: String]
-        /// Those who are held by name: the copy may not know them yet.
+        /// The users of its entries: the restored store may not know them yet.
         let users: [User]
     }
 
@@ -25,15 +25,15 @@ struct ReplayBans: Sendable {
         let (records, upkeep, users) = (
             BanRepository(transaction), BanMaintenance(transaction), UserRepository(transaction)
         )
-        entries = try records.list(isActive: false, limit: .max).map { ban in
+        copies = try records.list(isActive: false, limit: .max).map { ban in
             var notes: [BanMaintenance.Note: String] = [:]
             for note in BanMaintenance.Note.allCases { notes[note] = try upkeep.note(note, of: ban.id, keys: keys) }
-            let holds = try records.holds(of: ban.id).map { (hold: $0, goesWithBan: try upkeep.goesWithBan($0)) }
-            let named = try holds.compactMap { held -> User? in
-                guard case .user(let id) = held.hold.subject else { return nil }
+            let entries = try records.entries(of: ban.id).map { (entry: $0, goesWithBan: try upkeep.goesWithBan($0)) }
+            let named = try entries.compactMap { listed -> User? in
+                guard case .user(let id) = listed.entry.subject else { return nil }
                 return try users.find(id)
             }
-            return Entry(ban: ban, holds: holds, notes: notes, users: named)
+            return BanCopy(ban: ban, entries: entries, notes: notes, users: named)
         }
     }
 
@@ -45,16 +45,16 @@ struct ReplayBans: Sendable {
     ) throws -> Int {
         let records = BanRepository(transaction)
         var count = 0
-        for entry in entries {
-            let ban = entry.ban
+        for copy in copies {
+            let ban = copy.ban
             if let present = try records.find(ban.id) {
                 guard present.lifted == nil, let lifted = ban.lifted, try records.lift(ban.id, by: lifted.actor) else {
                     continue
                 }
             } else {
-                try make(entry, in: transaction)
+                try make(copy, in: transaction)
             }
-            for (note, text) in entry.notes {
+            for (note, text) in copy.notes {
                 try BanMaintenance(transaction).setNote(text, note, of: ban.id, keys: keys)
             }
             try AuditRepository(transaction).append(
@@ -66,35 +66,35 @@ struct ReplayBans: Sendable {
         return count
     }
 
-    private func make(_ entry: Entry, in transaction: any Transaction) throws {
+    private func make(_ copy: BanCopy, in transaction: any Transaction) throws {
         let records = BanRepository(transaction)
-        try records.insert(entry.ban)
-        for (hold, goesWithBan) in entry.holds { try records.insert(hold, goesWithBan: goesWithBan) }
-        for user in entry.users { try recognize(user, of: entry, in: transaction) }
+        try records.insert(copy.ban)
+        for (entry, goesWithBan) in copy.entries { try records.insert(entry, goesWithBan: goesWithBan) }
+        for user in copy.users { try recognize(user, of: copy, in: transaction) }
         // What the ban took stays taken, also where it was lifted since: lifting revives nothing.
         let authorizations = AuthorizationRepository(transaction)
-        for user in try Set(entry.holds.flatMap { try holders(of: $0.hold, in: transaction) }) {
+        for user in try Set(copy.entries.flatMap { try holders(of: $0.entry, in: transaction) }) {
             try authorizations.withdraw(allOf: user, because: .banned, at: transaction.now)
         }
     }
 
     /// A user who signed in for the first time since the copy is known by the same id again, so that the ban meets whoever
     /// comes under the provider's name. Where the copy knows that name by another id, the ban holds that one as well.
-    private func recognize(_ user: User, of entry: Entry, in transaction: any Transaction) throws {
+    private func recognize(_ user: User, of copy: BanCopy, in transaction: any Transaction) throws {
         guard try ProviderRepository(transaction).find(user.providerID) != nil else { return }
         let known = try UserRepository(transaction).findOrCreate(
             providerID: user.providerID, externalID: user.externalID, newID: user.id, at: user.createdAt)
-        guard known.id != user.id, let held = entry.holds.first(where: { $0.hold.subject == .user(user.id) }) else {
+        guard known.id != user.id, let named = copy.entries.first(where: { $0.entry.subject == .user(user.id) }) else {
             return
         }
-        let hold = BanEntry(
-            ban: entry.ban, subject: .user(known.id), part: held.hold.part, endsAt: held.hold.endsAt,
+        let entry = BanEntry(
+            ban: copy.ban, subject: .user(known.id), origin: named.entry.origin, endsAt: named.entry.endsAt,
             indexVersion: nil)
-        try BanRepository(transaction).insert(hold, goesWithBan: held.goesWithBan)
+        try BanRepository(transaction).insert(entry, goesWithBan: named.goesWithBan)
     }
 
-    private func holders(of hold: BanEntry, in transaction: any Transaction) throws -> [UserID] {
-        switch hold.subject {
+    private func holders(of entry: BanEntry, in transaction: any Transaction) throws -> [UserID] {
+        switch entry.subject {
         case .user(let id): [id]
         case .phone(let index):
             try AuthenticatedUserRepository(transaction, keys: keys).holders(ofNumber: [index])

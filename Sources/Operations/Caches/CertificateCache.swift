@@ -5,17 +5,17 @@ import Foundation
 import Repositories
 import Synchronization
 
-/// A certificate in this process's memory. Connections hold on to it, so that judging a request is a look at it and no
+/// A certificate in this process's memory. Connections entry on to it, so that judging a request is a look at it and no
 /// look-up; a change replaces what it says.
 package final class CachedCertificate: Sendable {
     /// What the store says: the certificate, and the bans of its device.
     struct Judged: Sendable {
         let certificate: DeviceCertificate
-        let holds: [BanEntry]
+        let entries: [BanEntry]
 
         init(_ certificate: DeviceCertificate, in transaction: any Transaction) throws {
             self.certificate = certificate
-            holds = try BanRepository(transaction).holds(on: [.device(certificate.deviceID)])
+            entries = try BanRepository(transaction).entries(on: [.device(certificate.deviceID)])
         }
     }
 
@@ -60,8 +60,8 @@ package final class CachedCertificate: Sendable {
             return value.judged
         }
         try judged.certificate.requireValid(at: now)
-        if !judged.holds.isEmpty, let hold = BanEntry.activeBan(among: judged.holds, for: .all, at: now) {
-            throw Refusal.deviceBanned(by: hold)
+        if !judged.entries.isEmpty, let entry = BanEntry.activeBan(among: judged.entries, for: .all, at: now) {
+            throw Refusal.deviceBanned(by: entry)
         }
     }
 
@@ -114,7 +114,7 @@ package final class CertificateCache: Sendable {
     /// The devices whose certificates are remembered.
     var devices: Set<DeviceID> { Set(table.all.map(\.certificate.deviceID)) }
 
-    /// Reads the certificates and bans of devices anew into what connections hold.
+    /// Reads the certificates and bans of devices anew into what connections entry.
     func refresh(_ devices: Set<DeviceID>) async throws {
         // One that is being read for the first time may be from before the change.
         table.invalidateLoads()

@@ -75,10 +75,10 @@ package struct SubmitCard: Sendable {
         let bans = BanSubjectIndex(keys: keys)
         let evaluated = try await store.act(for: session) { transaction, _, events -> EvaluatedCard? in
             if let name = DocumentName(facts),
-                let hold = try bans.activeBan(on: { bans.document(name) }, .document, in: transaction)
+                let entry = try bans.activeBan(on: { bans.document(name) }, .document, in: transaction)
             {
                 events.record(
-                    .banEvaded(session.userID, hold.ban.id, by: .document), by: "device \(session.deviceID)")
+                    .banEvaded(session.userID, entry.ban.id, by: .document), by: "device \(session.deviceID)")
                 return nil
             }
             let records = IdentityCardRepository(transaction)

@@ -137,9 +137,9 @@ package struct CertifyDevice: Sendable {
             known.presenceKey == presenceKey?.pem, known.certificate.revoked == nil,
             transaction.now < known.certificate.notAfter
         else { return nil }
-        let holds = try BanRepository(transaction).holds(
+        let entries = try BanRepository(transaction).entries(
             on: [.device(known.certificate.deviceID), .deviceKey(known.certificate.keyHash)])
-        guard BanEntry.activeBan(among: holds, for: .all, at: transaction.now) == nil else { return nil }
+        guard BanEntry.activeBan(among: entries, for: .all, at: transaction.now) == nil else { return nil }
         return CertifiedDevice(
             certificatePEM: known.certificatePEM, chainPEM: issuing.chainPEM, certificate: known.certificate,
             isRepeated: true)

@@ -47,8 +47,8 @@ package struct IssueCertificate: Sendable {
 
     /// Refuses what a banned device has used, its name or a key, as if it were revoked.
     func requireUnbanned(_ subject: BanEntry.Subject, in transaction: any Transaction) throws {
-        let holds = try BanRepository(transaction).holds(on: [subject])
-        guard BanEntry.activeBan(among: holds, for: .all, at: transaction.now) == nil else {
+        let entries = try BanRepository(transaction).entries(on: [subject])
+        guard BanEntry.activeBan(among: entries, for: .all, at: transaction.now) == nil else {
             throw Refusal(.invalidCSR, "This key or device is banned.", reason: .keyRevoked)
         }
     }

@@ -60,9 +60,9 @@ package struct CheckPhoneVerification: Sendable {
             }
             try PhoneSendRepository(transaction).recordVerified(id)
             try PhoneVerificationRepository(transaction).recordVerified(id, at: transaction.now)
-            if let hold = try bans.activeBan(on: { bans.phone(e164) }, .phone, in: transaction) {
+            if let entry = try bans.activeBan(on: { bans.phone(e164) }, .phone, in: transaction) {
                 events.record(
-                    .banEvaded(session.userID, hold.ban.id, by: .phone), by: "device \(session.deviceID)")
+                    .banEvaded(session.userID, entry.ban.id, by: .phone), by: "device \(session.deviceID)")
                 return Outcome(verdict: .right, assurance: .none, isBanned: true)
             }
             let assurance = try prove(entry, e164: e164, dataKey: dataKey, for: session, in: transaction, &events)

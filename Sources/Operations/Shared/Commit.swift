@@ -60,9 +60,9 @@ struct Commit: Sendable {
                     audit.event, subject: audit.subject, actor: entry.actor, detail: audit.detail,
                     reason: entry.reason, id: audit.id ?? environment.newUUID())
             }
-            for told in consequence.told {
+            for securityEvent in consequence.securityEvents {
                 let isQueued = try ProviderWebhookRepository(transaction).enqueue(
-                    told.event, of: told.user, to: told.provider)
+                    securityEvent.event, of: securityEvent.user, to: securityEvent.provider)
                 if isQueued { aftermath.wakesOutbox = true }
             }
             for notice in consequence.notices where seen.insert(notice).inserted { notices.append(notice) }

@@ -14,8 +14,8 @@ struct Consequence {
     var notices: [ChangeLog.Change] = []
     /// What this node alone must read anew.
     var here: [ChangeLog.Change] = []
-    /// What the user's provider is told.
-    var told: [SecurityEvent] = []
+    /// What is sent to the user's provider (RFC 8417).
+    var securityEvents: [SecurityEvent] = []
     /// What this node may remember from now on.
     var opened: Session?
     var wakesOutbox = false
@@ -28,10 +28,10 @@ struct Consequence {
 
     init(
         _ audit: AuditDraft? = nil, notices: [ChangeLog.Change] = [], here: [ChangeLog.Change] = [],
-        told: [SecurityEvent] = [], opened: Session? = nil, wakesOutbox: Bool = false
+        securityEvents: [SecurityEvent] = [], opened: Session? = nil, wakesOutbox: Bool = false
     ) {
         (self.audit, self.notices, self.here) = (audit, notices, here)
-        (self.told, self.opened, self.wakesOutbox) = (told, opened, wakesOutbox)
+        (self.securityEvents, self.opened, self.wakesOutbox) = (securityEvents, opened, wakesOutbox)
     }
 
     init(of event: DomainEvent) {
@@ -39,9 +39,11 @@ struct Consequence {
         case .sessionOpened(let session): self.init(opened: session)
         case .sessionRenewed(let session, let old): self.init(notices: [.session(old)], opened: session)
         case .sessionEnded(let ended, let why):
-            self.init(AuditDraft.ended(ended, why), notices: [.session(ended.tokenHash)], told: .revoked([ended]))
+            self.init(
+                AuditDraft.ended(ended, why), notices: [.session(ended.tokenHash)], securityEvents: .revoked([ended]))
         case .sessionsEnded(let ended, let scope, let why):
-            self.init(AuditDraft.ended(ended, scope, why), notices: .about(ended, scope), told: .revoked(ended))
+            self.init(
+                AuditDraft.ended(ended, scope, why), notices: .about(ended, scope), securityEvents: .revoked(ended))
         case .sessionChallenged(let session):
             self.init(.challenged("session \(session.id)"), notices: [.session(session.tokenHash)])
         case .bindingMismatched(let session):
@@ -61,13 +63,14 @@ struct Consequence {
         case .providerKeyRetired(let key, let id): self.init(.retired(key), notices: [.provider(id)])
         case .providerKeyRevoked(let key, let id, let detail):
             self.init(.revoked(key, detail), notices: [.provider(id)])
-        case .assuranceChanged(let change): self.init(told: .changed(change))
+        case .assuranceChanged(let change): self.init(securityEvents: .changed(change))
         case .phoneReassigned(let loser): self.init(.reassigned(loser), notices: [.user(loser)])
         case .userErased(let id, let provider, let receipt):
-            self.init(.erased(id, receipt), notices: [.user(id)], told: .account(.accountPurged, id, provider))
+            self.init(
+                .erased(id, receipt), notices: [.user(id)], securityEvents: .account(.accountPurged, id, provider))
         case .userBanned(let id, let provider):
-            self.init(notices: [.bannedUser(id)], told: .account(.accountDisabled, id, provider))
-        case .userUnbanned(let id, let provider): self.init(told: .account(.accountEnabled, id, provider))
+            self.init(notices: [.bannedUser(id)], securityEvents: .account(.accountDisabled, id, provider))
+        case .userUnbanned(let id, let provider): self.init(securityEvents: .account(.accountEnabled, id, provider))
         case .deviceBanned(let id), .deviceUnbanned(let id): self.init(notices: [.device(id)])
         case .messageQueued: self.init(wakesOutbox: true)
         case .acted(let act): self.init(AuditDraft(act))

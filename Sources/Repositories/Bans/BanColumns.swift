@@ -55,7 +55,7 @@ struct BanEntryColumns: ColumnSet {
     let kind: Column<String>
     /// The 16 bytes of an identifier or the 32 bytes of a digest.
     let subject: Column<[UInt8]>
-    let part: Column<BanEntry.Part>
+    let origin: Column<BanEntry.Origin>
     let endsAt: Column<Date?>
     let indexVersion: Column<Int?>
     let goesWithBan: Column<Bool>
@@ -64,7 +64,7 @@ struct BanEntryColumns: ColumnSet {
         banID = list.add("ban_id")
         kind = list.add("kind")
         subject = list.add("subject")
-        part = list.add("part")
+        origin = list.add("part")
         endsAt = list.add("ends_at")
         indexVersion = list.add("index_version")
         goesWithBan = list.addWritten("goes_with_ban")
@@ -72,7 +72,7 @@ struct BanEntryColumns: ColumnSet {
 
     func entry(_ row: Row, of ban: Ban) throws -> BanEntry {
         BanEntry(
-            ban: ban, subject: try subject(row), part: try row[part], endsAt: try row[endsAt],
+            ban: ban, subject: try subject(row), origin: try row[origin], endsAt: try row[endsAt],
             indexVersion: try row[indexVersion])
     }
 
@@ -101,7 +101,7 @@ struct BanEntryColumns: ColumnSet {
         row.set(banID, entry.ban.id)
         row.set(self.kind, kind)
         row.set(subject, bytes)
-        row.set(part, entry.part)
+        row.set(origin, entry.origin)
         row.set(endsAt, entry.endsAt)
         row.set(indexVersion, entry.indexVersion)
         row.set(self.goesWithBan, goesWithBan)

@@ -83,7 +83,7 @@ package struct BanMaintenance {
         return counts
     }
 
-    private static let entry = ColumnTuple(Column<BanID>("ban_id"), Column<BanEntry.Part>("part"))
+    private static let entry = ColumnTuple(Column<BanID>("ban_id"), Column<BanEntry.Origin>("part"))
 
     /// A person is erased: of the bans about them nothing is left but what those in force need, and that goes with
     /// them. In bans about others, the person is forgotten as soon as the entry is over.
@@ -94,8 +94,8 @@ package struct BanMaintenance {
             let (kind, bytes) = BanRepository.columns(of: subject)
             let entries = try transaction.query(
                 "SELECT \(Self.entry) FROM ban_holds WHERE kind = $1 AND subject = $2", [.text(kind), .bytes(bytes)])
-            for (ban, part) in try entries.map(Self.entry.read) {
-                if part == .named {
+            for (ban, origin) in try entries.map(Self.entry.read) {
+                if origin == .direct {
                     try transaction.execute(
                         """
                         UPDATE bans SET sealed_note = NULL, note_version = NULL, sealed_lift_note = NULL,
@@ -113,11 +113,11 @@ package struct BanMaintenance {
     }
 
     /// Whether an entry is about an erased person, and is forgotten as soon as it is over.
-    package func goesWithBan(_ hold: BanEntry) throws -> Bool {
-        let (kind, bytes) = BanRepository.columns(of: hold.subject)
+    package func goesWithBan(_ entry: BanEntry) throws -> Bool {
+        let (kind, bytes) = BanRepository.columns(of: entry.subject)
         return try transaction.first(
             "SELECT 1 FROM ban_holds WHERE ban_id = $1 AND kind = $2 AND subject = $3 AND goes_with_ban = 1",
-            [.id(hold.ban.id), .text(kind), .bytes(bytes)]) != nil
+            [.id(entry.ban.id), .text(kind), .bytes(bytes)]) != nil
     }
 
     /// Forgets the entries about erased people that are over.

@@ -39,12 +39,12 @@ package struct BanRepository {
     /// Writes an entry of a ban; one that it has already stays as it is.
     ///
     /// - Parameter goesWithBan: whether it is about an erased person, and is forgotten as soon as it is over.
-    package func insert(_ hold: BanEntry, goesWithBan: Bool = false) throws {
+    package func insert(_ entry: BanEntry, goesWithBan: Bool = false) throws {
         try transaction.execute(
             """
             INSERT INTO ban_holds (\(Self.entryColumns.all)) VALUES (\(Self.entryColumns.placeholders))
             ON CONFLICT (ban_id, kind, subject) DO NOTHING
-            """, Self.entryColumns.row { $0.write(hold, goesWithBan: goesWithBan, to: &$1) })
+            """, Self.entryColumns.row { $0.write(entry, goesWithBan: goesWithBan, to: &$1) })
     }
 
     /// The ban with an id.
@@ -67,7 +67,7 @@ package struct BanRepository {
     }
 
     /// Every entry of a ban, what the admin named first.
-    package func holds(of id: BanID) throws -> [BanEntry] {
+    package func entries(of id: BanID) throws -> [BanEntry] {
         try transaction.query(
             """
             SELECT \(Self.entry) FROM ban_holds h JOIN bans b ON b.id = h.ban_id WHERE h.ban_id = $1
@@ -77,7 +77,7 @@ package struct BanRepository {
     }
 
     /// Every entry that is or was about one of some subjects, newest ban first.
-    package func holds(on subjects: [BanEntry.Subject]) throws -> [BanEntry] {
+    package func entries(on subjects: [BanEntry.Subject]) throws -> [BanEntry] {
         try subjects.flatMap { subject in
             let (kind, bytes) = Self.columns(of: subject)
             return try transaction.query(

@@ -100,7 +100,7 @@ extension ColumnContent where Self: RawRepresentable, RawValue == String {
 extension Assurance: ColumnContent {}
 extension AuthenticatedUser.Suspension: ColumnContent {}
 extension MessagingPermissionState: ColumnContent {}
-extension BanEntry.Part: ColumnContent {}
+extension BanEntry.Origin: ColumnContent {}
 extension Ban.Reason: ColumnContent {}
 extension Ban.Scope: ColumnContent {}
 extension BanSubjectKind: ColumnContent {}

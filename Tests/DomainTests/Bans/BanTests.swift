@@ -19,7 +19,7 @@ struct BanValueTests {
 
     private func hold(_ ban: Ban, until seconds: TimeInterval? = nil) -> BanEntry {
         BanEntry(
-            ban: ban, subject: .user(UserID(UUID())), part: .named,
+            ban: ban, subject: .user(UserID(UUID())), origin: .direct,
             endsAt: seconds.map { Self.start + $0 } ?? ban.endsAt, indexVersion: nil)
     }
 

@@ -198,9 +198,9 @@ struct BanEvasionTests {
             for old in [over, ban] {
                 let opened = try await bench.look.show(old.id)
                 #expect(opened.note == nil)
-                #expect(opened.summary.holds.isEmpty == (old.id == over.id))
+                #expect(opened.summary.entries.isEmpty == (old.id == over.id))
             }
-            #expect(try await bench.look.show(bystander.ban.id).summary.holds.count == 1)
+            #expect(try await bench.look.show(bystander.ban.id).summary.entries.count == 1)
             // The ban goes on for the name and the number.
             await #expect(throws: Refusal(.userBanned, "", banReason: Ban.Reason(rawValue: "spam"))) {
                 try await fixture.opened("alice", on: alice.connection)
@@ -210,7 +210,7 @@ struct BanEvasionTests {
             // When it is over, nothing of the person is left.
             fixture.clock.advance(3600)
             try await Housekeeping(fixture.context)()
-            #expect(try await bench.look.show(ban.id).summary.holds.isEmpty)
+            #expect(try await bench.look.show(ban.id).summary.entries.isEmpty)
             #expect(try await !bench.prove(Self.number, try await bench.phones.person("eve")).isBanned)
         }
     }

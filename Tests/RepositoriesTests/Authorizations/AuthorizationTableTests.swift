@@ -20,7 +20,9 @@ struct AuthorizationTableTests {
             createdAt: at, expiresAt: at.addingTimeInterval(lasts), changedAt: at, sealedTo: [1], sealedEvent: nil)
     }
 
-    private static func moved(_ authorization: MessagingPermission, _ state: MessagingPermissionState) -> MessagingPermission {
+    private static func moved(_ authorization: MessagingPermission, _ state: MessagingPermissionState)
+        -> MessagingPermission
+    {
         var moved = authorization
         (moved.state, moved.changedAt) = (state, TestTables.now)
         return moved

@@ -20,13 +20,15 @@ struct BanTableTests {
             endsAt: seconds.map { TestTables.now.addingTimeInterval($0) }, lifted: nil)
     }
 
-    private static func entry(_ ban: Ban, _ subject: BanEntry.Subject, _ part: BanEntry.Part = .named) -> BanEntry {
+    private static func entry(_ ban: Ban, _ subject: BanEntry.Subject, _ origin: BanEntry.Origin = .direct) -> BanEntry
+    {
         let isIndexed =
             switch subject {
             case .phone, .document: true
             default: false
             }
-        return BanEntry(ban: ban, subject: subject, part: part, endsAt: ban.endsAt, indexVersion: isIndexed ? 1 : nil)
+        return BanEntry(
+            ban: ban, subject: subject, origin: origin, endsAt: ban.endsAt, indexVersion: isIndexed ? 1 : nil)
     }
 
     @Test("A ban is read as it was written with all that it names, and lifted once", arguments: StoreKind.shared)
@@ -34,8 +36,8 @@ struct BanTableTests {
         try await TestTables.run(kind) { tables in
             let ban = try Self.ban(endsAfter: 60)
             let entries = [
-                Self.entry(ban, .user(tables.user)), Self.entry(ban, .phone(.of("number")), .extended),
-                Self.entry(ban, .document(.of("document")), .extended),
+                Self.entry(ban, .user(tables.user)), Self.entry(ban, .phone(.of("number")), .derived),
+                Self.entry(ban, .document(.of("document")), .derived),
                 Self.entry(ban, .device(tables.device), .holder),
                 Self.entry(ban, .deviceKey(.of("key")), .holder),
             ]
@@ -45,7 +47,7 @@ struct BanTableTests {
                 for entry in entries + entries { try records.insert(entry) }
             }
             let (found, listed) = try await tables.read {
-                (try BanRepository($0).find(ban.id), try BanRepository($0).holds(of: ban.id))
+                (try BanRepository($0).find(ban.id), try BanRepository($0).entries(of: ban.id))
             }
             #expect(found == ban)
             #expect(listed.count == 5)
@@ -79,7 +81,7 @@ struct BanTableTests {
                 let records = BanRepository(transaction)
                 return try (
                     records.holdsInForce(on: tables.user).map(\.ban.id),
-                    records.holds(on: [.user(tables.user), .phone(.of("x"))]).map(\.ban.id),
+                    records.entries(on: [.user(tables.user), .phone(.of("x"))]).map(\.ban.id),
                     records.indexVersions(.phone),
                     [records.isOutOfReach(.phone, of: [1]), records.isOutOfReach(.phone, of: [2])],
                     [records.list(isActive: true, limit: 9), records.list(isActive: false, limit: 2)].map {
@@ -162,7 +164,7 @@ struct BanTableTests {
             }
             try await tables.sql("UPDATE ban_holds SET subject = $1", [.bytes([1])])
             await #expect(throws: DamagedRow.self) {
-                try await tables.read { try BanRepository($0).holds(of: ban.id) }
+                try await tables.read { try BanRepository($0).entries(of: ban.id) }
             }
             try await tables.sql("UPDATE bans SET reason = 'NO REASON'")
             await #expect(throws: DamagedRow.self) { try await tables.read { try BanRepository($0).find(ban.id) } }

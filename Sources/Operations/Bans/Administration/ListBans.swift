@@ -6,7 +6,7 @@ import Repositories
 package struct BanSummary: Sendable {
     package let ban: Ban
     /// What the admin named first; empty where the ban is over and its person erased.
-    package let holds: [BanEntry]
+    package let entries: [BanEntry]
 }
 
 /// The bans that an admin sees.
@@ -24,7 +24,7 @@ package struct ListBans: Sendable {
         try await context.store.snapshot { transaction in
             let records = BanRepository(transaction)
             return try records.list(isActive: isActive, limit: limit).map {
-                BanSummary(ban: $0, holds: try records.holds(of: $0.id))
+                BanSummary(ban: $0, entries: try records.entries(of: $0.id))
             }
         }
     }

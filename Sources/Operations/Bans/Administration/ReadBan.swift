@@ -35,7 +35,7 @@ package struct ReadBan: Sendable {
                 events.record(.personalDataRead(subject: "ban \(id)", detail: "notes"), by: actor)
             }
             return BanDetail(
-                summary: BanSummary(ban: ban, holds: try records.holds(of: id)), note: note, liftNote: liftNote)
+                summary: BanSummary(ban: ban, entries: try records.entries(of: id)), note: note, liftNote: liftNote)
         }
     }
 }

@@ -19,9 +19,9 @@ package struct ReadBanHistory: Sendable {
         try await context.store.snapshot { [keys] transaction in
             let records = BanRepository(transaction)
             var seen: Set<BanID> = []
-            return try records.holds(on: try target.subjects(keys: keys, in: transaction)).map(\.ban)
+            return try records.entries(on: try target.subjects(keys: keys, in: transaction)).map(\.ban)
                 .filter { seen.insert($0.id).inserted }
-                .map { BanSummary(ban: $0, holds: try records.holds(of: $0.id)) }
+                .map { BanSummary(ban: $0, entries: try records.entries(of: $0.id)) }
         }
     }
 }

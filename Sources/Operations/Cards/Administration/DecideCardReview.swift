@@ -25,9 +25,9 @@ package struct DecideCardReview: Sendable {
             let facts = try SealedCard.facts(of: entry, keys: keys, in: transaction)
             let bans = BanSubjectIndex(keys: keys)
             if let name = facts.flatMap({ DocumentName($0) }),
-                let hold = try bans.activeBan(on: { bans.document(name) }, .document, in: transaction)
+                let entry = try bans.activeBan(on: { bans.document(name) }, .document, in: transaction)
             {
-                throw Refusal(.conflict, "The document is banned by ban \(hold.ban.id).", state: "banned")
+                throw Refusal(.conflict, "The document is banned by ban \(entry.ban.id).", state: "banned")
             }
             let isSamePerson = try facts.flatMap {
                 try SealedCard.isSamePerson($0, of: id, as: entry.userID, keys: keys, in: transaction)

@@ -90,7 +90,7 @@ struct AuditCommand: AsyncParsableCommand {
         }
     }
 
-    private static func show(_ lines: ArraySlice<ReadAudit.Line>, json: Bool) {
+    private static func show(_ lines: ArraySlice<ReadAudit.Entry>, json: Bool) {
         if json { return Output.json(.array(lines.map { ReadAudit.json($0.entry, place: $0.place) })) }
         Output.table(
             [["ENTRY", "AT", "EVENT", "SUBJECT", "ACTOR", "REASON", "DETAIL"]]
@@ -103,7 +103,7 @@ struct AuditCommand: AsyncParsableCommand {
     }
 
     /// Lines as they come cannot be set in columns.
-    private static func follow(_ lines: ArraySlice<ReadAudit.Line>, json: Bool) {
+    private static func follow(_ lines: ArraySlice<ReadAudit.Entry>, json: Bool) {
         for line in lines {
             if json {
                 Output.json(ReadAudit.json(line.entry, place: line.place))

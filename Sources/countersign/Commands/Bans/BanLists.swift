@@ -36,7 +36,7 @@ extension BanCommand {
                         members + [
                             JSONMember(name: "note", value: BanCommand.text(detail.note)),
                             JSONMember(name: "lift_note", value: BanCommand.text(detail.liftNote)),
-                            JSONMember(name: "holds", value: .array(summary.holds.map(BanCommand.json))),
+                            JSONMember(name: "entries", value: .array(summary.entries.map(BanCommand.json))),
                         ]))
             }
             let ban = summary.ban
@@ -51,10 +51,10 @@ extension BanCommand {
             if let note = detail.liftNote { rows.append(["lifted because", note]) }
             Output.table(rows)
             Output.table(
-                [["HOLDS", "SUBJECT", "AS", "UNTIL"]]
-                    + summary.holds.map {
+                [["KIND", "SUBJECT", "ORIGIN", "UNTIL"]]
+                    + summary.entries.map {
                         let (kind, text) = BanCommand.names(of: $0.subject)
-                        return [kind, text, $0.part.rawValue, BanCommand.end($0.endsAt)]
+                        return [kind, text, $0.origin.word, BanCommand.end($0.endsAt)]
                     })
         }
     }
@@ -126,7 +126,7 @@ extension BanCommand {
     }
 
     private static func subject(of summary: BanSummary) -> String {
-        guard let named = summary.holds.first(where: { $0.part == .named }) else {
+        guard let named = summary.entries.first(where: { $0.origin == .direct }) else {
             return "\(summary.ban.kind.rawValue) erased"
         }
         return "\(summary.ban.kind.rawValue) \(names(of: named.subject).text)"
@@ -149,7 +149,7 @@ extension BanCommand {
 
     private static func json(_ summary: BanSummary) -> JSONValue {
         let ban = summary.ban
-        let named = summary.holds.first { $0.part == .named }
+        let named = summary.entries.first { $0.origin == .direct }
         return .object([
             "ban_id": .string(ban.id.description), "kind": .string(ban.kind.rawValue),
             "subject": text(named.map { names(of: $0.subject).text }), "scope": .string(ban.scope.rawValue),
@@ -160,11 +160,11 @@ extension BanCommand {
         ])
     }
 
-    private static func json(_ hold: BanEntry) -> JSONValue {
-        let (kind, subject) = names(of: hold.subject)
+    private static func json(_ entry: BanEntry) -> JSONValue {
+        let (kind, subject) = names(of: entry.subject)
         return .object([
             "kind": .string(kind.replacing(" ", with: "_")), "subject": .string(subject),
-            "part": .string(hold.part.rawValue), "ends_at": text(hold.endsAt?.rfc3339),
+            "origin": .string(entry.origin.word), "ends_at": text(entry.endsAt?.rfc3339),
         ])
     }
 }
