@@ -4,49 +4,50 @@ import Foundation
 import SwiftASN1
 import X509
 
-/// What a client certificate says, once it is known that the authority signed it for this use and that it is in its life.
-/// Whether it is revoked or its device banned is not known here.
+/// The data of a client certificate that the authority signed for this use and that is within its validity period. It
+/// may still be revoked, or its device banned.
 package struct VerifiedDeviceCertificate: Sendable, Hashable {
     package let deviceID: DeviceID
-    /// The serial number as ``IssuedCertificate/serial`` writes it.
+    /// The serial number in the form of ``IssuedCertificate/serial``.
     package let serial: String
     /// SHA-256 of the certificate in DER.
     package let thumbprint: [UInt8]
-    /// The first second of its life.
+    /// The first second of its validity period.
     package let notBefore: Date
-    /// The last second of its life.
+    /// The last second of its validity period.
     package let notAfter: Date
 }
 
 /// The verification of a client's certificate chain in a TLS handshake.
 ///
-/// It is made by hand and not by swift-certificates' `Verifier`: the authority signs leaves only, so that a chain is one
-/// signature; `Verifier` is asynchronous, which a handshake on an event loop would have to leave and come back from, and
-/// its RFC 5280 policy looks at neither usage. The checks are those of RFC 5280 §6.1.3 and §6.1.5 for a path of one.
+/// It does not use swift-certificates' `Verifier`. The authority signs leaves only, so a chain is one signature.
+/// `Verifier` is asynchronous, so a handshake would have to leave its event loop, and its RFC 5280 policy checks
+/// neither usage. The checks here are those of RFC 5280 §6.1.3 and §6.1.5 for a path of one.
 package struct ClientChain: Sendable {
-    /// What is wrong with a chain.
+    /// A defect of a chain.
     package enum Defect: String, Error, Sendable, CaseIterable {
         /// There is no certificate, or it is not X.509 version 3 in DER.
         case malformed
-        /// It names an issuer that is not trusted.
+        /// Its issuer is not trusted.
         case unknownIssuer
-        /// Its signature does not hold.
+        /// Its signature does not verify.
         case badSignature
-        /// Its life has not begun.
+        /// Its validity period has not begun.
         case notYetValid
-        /// Its life, or its authority's, is over.
+        /// It has expired, or its authority's certificate has.
         case expired
-        /// It is not for client authentication by signature, or is an authority's.
+        /// It is not for client authentication by signature, or it is an authority's.
         case wrongUsage
-        /// It has a critical extension that is not understood (§4.2).
+        /// It has an unknown critical extension (§4.2).
         case unknownCriticalExtension
-        /// Its subject is not a device id alone.
+        /// Its subject is not exactly one device id.
         case notADevice
     }
 
     private let authorities: [Certificate]
 
-    /// Trusts these authorities' certificates, each in DER: the present one, and the one before while its leaves live.
+    /// Trusts these authorities' certificates, each in DER: the current one, and the previous one while its leaves
+    /// are valid.
     ///
     /// - Throws: ``AuthorityError/malformedCertificate``, ``AuthorityError/notAnAuthority``.
     package init(trusting authorities: [[UInt8]]) throws(AuthorityError) {
@@ -59,13 +60,13 @@ package struct ClientChain: Sendable {
         self.authorities = certificates
     }
 
-    /// Whether every authority signed itself, so that a TLS library can verify chains by them alone.
+    /// Whether every authority is self-signed, so that a TLS library can verify chains with them alone.
     package var areRoots: Bool {
         authorities.allSatisfy { $0.issuer == $0.subject && $0.publicKey.isValidSignature($0.signature, for: $0) }
     }
 
-    /// Verifies a chain, the leaf first, each in DER. What follows the leaf is ignored: an authority is trusted
-    /// because it was configured, never because it was sent.
+    /// Verifies a chain, the leaf first, each in DER. Certificates after the leaf are ignored: an authority is
+    /// trusted because it was configured, never because a client sent it.
     ///
     /// - Throws: ``Defect``.
     package func verify(_ chain: [[UInt8]], now: Date) throws(Defect) -> VerifiedDeviceCertificate {

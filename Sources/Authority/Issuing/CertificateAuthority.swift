@@ -5,25 +5,25 @@ import Foundation
 import SwiftASN1
 import X509
 
-/// The internal certification authority: its certificate, the key that goes with it, and what it issues.
+/// The internal certification authority: its certificate, its key, and the certificates and lists that it signs.
 package struct CertificateAuthority: Sendable {
-    /// The authority's certificate and those above it, each in DER, the authority's first.
+    /// The authority's certificate first, then those above it, each in DER.
     package let chain: [[UInt8]]
-    /// Up to when the authority may sign.
+    /// The end of the authority's validity period.
     package let notAfter: Date
 
     let certificate: Certificate
     let signingKey: SigningKey
-    /// The authority's subject key identifier, which what it signs carries as authority key identifier.
+    /// The authority's subject key identifier, which becomes the authority key identifier of what it signs.
     let keyIdentifier: ArraySlice<UInt8>
     private let profile: CertificateProfile
 
-    /// How far a certificate's life begins before its issuing, in seconds: devices' clocks are slow now and then.
+    /// Seconds by which a certificate's validity starts before its issuance, for devices with slow clocks.
     package static let backdating = 300
 
-    /// Takes an authority's certificate (and, behind it, the ones that lead to the root) in PEM, and its key.
+    /// Takes an authority's certificate in PEM, followed by those that lead to the root, and its key.
     ///
-    /// The key signs once here: one that cannot sign is found when the service starts and not by the first device.
+    /// The key signs once here, so that an unusable key is found at the start and not by the first device.
     ///
     /// - Throws: ``AuthorityError/malformedCertificate``, ``AuthorityError/notAnAuthority``,
     ///   ``AuthorityError/keyMismatch``, ``AuthorityError/module(_:)``.
@@ -55,21 +55,21 @@ package struct CertificateAuthority: Sendable {
         self.signingKey = signingKey
     }
 
-    /// ``chain`` in PEM, each with a line feed at the end.
+    /// ``chain`` in PEM, each certificate with a line feed at the end.
     package var chainPEM: [String] {
         chain.map { PEM.encode($0, label: "CERTIFICATE") }
     }
 
-    /// Certifies a device's key, for authenticating the device as a TLS client and nothing else.
+    /// Certifies a device's key, only for authentication as a TLS client.
     ///
     /// - Parameters:
-    ///   - key: the key to certify, its possession proved.
-    ///   - deviceID: becomes the common name and the whole subject.
+    ///   - key: the key to certify, with proved possession.
+    ///   - deviceID: the common name, and the whole subject.
     ///   - serial: 16 random bytes.
-    ///   - now: the time of issuing; the certificate's life begins 5 minutes earlier.
-    ///   - validity: seconds from `now` to the end; the authority's own end comes first if it is earlier.
-    ///   - revocationListURL: where the revocation list can be fetched, `http` or `https`.
-    ///   - policyOID: the certificate policy in dotted form; `nil` for a certificate that names none.
+    ///   - now: the time of issuance; validity begins 5 minutes earlier.
+    ///   - validity: seconds from `now` to the end; if the authority ends earlier, the certificate does too.
+    ///   - revocationListURL: the URL of the revocation list, `http` or `https`.
+    ///   - policyOID: the certificate policy in dotted form; `nil` for none.
     /// - Throws: ``AuthorityError/authorityExpired``, ``AuthorityError/invalidSerial``,
     ///   ``AuthorityError/invalidName(_:)``, ``AuthorityError/module(_:)``.
     package func issue(
@@ -90,9 +90,9 @@ package struct CertificateAuthority: Sendable {
     ///   - key: the server's key; only its public half is used.
     ///   - hosts: DNS names (`*.` in front is allowed) and IP addresses; the first becomes the common name.
     ///   - serial: 16 random bytes.
-    ///   - now: the time of issuing.
+    ///   - now: the time of issuance.
     ///   - validity: seconds, as for ``issue(_:deviceID:serial:now:validity:revocationListURL:policyOID:)``.
-    /// - Throws: ``AuthorityError``, also if a host is no name or address.
+    /// - Throws: ``AuthorityError``, also if a host is not a name or an address.
     package func issueServerCertificate(
         _ key: SigningKey, hosts: [String], serial: [UInt8], now: Date, validity: Int
     ) throws -> IssuedCertificate {
@@ -124,16 +124,16 @@ package struct CertificateAuthority: Sendable {
             issuerPrivateKey: signingKey.privateKey)
     }
 
-    /// The life of a root: 20 years of 365.25 days, in seconds.
+    /// The validity of a root: 20 years of 365.25 days, in seconds.
     package static let rootValidity = 631_152_000
 
-    /// Makes a self-signed authority that signs leaves only (path length 0).
+    /// Creates a self-signed authority that signs leaves only (path length 0).
     ///
     /// - Parameters:
     ///   - commonName: its name, at most 64 characters (RFC 5280 §A.1).
-    ///   - signingKey: its key, such as ``SigningKey/generate()`` makes.
+    ///   - signingKey: its key, such as one of ``SigningKey/generate()``.
     ///   - serial: 16 random bytes.
-    ///   - now: its life begins 5 minutes earlier and lasts 20 years.
+    ///   - now: validity begins 5 minutes earlier and lasts 20 years.
     /// - Throws: ``AuthorityError``.
     package static func createRoot(
         commonName: String, signingKey: SigningKey, serial: [UInt8], now: Date

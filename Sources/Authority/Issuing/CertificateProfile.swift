@@ -3,7 +3,7 @@ import Foundation
 import SwiftASN1
 import X509
 
-/// The extensions of the certificates that the authority signs (RFC 5280 §4.2). What never changes is encoded once.
+/// The extensions of the certificates that the authority signs (RFC 5280 §4.2). Constant ones are encoded once.
 struct CertificateProfile: Sendable {
     private let authorityKeyIdentifier: Certificate.Extension
     private let notAuthority: Certificate.Extension
@@ -20,7 +20,7 @@ struct CertificateProfile: Sendable {
         serverAuthentication = try ExtendedKeyUsage([.serverAuth]).makeCertificateExtension()
     }
 
-    /// A device's certificate. It names a policy if the operator has one, and says nothing of policies otherwise.
+    /// A device's certificate. It names a certificate policy only if the operator has one.
     func device(
         key: Certificate.PublicKey, revocationListURL: String, policyOID: String?
     ) throws -> Certificate.Extensions {

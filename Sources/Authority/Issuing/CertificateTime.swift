@@ -1,16 +1,16 @@
 import Foundation
 import SwiftASN1
 
-/// `Time` of RFC 5280 §4.1.2.5: UTCTime through the year 2049, GeneralizedTime after it; always whole seconds in UTC.
+/// `Time` of RFC 5280 §4.1.2.5: UTCTime through the year 2049, GeneralizedTime later; always whole seconds in UTC.
 struct CertificateTime: DERSerializable {
     private let seconds: Int
 
-    /// Cuts a time down to the second.
+    /// Truncates a time to the second.
     init(_ date: Date) {
         seconds = Int(date.timeIntervalSince1970.rounded(.down))
     }
 
-    /// The time as it will be read back.
+    /// The time as a parser will read it.
     var date: Date { Date(timeIntervalSince1970: TimeInterval(seconds)) }
 
     func serialize(into coder: inout DER.Serializer) throws {
@@ -30,8 +30,8 @@ struct CertificateTime: DERSerializable {
         }
     }
 
-    /// The Gregorian date of a day counted from 1970-01-01: Howard Hinnant's `civil_from_days`. A calendar object would
-    /// take most of the time of a long revocation list.
+    /// The Gregorian date of a day counted from 1970-01-01: Howard Hinnant's `civil_from_days`. A calendar object
+    /// would take most of the time of a long revocation list.
     private static func civil(fromDays days: Int) -> (year: Int, month: Int, day: Int) {
         let shifted = days + 719_468
         let era = (shifted >= 0 ? shifted : shifted - 146_096) / 146_097

@@ -12,9 +12,9 @@ package struct IssuedCertificate: Sendable, Equatable {
     package let der: [UInt8]
     /// SHA-256 of ``der``: `x5t#S256` of RFC 8705 §3.1.
     package let thumbprint: [UInt8]
-    /// The first second of its life.
+    /// The first second of its validity period.
     package let notBefore: Date
-    /// The last second of its life.
+    /// The last second of its validity period.
     package let notAfter: Date
     /// SHA-256 of its SubjectPublicKeyInfo.
     package let keyHash: [UInt8]
@@ -35,26 +35,27 @@ package struct IssuedCertificate: Sendable, Equatable {
 }
 
 extension IssuedCertificate {
-    /// Brings a serial number that a person typed or pasted into the form of ``serial``: OpenSSL writes capitals, leaves
-    /// leading zeros out and in its long output puts colons between the bytes.
+    /// Converts a serial number that a person typed or pasted to the form of ``serial``. OpenSSL writes capitals,
+    /// omits leading zeros, and in its long output puts colons between the bytes.
     ///
-    /// - Returns: `nil` for what is no serial number.
+    /// - Returns: `nil` if the text is no serial number.
     package static func canonicalSerial(_ text: String) -> String? {
         let digits = text.replacing(":", with: "")
         return (try? SerialNumber.bytes(digits)).map { SerialNumber.hexadecimal(Certificate.SerialNumber(bytes: $0)) }
     }
 }
 
-/// Serial numbers: 128 random bits (RFC 5280 §4.1.2.2 asks for a positive number of at most 20 octets).
+/// Serial numbers: 128 random bits (RFC 5280 §4.1.2.2 requires a positive number of at most 20 octets).
 enum SerialNumber {
-    /// Takes 16 random bytes as a positive number. Where the first bit is set DER puts a zero octet in front, so that no
-    /// bit has to be given up to the sign.
+    /// Takes 16 random bytes as a positive number. If the first bit is set, DER adds a zero octet in front, so that
+    /// no bit is lost to the sign.
     static func make(_ random: [UInt8]) throws(AuthorityError) -> Certificate.SerialNumber {
         guard random.count == 16, random.contains(where: { $0 != 0 }) else { throw .invalidSerial }
         return Certificate.SerialNumber(bytes: random)
     }
 
-    /// At least 32 digits in lower case: leading zeros are written, so that a serial has one text in store and protocol.
+    /// At least 32 digits in lower case. Leading zeros are written, so that a serial has one text in store and
+    /// protocol.
     static func hexadecimal(_ serial: Certificate.SerialNumber) -> String {
         let bytes = serial.bytes.drop { $0 == 0 }
         let digits = Array("0123456789abcdef".utf8)
@@ -63,7 +64,7 @@ enum SerialNumber {
             decoding: padding + bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
     }
 
-    /// Reads what ``hexadecimal(_:)`` wrote, also with leading zeros left out or in capitals, as OpenSSL writes it.
+    /// Parses the form of ``hexadecimal(_:)``, also in capitals or without leading zeros, as OpenSSL writes it.
     static func bytes(_ hexadecimal: String) throws(AuthorityError) -> [UInt8] {
         let text = hexadecimal.utf8.count.isMultiple(of: 2) ? hexadecimal : "0" + hexadecimal
         var bytes: [UInt8] = []

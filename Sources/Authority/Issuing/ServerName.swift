@@ -2,12 +2,12 @@ import Encoding
 import SwiftASN1
 import X509
 
-/// A host as a server certificate has it: a DNS name or an IP address (RFC 9525 §2).
+/// A host name in a server certificate: a DNS name or an IP address (RFC 9525 §2).
 struct ServerName {
-    /// The name for the subject alternative names.
+    /// The entry in the subject alternative names.
     let generalName: GeneralName
 
-    /// Reads a host.
+    /// Parses a host.
     ///
     /// - Throws: ``AuthorityError/invalidName(_:)``.
     init(_ host: String) throws(AuthorityError) {

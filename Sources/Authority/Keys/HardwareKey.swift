@@ -5,19 +5,19 @@ import SwiftASN1
 import Synchronization
 import X509
 
-/// A private key in a hardware security module, reached through OpenSSL's `pkcs11` engine (libp11). It never leaves the
-/// module; only what is to be signed goes there.
+/// A private key in a hardware security module, used through OpenSSL's `pkcs11` engine (libp11). It never leaves the
+/// module; only the bytes to be signed are sent there.
 ///
-/// The engine and the module's sessions belong to one process and are not made for concurrent use, so one lock guards
-/// loading and signing. A module signs a few hundred times a second at best: the lock is not what limits it.
+/// The engine and the module's sessions belong to one process and do not support concurrent use, so one lock guards
+/// loading and signing. A module makes a few hundred signatures a second at best, so the lock is not the limit.
 final class HardwareKey: Sendable {
-    /// The public half, as the token gives it.
+    /// The public half, as read from the token.
     let publicKey: Certificate.PublicKey
     private let handle: Handle
 
     private static let module = Mutex(())
 
-    /// OpenSSL's references. They are touched only while ``module`` is held, which the compiler cannot see.
+    /// OpenSSL's references. They are used only while ``module`` is locked, which the compiler cannot check.
     private struct Handle: @unchecked Sendable {
         let engine: OpaquePointer
         let key: OpaquePointer
@@ -65,7 +65,7 @@ final class HardwareKey: Sendable {
         COpenSSL_pkcs11_release(handle.engine)
     }
 
-    /// Signs with a digest of OpenSSL's name, such as `SHA256`: a DER ECDSA-Sig-Value or a PKCS#1 v1.5 signature.
+    /// Signs with a digest by OpenSSL's name, such as `SHA256`: a DER ECDSA-Sig-Value or a PKCS#1 v1.5 signature.
     func sign(_ bytes: [UInt8], digest: String) throws(AuthorityError) -> [UInt8] {
         let result = Self.module.withLock { _ -> Result<[UInt8], AuthorityError> in
             ERR_clear_error()
@@ -90,7 +90,7 @@ final class HardwareKey: Sendable {
         return COpenSSL_pkcs11_engine(modulePath, pin)
     }
 
-    /// The first reason in OpenSSL's queue: the cause, while later ones only say what failed in consequence.
+    /// The first reason in OpenSSL's queue. It is the cause; later ones report what failed in consequence.
     private static func reason() -> String {
         let code = ERR_get_error()
         guard code != 0 else { return "no reason given" }
@@ -100,7 +100,7 @@ final class HardwareKey: Sendable {
     }
 }
 
-/// A ``HardwareKey`` in the form in which swift-certificates asks for signatures.
+/// A ``HardwareKey`` as a private key of swift-certificates.
 struct HardwarePrivateKey: CustomPrivateKey {
     let key: HardwareKey
     let defaultSignatureAlgorithm: Certificate.SignatureAlgorithm
@@ -120,7 +120,7 @@ struct HardwarePrivateKey: CustomPrivateKey {
             signatureAlgorithm: signatureAlgorithm, signatureBytes: ASN1BitString(bytes: signature[...]))
     }
 
-    /// The key cannot be written out: that is what the module is for.
+    /// Always throws: the key cannot leave the module.
     func serialize(into coder: inout DER.Serializer) throws {
         throw AuthorityError.unsupportedKey
     }

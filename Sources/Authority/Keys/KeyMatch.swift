@@ -1,7 +1,7 @@
 import SwiftASN1
 import X509
 
-/// Whether a certificate and a private key belong together: asked at start, where a mix-up is cheap to find.
+/// Whether a certificate and a private key belong together; checked at the start, so that a mix-up is found early.
 package enum KeyMatch {
     /// Compares the first certificate of a PEM file with a private key in PEM.
     ///

@@ -1,18 +1,18 @@
 import Domain
 import Foundation
 
-/// A `pkcs11:` URI (RFC 7512): which object in which token, through which module, and where its PIN is.
+/// A `pkcs11:` URI (RFC 7512): the object and its token, the module, and the place of the PIN.
 struct PKCS11URI: Sendable {
-    /// The path attributes as they stood, with the scheme: what names the key. No PIN in it.
+    /// The scheme and the path attributes unchanged, which identify the key. Contains no PIN.
     let object: String
-    /// `module-path`: the library that speaks PKCS#11 to the token.
+    /// `module-path`: the library that implements PKCS#11 for the token.
     let modulePath: String
-    /// The PIN from `pin-value` or the file of `pin-source`; `nil` if the URI has neither.
+    /// The PIN from `pin-value` or from the file of `pin-source`; `nil` if the URI has neither.
     let pin: Secret<String>?
 
-    /// Reads a URI.
+    /// Parses a URI.
     ///
-    /// - Throws: ``AuthorityError/malformedURI(_:)``; its reason repeats no value of the URI.
+    /// - Throws: ``AuthorityError/malformedURI(_:)``; its reason contains no value of the URI.
     init(_ text: String) throws(AuthorityError) {
         guard text.hasPrefix("pkcs11:"), text.utf8.count <= 4096, !text.utf8.contains(0) else {
             throw .malformedURI("it does not begin with pkcs11:")
@@ -33,7 +33,7 @@ struct PKCS11URI: Sendable {
             throw .malformedURI("pin-value belongs behind the question mark")
         }
         object = String(halves[0])
-        // Without a path, p11-kit's proxy offers every module that the machine knows.
+        // Without a path, p11-kit's proxy offers every module of the machine.
         modulePath = query["module-path"] ?? "p11-kit-proxy.so"
         pin = try Self.pin(value: query["pin-value"], source: query["pin-source"])
     }
@@ -44,7 +44,7 @@ struct PKCS11URI: Sendable {
         }
         if let value { return Secret(value) }
         guard let source else { return nil }
-        // A command (`|program`) would run as the service; only files are read.
+        // A command (`|program`) would run as the service, so only files are read.
         let path =
             source.hasPrefix("file://")
             ? String(source.dropFirst(7)) : source.replacing("file:", with: "", maxReplacements: 1)

@@ -9,16 +9,16 @@ package struct SigningKey: Sendable {
     /// The public half as SubjectPublicKeyInfo in DER (RFC 5280 §4.1.2.7).
     package let subjectPublicKeyInfo: [UInt8]
     let privateKey: Certificate.PrivateKey
-    /// The one algorithm that this key signs with: the digest is as strong as the key.
+    /// The one algorithm that this key signs with; its digest is as strong as the key.
     let signatureAlgorithm: Certificate.SignatureAlgorithm
     /// ``signatureAlgorithm`` as AlgorithmIdentifier in DER.
     let algorithmIdentifier: [UInt8]
 
-    /// Reads a private key in PEM: PKCS#8 (RFC 5958), SEC 1 or PKCS#1; P-256, P-384 or RSA of 2048 to 4096 bits.
+    /// Parses a private key in PEM: PKCS#8 (RFC 5958), SEC 1 or PKCS#1; P-256, P-384 or RSA of 2048 to 4096 bits.
     ///
     /// - Throws: ``AuthorityError/malformedKey`` or ``AuthorityError/unsupportedKey``.
     package init(pem: String) throws(AuthorityError) {
-        // OpenSSL writes the curve before the key if it is asked for SEC 1.
+        // For SEC 1, OpenSSL writes the curve before the key.
         guard let documents = try? PEMDocument.parseMultiple(pemString: pem),
             let document = documents.first(where: { $0.discriminator.hasSuffix("PRIVATE KEY") }),
             let key = try? Certificate.PrivateKey(pemDocument: document)
@@ -26,14 +26,15 @@ package struct SigningKey: Sendable {
         try self.init(key)
     }
 
-    /// Finds a private key in a hardware module. Its public key must be in the token too, under the same `CKA_ID`, which
-    /// is how one half is found from the other.
+    /// Finds a private key in a hardware module. The token must also have its public key with the same `CKA_ID`, by
+    /// which the two are matched.
     ///
     /// - Parameters:
     ///   - uri: `pkcs11:` with the token and object (RFC 7512); `module-path`, and `pin-source` (a file) or `pin-value`
-    ///     behind the question mark.
-    ///   - pin: the user PIN; it goes before the URI's.
-    /// - Throws: ``AuthorityError/malformedURI(_:)``, ``AuthorityError/module(_:)``, ``AuthorityError/unsupportedKey``.
+    ///     after the question mark.
+    ///   - pin: the user PIN; it takes precedence over the URI's.
+    /// - Throws: ``AuthorityError/malformedURI(_:)``, ``AuthorityError/module(_:)``,
+    ///   ``AuthorityError/unsupportedKey``.
     package init(pkcs11 uri: String, pin: Secret<String>? = nil) throws(AuthorityError) {
         let key = try HardwareKey(try PKCS11URI(uri), pin: pin)
         let (algorithm, digest) = try Self.algorithm(of: key.publicKey)
@@ -42,9 +43,9 @@ package struct SigningKey: Sendable {
                 HardwarePrivateKey(key: key, defaultSignatureAlgorithm: algorithm.name, digest: digest)))
     }
 
-    /// Makes a fresh P-256 key.
+    /// Generates a P-256 key.
     ///
-    /// - Returns: the key, and its PKCS#8 PEM for the file that will hold it.
+    /// - Returns: the key, and its PKCS#8 PEM for the key file.
     package static func generate() throws(AuthorityError) -> (key: SigningKey, pem: Secret<String>) {
         let key = P256.Signing.PrivateKey()
         return (try SigningKey(Certificate.PrivateKey(key)), Secret(key.pemRepresentation + "\n"))
@@ -91,7 +92,7 @@ package struct SigningKey: Sendable {
 }
 
 extension SigningKey: CustomStringConvertible, CustomReflectable {
-    /// The kind of key only.
+    /// Only the kind of the key.
     package var description: String { "SigningKey(\(signatureAlgorithm))" }
     /// A mirror without children, so that `dump` shows no key.
     package var customMirror: Mirror { Mirror(self, children: [:]) }

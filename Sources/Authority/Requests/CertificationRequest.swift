@@ -4,16 +4,16 @@ import Foundation
 import SwiftASN1
 import X509
 
-/// A PKCS#10 certification request (RFC 2986) whose sender has proved to hold the private key.
+/// A PKCS#10 certification request (RFC 2986) whose sender has proved possession of the private key.
 ///
-/// Only the key and the wished device id are taken from it: what a request asks for beyond them is not the requester's to
-/// decide, so the rest is not even parsed.
+/// Only the key and the wished device id are read. The requester may not decide anything else, so the rest is not
+/// even parsed.
 package struct CertificationRequest: Sendable {
     package let publicKey: DevicePublicKey
     /// The subject's common name, if it is a UUID.
     package let wishedDeviceID: DeviceID?
 
-    /// Reads a request in PEM (RFC 7468 §7) and verifies its signature with the key that it carries.
+    /// Parses a request in PEM (RFC 7468 §7) and verifies its signature with the contained key.
     ///
     /// - Throws: `invalid_csr` with reason `malformed`, `bad_proof`, `weak_key` or `unsupported_key`.
     package static func parse(pkcs10 pem: String) throws(Refusal) -> CertificationRequest {
@@ -60,7 +60,7 @@ package struct CertificationRequest: Sendable {
         }
     }
 
-    /// The proof's algorithms, RFC 5758 §3.2 and RFC 4055 §5. SHA-1 proves nothing any more.
+    /// The accepted signature algorithms, RFC 5758 §3.2 and RFC 4055 §5. SHA-1 is excluded, because it can be forged.
     private static let proofAlgorithms: [ASN1ObjectIdentifier: Certificate.SignatureAlgorithm] = [
         [1, 2, 840, 10_045, 4, 3, 2]: .ecdsaWithSHA256,
         [1, 2, 840, 10_045, 4, 3, 3]: .ecdsaWithSHA384,
@@ -70,7 +70,7 @@ package struct CertificationRequest: Sendable {
         .AlgorithmIdentifier.sha512WithRSAEncryption: .sha512WithRSAEncryption,
     ]
 
-    /// A subject is a wish; one that cannot be read is no reason to refuse a device its certificate.
+    /// The subject is only a wish, so an unreadable one is no reason to refuse the request.
     private static func deviceID(in subject: ASN1Node) -> DeviceID? {
         guard let name = try? DistinguishedName(derEncoded: subject) else { return nil }
         let commonNames = name.joined().filter { $0.type == .RDNAttributeType.commonName }
@@ -78,7 +78,7 @@ package struct CertificationRequest: Sendable {
         return DeviceID(text)
     }
 
-    /// The request taken apart, nothing of it believed yet.
+    /// The parts of a request, not verified.
     private struct Parts {
         let information: ArraySlice<UInt8>
         let subject: ASN1Node
@@ -95,7 +95,7 @@ package struct CertificationRequest: Sendable {
                     guard try Int(derEncoded: &nodes) == 0, let subject = nodes.next(), let publicKey = nodes.next(),
                         subject.identifier == .sequence, publicKey.identifier == .sequence
                     else { throw absent }
-                    // The attributes, which some writers leave out.
+                    // The attributes, which some writers omit.
                     if let attributes = nodes.next() {
                         guard attributes.identifier == ASN1Identifier(tagWithNumber: 0, tagClass: .contextSpecific)
                         else { throw absent }

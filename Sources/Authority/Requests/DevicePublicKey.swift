@@ -4,18 +4,18 @@ import Domain
 import Encoding
 import X509
 
-/// A public key that may be certified: RSA, P-256 or P-384, since no TLS library of a phone has client certificates with
-/// Ed25519.
+/// A public key that may be certified: RSA, P-256 or P-384. Ed25519 is excluded, because no phone's TLS library
+/// supports client certificates with it.
 package struct DevicePublicKey: Sendable, Hashable {
     package let publicKey: PublicKey
     let certificateKey: Certificate.PublicKey
 
     /// The key as SubjectPublicKeyInfo (RFC 5280 §4.1.2.7) in DER.
     package var subjectPublicKeyInfo: [UInt8] { publicKey.subjectPublicKeyInfo }
-    /// SHA-256 of ``subjectPublicKeyInfo``: the name under which a used or revoked key is remembered.
+    /// SHA-256 of ``subjectPublicKeyInfo``, by which a used or revoked key is identified.
     package var keyHash: [UInt8] { publicKey.thumbprint }
 
-    /// Takes a key of a kind that is certified.
+    /// Takes a key of a supported kind.
     ///
     /// - Throws: `invalid_csr` with reason `unsupported_key`.
     package init(_ publicKey: PublicKey) throws(Refusal) {
@@ -28,7 +28,7 @@ package struct DevicePublicKey: Sendable, Hashable {
         self.publicKey = publicKey
     }
 
-    /// Reads a SubjectPublicKeyInfo in DER.
+    /// Parses a SubjectPublicKeyInfo in DER.
     ///
     /// - Throws: `invalid_csr` with reason `malformed`, `weak_key` or `unsupported_key`.
     package init(subjectPublicKeyInfo bytes: [UInt8]) throws(Refusal) {
@@ -43,7 +43,7 @@ package struct DevicePublicKey: Sendable, Hashable {
 }
 
 extension Refusal {
-    /// A request that is refused, with the contract's reason.
+    /// A refused request, with the contract's reason.
     static func csr(_ reason: Reason, _ detail: String) -> Refusal {
         Refusal(.invalidCSR, detail, reason: reason)
     }

@@ -3,14 +3,13 @@ import Foundation
 import SwiftASN1
 import X509
 
-/// A certificate that is not to be trusted any more.
+/// A certificate that must no longer be trusted.
 package struct RevokedCertificate: Sendable, Equatable {
-    /// The serial number in hexadecimal, as ``IssuedCertificate/serial`` gives it.
+    /// The serial number in hexadecimal, in the form of ``IssuedCertificate/serial``.
     package let serial: String
     package let revocationDate: Date
     package let reason: RevocationReason
 
-    /// Names a certificate, a time and a reason.
     package init(serial: String, revocationDate: Date, reason: RevocationReason) {
         self.serial = serial
         self.revocationDate = revocationDate
@@ -20,12 +19,12 @@ package struct RevokedCertificate: Sendable, Equatable {
 
 /// A certificate revocation list of version 2 (RFC 5280 §5), signed by the authority.
 package struct RevocationList: Sendable {
-    /// The list in DER.
+    /// The list in DER form.
     package let der: [UInt8]
-    /// Its number: each list of an authority has a higher one than the last (§5.2.3).
+    /// Its number, higher than those of all earlier lists of the authority (§5.2.3).
     package let number: UInt64
     package let thisUpdate: Date
-    /// When the next one is there at the latest.
+    /// The time by which the next list is issued.
     package let nextUpdate: Date
 
     /// The list in PEM (RFC 7468 §6), with a line feed at the end.
@@ -36,11 +35,12 @@ extension CertificateAuthority {
     /// Signs a revocation list.
     ///
     /// - Parameters:
-    ///   - revoked: every certificate that is revoked or superseded and not yet expired; each serial once.
-    ///   - number: higher than any list's before.
+    ///   - revoked: every certificate that is revoked or superseded and has not expired; each serial once.
+    ///   - number: higher than those of all earlier lists.
     ///   - thisUpdate: the time of signing.
-    ///   - nextUpdate: when the list goes stale.
-    /// - Throws: ``AuthorityError/invalidSerial`` for a serial that is not hexadecimal, ``AuthorityError/module(_:)``.
+    ///   - nextUpdate: when the list expires.
+    /// - Throws: ``AuthorityError/invalidSerial`` for a serial that is not hexadecimal,
+    ///   ``AuthorityError/module(_:)``.
     package func issueRevocationList(
         _ revoked: [RevokedCertificate], number: UInt64, thisUpdate: Date, nextUpdate: Date
     ) throws -> RevocationList {
@@ -51,7 +51,7 @@ extension CertificateAuthority {
             try coder.serialize(certificate.subject)
             try coder.serialize(CertificateTime(thisUpdate))
             try coder.serialize(CertificateTime(nextUpdate))
-            // §5.1.2.6: absent, not empty, where nothing is revoked.
+            // §5.1.2.6: absent, not empty, if nothing is revoked.
             if !revoked.isEmpty {
                 let reasons = try EncodedReasons()
                 try coder.appendConstructedNode(identifier: .sequence) { coder in
@@ -86,7 +86,7 @@ extension CertificateAuthority {
     }
 }
 
-/// An extension that is not critical (RFC 5280 §4.1).
+/// A noncritical extension (RFC 5280 §4.1).
 private struct EncodedExtension: DERSerializable {
     let oid: ASN1ObjectIdentifier
     let value: ArraySlice<UInt8>
@@ -105,7 +105,7 @@ private struct EncodedReasons {
 
     init() throws {
         var bytes: [RevocationReason: [UInt8]] = [:]
-        // §5.3.1: a reason that is not known is left out.
+        // §5.3.1: an unspecified reason is omitted.
         for reason in RevocationReason.allCases where reason != .unspecified {
             let enumerated: [UInt8] = [0x0A, 0x01, reason.code]
             var serializer = DER.Serializer()

@@ -1,25 +1,25 @@
-/// Why a certificate was revoked, RFC 5280 §5.3.1, spelled as there.
+/// The reason of a revocation, in the terms of RFC 5280 §5.3.1.
 ///
-/// `removeFromCRL` is left out because it stands in delta lists only, and `certificateHold` because a revocation is
-/// final here: a device that may come back certifies again.
+/// `removeFromCRL` is omitted because only delta lists have it. `certificateHold` is omitted because a revocation is
+/// final here: a device that returns must certify again.
 package enum RevocationReason: String, Sendable, CaseIterable, Codable {
-    /// Nothing is known; such an entry carries no reason.
+    /// No reason is known; such a list entry has no reason extension.
     case unspecified
-    /// The device's private key is in other hands.
+    /// The device's private key was disclosed.
     case keyCompromise
-    /// The authority's private key is in other hands.
+    /// The authority's private key was disclosed.
     case cACompromise
     /// The holder's name or other facts changed.
     case affiliationChanged
-    /// Another certificate took its place.
+    /// Another certificate replaced it.
     case superseded
     /// The device is no longer in use.
     case cessationOfOperation
     case privilegeWithdrawn
-    /// The attribute authority's key is in other hands.
+    /// The attribute authority's key was disclosed.
     case aACompromise
 
-    /// Whether somebody else may hold a key, so that nothing which that key asked for can be trusted.
+    /// Whether a key may be in other hands, so that nothing requested with it can be trusted.
     package var isCompromise: Bool { [.keyCompromise, .cACompromise, .aACompromise].contains(self) }
 
     /// The value of `CRLReason`; 7 is unassigned.

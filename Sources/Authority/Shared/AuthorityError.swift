@@ -1,5 +1,5 @@
-/// Why the authority cannot be set up or cannot issue: faults of its own keys and configuration, for the operator.
-/// What a device did wrong is a `Refusal`.
+/// Why the authority cannot be set up or cannot issue: errors in its keys and configuration, for the operator.
+/// Errors of a device are a `Refusal`.
 package enum AuthorityError: Error, Sendable, Equatable {
     /// A private key is not PEM (PKCS#8, SEC 1 or PKCS#1).
     case malformedKey
@@ -9,22 +9,22 @@ package enum AuthorityError: Error, Sendable, Equatable {
     case malformedCertificate
     /// The certificate may not sign certificates and revocation lists (RFC 5280 §4.2.1.3, §4.2.1.9).
     case notAnAuthority
-    /// The private key is not the one of the certificate, or does not sign.
+    /// The private key does not belong to the certificate, or cannot sign.
     case keyMismatch
-    /// The authority's own certificate is not valid at the time of issuing.
+    /// The authority's own certificate is not valid at the time of issuance.
     case authorityExpired
-    /// A serial number is not 16 bytes with one that is not zero.
+    /// A serial number is not 16 bytes, or all of them are zero.
     case invalidSerial
-    /// A host is neither a DNS name nor an IP address; a URL or a policy's object identifier cannot be written.
+    /// A host is neither a DNS name nor an IP address; or a URL or a policy's object identifier cannot be encoded.
     case invalidName(String)
-    /// A `pkcs11:` URI cannot be read (RFC 7512); it holds the reason without any of its values.
+    /// A `pkcs11:` URI is malformed (RFC 7512), with the reason but none of its values.
     case malformedURI(String)
-    /// The hardware module refused; it holds OpenSSL's reason.
+    /// The hardware module refused, with OpenSSL's reason.
     case module(String)
 }
 
 extension AuthorityError: CustomStringConvertible {
-    /// One sentence for the operator; no secret in it.
+    /// One sentence for the operator, without secrets.
     package var description: String {
         switch self {
         case .malformedKey: "The private key is not PEM in PKCS#8, SEC 1 or PKCS#1 form."
