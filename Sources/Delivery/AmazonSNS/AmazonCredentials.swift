@@ -1,17 +1,17 @@
 import Domain
 import Foundation
 
-/// What an Amazon Web Services account signs with: an access key, and a session token if the key is a temporary one
-/// (AWS Identity and Access Management User Guide, "Temporary security credentials").
+/// The credentials that sign requests to an Amazon Web Services account: an access key, and a session token if the
+/// key is temporary (AWS Identity and Access Management User Guide, "Temporary security credentials").
 package struct AmazonCredentials: Sendable {
-    /// Names the key; it is part of every signed request and no secret.
+    /// The key's id; it is part of every signed request and no secret.
     package let accessKeyID: String
-    /// What signatures are made with.
+    /// The key that makes signatures.
     let secretAccessKey: Secret<String>
-    /// Sent along with requests that a temporary key signed.
+    /// Sent with each request if the key is temporary.
     let sessionToken: Secret<String>?
 
-    /// Takes the parts.
+    /// Validates the parts.
     ///
     /// - Returns: `nil` if one of them is empty, over 8,192 bytes, or not printable ASCII without space.
     package init?(accessKeyID: String, secretAccessKey: String, sessionToken: String? = nil) {
@@ -21,7 +21,7 @@ package struct AmazonCredentials: Sendable {
         self.sessionToken = sessionToken.map { Secret($0) }
     }
 
-    /// Reads the profile `default` of a shared credentials file, the form that all of Amazon's tools use (AWS SDKs and
+    /// Parses the profile `default` of a shared credentials file, the common form of Amazon's tools (AWS SDKs and
     /// Tools Reference Guide, "Using shared config and credentials files").
     ///
     /// - Parameter place: the file's name, for the error.
@@ -56,7 +56,7 @@ package struct AmazonCredentials: Sendable {
     private init(
         _ accessKeyID: String?, _ secretAccessKey: String?, _ sessionToken: String?, place: String, expected: String
     ) throws(DeliveryError) {
-        // A variable that is set to nothing is as good as none.
+        // An empty variable means the same as none.
         let sessionToken = sessionToken?.isEmpty == true ? nil : sessionToken
         guard let accessKeyID, let secretAccessKey,
             let credentials = AmazonCredentials(

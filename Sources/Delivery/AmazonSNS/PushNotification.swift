@@ -1,16 +1,16 @@
 import Domain
 import Encoding
 
-/// A push in the form that Amazon SNS hands to every platform (Amazon SNS Developer Guide, "Publishing Amazon SNS
-/// messages with platform-specific payloads"; `MessageStructure` is `json`).
+/// A push in Amazon SNS's form for all platforms (Amazon SNS Developer Guide, "Publishing Amazon SNS messages with
+/// platform-specific payloads"; `MessageStructure` is `json`).
 package struct PushNotification: Sendable, Equatable {
-    /// The heading that the person reads.
+    /// The title that the user reads.
     package let title: String
     package let body: String
-    /// What the app reads, beside it; no name is `aps`.
+    /// Further data for the app; no name is `aps`.
     package let data: [(name: String, value: String)]
 
-    /// What one platform's message may have, bytes: APNs and FCM both take 4 KB.
+    /// The largest message of one platform, bytes: APNs and FCM both accept 4 KB.
     package static let maximumSize = 4096
 
     package init(title: String, body: String, data: [(name: String, value: String)] = []) {
@@ -19,10 +19,10 @@ package struct PushNotification: Sendable, Equatable {
         self.data = data
     }
 
-    /// The payload of ``Message/push(endpoint:payload:)``: `default` for whatever platform, `APNS` and `APNS_SANDBOX`
-    /// (Apple, "Generating a remote notification"), `GCM` (Firebase, "FCM HTTP v1", `Message`).
+    /// The payload of ``Message/push(endpoint:payload:)``. `default` is for any platform, `APNS` and `APNS_SANDBOX`
+    /// (Apple, "Generating a remote notification") and `GCM` (Firebase, "FCM HTTP v1", `Message`) for their own.
     ///
-    /// - Returns: `nil` if one platform's part is over ``maximumSize`` or a name is there twice.
+    /// - Returns: `nil` if one platform's part exceeds ``maximumSize``, or a name occurs twice.
     package var payload: String? {
         let members = data.map { JSONMember(name: $0.name, value: .string($0.value)) }
         guard Set(members.map(\.name) + ["aps"]).count == members.count + 1 else { return nil }
@@ -39,7 +39,8 @@ package struct PushNotification: Sendable, Equatable {
         ]).jsonText
     }
 
-    /// Whether a text is a payload that SNS takes: an object of texts with `default` among them, each within the limit.
+    /// Whether a text is a payload that SNS accepts: an object of texts, one of them `default`, each within the
+    /// limit.
     static func isPayload(_ text: String) -> Bool {
         guard text.utf8.count <= 8 * maximumSize, case .object(let members)? = try? StrictJSON.parse(text.utf8) else {
             return false
@@ -48,7 +49,7 @@ package struct PushNotification: Sendable, Equatable {
             && members.allSatisfy { ($0.value.text?.utf8.count).map { $0 <= maximumSize } ?? false }
     }
 
-    /// Equal in all parts, the data in order.
+    /// Equal if all parts are, the data in order.
     package static func == (left: PushNotification, right: PushNotification) -> Bool {
         left.title == right.title && left.body == right.body
             && left.data.elementsEqual(right.data) { $0.name == $1.name && $0.value == $1.value }

@@ -1,15 +1,16 @@
-/// What Amazon SNS answers to `Publish`: XML of a fixed shape (AWS query protocol; Amazon SNS API Reference, "Publish"
-/// and "Common Error Types").
+/// A response of Amazon SNS to `Publish`: XML of a fixed shape (AWS query protocol; Amazon SNS API Reference,
+/// "Publish" and "Common Error Types").
 ///
-/// Three elements of it matter and each must stand there once, so they are looked for, without a parser of XML. A
-/// document with declarations, comments or sections of its own is not read.
+/// Only three elements matter, and each must occur once, so no XML parser is needed. A document with declarations,
+/// comments or CDATA sections is refused.
 enum SNSResponse: Equatable {
-    /// Accepted, under this id.
+    /// Accepted, with this id.
     case messageID(String)
-    /// Not accepted. The code is a word of ASCII letters, digits and dots; the message is prose and may name a person.
+    /// Not accepted. The code is a word of ASCII letters, digits and dots. The message is prose and may contain
+    /// personal data.
     case failure(code: String, message: String)
 
-    /// Reads an answer; `nil` for anything that has not the shape.
+    /// Parses a response; `nil` if it has another shape.
     init?(_ body: [UInt8]) {
         guard let text = String(validating: body, as: UTF8.self), !text.contains("<!") else { return nil }
         var document = text[...].drop(while: \.isWhitespace)
@@ -28,7 +29,7 @@ enum SNSResponse: Equatable {
         }
     }
 
-    /// What is between the tags of the one outermost element.
+    /// The content of the one outermost element.
     private static func root(_ name: String, of document: Substring) -> Substring? {
         let start = "<\(name)"
         guard document.hasPrefix(start), let end = document.firstIndex(of: ">"),
@@ -40,7 +41,7 @@ enum SNSResponse: Equatable {
         return content <= close.lowerBound ? document[content..<close.lowerBound] : nil
     }
 
-    /// The text of an element that is there exactly once and holds nothing but text.
+    /// The text of an element that occurs exactly once and contains only text.
     private static func element(_ name: String, in content: Substring) -> String? {
         let starts = content.ranges(of: "<\(name)>")
         guard starts.count == 1, let start = starts.first?.upperBound else { return nil }

@@ -1,15 +1,15 @@
 import Domain
 import Encoding
 
-/// What an entry with `kind: sns` says.
+/// The settings of an entry with `kind: sns`.
 struct SNSSettings: Sendable {
     let region: String
     let endpoint: ServiceURL
-    /// What people see as sender, if the country allows it; empty for none.
+    /// The sender that users see, if the country allows it; empty for none.
     let senderID: String
-    /// The number to send from; empty if SNS is to choose.
+    /// The number to send from; empty if SNS chooses it.
     let originationNumber: String
-    /// The file of `Keys/` with Amazon's credentials; empty for the environment.
+    /// The file in `Keys/` with Amazon's credentials; empty to use the environment.
     let credentialsFile: String
 
     init(_ entry: SenderEntry) throws(DeliveryError) {
@@ -51,7 +51,7 @@ extension SenderKind {
                     ? try AmazonCredentials(environment: environment)
                     : try AmazonCredentials(sharedFile: try secret(file), place: file)
             }
-            // What is wrong from the start is told at the start.
+            // Reports unusable credentials at the start.
             _ = try credentials()
             return SimpleNotificationService(settings, credentials: credentials, http: parts.http, now: parts.now)
         })

@@ -3,8 +3,9 @@ import Domain
 import Encoding
 import Foundation
 
-/// Signs requests to Amazon Web Services (AWS Identity and Access Management User Guide, "Create a signed AWS API
-/// request", steps 1 to 5, algorithm `AWS4-HMAC-SHA256`), for every service but S3, which treats paths otherwise.
+/// Signs requests to Amazon Web Services by the algorithm `AWS4-HMAC-SHA256` (AWS Identity and Access Management User
+/// Guide, "Create a signed AWS API request", steps 1 to 5). For every service but S3, which encodes paths
+/// differently.
 package struct SignatureVersion4: Sendable {
     /// The region of the credential scope: `us-east-1`.
     package let region: String
@@ -27,7 +28,7 @@ package struct SignatureVersion4: Sendable {
         package let path: String
         /// The query as on the wire, percent-encoded, without `?`; empty if there is none.
         package let query: String
-        /// The header fields to sign, `Host` among them. Whatever proxies may change must not be one of them.
+        /// The header fields to sign, including `Host`. Fields that proxies may change must not be among them.
         package let headers: [Field]
         package let body: [UInt8]
 
@@ -40,8 +41,8 @@ package struct SignatureVersion4: Sendable {
         }
     }
 
-    /// The fields that make a request a signed one: `X-Amz-Date`, `X-Amz-Security-Token` if the key is a temporary
-    /// one, and `Authorization`. They go beside the fields of the request.
+    /// The additional fields of a signed request: `X-Amz-Date`, `Authorization`, and `X-Amz-Security-Token` for a
+    /// temporary key.
     package func headers(signing request: Request, with credentials: AmazonCredentials, at date: Date) -> [Field] {
         // ISO 8601 in the basic form: 20260131T235959Z.
         let time = date.rfc3339.filter { $0 != "-" && $0 != ":" }
@@ -74,7 +75,7 @@ package struct SignatureVersion4: Sendable {
         return added
     }
 
-    /// Normalized (RFC 3986 §5.2.4, empty segments go too), then encoded once more than on the wire.
+    /// Normalized (RFC 3986 §5.2.4, without empty segments), then percent-encoded a second time.
     private static func canonicalPath(_ path: String) -> String {
         var segments: [Substring] = []
         for segment in path.split(separator: "/") where segment != "." {
@@ -99,7 +100,7 @@ package struct SignatureVersion4: Sendable {
             .joined(separator: "&")
     }
 
-    /// Names in lower case and sorted; values trimmed, runs of white space made one space, repeated fields joined.
+    /// Names in lower case and sorted. Values trimmed, runs of white space collapsed, repeated fields joined.
     private static func canonicalHeaders(_ fields: [Field]) -> [Field] {
         var values: [String: [String]] = [:]
         for field in fields {

@@ -15,7 +15,7 @@ package struct SimpleNotificationService: Sender {
 
     /// Sends through one region.
     ///
-    /// - Parameter credentials: asked before each attempt, since temporary ones are replaced while the service runs.
+    /// - Parameter credentials: called before each attempt, because temporary credentials are replaced at run time.
     init(
         _ settings: SNSSettings, credentials: @escaping @Sendable () throws -> AmazonCredentials,
         http: BoundedHTTPClient, now: @escaping @Sendable () -> Date
@@ -32,8 +32,8 @@ package struct SimpleNotificationService: Sender {
         self.now = now
     }
 
-    /// `Publish` has a place for the identifier with FIFO topics alone: a text that is tried again may come twice, with the
-    /// same code, and a push says itself which message it is.
+    /// `Publish` accepts an idempotency id for FIFO topics only. A text may thus arrive twice after a retry, with the
+    /// same code. A push contains its own message id.
     package func send(_ message: Message, id: UUID) async -> DeliveryOutcome {
         guard let fields = fields(of: message) else {
             return .refused(reason: "no endpoint of this region, or no payload that SNS takes")
@@ -64,7 +64,7 @@ package struct SimpleNotificationService: Sender {
             }
             return fields
         case .push(let endpoint, let payload):
-            // A topic's ARN would be taken by SNS as well, and one of another region would be told to be dead.
+            // SNS would accept a topic's ARN as well, and would report an endpoint of another region as deleted.
             let parts = endpoint.split(separator: ":", omittingEmptySubsequences: false)
             guard parts.count == 6, parts[0] == "arn", parts[2] == "sns", parts[3] == signature.region,
                 parts[5].hasPrefix("endpoint/"), PushNotification.isPayload(payload)
@@ -73,8 +73,8 @@ package struct SimpleNotificationService: Sender {
         }
     }
 
-    /// What an answer means. Only what SNS says of the message itself is a refusal; what it says of the account, the key
-    /// or the clock can be mended, and another sender may do meanwhile.
+    /// The outcome of an answer. It is a refusal only if SNS refuses the message itself. Errors of the account, the
+    /// key or the clock can be corrected, and another sender may succeed meanwhile.
     static func outcome(of answer: BoundedHTTPClient.Answer, to message: Message) -> DeliveryOutcome {
         let (status, body): (UInt, [UInt8]?)
         switch answer {
@@ -93,7 +93,7 @@ package struct SimpleNotificationService: Sender {
         }
     }
 
-    /// The codes that mean the message: its number, its text, or a person who opted out.
+    /// The codes that refuse the message: its number, its text, or a user who opted out.
     private static let refusals: Set<String> = [
         "InvalidParameter", "InvalidParameterValue", "ParameterValueInvalid", "ValidationError", "ValidationException",
         "OptedOut",

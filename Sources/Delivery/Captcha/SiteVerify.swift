@@ -3,16 +3,16 @@ import Domain
 import Encoding
 import Foundation
 
-/// Asks a siteverify-style endpoint whether a captcha was solved: a form with `secret` and `response`, answered by JSON
-/// with `success`.
+/// Verifies a captcha with a siteverify endpoint: a form with `secret` and `response`, answered by JSON with
+/// `success`.
 package struct SiteVerify: Sendable {
     private let http: BoundedHTTPClient
     private let secret: @Sendable (_ path: String) throws -> String
 
-    /// From the question to the last byte of the answer, seconds.
+    /// From the request to the last byte of the response, seconds.
     private static let timeout: TimeInterval = 5
 
-    /// Why there is no verdict, for the log.
+    /// Why there is no result, for the log.
     private enum Failure: Error, CustomStringConvertible {
         case noEndpoint
         case emptySecret
@@ -32,8 +32,8 @@ package struct SiteVerify: Sendable {
     }
 
     /// - Parameters:
-    ///   - http: a client made with `AsyncHTTPClient/HTTPClient/Configuration/delivery(_:)`. It follows no redirect: the
-    ///     secret goes to the endpoint that the policy names and nowhere else.
+    ///   - http: a client made with `AsyncHTTPClient/HTTPClient/Configuration/delivery(_:)`. It follows no redirect, so
+    ///     the secret is sent only to the policy's endpoint.
     ///   - secret: reads a secret file by its path.
     package init(http: HTTPClient, secret: @escaping @Sendable (_ path: String) throws -> String) {
         self.http = BoundedHTTPClient(http: http, timeout: Self.timeout)
@@ -42,7 +42,7 @@ package struct SiteVerify: Sendable {
 
     /// Whether the endpoint accepts a captcha's response.
     ///
-    /// - Throws: `Refusal` `unavailable` if the endpoint cannot be asked: nobody is certified unasked.
+    /// - Throws: `Refusal` `unavailable` if the endpoint gives no answer: nobody is certified without one.
     package func accepts(_ response: String, by rules: CertificationPolicy) async throws(Refusal) -> Bool {
         do {
             return try await ask(response, rules)
@@ -55,7 +55,7 @@ package struct SiteVerify: Sendable {
 
     private func ask(_ response: String, _ rules: CertificationPolicy) async throws -> Bool {
         guard let url = ServiceURL(rules.captchaURL) else { throw Failure.noEndpoint }
-        // Read again each time: the operator may have put another there.
+        // Read each time, because the operator may have replaced it.
         let secret = try secret(rules.captchaSecretFile).trimmingCharacters(in: .whitespacesAndNewlines)
         guard !secret.isEmpty else { throw Failure.emptySecret }
         let form = PercentEncoding.form([("secret", secret), ("response", response)])

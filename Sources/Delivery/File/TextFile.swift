@@ -4,7 +4,7 @@ import Foundation
 import PhoneNumbers
 
 extension SenderKind {
-    /// It has no settings: the file is named beside the store.
+    /// Has no settings: the path is next to the store.
     static let file = SenderKind(
         name: "file", keys: [], check: { _ throws(DeliveryError) in },
         make: { _, parts in
@@ -19,7 +19,7 @@ package struct TextFile: Sender {
     private let path: String
     private let now: @Sendable () -> Date
 
-    /// Appends to a file, which is made with the first message.
+    /// Appends to a file, which is created with the first message.
     package init(path: String, now: @escaping @Sendable () -> Date) {
         self.path = path
         self.now = now
@@ -37,10 +37,10 @@ package struct TextFile: Sender {
         return append(line.jsonText + "\n")
     }
 
-    /// One write at the end of the file: lines of several processes do not mix. A symbolic link is not followed, and a
-    /// file that others may read is shut to them before it gets a code.
+    /// Appends with one write, so that lines of several processes do not mix. It does not follow a symbolic link. If
+    /// others may read the file, it removes their permission before it writes a code.
     private func append(_ line: String) -> DeliveryOutcome {
-        // Nothing else than a file is made private: not /dev/null.
+        // Only regular files are made private: not /dev/null.
         let type = try? FileManager.default.attributesOfItem(atPath: path)[.type] as? FileAttributeType
         guard type == nil || type == .typeRegular else { return .unavailable(reason: "it is no regular file") }
         let descriptor = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o600)

@@ -7,20 +7,20 @@ import NIOHTTP1
 import NIOPosix
 import NIOSSL
 
-/// One question to a carrier's service, and its answer within limits of time and size.
+/// One request to a carrier's service, with limits of time and size for the response.
 struct BoundedHTTPClient: Sendable {
     /// Made with `AsyncHTTPClient/HTTPClient/Configuration/delivery(_:)`.
     let http: HTTPClient
-    /// From the connection to the last byte of the answer, seconds.
+    /// From the start of the connection to the last byte of the response, seconds.
     let timeout: TimeInterval
 
-    /// Longer answers are not read, bytes.
+    /// Longer responses are not read, bytes.
     static let maximumAnswer = 65_536
 
     enum Answer: Sendable, Equatable {
-        /// An answer; its body is `nil` if it was longer than is read.
+        /// A response; its body is `nil` if it exceeded the limit.
         case answered(status: UInt, body: [UInt8]?)
-        /// No answer. The reason says what is known of it, and names nobody.
+        /// No response. The reason says what is known, without personal data.
         case failed(reason: String)
     }
 
@@ -35,7 +35,7 @@ struct BoundedHTTPClient: Sendable {
         return await withTaskGroup(of: Answer.self) { group in
             group.addTask { await ask(question) }
             group.addTask {
-                // The client's own deadline ends with the head of an answer; a body may drip for ever.
+                // The client's own deadline ends with the head of a response; a body may arrive arbitrarily slowly.
                 try? await Task.sleep(for: .seconds(timeout))
                 return .failed(reason: Task.isCancelled ? "cancelled" : Self.late)
             }
@@ -82,8 +82,8 @@ struct BoundedHTTPClient: Sendable {
 }
 
 extension HTTPClient.Configuration {
-    /// How the service speaks to carriers' services: TLS 1.2 at the least, verified by the system's roots; no redirect is
-    /// followed, since a message and its credentials go where the policy says and nowhere else; no attempt is repeated.
+    /// How the service connects to carriers' services: TLS 1.2 or newer, verified by the system's roots. No redirect
+    /// is followed, so a message and its credentials go only where the policy says. No attempt is repeated.
     package static func delivery(_ policy: DeliveryPolicy) -> HTTPClient.Configuration {
         var tls = TLSConfiguration.makeClientConfiguration()
         tls.minimumTLSVersion = .tlsv12

@@ -2,11 +2,11 @@ import AsyncHTTPClient
 import Encoding
 import NIOCore
 
-/// The address at the other end of a connection is not one that the service may connect to.
+/// The service may not connect to the address of this peer.
 struct ForeignPeer: Error {}
 
 extension HTTPClient.Configuration {
-    /// Looks at the other end of each connection before a request goes over it.
+    /// Checks the peer of each connection before a request is sent over it.
     mutating func requirePeer(_ permits: @escaping @Sendable (IPAddress) -> Bool) {
         let verify: @Sendable (any Channel) -> EventLoopFuture<Void> = { channel in
             if let peer = channel.remoteAddress?.ipAddress.flatMap({ IPAddress($0) }), permits(peer) {

@@ -3,26 +3,26 @@ import Foundation
 import NIOCore
 import NIOPosix
 
-/// Asks the system's resolver for the addresses of a host.
+/// Resolves host names with the system's resolver.
 enum HostAddresses {
-    /// The resolver's threads, apart from those of other work: a name server that never answers holds one for long.
+    /// Own threads for the resolver: a name server that never answers blocks one for long.
     private static let resolvers: NIOThreadPool = {
         let pool = NIOThreadPool(numberOfThreads: 4)
         pool.start()
         return pool
     }()
 
-    /// Every address of a host; none if it has none, or if the resolver is too slow.
+    /// Every address of a host; empty if it has none, or if the resolver is too slow.
     static func resolve(_ host: String, within seconds: Double) async -> [IPAddress] {
         let loop = MultiThreadedEventLoopGroup.singleton.next()
         let promise = loop.makePromise(of: [IPAddress].self)
-        // The first to answer wins: neither can be cancelled by the other.
+        // Whichever finishes first wins: neither can cancel the other.
         loop.scheduleTask(in: .milliseconds(Int64(seconds * 1000))) { promise.succeed([]) }
         resolvers.runIfActive(eventLoop: loop) { resolve(host) }.whenComplete { promise.succeed((try? $0.get()) ?? []) }
         return (try? await promise.futureResult.get()) ?? []
     }
 
-    /// Every address of a host; none if it has none. Takes as long as the resolver does.
+    /// Every address of a host; empty if it has none. Blocks as long as the resolver does.
     static func resolve(_ host: String) -> [IPAddress] {
         var hints = addrinfo()
         hints.ai_family = AF_UNSPEC

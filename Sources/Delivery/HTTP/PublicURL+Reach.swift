@@ -1,17 +1,17 @@
 import Encoding
 
 extension PublicURL {
-    /// What the resolver says of the host now.
+    /// The result of resolving the host now.
     enum Reach: Sendable, Equatable {
-        /// The service may connect to every address; this is the one to connect to.
+        /// The service may connect to every address; this is one of them.
         case reachable(IPAddress)
-        /// No address is known now.
+        /// The host has no known address now.
         case unknown
-        /// At least one address is of this machine or of a private network.
+        /// At least one address is not permitted: of this machine or of a private network.
         case forbidden
     }
 
-    /// - Parameter permits: which addresses the service may connect to.
+    /// - Parameter permits: whether the service may connect to an address.
     func reach(within seconds: Double, permits: (IPAddress) -> Bool) async -> Reach {
         let addresses: [IPAddress]
         if let literal = web.literal {
@@ -23,8 +23,8 @@ extension PublicURL {
         return addresses.allSatisfy(permits) ? .reachable(first) : .forbidden
     }
 
-    /// Whether the host has an address that is not public. A host without an address is not refused: its addresses are
-    /// checked again at every request.
+    /// Whether the host has a private address. A host without an address is not refused: its addresses are checked
+    /// again at every request.
     package func isPrivate() async -> Bool {
         await reach(within: 5) { permits($0) } == .forbidden
     }

@@ -3,10 +3,10 @@ import Domain
 import Encoding
 import Foundation
 
-/// Asks a service of the operator's whether a card's issuer knows the card so: a hook for verification services such as
-/// AAMVA's DLDV, which answer by match indicators and never by data.
+/// Queries an operator's service whether a card's issuer confirms the card's data. It is a hook for verification
+/// services such as AAMVA's DLDV, which answer by match indicators and never by data.
 ///
-/// The question is `POST {"type":"card.check","timestamp","data":{…}}`, signed as Standard Webhooks says; the answer is
+/// The request is `POST {"type":"card.check","timestamp","data":{…}}`, signed by Standard Webhooks. The response is
 /// `200 {"matches":{"document_number":true,…}}` with one boolean for each member that the issuer compared.
 package struct IssuerCheck: Sendable {
     private let url: ServiceURL
@@ -14,15 +14,15 @@ package struct IssuerCheck: Sendable {
     private let http: BoundedHTTPClient
     private let now: @Sendable () -> Date
 
-    /// What has to match before a card is confirmed; what else is answered may only contradict.
+    /// The members that must match before a card is confirmed; any other member can only contradict.
     private static let needed = ["document_number", "full_name", "date_of_birth", "expires_on"]
 
     /// The hook that the policy names; `nil` if it names none.
     ///
     /// - Parameters:
-    ///   - secret: reads a file of `Keys/` by its name.
+    ///   - secret: reads a file in `Keys/` by its name.
     ///   - http: a client made with `AsyncHTTPClient/HTTPClient/Configuration/delivery(_:)`, which outlives the hook.
-    ///   - now: the time of signatures.
+    ///   - now: the clock for signatures.
     /// - Throws: ``DeliveryError``, or what `secret` throws.
     package init?(
         _ policy: CardPolicy, secret: (_ file: String) throws -> String, http: HTTPClient,
@@ -38,7 +38,7 @@ package struct IssuerCheck: Sendable {
         self.now = now
     }
 
-    /// Asks. Whatever is no answer, or leaves out what is needed, is `IssuerConfirmation/unanswered`.
+    /// Sends the query. An invalid response, or one without a needed member, is `IssuerConfirmation/unanswered`.
     package func callAsFunction(_ facts: CardFacts) async -> IssuerConfirmation {
         let time = now()
         let body = Array(Self.question(facts, at: time).jsonText.utf8)

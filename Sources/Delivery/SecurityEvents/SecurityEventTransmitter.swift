@@ -3,27 +3,28 @@ import Domain
 import Encoding
 import Foundation
 
-/// Hands Security Event Tokens to providers' receivers (push delivery, RFC 8935).
+/// Sends Security Event Tokens to providers' receivers (push delivery, RFC 8935).
 ///
-/// The receiver's URL comes from outside, so the service is not asked to speak to itself or its neighbours: every address
-/// of the host must be a public one, the connection goes to the address that was checked, whatever the name says later,
-/// and before anything is asked the other end is looked at again.
+/// A provider chooses the receiver's URL, so it must not lead to this service or its network. Every address of the
+/// host must be public, and the connection goes to a checked address even if the name resolves to another later. The
+/// peer's address is checked again before the request is sent.
 package struct SecurityEventTransmitter: Sendable {
     private let configuration: HTTPClient.Configuration
     private let timeout: TimeInterval
     private let allowsLoopback: Bool
     private let permits: @Sendable (IPAddress) -> Bool
 
-    /// Sends by these rules.
+    /// Sends by these policies.
     ///
-    /// - Parameter allowingLoopback: speaks to this machine, too: the switch for development and tests.
+    /// - Parameter allowingLoopback: also permits this machine, for development and tests.
     package init(_ delivery: DeliveryPolicy, _ webhooks: WebhookPolicy, allowingLoopback: Bool) {
         self.init(delivery, webhooks, allowingLoopback: allowingLoopback) {
             PublicURL.permits($0, allowingLoopback: allowingLoopback)
         }
     }
 
-    /// - Parameter permits: which addresses are spoken to; asked of each before the connection, and of the peer after it.
+    /// - Parameter permits: whether an address is permitted. Called for each address before the connection, and for
+    ///   the peer after it.
     init(
         _ delivery: DeliveryPolicy, _ webhooks: WebhookPolicy, allowingLoopback: Bool,
         permits: @escaping @Sendable (IPAddress) -> Bool
@@ -36,7 +37,7 @@ package struct SecurityEventTransmitter: Sendable {
         self.permits = permits
     }
 
-    /// Makes one attempt: 2xx is taken, 400 is refused for good (RFC 8935 §2.4), everything else is tried again.
+    /// Makes one attempt: 2xx accepts the token, 400 refuses it for good (RFC 8935 §2.4), everything else is retried.
     package func send(_ token: String, to text: String) async -> DeliveryOutcome {
         guard let url = PublicURL(text, allowingLoopback: allowsLoopback) else {
             return .refused(reason: "the webhook is no https URL of a public host")

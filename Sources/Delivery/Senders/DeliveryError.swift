@@ -1,19 +1,19 @@
-/// Why no sender can be made of what the operator configured. What becomes of a message is a ``DeliveryOutcome``.
+/// Why no sender can be made from the operator's configuration. The result of a message is a ``DeliveryOutcome``.
 package enum DeliveryError: Error, Sendable, Equatable {
-    /// A value of `Policies/delivery.yaml` cannot be used: its name there, and what is expected.
+    /// A value in `Policies/delivery.yaml` is invalid: its name, and what is expected.
     case policy(String, expected: String)
-    /// A key of an entry in `senders:` cannot be used.
+    /// A key of an entry in `senders:` is invalid.
     case sender(kind: String, key: String, expected: String)
-    /// A secret cannot be read from where the policy says that it is: the place, and what is expected. Never the secret.
+    /// A secret cannot be read from the configured place: the place, and what is expected. Never the secret.
     case secret(String, expected: String)
-    /// The text with the code cannot be sent in one part: what is in the way.
+    /// The text with the code cannot be sent in one part, with the reason.
     case text(String)
     /// The `file` sender is for development, on loopback only.
     case fileOffLoopback
 }
 
 extension DeliveryError: CustomStringConvertible {
-    /// One sentence for the operator; no secret in it.
+    /// One sentence for the operator, without secrets.
     package var description: String {
         switch self {
         case .policy(let key, let expected): "delivery.yaml: \(key): \(expected) is expected."

@@ -2,14 +2,15 @@ import Foundation
 
 /// Senders in the order in which they are tried.
 ///
-/// The next one is asked only after `.unavailable`; a refusal is about the message, and a dead endpoint about the
-/// device, whoever carries it. A sender that did not answer in time may have accepted all the same, and there is no
-/// asking it: the next one is tried nevertheless, because a person who waits needs one text, and a second one brings the
-/// same code (codes are derived from the verification, not drawn for each text). So a text comes at least once if any
+/// The next sender is tried only after `.unavailable`. A refusal concerns the message, and a deleted endpoint the
+/// device, whichever sender is used. A sender that timed out may still have accepted the message, and cannot be
+/// queried. The next one is tried nevertheless, because the user who waits needs one text. A second text has the same
+/// code, because codes are derived from the verification. So a text arrives at least once if any sender works. It
+/// arrives more than once only after a time-out or a broken connection. Attempts are not repeated here.
 /// sender works, and more than once only after a time-out or a broken connection. Attempts are not repeated here.
 package struct Failover: Sender {
     package let name = "failover"
-    /// In order; each carries what it can.
+    /// In order; each sends the kinds of message that it supports.
     package let senders: [any Sender]
 
     /// Tries senders in this order.
@@ -17,12 +18,12 @@ package struct Failover: Sender {
         self.senders = senders
     }
 
-    /// What any of them carries.
+    /// Whether any of them supports the message.
     package func carries(_ message: Message) -> Bool {
         senders.contains { $0.carries(message) }
     }
 
-    /// Reference and reasons start with the name of the sender that they are from: `sns:…`.
+    /// Reference and reasons start with the name of the sender: `sns:…`.
     package func send(_ message: Message, id: UUID) async -> DeliveryOutcome {
         var reasons: [String] = []
         for sender in senders where sender.carries(message) {
@@ -32,7 +33,7 @@ package struct Failover: Sender {
             case .endpointGone: return .endpointGone
             case .unavailable(let reason): reasons.append("\(sender.name): \(reason)")
             }
-            // Whoever asked has gone; what is left is for the next attempt.
+            // The caller has cancelled; the remaining senders are for the next attempt.
             if Task.isCancelled { break }
         }
         return reasons.isEmpty

@@ -8,13 +8,13 @@ package struct SenderFactory: Sendable {
 
     /// - Parameters:
     ///   - policy: `Policies/delivery.yaml`.
-    ///   - secret: reads a file of `Keys/` by its name. Whatever it throws comes through at the start. The file of Amazon's
-    ///     credentials is read again before each attempt, since temporary ones are replaced; the others are read once.
+    ///   - secret: reads a file in `Keys/` by its name; its errors are thrown at the start. The file of Amazon's
+    ///     credentials is read before each attempt, because temporary ones are replaced. The others are read once.
     ///   - environment: the process's variables, for Amazon's credentials if no file is named.
     ///   - texts: the path that the `file` sender appends to.
-    ///   - isLoopbackOnly: whether nothing but this machine reaches any listener; the `file` sender wants it so.
+    ///   - isLoopbackOnly: whether every listener is on loopback, which the `file` sender requires.
     ///   - http: a client made with `AsyncHTTPClient/HTTPClient/Configuration/delivery(_:)`, which outlives the senders.
-    ///   - now: the time of signatures and of lines.
+    ///   - now: the clock for signatures and lines.
     package init(
         _ policy: DeliveryPolicy, secret: @escaping @Sendable (_ file: String) throws -> String,
         environment: [String: String], texts: String, isLoopbackOnly: Bool, http: HTTPClient,

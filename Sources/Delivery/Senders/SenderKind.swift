@@ -2,20 +2,20 @@ import Domain
 import Encoding
 import Foundation
 
-/// A kind of sender: the keys that its entries in `senders:` have, and how one is made of them. Each lies in a folder of
-/// its own, with the type of its settings.
+/// A kind of sender: the keys of its entries in `senders:`, and how a sender is made of them. Each kind has a folder
+/// of its own, with the type of its settings.
 package struct SenderKind: Sendable {
     /// The value of `kind:`.
     package let name: String
     package let keys: [SenderKey]
-    /// Reads the settings of an entry.
+    /// Validates the settings of an entry.
     let check: @Sendable (SenderEntry) throws(DeliveryError) -> Void
     /// Makes the sender of an entry.
     let make: @Sendable (SenderEntry, SenderParts) throws -> any Sender
 
     package static let all: [SenderKind] = [.sns, .twilio, .webhook, .file]
 
-    /// What is wrong with the values of an entry: the key, and what is expected; `nil` if nothing is.
+    /// What is wrong with the values of an entry: the key, and what is expected; `nil` if they are valid.
     package func defect(in entry: SenderEntry) -> (key: String, expected: String)? {
         do throws(DeliveryError) {
             try check(entry)
@@ -30,13 +30,13 @@ package struct SenderKind: Sendable {
 /// A key that an entry of `senders:` may have.
 package struct SenderKey: Sendable {
     package let name: String
-    /// What holds if the key is not set.
+    /// The default value.
     package let standard: String
-    /// What may be its value, for a sentence.
+    /// The accepted values, for a sentence.
     package let expected: String
     let accepts: @Sendable (String) -> Bool
 
-    /// A text of letters, digits and the few signs that names, numbers and SIDs have; it may be empty.
+    /// A text of letters, digits and the few punctuation marks of names, numbers and SIDs; it may be empty.
     static func word(_ name: String, standard: String = "", _ expected: String, upTo count: Int) -> SenderKey {
         SenderKey(name: name, standard: standard, expected: expected) { text in
             text.utf8.count <= count
@@ -61,7 +61,7 @@ package struct SenderKey: Sendable {
 }
 
 extension SenderEntry {
-    /// The value of a key, or what holds without one.
+    /// The value of a key, or its default.
     ///
     /// - Throws: ``DeliveryError/sender(kind:key:expected:)``.
     func text(_ key: SenderKey) throws(DeliveryError) -> String {
@@ -70,7 +70,7 @@ extension SenderEntry {
         return text
     }
 
-    /// The value of a key that must be set.
+    /// The value of a required key.
     func required(_ key: SenderKey) throws(DeliveryError) -> String {
         let text = try text(key)
         guard !text.isEmpty else { throw .sender(kind: kind, key: key.name, expected: key.expected) }
@@ -85,15 +85,15 @@ extension SenderEntry {
     }
 }
 
-/// What senders are made of besides their settings.
+/// The other inputs of a sender, besides its settings.
 struct SenderParts: Sendable {
-    /// Reads a file of `Keys/` by its name.
+    /// Reads a file in `Keys/` by its name.
     let secret: @Sendable (_ file: String) throws -> String
-    /// The process's variables.
+    /// The process's environment variables.
     let environment: [String: String]
     /// The path that the `file` sender appends to.
     let texts: String
-    /// Whether nothing but this machine reaches any listener.
+    /// Whether every listener is on loopback.
     let isLoopbackOnly: Bool
     let http: BoundedHTTPClient
     let now: @Sendable () -> Date

@@ -1,5 +1,5 @@
-/// The alphabet of texts (3GPP TS 23.038 §6.2.1): what is written in it takes 7 bits a character; one character outside
-/// makes the whole text UCS-2, at 16 bits each.
+/// The alphabet of SMS texts (3GPP TS 23.038 §6.2.1), with 7 bits a character. One character outside it makes the
+/// whole text UCS-2, with 16 bits each.
 enum SevenBitAlphabet {
     /// §6.2.1, in the order of the table without its escape (0x1B).
     private static let characters = Set(
@@ -10,7 +10,7 @@ enum SevenBitAlphabet {
     /// §6.2.1.1: two septets each.
     private static let extended = Set("\u{0C}^{}\\[~]|€".unicodeScalars)
 
-    /// How many septets a text takes; `nil` if the alphabet lacks one of its characters.
+    /// The number of septets of a text; `nil` if the alphabet lacks one of its characters.
     static func septets(_ text: String) -> Int? {
         var count = 0
         for character in text.unicodeScalars {

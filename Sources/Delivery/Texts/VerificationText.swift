@@ -1,34 +1,34 @@
 import Domain
 
-/// The text that brings a code: a sentence, Android's app hash if there is one, and the line by which a browser or an
-/// app fills the code in for the one host that it is meant for (WICG, "Origin-bound one-time codes delivered via SMS"):
+/// The text with a code: a sentence, Android's app hash if there is one, and a line for autofill. Browsers and apps
+/// fill in the code only for the host in that line (WICG, "Origin-bound one-time codes delivered via SMS"):
 ///
 ///     Your code is 123456. Do not share it.
 ///
 ///     FA+9qCX9VSu
 ///     @auth.example #123456
 ///
-/// Every code of the right length fits, which is proved when it is made.
+/// The initializer verifies that every code of the right length fits.
 package struct VerificationText: Sendable, Equatable {
     private let start: String
     private let middle: String
     private let digits: Int
 
-    /// The longest text: SMS Retriever's limit ("Perform SMS verification on a server", 140 bytes), and below what one
-    /// part of a text holds (3GPP TS 23.040 §9.2.3.24: 140 octets, 160 septets). It is kept in bytes of UTF-8 and in
-    /// septets, so that it holds however one counts.
+    /// The longest text. SMS Retriever's limit is 140 bytes ("Perform SMS verification on a server"). One part of a
+    /// text has 140 octets or 160 septets (3GPP TS 23.040 §9.2.3.24). The limit applies to bytes of UTF-8 and to
+    /// septets alike.
     package static let maximumSize = 140
 
-    /// Where the code goes in the operator's sentence.
+    /// The placeholder of the code in the operator's sentence.
     package static let mark = "{code}"
 
-    /// Puts a text together.
+    /// Composes a text.
     ///
     /// - Parameters:
     ///   - sentence: one line with ``mark`` once.
-    ///   - host: whose code it is; the last line names it.
-    ///   - digits: how long codes are.
-    ///   - retrieverHash: the 11 characters by which Android finds the app that the text is for; `nil` for none.
+    ///   - host: the host that the code is for; the last line names it.
+    ///   - digits: the length of codes.
+    ///   - retrieverHash: the 11-character hash by which Android finds the app; `nil` for none.
     /// - Throws: ``DeliveryError`` `text` or `policy`.
     package init(sentence: String, host: String, digits: Int, retrieverHash: String?) throws(DeliveryError) {
         let parts = sentence.ranges(of: Self.mark)
@@ -55,8 +55,8 @@ package struct VerificationText: Sendable, Equatable {
     ///
     /// - Parameters:
     ///   - realm: the host if the policy names none.
-    ///   - digits: how long codes are (`phones.yaml`).
-    /// - Throws: ``DeliveryError``, at the start: what cannot fit is never found out by a person who waits.
+    ///   - digits: the length of codes (`phones.yaml`).
+    /// - Throws: ``DeliveryError`` at the start, so that a text that cannot fit is found before a user waits for it.
     package init(_ policy: DeliveryPolicy, realm: String, digits: Int) throws(DeliveryError) {
         try self.init(
             sentence: policy.text, host: policy.textHost.isEmpty ? realm : policy.textHost, digits: digits,
@@ -65,7 +65,7 @@ package struct VerificationText: Sendable, Equatable {
 
     /// The text with a code.
     ///
-    /// - Returns: `nil` if the code has another length than announced or anything but ASCII digits.
+    /// - Returns: `nil` if the code has the wrong length or a character that is no ASCII digit.
     package func body(code: String) -> String? {
         guard code.utf8.count == digits, code.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
         return start + code + middle + code

@@ -29,7 +29,7 @@ package struct TwilioMessages: Sender {
         if case .text = message { true } else { false }
     }
 
-    /// Twilio has no place for the identifier: a text that is tried again may come twice, with the same code.
+    /// Twilio has no idempotency id: a text may arrive twice after a retry, with the same code.
     package func send(_ message: Message, id: UUID) async -> DeliveryOutcome {
         guard case .text(let number, let body) = message else {
             return .refused(reason: "Twilio's Messages are texts")
@@ -42,8 +42,8 @@ package struct TwilioMessages: Sender {
         return Self.outcome(of: await http.post(form, to: url.web, headers: headers))
     }
 
-    /// What an answer means: Twilio's code decides (Twilio, "Error and Warning Dictionary"), since its prose names the
-    /// number. A code that is not known to mean this message is one of the account, and another sender may do.
+    /// The outcome of an answer. Twilio's code decides (Twilio, "Error and Warning Dictionary"), because its prose
+    /// contains the number. An unknown code is taken for an error of the account, and another sender may succeed.
     static func outcome(of answer: BoundedHTTPClient.Answer) -> DeliveryOutcome {
         let (status, body): (UInt, [UInt8]?)
         switch answer {
@@ -59,7 +59,7 @@ package struct TwilioMessages: Sender {
             ? .refused(reason: "error \(code)") : .unavailable(reason: "error \(code)")
     }
 
-    /// 21211 and 21217 no such number, 21602 and 21617 no text or one too long, 21610 the person opted out, 21614 not a
+    /// 21211 and 21217 no such number, 21602 no text, 21617 text too long, 21610 the recipient opted out, 21614 not a
     /// mobile number, 21635 a landline.
     private static let refusals: Set<Int64> = [21211, 21217, 21602, 21610, 21614, 21617, 21635]
 

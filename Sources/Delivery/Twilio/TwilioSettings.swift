@@ -2,15 +2,15 @@ import Domain
 import Encoding
 import Foundation
 
-/// What an entry with `kind: twilio` says.
+/// The settings of an entry with `kind: twilio`.
 struct TwilioSettings: Sendable {
     /// `AC` and 32 hexadecimal digits.
     let account: String
-    /// An API key (`SK…`) whose secret it is; empty if the secret is the account's auth token.
+    /// The API key (`SK…`) of the secret; empty if the secret is the account's auth token.
     let apiKey: String
-    /// `From` with a number or sender id, or `MessagingServiceSid` with the service's.
+    /// `From` with a number or sender id, or `MessagingServiceSid` with the service's id.
     let origin: (name: String, value: String)
-    /// The file of `Keys/` with the auth token or the API key's secret.
+    /// The file in `Keys/` with the auth token or the API key's secret.
     let secretFile: String
     let endpoint: ServiceURL
 

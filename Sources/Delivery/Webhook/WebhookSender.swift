@@ -4,11 +4,11 @@ import Encoding
 import Foundation
 import PhoneNumbers
 
-/// Hands messages to a receiver of the operator's, signed as Standard Webhooks says (specification 1.0.0, "Signature
-/// scheme", symmetric: `v1`).
+/// Sends messages to the operator's own receiver, signed by Standard Webhooks 1.0.0 ("Signature scheme", symmetric:
+/// `v1`).
 ///
-/// The body is `{"type","timestamp","data"}`, with type `message.text` and data `{"to","text"}`, or type `message.push`
-/// and data `{"endpoint","payload"}`. The receiver answers 2xx once it has taken the message.
+/// The body is `{"type","timestamp","data"}`, with type `message.text` and data `{"to","text"}`, or type
+/// `message.push` and data `{"endpoint","payload"}`. The receiver answers 2xx after it has accepted the message.
 package struct WebhookSender: Sender {
     package let name = "webhook"
     private let url: ServiceURL
@@ -18,7 +18,7 @@ package struct WebhookSender: Sender {
 
     /// Sends to one receiver.
     ///
-    /// - Parameter keys: one, or while the receiver changes over to a new one, both.
+    /// - Parameter keys: one key, or two during the receiver's key rotation.
     init(url: ServiceURL, keys: [WebhookKey], http: BoundedHTTPClient, now: @escaping @Sendable () -> Date) {
         self.url = url
         self.keys = keys
@@ -45,7 +45,7 @@ package struct WebhookSender: Sender {
         return .object(["type": .string(type), "timestamp": .string(time.rfc3339), "data": data])
     }
 
-    /// What an answer means: 400 and 422 are said of the message, everything else of the receiver.
+    /// The outcome of an answer: 400 and 422 refuse the message, everything else is a failure of the receiver.
     static func outcome(of answer: BoundedHTTPClient.Answer, id: String) -> DeliveryOutcome {
         switch answer {
         case .failed(let reason): .unavailable(reason: reason)
@@ -60,7 +60,7 @@ package struct WebhookSender: Sender {
 package struct WebhookKey: Sendable {
     private let key: Secret<SymmetricKey>
 
-    /// Reads `whsec_` and the base64 of 24 to 64 bytes; `nil` for anything else.
+    /// Parses `whsec_` and the base64 of 24 to 64 bytes; `nil` for anything else.
     package init?(_ text: String) {
         let prefix = "whsec_"
         guard text.hasPrefix(prefix), text.utf8.count <= 256,
@@ -78,7 +78,7 @@ package struct WebhookKey: Sendable {
 }
 
 extension WebhookKey {
-    /// One key, or two while the receiver changes over: the lines of a file.
+    /// Parses the lines of a file: one key, or two during the receiver's key rotation.
     ///
     /// - Throws: ``DeliveryError/secret(_:expected:)``.
     static func list(_ text: String, file: String) throws(DeliveryError) -> [WebhookKey] {
@@ -95,7 +95,7 @@ extension WebhookKey {
 }
 
 extension [WebhookKey] {
-    /// The headers by which a receiver knows sender, time and body (Standard Webhooks 1.0.0, "Webhook headers").
+    /// The headers by which a receiver verifies sender, time and body (Standard Webhooks 1.0.0, "Webhook headers").
     func headers(id: UUID, at time: Date, body: [UInt8]) -> [(name: String, value: String)] {
         let id = WebhookKey.name(of: id)
         let timestamp = String(Int(time.timeIntervalSince1970.rounded(.down)))

@@ -1,10 +1,10 @@
 import Domain
 import Encoding
 
-/// What an entry with `kind: webhook` says.
+/// The settings of an entry with `kind: webhook`.
 struct WebhookSettings: Sendable {
     let url: ServiceURL
-    /// The file of `Keys/` with the secret that the webhook is signed with.
+    /// The file in `Keys/` with the secret that signs the webhook.
     let secretFile: String
 
     init(_ entry: SenderEntry) throws(DeliveryError) {
@@ -19,7 +19,7 @@ struct WebhookSettings: Sendable {
 }
 
 extension SenderKind {
-    /// A receiver of the operator's own, called as Standard Webhooks says.
+    /// The operator's own receiver, called by Standard Webhooks.
     static let webhook = SenderKind(
         name: "webhook", keys: WebhookSettings.keys,
         check: { entry throws(DeliveryError) in _ = try WebhookSettings(entry) },
