@@ -1,8 +1,8 @@
 import Domain
 
 extension AAMVAValues {
-    /// The holder's address, DAG to DAK; each part that is missing there is taken from the residence of the first edition,
-    /// DAL to DAP. The country apart.
+    /// The holder's address, DAG to DAK, without the country. Missing parts are taken from the first edition's
+    /// residence, DAL to DAP.
     mutating func address() -> PostalAddress {
         let isMailing = text(ElementID("DAG")) != nil
         let lines = [
@@ -16,8 +16,8 @@ extension AAMVAValues {
         return address
     }
 
-    /// The country as USA, CAN or MEX, or the letters that stand in its place; some cards write it as a word, or name the
-    /// issuer once more. `nil` for what names no country.
+    /// The country as USA, CAN or MEX, or as the card writes it. Some cards write it as a word, or repeat the
+    /// issuer's code. `nil` for anything that is no country.
     mutating func country(issuer: Issuer?) -> String? {
         guard let written = text(ElementID("DCG"))?.uppercased() else { return nil }
         let code: String? =

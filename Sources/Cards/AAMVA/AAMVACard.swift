@@ -1,33 +1,34 @@
 import Domain
 
-/// A North American driving licence or identity card, read from the text of its PDF417 barcode (AAMVA card design
+/// A North American driving licence or identity card, parsed from the text of its PDF417 barcode (AAMVA card design
 /// standard, editions of 2000 to 2025).
 ///
-/// Reading checks nothing: a value that is missing is missing, and what departs from the standard is in ``conformance``.
+/// Parsing checks nothing: missing values stay missing, and departures from the standard are listed in
+/// ``conformance``.
 package struct AAMVACard: Sendable, Equatable, Confidential {
     /// The header as written.
     package let header: AAMVAHeader
-    /// The edition by which the card was read: the header's, or a guess if the header has none that is known.
+    /// The edition by which the card was parsed: the header's, or a guess if the header's is missing or unknown.
     package let version: AAMVAVersion
     package let identityCard: IdentityCard
-    /// Where the text departs from the standard.
+    /// The text's departures from the standard.
     package let conformance: AAMVAConformance
-    /// The elements without which a card is not valid and that it lacks, in the standard's three letters: number, birthday,
-    /// expiry, and those of the name if there is none at all.
+    /// The missing elements without which a card is invalid, by the standard's three letters: number, birthday,
+    /// expiry. Those of the name are listed if there is no name at all.
     package let missingElements: [String]
 
-    /// A text of more bytes is no card's: a PDF417 symbol holds 1,850 characters.
+    /// The longest accepted text, bytes: a PDF417 symbol has 1,850 characters.
     package static let maximumLength = 8192
 
-    /// Reads a barcode's text.
+    /// Parses a barcode's text.
     ///
-    /// - Throws: `Refusal` `malformed_request` if it is no AAMVA text at all: too long, without a header, without
+    /// - Throws: `Refusal` `malformed_request` if it is no AAMVA text at all: too long, without a header, or without
     ///   a data element.
     package static func read(_ text: String) throws(Refusal) -> AAMVACard {
         try read(Array(text.utf8))
     }
 
-    /// Reads a barcode's bytes: ASCII, ISO/IEC 8859-1 or UTF-8.
+    /// Parses a barcode's bytes: ASCII, ISO/IEC 8859-1 or UTF-8.
     ///
     /// - Throws: as ``read(_:)-(String)``.
     package static func read(_ bytes: [UInt8]) throws(Refusal) -> AAMVACard {

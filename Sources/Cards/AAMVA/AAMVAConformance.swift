@@ -1,19 +1,19 @@
-/// Where the text of a card departs from the AAMVA standard. Cards on the road do so more often than not, hence a
-/// departure is named and read past, and rejects nothing by itself.
+/// How the text of a card departs from the AAMVA standard. Most genuine cards do, so a departure is reported, and
+/// rejects nothing by itself.
 package struct AAMVAConformance: Sendable, Equatable {
-    /// The departures in the order in which they were found, each kind once for an element.
+    /// The departures in the order of discovery, each kind once for an element.
     package private(set) var departures: [Departure] = []
 
     /// One departure; it names elements, never values.
     package struct Departure: Sendable, Hashable {
         package let kind: Kind
-        /// The data element or subfile that differs; `nil` if it is the text as a whole.
+        /// The data element or subfile; `nil` for the text as a whole.
         package let element: String?
     }
 
     package var isConformant: Bool { departures.isEmpty }
 
-    /// The kinds that were found, each once.
+    /// The kinds of departure, each once.
     package var kinds: Set<Kind> { Set(departures.map(\.kind)) }
 
     mutating func note(_ kind: Kind, _ element: String? = nil) {
@@ -21,7 +21,7 @@ package struct AAMVAConformance: Sendable, Equatable {
         if !departures.contains(departure) { departures.append(departure) }
     }
 
-    /// The ways in which cards depart.
+    /// The kinds of departure.
     package enum Kind: String, Sendable, CaseIterable {
         case byteOrderMark = "byte_order_mark"
         case complianceIndicator = "compliance_indicator"

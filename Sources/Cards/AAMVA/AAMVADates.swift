@@ -1,8 +1,9 @@
 import Domain
 
-/// Dates as AAMVA cards write them: MMDDCCYY in the US from the second edition on, CCYYMMDD in Canada and in the first.
+/// Dates on AAMVA cards: MMDDCCYY in the US from the second edition on, CCYYMMDD in Canada and in the first edition.
 ///
-/// No eight digits can be read both ways: a century is 19, 20, 21 or 99 (for what never expires), and no month is.
+/// No eight digits can be parsed both ways. A century is 19, 20, 21 or 99 (for cards that never expire), and no month
+/// is.
 struct AAMVADate {
     /// The orders of a date's parts.
     enum Order: Sendable {
@@ -10,14 +11,14 @@ struct AAMVADate {
         case yearMonthDay
     }
 
-    /// The day that was read; `nil` if the value is no date.
+    /// The parsed day; `nil` if the value is no date.
     private(set) var day: CalendarDate?
-    /// The order in which it is written.
+    /// The order of its parts.
     private(set) var order: Order?
-    /// Whether it is written as eight digits.
+    /// Whether it has eight digits.
     private(set) var isEightDigits = true
 
-    /// Reads a value: eight digits, fewer if zeros are missing, or three numbers with one of `/-. ` between.
+    /// Parses a value: eight digits, fewer if zeros are missing, or three numbers with one of `/-. ` between.
     init(_ value: ArraySlice<UInt8>) {
         guard value.count <= 12 else { return }
         var groups: [(number: Int, width: Int)] = [(0, 0)]
@@ -40,8 +41,8 @@ struct AAMVADate {
         }
     }
 
-    /// One run of digits. Seven are a number whose leading zero was dropped, or else a month or day of one digit; six
-    /// are a month and a day of one digit each.
+    /// One run of digits. Seven digits are a date without its leading zero, or else with a month or day of one digit.
+    /// Six are a date with a month and a day of one digit each.
     private mutating func readRun(_ run: Int, width: Int) {
         switch width {
         case 8:
@@ -59,7 +60,7 @@ struct AAMVADate {
         }
     }
 
-    /// Keeps the first reading that is a day.
+    /// Keeps the first interpretation that is a valid day.
     private mutating func take(_ year: Int, _ month: Int, _ day: Int, _ order: Order) {
         guard self.day == nil, (1900...2199).contains(year) || year == 9999 else { return }
         self.day = CalendarDate(year: year, month: month, day: day)

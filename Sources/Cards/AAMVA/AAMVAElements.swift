@@ -1,17 +1,17 @@
 import Domain
 
-/// The data elements of an AAMVA card, found by scanning: `id + value`, each ended by a separator. Offsets and lengths
-/// of the header play no part, since too few cards state them rightly.
+/// The data elements of an AAMVA card, found by scanning: `id + value`, each ended by a separator. Offsets and
+/// lengths in the header are ignored, because few cards have correct ones.
 struct AAMVAElements {
-    /// One element: its bytes stay where they are until someone asks for the text.
+    /// One element; its bytes are not copied until the text is read.
     struct Element {
         let id: ElementID
         let subfile: SubfileType
-        /// The value without blanks at its end.
+        /// The value without trailing blanks.
         let value: Range<Int>
     }
 
-    /// More elements than this are no card: the standard defines about a hundred.
+    /// A text with more elements is refused: the standard defines about a hundred.
     static let maximumCount = 256
 
     private let bytes: [UInt8]
@@ -19,12 +19,12 @@ struct AAMVAElements {
     /// All elements in the card's order.
     private(set) var all: [Element] = []
     private var subfile = SubfileType.drivingLicence
-    /// Whether the type of a subfile was seen, in the header or in the text.
+    /// Whether the type of a subfile has occurred, in the header or in the text.
     private var isInSubfile = false
-    /// Whether a carriage return, the end of a subfile, came before the text at hand.
+    /// Whether a carriage return, the end of a subfile, precedes the current position.
     private var isAfterReturn = false
 
-    /// Scans a text behind its header.
+    /// Scans a text after its header.
     ///
     /// - Throws: `Refusal` `malformed_request` for more than ``maximumCount`` elements.
     init(_ bytes: [UInt8], header: AAMVAHeader, noting conformance: inout AAMVAConformance) throws(Refusal) {
@@ -42,14 +42,14 @@ struct AAMVAElements {
         if !isInSubfile, !conformance.kinds.contains(.subfileType) { conformance.note(.subfileType) }
     }
 
-    /// Whether an element of this name is there.
+    /// Whether an element with this id is present.
     func contains(_ id: ElementID) -> Bool { all.contains { $0.id == id } }
 
-    /// The first element of this name.
+    /// The first element with this id.
     func first(_ id: ElementID) -> Element? { all.first { $0.id == id } }
 
-    /// Whether the text's line feeds are gone: of number, birthday and expiry at least two stand in the value of another
-    /// element. Such a text could be cut anywhere, so it is not read.
+    /// Whether the text has lost its line feeds: at least two of number, birthday and expiry occur inside the value
+    /// of another element. Such a text could be divided anywhere, so it is refused.
     var lacksSeparators: Bool {
         let lost = Self.unmistakable.filter { !contains($0) }
         guard lost.count >= 2 else { return false }
@@ -58,7 +58,7 @@ struct AAMVAElements {
 
     private static let unmistakable = ["DAQ", "DBB", "DBA"].map { ElementID($0) }
 
-    /// Whether an id with a digit or capital behind it stands in a value.
+    /// Whether an id followed by a digit or capital occurs in a value.
     private func holds(_ id: ElementID, in value: Range<Int>) -> Bool {
         guard value.count > 3 else { return false }
         return (value.lowerBound..<value.upperBound - 3).contains { position in
@@ -83,15 +83,15 @@ struct AAMVAElements {
         return position
     }
 
-    /// A tab or C1 control separates only if an element follows, and one came before: either may stand in a value, and
-    /// before an id it is noise.
+    /// A tab or C1 control separates only if an element precedes it and another follows. Otherwise it is part of a
+    /// value, or noise before an id.
     private func isElement(after separator: Int) -> Bool {
-        // A few bytes on: a text of controls alone must not be looked through from each of them.
+        // At most a few bytes further: a text of controls alone must not be searched to its end from each of them.
         let next = noise.trimmed(separator + 1..<min(separator + 9, bytes.count)).range.lowerBound
         return elementID(at: next, end: bytes.count) != nil
     }
 
-    /// A bar separates if an element or a subfile begins behind it, or nothing more comes.
+    /// A bar separates if an element or a subfile follows, or the text ends.
     private func isBoundary(after bar: Int) -> Bool {
         let next = bar + 1
         guard next < bytes.count, bytes[next] >= 0x20, bytes[next] != UInt8(ascii: "|") else { return true }
@@ -137,8 +137,9 @@ struct AAMVAElements {
         all.append(Element(id: id, subfile: subfile, value: value))
     }
 
-    /// Whether a text begins with the type of a subfile. No element of the standard begins with `DL`, `ID` or `EN`; a
-    /// jurisdiction's type is told from its elements, which begin with the same letters, by standing twice.
+    /// Whether a text begins with the type of a subfile. No element of the standard begins with `DL`, `ID` or `EN`. A
+    /// jurisdiction's elements begin with its type's letters, so its type is recognized because the letters occur
+    /// twice.
     private func beginningSubfile(at start: Int, end: Int) -> SubfileType? {
         guard end - start >= 2, let type = bytes.subfileType(at: start) else { return nil }
         if end - start == 2 { return type }

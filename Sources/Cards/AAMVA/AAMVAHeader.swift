@@ -3,20 +3,20 @@ import Domain
 /// The header of an AAMVA card's text: `@`, LF, RS, CR, `ANSI `, issuer number, version, jurisdiction version (from the
 /// second edition on), number of entries, and a designator for each subfile.
 package struct AAMVAHeader: Sendable, Equatable {
-    /// The issuer identification number (ISO/IEC 7812), six digits; `nil` if there are not so many.
+    /// The issuer identification number (ISO/IEC 7812), six digits; `nil` if there are fewer.
     package let issuerNumber: Int?
     /// The version as written; `nil` if it is missing.
     package let versionNumber: Int?
-    /// The issuer's own version; `nil` if it is missing, as it is in version 01.
+    /// The issuer's own version; `nil` if it is missing, as in version 01.
     package let jurisdictionVersion: Int?
     /// The number of subfiles as written; `nil` if it is missing.
     package let entryCount: Int?
-    /// What is said of each subfile, in order.
+    /// The designator of each subfile, in order.
     let designators: [Designator]
-    /// Where the first subfile begins as far as the header can tell.
+    /// Where the first subfile begins, as far as the header shows.
     let end: Int
 
-    /// What the header says of one subfile.
+    /// The header's entry for one subfile.
     struct Designator: Sendable, Equatable {
         let type: SubfileType
         /// Bytes from the `@` to the subfile's type.
@@ -25,15 +25,15 @@ package struct AAMVAHeader: Sendable, Equatable {
         let length: Int?
     }
 
-    /// How far into the text the file type is looked for.
+    /// The search for the file type ends at this position.
     private static let searchLimit = 64
-    /// Designators beyond this many are not read as such.
+    /// Further designators are ignored.
     private static let maximumDesignators = 16
 
-    /// Reads the header.
+    /// Parses the header.
     ///
-    /// - Parameter start: where the text begins, after a byte order mark.
-    /// - Returns: `nil` if no file type is found: then it is no AAMVA text.
+    /// - Parameter start: the start of the text, after a byte order mark.
+    /// - Returns: `nil` if there is no file type, so that the text is no AAMVA text.
     init?(_ bytes: [UInt8], start: Int, noting conformance: inout AAMVAConformance) {
         guard let fileType = Self.fileType(bytes, from: start) else { return nil }
         let indicator: [UInt8] = [0x40, 0x0A, 0x1E, 0x0D]
@@ -48,7 +48,8 @@ package struct AAMVAHeader: Sendable, Equatable {
         let edition = version.flatMap { AAMVAVersion($0) }
         if edition == nil { conformance.note(.versionNumber) }
 
-        // If four digits follow, there is a jurisdiction version; if only two do, what they are depends.
+        // If four digits follow, there is a jurisdiction version. If only two do, their meaning depends on the
+        // edition.
         let expectsJurisdictionVersion = edition?.hasJurisdictionVersion ?? true
         let rest = digits.count
         jurisdictionVersion = rest >= 4 || (expectsJurisdictionVersion && rest >= 2) ? digits.take(2) : nil
@@ -71,7 +72,7 @@ package struct AAMVAHeader: Sendable, Equatable {
             for word: StaticString in ["ANSI", "AAMVA", "AMVA"] where bytes.holds(word, at: position) {
                 var end = position + word.utf8CodeUnitCount
                 let afterWord = end
-                // A no-break space counts as the blank that it stands for; nobody else writes one there.
+                // A no-break space is accepted as a blank; it has no other use here.
                 while end < bytes.count, [0x20, 0xA0, 0xC2].contains(bytes[end]) { end += 1 }
                 let isStandard = bytes[position + 1] == UInt8(ascii: "N") && end == afterWord + 1
                 return (position, end, isStandard)
@@ -80,8 +81,8 @@ package struct AAMVAHeader: Sendable, Equatable {
         return nil
     }
 
-    /// A type with its eight digits, again and again. A type that another one follows lacks them; a type that an
-    /// element follows begins the first subfile.
+    /// Repeats of a type with its eight digits. A type followed by another type lacks them. A type followed by an
+    /// element begins the first subfile.
     private static func designators(
         _ bytes: [UInt8], from start: Int, noting conformance: inout AAMVAConformance
     ) -> ([Designator], end: Int) {
@@ -119,7 +120,7 @@ package struct AAMVAHeader: Sendable, Equatable {
         }
     }
 
-    /// A run of decimal digits, taken in pieces.
+    /// A run of decimal digits, consumed in pieces.
     private struct Digits {
         let bytes: [UInt8]
         private(set) var position: Int
@@ -133,7 +134,7 @@ package struct AAMVAHeader: Sendable, Equatable {
             count = end - position
         }
 
-        /// The next so many digits as a number; `nil`, and nothing is taken, if there are fewer.
+        /// Consumes the next `width` digits as a number; returns `nil` and consumes nothing if there are fewer.
         mutating func take(_ width: Int) -> Int? {
             guard count >= width else { return nil }
             let number = bytes[position..<position + width].reduce(0) { $0 * 10 + Int($1 - UInt8(ascii: "0")) }
@@ -150,14 +151,14 @@ package struct AAMVAHeader: Sendable, Equatable {
 }
 
 extension [UInt8] {
-    /// Whether a word stands at a position.
+    /// Whether a word is at a position.
     func holds(_ word: StaticString, at position: Int) -> Bool {
         guard position >= 0, position + word.utf8CodeUnitCount <= count else { return false }
         for index in 0..<word.utf8CodeUnitCount where self[position + index] != word.utf8Start[index] { return false }
         return true
     }
 
-    /// The subfile type at a position, if one stands there.
+    /// The subfile type at a position, if there is one.
     func subfileType(at position: Int) -> SubfileType? {
         guard position >= 0, position + 2 <= count else { return nil }
         let type = SubfileType(self[position], self[position + 1])

@@ -1,7 +1,7 @@
 import Domain
 
 extension AAMVAValues {
-    /// The holder's name from the elements of the card's version, or of another one if those are missing.
+    /// The holder's name from the elements of the card's version, or of another version if those are missing.
     mutating func name(version: AAMVAVersion) -> PersonName {
         var name = PersonName()
         switch version.nameForm {
@@ -27,7 +27,7 @@ extension AAMVAValues {
         return name
     }
 
-    /// The mandatory elements of a name that are missing or empty; NONE stands for a name that the holder does not have.
+    /// The mandatory elements of a name that are missing or empty. NONE means that the holder has no such name.
     func missingNames(version: AAMVAVersion) -> [String] {
         guard !isPresent(ElementID("DAA")) else { return [] }
         guard version.nameForm != .whole else { return isPresent(ElementID("DAB")) ? [] : ["DAA"] }
@@ -61,8 +61,8 @@ extension AAMVAValues {
         if name != before { conformance.note(.nameElements) }
     }
 
-    /// First name and further names in an element each. Several further names are separated by commas, as the standard has
-    /// it; if the first names are too, all but the first are further ones.
+    /// First name and further names in separate elements. The standard separates further names by commas. If the
+    /// first names have commas too, all but the first are further names.
     private mutating func takeApart(into name: inout PersonName) {
         let given = Self.parts(text(ElementID("DAC")))
         let middle = given.dropFirst() + Self.parts(text(ElementID("DAD")))
@@ -70,7 +70,7 @@ extension AAMVAValues {
         name.middle = middle.isEmpty ? name.middle : middle.joined(separator: " ")
     }
 
-    /// `FAMILY,FIRST,MIDDLE,SUFFIX`; if no comma stands, the name is in the order of speech.
+    /// `FAMILY,FIRST,MIDDLE,SUFFIX`; without a comma, the name is in spoken order.
     private mutating func take(whole: String, into name: inout PersonName) {
         let parts = whole.split(separator: ",", maxSplits: 3, omittingEmptySubsequences: false)
             .map(Self.withoutBlanksAround)
@@ -88,7 +88,8 @@ extension AAMVAValues {
         name.suffix = part(3)
     }
 
-    /// All given names in one element, separated by commas or blanks. Some issuers write further names beside it.
+    /// All given names in one element, separated by commas or blanks. Some issuers also write the further names
+    /// separately.
     private mutating func take(given: String, into name: inout PersonName) {
         let parts = given.split { $0 == "," || $0 == " " }.map(String.init)
         name.given = parts.first
@@ -108,7 +109,7 @@ extension AAMVAValues {
 }
 
 extension PersonName {
-    /// A name that is written as it is spoken: given, middle, family, and what tells generations apart.
+    /// A name in spoken order: given, middle, family, and generation suffix.
     init(spoken: String) {
         var words = spoken.split(separator: " ").map(String.init)
         var suffix: String?
@@ -118,6 +119,6 @@ extension PersonName {
         middle = between.isEmpty ? nil : between.joined(separator: " ")
     }
 
-    /// `V` is left out: it is the initial of a name as well.
+    /// `V` is omitted, because it is also an initial.
     private static let generations: Set<String> = ["JR", "SR", "II", "III", "IV", "2ND", "3RD", "4TH"]
 }

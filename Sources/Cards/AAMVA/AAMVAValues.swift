@@ -1,6 +1,6 @@
 import Domain
 
-/// Texts of an AAMVA card's elements, cleaned of what readers of barcodes and careless issuers add.
+/// Texts of an AAMVA card's elements, without the additions of barcode readers and careless issuers.
 struct AAMVAValues {
     private let bytes: [UInt8]
     private let elements: AAMVAElements
@@ -12,13 +12,13 @@ struct AAMVAValues {
         self.conformance = conformance
     }
 
-    /// Whether an element is there and not empty.
+    /// Whether an element is present and not empty.
     func isPresent(_ id: ElementID) -> Bool { elements.first(id).map { !$0.value.isEmpty } ?? false }
 
-    /// Whether an element is there, empty or not.
+    /// Whether an element is present, empty or not.
     func contains(_ id: ElementID) -> Bool { elements.contains(id) }
 
-    /// The value of the first of some elements that has one. What the standard writes for "nothing" has none.
+    /// The value of the first of some elements that has one. The standard's placeholders for "nothing" are no values.
     mutating func text(_ ids: ElementID...) -> String? {
         for id in ids {
             if let text = text(of: id) { return text }
@@ -26,13 +26,13 @@ struct AAMVAValues {
         return nil
     }
 
-    /// The bytes of an element, without commas at the end.
+    /// The bytes of an element, without trailing commas.
     mutating func value(of id: ElementID) -> ArraySlice<UInt8>? {
         guard let element = elements.first(id) else { return nil }
         var value = bytes[element.value]
         while let last = value.last, last == UInt8(ascii: ",") || last <= 0x20 { value.removeLast() }
         while let first = value.first, first <= 0x20 { value.removeFirst() }
-        // Version 01 separates names by commas, and one at the end stands for parts that a holder does not have.
+        // Version 01 separates names by commas. A trailing comma stands for parts that a holder does not have.
         if value.endIndex != element.value.upperBound, id != Self.wholeName {
             conformance.note(.trailingComma, id.text)
         }
@@ -52,7 +52,7 @@ struct AAMVAValues {
         return date.day
     }
 
-    /// The last day of validity. Nines alone, and NONE, say that the card does not expire.
+    /// The last day of validity. Only nines, or NONE, mean that the card does not expire.
     mutating func expiry(_ id: ElementID, expecting order: AAMVADate.Order) -> CalendarDate? {
         guard let value = value(of: id) else { return nil }
         let isNever = Self.isNone(value) || (value.count >= 6 && value.allSatisfy { $0 == UInt8(ascii: "9") })
@@ -80,7 +80,7 @@ struct AAMVAValues {
         return cleaned.isEmpty ? nil : cleaned
     }
 
-    /// A text without blanks around it and without characters that show nothing or change how others are shown.
+    /// A text without surrounding blanks, and without invisible characters or those that change how others are shown.
     static func printable(_ text: String) -> String {
         let printable = text.unicodeScalars.compactMap { scalar -> Unicode.Scalar? in
             switch scalar.properties.generalCategory {
@@ -92,14 +92,15 @@ struct AAMVAValues {
         return withoutBlanksAround(String(String.UnicodeScalarView(printable)))
     }
 
-    /// ISO/IEC 8859-1 as the standard has it; UTF-8, which some readers make of it, is told by its form.
+    /// ISO/IEC 8859-1 as the standard requires, or UTF-8, into which some readers convert it. The form of the bytes
+    /// decides.
     private static func decode(_ value: ArraySlice<UInt8>) -> (text: String, isForeign: Bool) {
         if value.allSatisfy({ $0 < 0x80 }) { return (String(decoding: value, as: UTF8.self), false) }
         if let text = String(validating: value, as: UTF8.self) { return (text, true) }
         return (String(String.UnicodeScalarView(value.map { Unicode.Scalar($0) })), false)
     }
 
-    /// What cards write where there is nothing to write: the standard's NONE and UNAVL, and issuers' own words.
+    /// What cards write for "nothing": the standard's NONE and UNAVL, and issuers' own words.
     private static func meansNothing(_ value: ArraySlice<UInt8>) -> Bool {
         guard value.count <= 11 else { return false }
         return isNone(value) || ["UNAVL", "UNAVAIL", "UNAVAILABLE", "N/A"].contains { isWord($0, value) }
@@ -114,7 +115,7 @@ struct AAMVAValues {
             }
     }
 
-    /// A text without blanks at its ends.
+    /// A text without surrounding blanks.
     static func withoutBlanksAround(_ text: some StringProtocol) -> String {
         let end = text.lastIndex { $0 != " " }.map(text.index(after:)) ?? text.startIndex
         return String(text[..<end].drop { $0 == " " })

@@ -1,8 +1,8 @@
-/// An edition of the AAMVA card design standard, by the number that stands in the header.
+/// An edition of the AAMVA card design standard, by the version number in the header.
 ///
-/// What each edition demands is taken from public implementations of it, not from its text.
+/// The requirements of each edition come from public implementations, not from the standard's text.
 package struct AAMVAVersion: Sendable, Equatable {
-    /// 1 (2000) to 10 (2020); 11 and 12 for what followed, the edition of 2025 among it.
+    /// 1 (2000) to 10 (2020); 11 and 12 for later editions, including that of 2025.
     package let number: Int
 
     /// The highest number known here.
@@ -14,7 +14,7 @@ package struct AAMVAVersion: Sendable, Equatable {
         self.number = number
     }
 
-    /// For a header without a usable number: the version whose name elements the card has.
+    /// For a header without a usable number: the version of the card's name elements.
     init(guessedFrom elements: AAMVAElements) {
         if elements.contains(ElementID("DCT")) {
             number = 3
@@ -42,12 +42,12 @@ package struct AAMVAVersion: Sendable, Equatable {
         }
     }
 
-    /// Whether a jurisdiction version stands in the header: not in the first edition.
+    /// Whether the header has a jurisdiction version: not in the first edition.
     var hasJurisdictionVersion: Bool { number > 1 }
 
     /// How a version writes a name.
     enum NameForm {
-        /// DAA: family, first and further names and suffix in one, comma-separated.
+        /// DAA: family, first and further names and suffix in one element, comma-separated.
         case whole
         /// DCS, and DCT for all given names.
         case givenTogether
@@ -64,7 +64,7 @@ package struct AAMVAVersion: Sendable, Equatable {
         }
     }
 
-    /// The elements that hold its names.
+    /// The elements of its names.
     var nameElements: [String] {
         switch nameForm {
         case .whole: ["DAA"]
@@ -73,11 +73,11 @@ package struct AAMVAVersion: Sendable, Equatable {
         }
     }
 
-    /// The elements that a card is not valid without, whatever its version, names apart: number, birthday and expiry.
+    /// The elements without which a card of any version is invalid, apart from names: number, birthday and expiry.
     static let requiredElements = ["DAQ", "DBA", "DBB"].map(id)
 
-    /// Elements that must not be empty by the standard, each with the one that may stand in its place. Whole states leave
-    /// some of them empty, so that it is only reported.
+    /// Elements that the standard requires to be non-empty, each with its possible substitute. Some states leave some
+    /// of them empty, so this is only reported.
     var identifyingElements: [[ElementID]] { number == 1 ? Self.identifying2000 : Self.identifying2003 }
 
     /// Further mandatory elements, of body and vehicles, which may be empty.

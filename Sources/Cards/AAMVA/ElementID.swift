@@ -1,6 +1,6 @@
 import Domain
 
-/// The three characters that name a data element of an AAMVA card, such as `DAQ`: capital letters, digits at the end.
+/// The three-character id of a data element of an AAMVA card, such as `DAQ`: capital letters, digits at the end.
 struct ElementID: Hashable, Sendable {
     private let code: UInt32
 
@@ -16,7 +16,7 @@ struct ElementID: Hashable, Sendable {
         String(decoding: [UInt8(code >> 16 & 255), UInt8(code >> 8 & 255), UInt8(code & 255)], as: UTF8.self)
     }
 
-    /// Whether a jurisdiction defined it for itself.
+    /// Whether a jurisdiction defined it.
     var isJurisdictionSpecific: Bool { code >> 16 == UInt32(UInt8(ascii: "Z")) }
 
     /// The property that the element is read as, if there is one.
@@ -36,7 +36,7 @@ struct ElementID: Hashable, Sendable {
     ]
 }
 
-/// The two characters that name a subfile: `DL`, `ID`, `EN`, or `Z` and a letter of the jurisdiction's choice.
+/// The two-character type of a subfile: `DL`, `ID`, `EN`, or `Z` and a letter that the jurisdiction chooses.
 struct SubfileType: Hashable, Sendable {
     private let first: UInt8
     private let second: UInt8
@@ -50,10 +50,10 @@ struct SubfileType: Hashable, Sendable {
     static let identification = SubfileType(UInt8(ascii: "I"), UInt8(ascii: "D"))
     static let enhanced = SubfileType(UInt8(ascii: "E"), UInt8(ascii: "N"))
 
-    /// Whether it holds what the standard defines.
+    /// Whether it contains standard elements.
     var isPrimary: Bool { self == .drivingLicence || self == .identification || self == .enhanced }
 
-    /// Whether it holds what a jurisdiction defines.
+    /// Whether it contains a jurisdiction's own elements.
     var isJurisdictionSpecific: Bool { first == UInt8(ascii: "Z") && second.isCapital }
 
     var text: String { String(decoding: [first, second], as: UTF8.self) }
@@ -62,6 +62,6 @@ struct SubfileType: Hashable, Sendable {
 extension UInt8 {
     var isCapital: Bool { self >= UInt8(ascii: "A") && self <= UInt8(ascii: "Z") }
     var isDigit: Bool { self >= UInt8(ascii: "0") && self <= UInt8(ascii: "9") }
-    /// The capital of a letter of ASCII, anything else as it is.
+    /// The capital of an ASCII letter; any other byte unchanged.
     var capitalised: UInt8 { self >= UInt8(ascii: "a") && self <= UInt8(ascii: "z") ? self - 32 : self }
 }

@@ -1,28 +1,28 @@
 import Domain
 
-/// The three tracks of a card's magnetic stripe, `%…?;…?_%…?`: British Columbia writes them into its barcodes as they are,
-/// and with its stripes come those of other issuers, which have the same form (AAMVA's card design standard, annex on
-/// magnetic stripes; what is said of it here is taken from public readers of stripes).
+/// The three tracks of a card's magnetic stripe, `%…?;…?_%…?`. British Columbia writes them unchanged into its
+/// barcodes. Stripes of other issuers have the same form and are accepted too. The format is that of AAMVA's card
+/// design standard, annex on magnetic stripes; the details come from public readers of stripes.
 ///
-/// Track 1 holds state or province, city, name and address; track 2 the issuer number, document number, expiry as YYMM and
-/// birthday as CCYYMMDD; track 3 postal code, class and sex. The day of issue is on none.
+/// Track 1 has state or province, city, name and address. Track 2 has the issuer number, document number, expiry as
+/// YYMM and birthday as CCYYMMDD. Track 3 has postal code, class and sex. No track has the day of issue.
 package struct MagneticStripe: Sendable, Equatable, Confidential {
-    /// The issuer number as written; `nil` if it has no six digits.
+    /// The issuer number as written; `nil` if it does not have six digits.
     package let issuerNumber: Int?
     package let identityCard: IdentityCard
     var issuer: Issuer? { issuerNumber.flatMap { Issuer.of(number: $0) } }
 
-    /// Whether a text begins like a first track: a percent sign and two letters, behind blanks and controls.
+    /// Whether a text begins like a first track: a percent sign and two letters, after blanks and controls.
     static func begins(_ bytes: [UInt8]) -> Bool {
         let start = ScannerNoise(bytes).trimmed(0..<min(16, bytes.count)).range
         guard start.count >= 3, bytes[start.lowerBound] == UInt8(ascii: "%") else { return false }
         return bytes[start.lowerBound + 1].capitalised.isCapital && bytes[start.lowerBound + 2].capitalised.isCapital
     }
 
-    /// Reads the tracks.
+    /// Parses the tracks.
     ///
-    /// - Parameter today: the day by which the two digits of the expiry's year are resolved.
-    /// - Throws: `Refusal` `malformed_request` if the first two tracks are not both there.
+    /// - Parameter today: the day that resolves the two-digit year of the expiry.
+    /// - Throws: `Refusal` `malformed_request` unless both of the first two tracks are present.
     package static func read(_ bytes: [UInt8], today: CalendarDate) throws(Refusal) -> MagneticStripe {
         guard bytes.count <= AAMVACard.maximumLength else {
             throw Refusal(.malformedRequest, "aamva is longer than \(AAMVACard.maximumLength) bytes.")
@@ -54,7 +54,7 @@ package struct MagneticStripe: Sendable, Equatable, Confidential {
         var address = PostalAddress(
             street: lines.isEmpty ? nil : lines.joined(separator: ", "), city: Self.text(city.city),
             jurisdiction: Self.text(first.prefix(2))?.uppercased(), country: issuer?.country)
-        // Two characters of versions before it, behind it class, restrictions, endorsements and then the sex.
+        // Two version characters precede it; class, restrictions, endorsements and then the sex follow.
         address.postalCode = Self.text(third.dropFirst(2).prefix(11)).map { PostalArea.code($0) ?? $0 }
 
         var card = IdentityCard(source: .aamva, kind: .licence)
@@ -64,7 +64,7 @@ package struct MagneticStripe: Sendable, Equatable, Confidential {
         card.jurisdiction = issuer?.jurisdiction?.code
         card.dateOfBirth = Self.birth(dates.dropFirst(4).prefix(8))
         card.expiresOn = Self.expiry(dates.prefix(4), birth: card.dateOfBirth, today: today)
-        // The part of a long number that does not fit before the dates follows them.
+        // The part of a long number that does not fit before the dates comes after them.
         let overflow = dates.dropFirst(12).prefix { $0.isDigit }
         card.documentNumber = (Self.text(number.dropFirst(6)) ?? "") + (Self.text(overflow) ?? "")
         card.sex = third.dropFirst(29).first.flatMap(Self.sex)
@@ -78,7 +78,7 @@ package struct MagneticStripe: Sendable, Equatable, Confidential {
         identityCard = card
     }
 
-    /// What stands between a sentinel and the next question mark.
+    /// The text between a sentinel and the next question mark.
     private static func track(_ bytes: ArraySlice<UInt8>, from sentinel: UInt8) -> ArraySlice<UInt8>? {
         guard let start = bytes.firstIndex(of: sentinel) else { return nil }
         let content = bytes[bytes.index(after: start)...]
@@ -86,7 +86,7 @@ package struct MagneticStripe: Sendable, Equatable, Confidential {
         return content[..<end]
     }
 
-    /// The city has 13 characters, or fewer and a `^` behind them.
+    /// The city has 13 characters, or fewer and a `^` after them.
     private static func city(
         _ bytes: ArraySlice<UInt8>
     ) -> (city: ArraySlice<UInt8>, rest: ArraySlice<UInt8>) {
@@ -95,7 +95,7 @@ package struct MagneticStripe: Sendable, Equatable, Confidential {
         return (city, rest.first == UInt8(ascii: "^") ? rest.dropFirst() : rest)
     }
 
-    /// Family, first and further names with `$` or a comma between, the given ones with blanks too.
+    /// Family, first and further names with `$` or a comma between; given names may also be separated by blanks.
     private static func name(_ bytes: ArraySlice<UInt8>) -> PersonName {
         let parts = parts(bytes, separators: "$,")
         guard parts.count > 1 else { return PersonName(spoken: parts.first ?? "") }
@@ -110,8 +110,8 @@ package struct MagneticStripe: Sendable, Equatable, Confidential {
         return CalendarDate(year: number / 10_000, month: number / 100 % 100, day: number % 100)
     }
 
-    /// The last day of the month; in the place of the month 77 stands for a card that does not expire, 88 for the end of
-    /// the month of birth, and 99 for the birthday itself.
+    /// The last day of the month. Special values of the month are 77 for a card that does not expire, 88 for the end
+    /// of the month of birth, and 99 for the birthday itself.
     private static func expiry(
         _ digits: ArraySlice<UInt8>, birth: CalendarDate?, today: CalendarDate
     ) -> CalendarDate? {
@@ -152,7 +152,7 @@ package struct MagneticStripe: Sendable, Equatable, Confidential {
         return bytes.split { separators.contains($0) }.compactMap(text)
     }
 
-    /// Printable characters without blanks around them; `nil` if none are left.
+    /// Printable characters without surrounding blanks; `nil` if none remain.
     private static func text(_ bytes: ArraySlice<UInt8>) -> String? {
         let text = AAMVAValues.printable(raw(bytes))
         return text.isEmpty ? nil : text

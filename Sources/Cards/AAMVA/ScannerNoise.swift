@@ -1,10 +1,10 @@
-/// What scanners that type like a keyboard put around elements: C1 controls, no-break spaces, soft hyphens and marks
-/// without a width, in ISO/IEC 8859-1 or UTF-8.
+/// Characters that keyboard-like scanners add around elements: C1 controls, no-break spaces, soft hyphens and
+/// zero-width marks, in ISO/IEC 8859-1 or UTF-8.
 struct ScannerNoise {
     private let bytes: [UInt8]
     /// Whether the whole text is UTF-8 with characters beyond ASCII.
     private let isUTF8: Bool
-    /// Whether there is any byte beyond ASCII at all; without one there is no noise.
+    /// Whether there is any byte beyond ASCII. Without one there is no noise.
     private let isPossible: Bool
 
     init(_ bytes: [UInt8]) {
@@ -13,7 +13,7 @@ struct ScannerNoise {
         isUTF8 = isPossible && String(validating: bytes, as: UTF8.self) != nil
     }
 
-    /// A range without blanks, controls and noise at both ends.
+    /// A range without leading and trailing blanks, controls and noise.
     func trimmed(_ range: Range<Int>) -> (range: Range<Int>, hadNoise: Bool) {
         var (start, end, hadNoise) = (range.lowerBound, range.upperBound, false)
         while start < end {
@@ -46,16 +46,16 @@ struct ScannerNoise {
         return bytes[position] == 0xC2 && position + 1 < bytes.count && bytes[position + 1] <= 0x9F
     }
 
-    /// The bytes of the noise that begins at a position.
+    /// The number of bytes of the noise that begins at a position.
     private func width(at position: Int, end: Int) -> Int? {
         guard isPossible, bytes[position] >= 0x80 else { return nil }
         guard isUTF8 else { return Self.isNoise(bytes[position]) ? 1 : nil }
-        // What is left of a character whose first byte was taken for a separator.
+        // The rest of a character whose first byte was taken for a separator.
         if bytes[position] <= 0xBF { return 1 }
         return [2, 3].first { position + $0 <= end && Self.isNoise(bytes[position..<position + $0]) }
     }
 
-    /// The bytes of the noise that ends before a position.
+    /// The number of bytes of the noise that ends before a position.
     private func width(before position: Int, start: Int) -> Int? {
         guard isPossible, bytes[position - 1] >= 0x80 else { return nil }
         guard isUTF8 else { return Self.isNoise(bytes[position - 1]) ? 1 : nil }

@@ -1,25 +1,26 @@
 import Domain
 import Foundation
 
-/// What all checks say of one card, and what follows.
+/// The results of all checks of one card, and the verdict.
 ///
-/// A barcode or a zone proves nothing about its issuer: a card that passes is one that does not contradict itself, and no
-/// more is said of it than `Assurance/barcode`.
+/// A barcode or a zone proves nothing about its issuer. A card that passes is only consistent in itself, and gives no
+/// more than `Assurance/barcode`.
 package struct CardAssessment: Sendable, Equatable {
     /// Every check, in the order of `CardCheck/Name`.
     package let checks: [CardCheck]
     package let verdict: Verdict
 
-    /// What follows from the checks.
+    /// The consequence of the checks.
     package enum Verdict: String, Sendable {
         case accepted
-        /// A person must look at it first.
+        /// A reviewer must look at it first.
         case inReview = "in_review"
         /// A hard check failed.
         case rejected
 
-        /// Decides from checks, those of the issuer and of other cards among them. A hard failure rejects the card; a soft
-        /// one sends it to review if the policy says so, another person's card by any policy.
+        /// Decides from all checks, including those of the issuer and of other cards. A hard failure rejects the
+        /// card. A soft failure sends it to review if the policy says so; another person's card always goes to
+        /// review.
         package init(_ checks: [CardCheck], policy: CardPolicy) {
             let failed = checks.filter { $0.result == .failed }.map(\.name)
             if failed.contains(where: \.isHard) {
@@ -34,9 +35,9 @@ package struct CardAssessment: Sendable, Equatable {
     /// Evaluates a card.
     ///
     /// - Parameters:
-    ///   - moment: of the evaluation. A card is valid until its last day is over wherever its holder may be.
+    ///   - moment: the time of the evaluation. A card is valid until its last day has ended in every time zone.
     ///   - policy: the minimum age, and which soft failures send a card to review.
-    ///   - displayName: the name under which the provider knows the user; `nil` if it told none.
+    ///   - displayName: the user's name at the provider; `nil` if the provider sent none.
     package init(_ card: ScannedCard, at moment: Date, policy: CardPolicy, displayName: String?) {
         let input = CardRule.Input(
             card: card, today: CalendarDate(utcDayOf: moment), earliestDay: CalendarDate(earliestDayAt: moment),

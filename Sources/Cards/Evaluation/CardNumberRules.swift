@@ -12,7 +12,7 @@ extension CardRule {
         let format: NumberFormat? =
             switch input.card {
             case .aamva: card.jurisdiction.flatMap { Jurisdiction.of(code: $0) }?.numberFormat
-            // A stripe writes letters as digits, a zone is a passport's.
+            // A stripe writes letters as digits, and a zone is a passport's.
             case .stripe, .machineReadable: nil
             }
         guard let format else { return (.notApplicable, "No form of the issuer's document numbers is known.") }
@@ -61,7 +61,7 @@ extension CardRule {
         }
         let words = " " + NameFolding.words(street).joined(separator: " ") + " "
         let boxes = ["PO BOX", "P O BOX", "POBOX", "POST OFFICE BOX", "CASE POSTALE"]
-        // A number may follow without a blank, a letter may not: POBOX12, but not POBOXTON.
+        // A number may follow without a blank, but a letter may not: POBOX12, but not POBOXTON.
         let isBox = boxes.contains { box in
             words.ranges(of: " " + box).contains { !words[$0.upperBound].isLetter }
         }
@@ -88,11 +88,11 @@ extension CardRule {
     }
 }
 
-/// Whether the text in the place of a document number is one.
+/// Whether a text is plausible as a document number.
 private enum DocumentNumber {
-    /// The longest that the AAMVA standard allows.
+    /// The longest number that the AAMVA standard allows.
     static let maximumLength = 25
-    /// Words that stand where a number is withheld or invented.
+    /// Words that replace a withheld or invented number.
     static let words: Set<String> = [
         "NONE", "UNAVL", "UNKNOWN", "SPECIMEN", "SAMPLE", "VOID", "TEST", "NULL", "NA", "XXXXX",
     ]
@@ -102,7 +102,7 @@ private enum DocumentNumber {
         guard (1...maximumLength).contains(number.utf8.count), !words.contains(number) else { return false }
         let significant = number.utf8.filter { $0 != UInt8(ascii: "0") && $0 != UInt8(ascii: "*") }
         guard let first = significant.first else { return false }
-        // Five times the same character is a filler; shorter numbers exist where numbering is sequential.
+        // The same character five times or more is a filler. Shorter numbers exist, because some are sequential.
         if number.utf8.count >= 5, number.utf8.allSatisfy({ $0 == first }) { return false }
         return card.documentNumber.utf8.allSatisfy { byte in
             byte.capitalised.isCapital || byte.isDigit || [0x20, 0x2A, 0x2D, 0x2F, 0x2E].contains(byte)

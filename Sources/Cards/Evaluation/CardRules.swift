@@ -1,17 +1,17 @@
 import Domain
 
-/// One check of a card as a value: its name, and the function that evaluates it and says the result in one sentence.
-/// Sentences hold no datum of the card.
+/// One check of a card: its name, and the function that evaluates it and explains the result in one sentence.
+/// Sentences contain no data of the card.
 ///
-/// A rule that depends on the format of the card switches over ``ScannedCard``, so that a new format does not compile
-/// until each rule has an answer for it.
+/// A rule that depends on the format of the card switches over ``ScannedCard``, so a new format does not compile
+/// until each rule handles it.
 struct CardRule: Sendable {
-    /// A card and all that it is evaluated by.
+    /// A card and the other inputs of its evaluation.
     struct Input: Sendable {
         let card: ScannedCard
         /// The day in UTC.
         let today: CalendarDate
-        /// The day in the time zone that is furthest behind: what ends with a day has ended when the day is over there.
+        /// The day in the last time zone. A card is valid until its last day has ended there.
         let earliestDay: CalendarDate
         let policy: CardPolicy
         let displayName: String?
@@ -19,7 +19,7 @@ struct CardRule: Sendable {
         var identityCard: IdentityCard { card.identityCard }
     }
 
-    /// What came of a check, and the sentence.
+    /// The result of a check, and its sentence.
     typealias Outcome = (result: CardCheck.Result, detail: String)
 
     let name: CardCheck.Name
@@ -42,7 +42,7 @@ struct CardRule: Sendable {
             ? (.passed, "The card is valid today.") : (.failed, "The card's last day of validity has passed.")
     }
 
-    /// The day of issue may be tomorrow: the service counts days in UTC, and east of it a day begins earlier.
+    /// The day of issue may be tomorrow: the service uses UTC, and east of it a day begins earlier.
     static let dateOrder = CardRule(name: .dateOrder) { input in
         let card = input.identityCard
         guard let birth = card.dateOfBirth, let expiry = card.expiresOn else {
@@ -83,7 +83,7 @@ struct CardRule: Sendable {
         guard let issuer = number.flatMap({ Issuer.of(number: $0) }) else {
             return (.failed, "The issuer number belongs to no state, territory or province.")
         }
-        // Where the holder lives plays no part: people move, and keep their card until it ends.
+        // The holder's place of residence is ignored: people move, and keep their card until it expires.
         if let stated = input.identityCard.address?.country, stated != issuer.country {
             return (.failed, "The issuer number and the country (DCG) name different countries.")
         }

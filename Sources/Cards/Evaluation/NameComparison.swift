@@ -1,10 +1,10 @@
 import Domain
 
-/// Whether the name on a card can be the one under which a provider knows its user.
+/// Whether the name on a card can be the user's name at the provider.
 ///
-/// Family name and one of the given names must be found in the display name, in any order; further names may be missing
-/// on either side, of a name of several words one is enough, initials and suffixes count for nothing, and a name that the
-/// card cut off need only begin so.
+/// The display name must contain the family name and one of the given names, in any order. Further names may be
+/// missing on either side. Of a name of several words one is enough. Initials and suffixes are ignored. A name that
+/// the card cut off must only be a prefix.
 struct NameComparison {
     private let name: PersonName
 
@@ -18,8 +18,8 @@ struct NameComparison {
         }
     }
 
-    /// Whether a display name that does not fit says anything: only if it has the shape of a name, two words or more of
-    /// letters, and the letters of the card. Nicknames, addresses and other scripts have not.
+    /// Whether a display name that does not match is significant. It is if it looks like a name: two words or more of
+    /// letters, in the card's script. Nicknames, addresses and other scripts do not.
     func canCompare(_ displayName: String) -> Bool {
         let isWritten = displayName.prefix(256).unicodeScalars.allSatisfy { scalar in
             scalar.properties.isAlphabetic || scalar.properties.generalCategory == .nonspacingMark
@@ -31,7 +31,7 @@ struct NameComparison {
     }
 
     private func admits(words: [String]) -> Bool {
-        // A card may hold one name only, under either element.
+        // A card may have only one name, under either element.
         guard let family = name.family else {
             return !runs(of: name.given ?? "", cut: name.givenTruncation == .truncated, in: words).isEmpty
         }
@@ -49,7 +49,7 @@ struct NameComparison {
         }
     }
 
-    /// Where a part of the name stands: the whole of it first, then each of its words that is a name by itself.
+    /// The positions of a part of the name: the whole part first, then each of its words that is a name by itself.
     private func runs(of part: String, cut: Bool, in words: [String]) -> [Range<Int>] {
         let whole = run(of: NameFolding.folded(part), cut: cut, in: words)
         let parts = NameFolding.words(part)
@@ -57,13 +57,13 @@ struct NameComparison {
         return ([whole] + alone.map { run(of: $0, cut: false, in: words) }).compactMap(\.self)
     }
 
-    /// What stands before family names and is none.
+    /// Words before family names that are no names themselves.
     private static let particles: Set<String> = [
         "DEL", "DELLA", "DELA", "DER", "DEN", "DES", "DOS", "DAS", "LAS", "LOS", "VAN", "VON", "VANDER", "ZUM", "ZUR",
         "BIN", "BINT", "IBN", "ABU", "MAC", "SAN", "SANTA", "SAINT",
     ]
 
-    /// The words that make up a name, whichever way it is divided: MC DONALD is MCDONALD.
+    /// The words that make up a name, however it is divided: MC DONALD is MCDONALD.
     private func run(of sought: String, cut: Bool, in words: [String]) -> Range<Int>? {
         guard !sought.isEmpty else { return nil }
         for start in words.indices {

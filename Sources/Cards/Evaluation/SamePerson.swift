@@ -1,8 +1,9 @@
 import Domain
 
-/// Whether two cards can be one person's: the same birthday, and names that say the same or of which one leaves names out.
+/// Whether two cards can belong to one person: equal birthdays, and names that agree or of which one is a part of the
+/// other.
 package enum SamePerson {
-    /// Compares what is kept of two cards.
+    /// Compares the stored data of two cards.
     package static func agree(_ former: CardFacts, _ next: CardFacts) -> Bool {
         guard former.dateOfBirth == next.dateOfBirth else { return false }
         return NameFolding.Spelling.allCases.contains { formerly in
@@ -15,7 +16,7 @@ package enum SamePerson {
     private static func agree(_ one: [String], _ other: [String]) -> Bool {
         if one.joined() == other.joined() { return true }
         let (fewer, more) = one.count <= other.count ? (one, other) : (other, one)
-        // One word in common may be anybody's.
+        // One common word is not enough.
         guard fewer.count >= 2 else { return false }
         var left = more
         return fewer.allSatisfy { word in
@@ -25,7 +26,7 @@ package enum SamePerson {
         }
     }
 
-    /// The words of a name without what tells generations apart, which passports leave out.
+    /// The words of a name without generation suffixes, which passports omit.
     private static func words(_ name: String, _ spelling: NameFolding.Spelling) -> [String] {
         var words = NameFolding.words(name, spelling: spelling)
         while words.count > 2, let last = words.last, generations.contains(last) { words.removeLast() }

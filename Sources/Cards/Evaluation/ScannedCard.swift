@@ -1,15 +1,15 @@
 import Domain
 
-/// A card together with what only its own format can tell: header and conformance, or check digits. Rules switch over the
-/// formats: a new one does not compile until each rule has an answer for it.
+/// A card with the data of its own format: header and conformance, or check digits. Rules switch over the formats, so
+/// a new format does not compile until each rule handles it.
 package enum ScannedCard: Sendable, Equatable, Confidential {
     case aamva(AAMVACard)
-    /// From the tracks of a magnetic stripe, as some barcodes hold them.
+    /// From the tracks of a magnetic stripe, which some barcodes contain.
     case stripe(MagneticStripe)
     /// From a machine readable zone.
     case machineReadable(MachineReadableZone)
 
-    /// Reads a PDF417 barcode's bytes, whichever of its forms they have.
+    /// Parses the bytes of a PDF417 barcode in any of its formats.
     ///
     /// - Throws: `Refusal` `malformed_request`.
     package static func read(barcode bytes: [UInt8], today: CalendarDate) throws(Refusal) -> ScannedCard {
@@ -25,7 +25,7 @@ package enum ScannedCard: Sendable, Equatable, Confidential {
         }
     }
 
-    /// What of number, birthday, expiry and a name the card lacks, in the words of its form.
+    /// Which of number, birthday, expiry and name the card lacks, in the terms of its format.
     var missing: [String] {
         let card: IdentityCard
         switch self {

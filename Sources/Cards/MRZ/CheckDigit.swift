@@ -1,6 +1,6 @@
 /// The check digit of ICAO 9303-3 §4.9: the sum of the characters' values, weighted 7, 3, 1, modulo 10.
 enum CheckDigit {
-    /// The digit over some characters, as an ASCII digit. `<` counts as 0, A to Z as 10 to 35.
+    /// The digit over some characters, as an ASCII digit. `<` has the value 0, A to Z have 10 to 35.
     static func over(_ characters: some Sequence<UInt8>) -> UInt8 {
         var sum = 0
         var place = 0

@@ -1,18 +1,19 @@
 import Domain
 
-/// Dates of a machine readable zone: six digits, the century left to the reader (ICAO 9303-3 §4.8).
+/// Dates of a machine readable zone: six digits without a century (ICAO 9303-3 §4.8).
 enum MachineReadableDate {
-    /// A birthday: the latest such day that is not after today; `nil` if a part is unknown (`<`) or no day exists.
+    /// A birthday: the latest matching day that is not after today. `nil` if a part is unknown (`<`) or no day
+    /// exists.
     static func birth(_ field: ArraySlice<UInt8>, today: CalendarDate) -> CalendarDate? {
         nearest(field, today: today) { $0 <= today }
     }
 
-    /// A last day of validity: it lies in the 50 years before this one or in this and the 49 that follow.
+    /// A last day of validity, within the 50 years before this one, this one and the 49 after it.
     static func expiry(_ field: ArraySlice<UInt8>, today: CalendarDate) -> CalendarDate? {
         nearest(field, today: today) { (today.year - 50..<today.year + 50).contains($0.year) }
     }
 
-    /// The latest day that is written so and meets a condition.
+    /// The latest day with these digits that meets a condition.
     private static func nearest(
         _ field: ArraySlice<UInt8>, today: CalendarDate, where isPossible: (CalendarDate) -> Bool
     ) -> CalendarDate? {

@@ -1,5 +1,5 @@
-/// The three sizes of travel documents and where their machine readable zones hold what, as positions in the lines put
-/// together (ICAO 9303 parts 5, 6 and 4).
+/// The three sizes of travel documents, with the positions of their fields in the concatenated lines of the machine
+/// readable zone (ICAO 9303 parts 5, 6 and 4).
 package enum MachineReadableFormat: String, Sendable, CaseIterable {
     /// Three lines of 30: identity cards, passport cards.
     case td1 = "TD1"
@@ -20,9 +20,9 @@ package enum MachineReadableFormat: String, Sendable, CaseIterable {
 
     package var length: Int { lineCount * lineLength }
 
-    /// Where the document's code stands, in all formats.
+    /// The position of the document code, in all formats.
     var documentCode: Range<Int> { 0..<2 }
-    /// Where the issuing state stands, in all formats.
+    /// The position of the issuing state, in all formats.
     var issuingState: Range<Int> { 2..<5 }
 
     var name: Range<Int> {
@@ -64,7 +64,7 @@ package enum MachineReadableFormat: String, Sendable, CaseIterable {
         }
     }
 
-    /// The optional data, into which a long number overflows on TD1 and TD2; on TD3 a check digit follows.
+    /// The optional data. A long number continues in it on TD1 and TD2; on TD3 a check digit follows.
     var optionalData: Range<Int> {
         switch self {
         case .td1: 15..<30
@@ -76,7 +76,7 @@ package enum MachineReadableFormat: String, Sendable, CaseIterable {
     /// The second optional data of TD1.
     var furtherOptionalData: Range<Int>? { self == .td1 ? 48..<59 : nil }
 
-    /// What the composite check digit is computed over.
+    /// The ranges that the composite check digit covers.
     var composite: [Range<Int>] {
         switch self {
         case .td1: [5..<30, 30..<37, 38..<45, 48..<59]
@@ -85,6 +85,6 @@ package enum MachineReadableFormat: String, Sendable, CaseIterable {
         }
     }
 
-    /// Where the composite check digit stands.
+    /// The position of the composite check digit.
     var compositeDigit: Int { self == .td1 ? 59 : length - 1 }
 }

@@ -5,12 +5,12 @@ package struct MachineReadableZone: Sendable, Equatable, Confidential {
     /// The size of the document.
     package let format: MachineReadableFormat
     package let identityCard: IdentityCard
-    /// Each check digit and whether it fits, in the zone's order.
+    /// Each check digit and whether it is right, in the zone's order.
     package let checkDigits: [CheckedDigit]
 
     package struct CheckedDigit: Sendable, Equatable {
         package let field: Field
-        /// Whether it is the digit that belongs there.
+        /// Whether the digit is right.
         package let fits: Bool
     }
 
@@ -23,19 +23,19 @@ package struct MachineReadableZone: Sendable, Equatable, Confidential {
         case composite
     }
 
-    /// Whether every check digit fits.
+    /// Whether every check digit is right.
     package var allCheckDigitsFit: Bool { checkDigits.allSatisfy(\.fits) }
 
-    /// A text of more bytes is no zone: the longest has 90 characters and a few line ends.
+    /// The longest accepted text, bytes: the longest zone has 90 characters and a few line ends.
     package static let maximumLength = 256
 
-    /// Reads the lines of a zone, one after the other, with or without line ends and blanks between them. Lower-case
-    /// letters count as capitals: the alphabet has no others, so nothing can be mistaken.
+    /// Parses the lines of a zone, with or without line ends and blanks between them. Lower-case letters are accepted
+    /// as capitals: the alphabet has no others, so there is no ambiguity.
     ///
-    /// - Parameter today: the day by which two-digit years are resolved: a birth lies in the past, an expiry at most 50
-    ///   years before and 49 after.
-    /// - Throws: `Refusal` `malformed_request` for what is no zone: another length, a foreign character, a document
-    ///   code that stands for no identity document. Wrong check digits and dates are no reason to throw.
+    /// - Parameter today: the day that resolves two-digit years. A birth lies in the past, an expiry at most 50 years
+    ///   before and 49 after.
+    /// - Throws: `Refusal` `malformed_request` if it is no zone: another length, a foreign character, or a code of no
+    ///   identity document. Wrong check digits and dates do not throw.
     package static func read(_ text: String, today: CalendarDate) throws(Refusal) -> MachineReadableZone {
         guard text.utf8.count <= maximumLength else {
             throw Refusal(.malformedRequest, "mrz is longer than \(maximumLength) bytes: send the zone's lines alone.")
@@ -49,7 +49,7 @@ package struct MachineReadableZone: Sendable, Equatable, Confidential {
         guard zone.allSatisfy({ $0.isCapital || $0.isDigit || $0 == filler }) else {
             throw Refusal(.malformedRequest, "mrz holds a character other than A to Z, 0 to 9 and <.")
         }
-        // What looks like TD2 has another layout and, above all, no day of expiry.
+        // These look like TD2, but have another layout and, above all, no day of expiry.
         guard format != .td2 || !zone.starts(with: "IDFRA".utf8) else {
             throw Refusal(
                 .malformedRequest,
@@ -93,8 +93,8 @@ package struct MachineReadableZone: Sendable, Equatable, Confidential {
         }
     }
 
-    /// A number of more than nine characters has `<` for its check digit, and goes on in the optional data: the rest,
-    /// the check digit over the whole, `<` (ICAO 9303-5 §4.2.4, 9303-6 §4.2.4).
+    /// A number of more than nine characters has `<` as its check digit and continues in the optional data. There
+    /// follow the rest, the check digit over the whole number, and `<` (ICAO 9303-5 §4.2.4, 9303-6 §4.2.4).
     private static func documentNumber(
         _ zone: [UInt8], _ format: MachineReadableFormat
     ) -> (text: String, fits: Bool) {
@@ -117,7 +117,7 @@ package struct MachineReadableZone: Sendable, Equatable, Confidential {
             CheckedDigit(field: .dateOfExpiry, fits: fits(format.expiry)),
         ]
         if format == .td3 {
-            // Where nothing stands in the field its digit may be left out (ICAO 9303-4 §4.2.2).
+            // The digit of an empty field may be omitted (ICAO 9303-4 §4.2.2).
             let isEmpty = zone[format.optionalData].allSatisfy { $0 == filler }
             let isLeftOut = isEmpty && zone[format.optionalData.upperBound] == filler
             checked.append(CheckedDigit(field: .optionalData, fits: isLeftOut || fits(format.optionalData)))

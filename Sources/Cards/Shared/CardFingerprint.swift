@@ -1,12 +1,13 @@
 import Domain
 
-/// Canonical texts by which the same document and the same person are found again. They hold personal data: only a keyed
-/// digest of them (a blind index) may be stored.
+/// Canonical texts that identify a document and a person. They contain personal data, so only a keyed digest of them
+/// (a blind index) may be stored.
 package struct CardFingerprint: Sendable, Equatable, Confidential {
-    /// Country, jurisdiction, kind and normalised number: one document and its renewals. `nil` without a number.
+    /// Identifies one document and its renewals: country, jurisdiction, kind and normalised number. `nil` without a
+    /// number.
     package let document: String?
-    /// Folded name, birthday and the first five characters of the postal code: one person. `nil` without name or
-    /// birthday. A document without an address gives another text than one with.
+    /// Identifies one person: folded name, birthday and the first five characters of the postal code. `nil` without
+    /// name or birthday. A document without an address gives another text than one with an address.
     package let person: String?
 
     /// Derives both from a card.
@@ -18,7 +19,7 @@ package struct CardFingerprint: Sendable, Equatable, Confidential {
         person = Self.person(card.name, card.dateOfBirth, card.address?.postalCode)
     }
 
-    /// The ``person`` of a card that was shown; `nil` if its facts are of before names were kept apart.
+    /// The ``person`` of a shown card; `nil` if its data is from before names were stored in parts.
     package static func person(of facts: CardFacts) -> String? {
         facts.name.flatMap { person($0, facts.dateOfBirth, facts.address?.postalCode) }
     }
@@ -31,7 +32,7 @@ package struct CardFingerprint: Sendable, Equatable, Confidential {
         return join("person", [folded, birthday.text, String(decoding: code, as: UTF8.self)])
     }
 
-    /// The unit separator stands in no field, so that no two lists of fields give one text.
+    /// No field contains the unit separator, so different lists of fields never give the same text.
     private static func join(_ label: String, _ fields: [String]) -> String {
         ([label] + fields).joined(separator: "\u{1F}")
     }

@@ -1,13 +1,13 @@
 import Domain
 
-/// An identity document as an admin names it: who issued it, and its number. Which kind of card it is need not be known.
+/// An identity document as an admin writes it: issuer and number. The kind of card need not be known.
 package struct DocumentName: Sendable, Confidential {
     /// The ``CardFingerprint/document`` of each kind of card that can have this number.
     package let fingerprints: [String]
 
-    /// Reads `VA:T64235789`: a state, territory or province by its two letters (`US-VA` and `USA-VA` are taken as well),
-    /// or a country by its code in machine readable zones (`USA`, `D`), then the number in any spelling. `nil` for
-    /// anything else.
+    /// Parses `VA:T64235789`: a state, territory or province by its two letters (`US-VA` and `USA-VA` are accepted
+    /// too), or a country by its code in machine readable zones (`USA`, `D`). The number follows in any spelling.
+    /// `nil` for anything else.
     package init?(_ text: some StringProtocol) {
         let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
         guard parts.count == 2, parts[1].utf8.count <= 64 else { return nil }
@@ -28,7 +28,7 @@ package struct DocumentName: Sendable, Confidential {
         }
     }
 
-    /// The document of a card that was shown; `nil` too if its number was archived and dropped.
+    /// The document of a shown card; `nil` also if its number was archived and deleted.
     package init?(_ facts: CardFacts) {
         guard let number = facts.documentNumber else { return nil }
         self.init(country: facts.country, jurisdiction: facts.jurisdiction, number: number)

@@ -8,7 +8,7 @@ package struct Jurisdiction: Sendable, Equatable {
     package let country: String
     /// The postal codes in it.
     package let postalArea: PostalArea
-    /// The forms of its document numbers; `nil` if none are known.
+    /// The formats of its document numbers; `nil` if none are known.
     package let numberFormat: NumberFormat?
 
     init(_ code: String, _ issuerNumber: Int, _ country: String, postal: String, numbers: String) {
@@ -19,10 +19,10 @@ package struct Jurisdiction: Sendable, Equatable {
         numberFormat = numbers.isEmpty ? nil : NumberFormat(numbers)
     }
 
-    /// The jurisdiction of an issuer identification number.
+    /// The jurisdiction with an issuer identification number; `nil` if there is none.
     package static func of(issuerNumber: Int) -> Jurisdiction? { byIssuerNumber[issuerNumber] }
 
-    /// The jurisdiction of two letters.
+    /// The jurisdiction with a two-letter code; `nil` if there is none.
     package static func of(code: String) -> Jurisdiction? { byCode[code] }
 
     private static let byIssuerNumber = Dictionary(all.map { ($0.issuerNumber, $0) }) { first, _ in first }

@@ -1,9 +1,9 @@
 extension Jurisdiction {
-    /// All jurisdictions: 50 states, the District of Columbia, five territories, 13 provinces and territories of Canada,
-    /// and the two states of Mexico that AAMVA has numbered.
+    /// All jurisdictions: 50 states, the District of Columbia, five territories, 13 provinces and territories of
+    /// Canada, and the two states of Mexico that have a number from AAMVA.
     ///
-    /// Issuer numbers are AAMVA's assignments, postal areas those of USPS and Canada Post. The forms of numbers come from
-    /// published tables that are older than today's cards: good for a hint, never for a rejection.
+    /// Issuer numbers are AAMVA's assignments, postal areas those of USPS and Canada Post. The number formats come
+    /// from published tables that are older than today's cards, so they are a hint, never a reason to reject.
     package static let all: [Jurisdiction] = states + territories + provinces + mexican
 
     private static let states: [Jurisdiction] = [

@@ -1,9 +1,9 @@
 import Domain
 import Foundation
 
-/// Names in a form in which case, diacritics, hyphens and apostrophes make no difference.
+/// Names in a form that ignores case, diacritics, hyphens and apostrophes.
 package enum NameFolding {
-    /// How letters outside of A to Z are written.
+    /// How letters outside A to Z are written.
     package enum Spelling: CaseIterable, Sendable {
         /// Without their marks: `MULLER`.
         case plain

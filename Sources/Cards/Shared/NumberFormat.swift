@@ -1,5 +1,5 @@
-/// The forms of a jurisdiction's document numbers: runs of letters (`L`), digits (`D`) or either (`X`) with a length
-/// each, such as `L1D8-11`; alternatives stand apart by blanks.
+/// The formats of a jurisdiction's document numbers. A format is runs of letters (`L`), digits (`D`) or either (`X`),
+/// each with a length, such as `L1D8-11`. Blanks separate alternatives.
 package struct NumberFormat: Sendable, Equatable {
     /// The alternatives, each one a sequence of runs.
     package let alternatives: [[Run]]
@@ -14,7 +14,7 @@ package struct NumberFormat: Sendable, Equatable {
         package let count: ClosedRange<Int>
     }
 
-    /// Reads the notation; a run that is not understood ends its alternative.
+    /// Parses the notation; an invalid run ends its alternative.
     init(_ notation: String) {
         alternatives = notation.utf8.split(separator: UInt8(ascii: " ")).map { Self.runs(Array($0)) }
     }
@@ -50,13 +50,13 @@ package struct NumberFormat: Sendable, Equatable {
         return runs
     }
 
-    /// Whether a number, in its normalised form, has one of the forms.
+    /// Whether a normalised number has one of the formats.
     package func admits(_ number: String) -> Bool {
         let bytes = Array(number.utf8)
         return alternatives.contains { Self.matches(bytes, $0) }
     }
 
-    /// Each run takes as much as it can: no two neighbouring ones of the table share a character.
+    /// Each run consumes as much as it can: no two adjacent runs of the table share a character.
     private static func matches(_ bytes: [UInt8], _ runs: [Run]) -> Bool {
         var position = 0
         for run in runs {

@@ -5,7 +5,7 @@ package struct PostalArea: Sendable, Equatable {
     /// First letters of Canadian codes.
     package let letters: [UInt8]
 
-    /// Reads `201 205 220-246`, or `G H J`.
+    /// Parses `201 205 220-246`, or `G H J`.
     init(_ notation: String) {
         let words = notation.split(separator: " ")
         letters = words.compactMap { $0.utf8.count == 1 ? $0.utf8.first : nil }
@@ -16,13 +16,13 @@ package struct PostalArea: Sendable, Equatable {
         }
     }
 
-    /// The area of what an address names in the place of a state or province; `nil` if that is unknown.
+    /// The area of an address's state or province; `nil` if it is unknown.
     package static func of(_ code: String) -> PostalArea? { Jurisdiction.of(code: code)?.postalArea ?? military[code] }
 
-    /// Where US forces get their mail: no part of any state, and no issuer of cards.
+    /// The postal codes of US forces: part of no state, and of no issuer of cards.
     static let military = ["AA": PostalArea("340"), "AE": PostalArea("090-098"), "AP": PostalArea("962-966")]
 
-    /// Whether a postal code lies here; `nil` for what is no postal code, and if none are known.
+    /// Whether a postal code is in this area; `nil` if it is no postal code, or if the area's codes are unknown.
     package func contains(_ postalCode: String) -> Bool? {
         guard !prefixes.isEmpty || !letters.isEmpty, let code = Self.code(postalCode)?.utf8 else { return nil }
         if let letter = code.first, letter.isCapital { return letters.contains(letter) }
@@ -30,9 +30,9 @@ package struct PostalArea: Sendable, Equatable {
         return prefixes.contains { $0.contains(prefix) }
     }
 
-    /// A postal code in its own form: `23269` or `23269-1234`, `K1A 0B1`. Cards add a tenth digit, zeros in the place of
-    /// the last four, blanks and what stands behind them; so the leading digits count. `nil` for any other form, and for
-    /// zeros alone.
+    /// A postal code in canonical form: `23269` or `23269-1234`, `K1A 0B1`. Cards may have a tenth digit, zeros for
+    /// the last four, blanks, or more text after it, so only the leading digits are read. `nil` for any other form,
+    /// and for zeros alone.
     static func code(_ written: String) -> String? {
         let bytes = written.utf8.map(\.capitalised)
         let letters = bytes.filter { $0.isDigit || $0.isCapital }.prefix(6)
