@@ -2,11 +2,11 @@ import Crypto
 import CryptoExtras
 import Foundation
 
-/// This provider's users. A real backend has this already; it stands here so that the example runs on its own.
+/// This provider's users. A real backend already has them; this actor lets the example run on its own.
 ///
-/// One actor hashes one password at a time, which also bounds what a flood of log-ins can cost: 16 MiB and one core.
+/// The actor hashes one password at a time, which also limits the cost of a flood of log-ins to 16 MiB and one core.
 actor Accounts {
-    /// What is kept of one user: never the password, only what it takes to recognize it.
+    /// The stored data of one user, with a salted hash instead of the password.
     struct Account: Codable {
         var salt: Data
         var hash: Data
@@ -18,18 +18,18 @@ actor Accounts {
         case limited(retryAfter: Int)
     }
 
-    /// Log-ins that one user name may try in a window, and the window in seconds. A success starts afresh.
+    /// Log-ins allowed for one user name in a window, and the window in seconds. A success resets the count.
     static let attemptLimit = 10, attemptWindow: TimeInterval = 15 * 60
-    /// The most that is remembered: user names with failures, and devices of one user.
+    /// The most entries in memory: user names with failures, and devices of one user.
     static let rememberedNames = 10_000, rememberedDevices = 20
 
     private var accounts: [String: Account] = [:]
     private var attempts: [String: (count: Int, since: Date)] = [:]
     private let file: URL?
-    /// Stands in for an unknown user, so that the time of an answer does not tell who has an account.
+    /// Replaces an unknown user, so that the time of a response does not reveal who has an account.
     private let nobody: Account
 
-    /// - Parameter file: where the accounts outlive the process; `nil` keeps them in memory only.
+    /// - Parameter file: the file in which the accounts are stored; `nil` keeps them in memory only.
     init(file: URL?) throws {
         self.file = file
         if let file, FileManager.default.fileExists(atPath: file.path) {
@@ -38,7 +38,7 @@ actor Accounts {
         nobody = Account(salt: Self.random(count: 16), hash: Self.random(count: 32), devices: [])
     }
 
-    /// Makes an account; `false` if the name is taken.
+    /// Creates an account; `false` if the name is taken.
     func register(_ name: String, password: String, device: String) throws -> Bool {
         guard accounts[name] == nil else { return false }
         let salt = Self.random(count: 16)
@@ -47,7 +47,7 @@ actor Accounts {
         return true
     }
 
-    /// Says whether the password is the user's. An attempt is counted before it is judged.
+    /// Checks a password. The attempt is counted before the comparison.
     func check(_ name: String, password: String, now: Date) throws -> Verdict {
         if let tried = attempts[name], now.timeIntervalSince(tried.since) < Self.attemptWindow {
             guard tried.count < Self.attemptLimit else {
@@ -68,7 +68,7 @@ actor Accounts {
         return .accepted
     }
 
-    /// Remembers that the user logged in on this device.
+    /// Records that the user logged in on this device.
     func note(device: String, of name: String) throws {
         guard let known = accounts[name]?.devices, known.count < Self.rememberedDevices else { return }
         if accounts[name]?.devices.insert(device).inserted == true { try save() }
@@ -80,14 +80,14 @@ actor Accounts {
         try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: file.path)
     }
 
-    /// scrypt (RFC 7914) with 16 MiB of memory a guess, so that a stolen file is slow to search.
+    /// scrypt (RFC 7914) with 16 MiB of memory for each guess, so that a stolen file is slow to search.
     private static func hash(_ password: String, salt: Data) throws -> Data {
         try KDF.Scrypt.deriveKey(
             from: Data(password.utf8), salt: salt, outputByteCount: 32, rounds: 1 << 14, blockSize: 8, parallelism: 1
         ).withUnsafeBytes { Data($0) }
     }
 
-    /// Looks at every byte whatever it finds, so that the time taken does not tell how many were right.
+    /// Compares every byte, so that the time does not reveal how many were right.
     private static func equalInConstantTime(_ left: Data, _ right: Data) -> Bool {
         left.count == right.count && zip(left, right).reduce(UInt8(0)) { $0 | ($1.0 ^ $1.1) } == 0
     }

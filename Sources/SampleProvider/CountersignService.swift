@@ -4,11 +4,12 @@ import NIOCore
 import NIOFoundationCompat
 import NIOHTTP1
 
-/// What a provider may ask of Countersign about its own users, over HTTPS with a provider token.
+/// A provider's requests to Countersign about its own users, over HTTPS with a provider token.
 ///
-/// The token is signed once and reused until shortly before it expires: no shared secret, and no signature per call.
+/// The token is signed once and reused until shortly before it expires: no shared secret, and no signature for each
+/// call.
 actor CountersignService {
-    /// Countersign did not do as asked: its status, and the `code` of its problem document (RFC 9457) if it sent one.
+    /// Countersign refused: its status, and the `code` of its problem document (RFC 9457) if it sent one.
     struct Refused: Error {
         let status: UInt
         let code: String?
@@ -26,7 +27,7 @@ actor CountersignService {
         self.signer = signer
     }
 
-    /// The name of the installation, which goes into every token as `aud`; asked for once.
+    /// The name of the installation, which is `aud` of every token; requested once.
     func realm() async throws -> String {
         struct Discovery: Decodable { let realm: String }
         if let knownRealm { return knownRealm }
@@ -36,21 +37,21 @@ actor CountersignService {
         return realm
     }
 
-    /// `GET /provider`: how Countersign knows this provider.
+    /// `GET /provider`: this provider's registered slug.
     func registeredSlug() async throws -> String {
         struct Provider: Decodable { let slug: String }
         return try JSONDecoder().decode(Provider.self, from: await call(.GET, "/provider")).slug
     }
 
     /// `GET /provider/users/{external_id}`: how far Countersign has verified a user, as JSON (`user_id`, `assurance`,
-    /// `age_over_18`, `age_over_21`, `initials`, `banned`); never a name, a number or an address.
+    /// `age_over_18`, `age_over_21`, `initials`, `banned`). It never has a name, a number or an address.
     func verification(of user: String) async throws -> Data {
         try await call(.GET, "/provider/users/" + Self.percentEncoded(user))
     }
 
-    /// `POST /introspect` (RFC 7662): whose session a token names, as JSON; `{"active":false}` for anything that is not
-    /// a live session of this user. An active answer identifies; to *authenticate* a caller that shows the token to
-    /// you, compare `cnf` with the certificate on your own connection to it.
+    /// `POST /introspect` (RFC 7662): the session of a token, as JSON; `{"active":false}` if it is not a live session
+    /// of this user. An active response only identifies the user. To *authenticate* a caller that sent you the token,
+    /// compare `cnf` with the certificate on your own connection to it.
     func introspection(of token: String, user: String) async throws -> Data {
         struct Introspection: Decodable {
             let active: Bool
@@ -101,7 +102,7 @@ actor CountersignService {
         return body
     }
 
-    /// Leaves only RFC 3986's unreserved characters, so that no user name can reach another path.
+    /// Leaves only RFC 3986's unreserved characters, so that no user name can change the path.
     private static func percentEncoded(_ text: String) -> String {
         let unreserved = CharacterSet(
             charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")

@@ -2,7 +2,7 @@ import Foundation
 import HTTPTypes
 import Hummingbird
 
-/// What the app asks of its backend. Fields come as JSON or as a form; refusals are `{"error":{"message":…}}`.
+/// The requests of the app to its backend, as JSON or as a form. Errors are `{"error":{"message":…}}`.
 struct Routes: Sendable {
     let accounts: Accounts
     let service: CountersignService
@@ -42,8 +42,8 @@ struct Routes: Sendable {
 
     /// `POST /identity-token` `Username`, `Password`, `nonce` → `{"identity_token"}`.
     ///
-    /// The heart of the matter: the device brings Countersign's nonce along with the user's credentials, this backend
-    /// judges the credentials by whatever means it has, and signs for exactly that user and that nonce.
+    /// This is the essential route. The device sends Countersign's nonce with the user's credentials. This backend
+    /// checks the credentials by any means it likes, and signs a token for exactly that user and that nonce.
     @Sendable func identityToken(_ request: Request, _ context: SampleContext) async throws -> Response {
         let fields = try await request.decode(as: Fields.self, context: context)
         let nonce = try fields.require("nonce", fields.nonce)
@@ -54,7 +54,8 @@ struct Routes: Sendable {
         ])
     }
 
-    /// `GET /users/{username}/verification`, HTTP Basic credentials → what Countersign has verified about this user.
+    /// `GET /users/{username}/verification`, HTTP Basic credentials → the data that Countersign has verified about
+    /// this user.
     @Sendable func verification(_ request: Request, _ context: SampleContext) async throws -> Response {
         let name = try await authenticate(Fields(basicAuthorizationOf: request))
         guard context.parameters.get("username")?.removingPercentEncoding == name else {
@@ -63,7 +64,8 @@ struct Routes: Sendable {
         return json(try await asking { try await service.verification(of: name) })
     }
 
-    /// `POST /introspect` `Username`, `Password`, `token` → what Countersign says of the user's own session token.
+    /// `POST /introspect` `Username`, `Password`, `token` → Countersign's introspection of the user's own session
+    /// token.
     @Sendable func introspect(_ request: Request, _ context: SampleContext) async throws -> Response {
         let fields = try await request.decode(as: Fields.self, context: context)
         let token = try fields.require("token", fields.token)
@@ -78,7 +80,7 @@ struct Routes: Sendable {
         return Response(status: .noContent)
     }
 
-    /// Gives the user's name if the password is theirs.
+    /// Returns the user's name if the password is right.
     private func authenticate(_ fields: Fields) async throws -> String {
         let (name, password) = try fields.credentials()
         switch try await accounts.check(name, password: password, now: Date()) {
@@ -90,7 +92,7 @@ struct Routes: Sendable {
         }
     }
 
-    /// Turns a refusal of Countersign's into an answer of this backend's.
+    /// Turns a refusal of Countersign into a response of this backend.
     private func asking<Answer: Sendable>(_ call: () async throws -> Answer) async throws -> Answer {
         do {
             return try await call()
@@ -105,7 +107,7 @@ struct Routes: Sendable {
 
     private func json(_ value: [String: String]) throws -> Response { json(try JSONEncoder().encode(value)) }
 
-    /// Every answer here speaks of one user and may hold a token: nothing on the way may keep it.
+    /// Every response concerns one user and may contain a token, so no cache may store it.
     private func json(_ data: Data) -> Response {
         Response(
             status: .ok, headers: [.contentType: "application/json", .cacheControl: "no-store"],
@@ -113,7 +115,7 @@ struct Routes: Sendable {
     }
 }
 
-/// What a request may bring.
+/// The fields of a request.
 struct Fields: Decodable {
     var username, password, deviceID, nonce, token: String?
 
@@ -135,7 +137,7 @@ struct Fields: Decodable {
         (username, password) = (pair.first.map(String.init), pair.dropFirst().first.map(String.init))
     }
 
-    /// A field that must be there, neither empty nor long.
+    /// A required field, neither empty nor too long.
     func require(_ name: String, _ value: String?) throws -> String {
         guard let value, !value.isEmpty else { throw HTTPError(.badRequest, message: "\(name) is missing") }
         guard value.utf8.count <= 1024 else { throw HTTPError(.badRequest, message: "\(name) is too long") }
@@ -144,7 +146,7 @@ struct Fields: Decodable {
         return value
     }
 
-    /// User name and password. A name is kept in Unicode's composed form, so that it has one spelling everywhere.
+    /// User name and password. A name is stored in Unicode's composed form, so that it has one spelling everywhere.
     func credentials() throws -> (name: String, password: String) {
         let name = try require("Username", username).precomposedStringWithCanonicalMapping
         let password = try require("Password", password)
@@ -155,7 +157,7 @@ struct Fields: Decodable {
     }
 }
 
-/// Reads bodies of at most 16 KiB, forms as well as JSON.
+/// Decodes bodies of at most 16 KiB, as form or JSON.
 struct SampleContext: RequestContext {
     var coreContext: CoreRequestContextStorage
     var maxUploadSize: Int { 16 * 1024 }

@@ -5,21 +5,21 @@ import Logging
 import NIOCore
 import NIOSSL
 
-/// A provider: the backend of an app, that knows its own users and vouches for them at Countersign.
+/// A provider: the backend of an app, which knows its own users and vouches for them at Countersign.
 ///
 /// Read it in this order:
 ///
-/// 1. ``TokenSigner``: the one thing a backend has to add, a signature around Countersign's nonce.
-/// 2. ``Routes``: what the app asks of this backend.
-/// 3. ``CountersignService``: what this backend may ask of Countersign about its own users.
-/// 4. ``Accounts``: user names and passwords, which never leave this process. Yours exist already.
+/// 1. ``TokenSigner``: the one addition to a backend, a signature around Countersign's nonce.
+/// 2. ``Routes``: the requests of the app to this backend.
+/// 3. ``CountersignService``: the requests of this backend to Countersign about its own users.
+/// 4. ``Accounts``: user names and passwords, which never leave this process. You have these already.
 ///
-/// It listens on loopback without TLS, because it is an example. Passwords cross this listener: a real backend
+/// It listens on loopback without TLS, because it is an example. Passwords cross this listener, so a real backend
 /// serves it over HTTPS, or has a proxy on the same machine do so.
 @main
 struct SampleProvider {
     static func main() async {
-        // Whatever this process writes (the users file) is for its own account alone.
+        // Files that this process creates (the users file) are readable by its own account alone.
         umask(0o077)
         LoggingSystem.bootstrap { StreamLogHandler.standardError(label: $0) }
         let logger = Logger(label: "sample-provider")
@@ -69,7 +69,7 @@ struct SampleProvider {
     }
 }
 
-/// What `countersign provider add --json` printed when this provider's public key was registered.
+/// The output of `countersign provider add --json` when this provider's public key was registered.
 struct Registration: Decodable {
     let providerID: String
     let keyID: String
@@ -80,10 +80,10 @@ struct Registration: Decodable {
     }
 }
 
-/// The command line: pairs of a name and a value. Empty `--ca` trusts the system's authorities, empty `--users` keeps
-/// accounts in memory only.
+/// The command line: pairs of a name and a value. An empty `--ca` trusts the system's authorities, an empty `--users`
+/// keeps accounts in memory only.
 struct Options {
-    /// Why the command line cannot be followed.
+    /// Why the command line is invalid.
     struct Malformed: Error { let reason: String }
 
     private var values = [

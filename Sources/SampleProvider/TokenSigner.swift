@@ -3,14 +3,15 @@ import Crypto
 import CryptoExtras
 import Foundation
 
-/// Signs what this provider vouches for: compact JSON Web Signatures (RFC 7515), made by libjwt.
+/// Signs this provider's tokens: compact JSON Web Signatures (RFC 7515), made by libjwt.
 ///
-/// The private key stays here. Countersign was given its public half at registration and answered with the
-/// provider id (`iss`) and the key id (`kid`), so that it can tell for any token whether this key made it.
+/// The private key stays here. Countersign received its public half at registration and returned the provider id
+/// (`iss`) and the key id (`kid`). With these it can verify for any token that this key signed it.
 struct TokenSigner: Sendable {
-    /// How long the app has to bring an identity token to Countersign, in seconds; ten minutes is the most it takes.
+    /// The time for the app to send an identity token to Countersign, in seconds; Countersign accepts at most ten
+    /// minutes.
     static let identityTokenLifetime = 5 * 60
-    /// How long one provider token serves for calls to Countersign, in seconds; an hour is the most it takes.
+    /// The lifetime of a provider token for calls to Countersign, in seconds; Countersign accepts at most an hour.
     static let providerTokenLifetime = 60 * 60
 
     private let providerID: String
@@ -18,7 +19,7 @@ struct TokenSigner: Sendable {
     private let key: [UInt8]
     private let algorithm: jwt_alg_t
 
-    /// What went wrong; libjwt says no more than that it refused.
+    /// The kind of failure; libjwt reports no details.
     enum Failure: Error { case neitherRSANorP256, signing }
 
     /// - Parameter privateKeyPEM: an RSA key (signs RS256) or a P-256 key (signs ES256), not encrypted.
@@ -35,12 +36,13 @@ struct TokenSigner: Sendable {
         key = Array(privateKeyPEM.utf8)
     }
 
-    /// "The user who answered for this nonce is `user`": what the app hands to Countersign to open a session.
+    /// A token that says "`user` logged in with this nonce": the app sends it to Countersign to open a session.
     ///
     /// - Parameters:
-    ///   - user: this provider's own name for the user. It is the user's identity at Countersign for good, so a real
-    ///     backend takes the primary key of its users table, which outlives a change of name.
-    ///   - nonce: what the device got from Countersign for this very log-in. Never sign one twice or for another user.
+    ///   - user: this provider's own id of the user. It is permanent at Countersign, so a real backend uses the primary
+    ///     key of its users table, which survives a change of name.
+    ///   - nonce: the nonce that the device got from Countersign for this log-in. Never sign one twice, or for another
+    ///     user.
     ///   - realm: the Countersign installation that the token is for.
     func identityToken(user: String, nonce: String, realm: String, now: Date) throws -> String {
         try sign(
@@ -48,7 +50,8 @@ struct TokenSigner: Sendable {
             lifetime: Self.identityTokenLifetime, now: now)
     }
 
-    /// "This caller is the provider": authorizes calls to Countersign's provider endpoints. Never give it to a device.
+    /// A token that says "this caller is the provider", for Countersign's provider endpoints. Never give it to a
+    /// device.
     func providerToken(realm: String, now: Date) throws -> String {
         try sign(
             contentType: "layer-provider;v=1", claims: ["iss": providerID, "aud": realm],
