@@ -1,11 +1,11 @@
 import HTTPTypes
 
-/// The strong entity tag of an answer (RFC 9110 §8.8.3).
+/// The strong entity tag of a response (RFC 9110 §8.8.3).
 struct EntityTag: Equatable, CustomStringConvertible {
-    /// What lies between the quotes.
+    /// The text between the quotes.
     private let opaque: String
 
-    /// - Parameter opaque: no quote and no control character.
+    /// - Parameter opaque: without quotes and control characters.
     init(_ opaque: String) {
         self.opaque = opaque
     }
@@ -13,8 +13,8 @@ struct EntityTag: Equatable, CustomStringConvertible {
     /// The field's value, with its quotes.
     var description: String { "\"\(opaque)\"" }
 
-    /// Whether a client that sent these fields has this version already: `If-None-Match` (RFC 9110 §13.1.2) names it, or
-    /// is `*`. A weak tag of the same letters is one, as the comparison there is the weak one.
+    /// Whether a client that sent these fields has this version already: `If-None-Match` (RFC 9110 §13.1.2) names it,
+    /// or is `*`. A weak tag with the same text matches too, because that field uses the weak comparison.
     func isKnown(to fields: HTTPFields) -> Bool {
         fields[values: .ifNoneMatch].contains { value in
             value.split(separator: ",").contains { item in

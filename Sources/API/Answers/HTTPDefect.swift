@@ -1,16 +1,16 @@
 import HTTPTypes
 
-/// What is wrong with a request as a message of HTTP, whatever it asks for (RFC 9110, 9112, 9113).
+/// A defect of a request as an HTTP message, whatever its target (RFC 9110, 9112, 9113).
 enum HTTPDefect: Error, Equatable {
-    /// It cannot be read, or its parts contradict each other.
+    /// The message cannot be parsed, or its parts contradict each other.
     case malformed(String)
-    /// The path is there, the method is not; these are.
+    /// The path exists, but not for this method; the array has its methods.
     case methodNotAllowed([HTTPRequest.Method])
-    /// The request's target is longer than the header fields may be together.
+    /// The request target is longer than the limit of all header fields together.
     case targetTooLong
     /// Too many header fields, or too long ones.
     case fieldsTooLarge
-    /// Its body comes in a transfer coding besides `chunked` (RFC 9112 §6.1).
+    /// The body has a transfer coding other than `chunked` (RFC 9112 §6.1).
     case unknownTransferCoding
 
     var status: HTTPResponse.Status {
@@ -47,8 +47,8 @@ enum HTTPDefect: Error, Equatable {
     static func list(_ methods: [HTTPRequest.Method]) -> String { methods.map(\.rawValue).joined(separator: ", ") }
 }
 
-/// Whoever sent the request did not stay for its end: went away, reset its stream, or was cut off by a deadline of ours.
+/// The client did not wait for the response: it closed the connection, reset the stream, or missed a deadline.
 struct ClientGone: Error {
-    /// What is counted and logged. No number of IANA's, but what operators know it by since nginx.
+    /// The status in metrics and logs. It is not registered with IANA, but operators know it from nginx.
     static let status = HTTPResponse.Status(code: 499, reasonPhrase: "Client Closed Request")
 }

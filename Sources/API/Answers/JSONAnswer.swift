@@ -16,7 +16,7 @@ extension JSONValue {
 }
 
 extension Response {
-    /// An answer with a JSON body.
+    /// A response with a JSON body.
     static func json(
         status: HTTPResponse.Status = .ok, _ members: KeyValuePairs<String, JSONValue?>, mayStore: Bool = false
     ) -> Response {

@@ -5,18 +5,18 @@ import HTTPTypes
 import Hummingbird
 import NIOCore
 
-/// Turns what went wrong into the answer that the contract fixes (RFC 9457). The only place that knows status codes.
+/// Turns an error into the contract's response (RFC 9457). Only this type knows status codes.
 struct Problem {
     let status: HTTPResponse.Status
     let code: String
     let detail: String
     let refusal: Refusal?
-    /// What the path takes, where that is not what was asked.
+    /// The methods of the path, if the request's method is not one of them.
     private var allowed: [HTTPRequest.Method] = []
-    /// A nonce that saves the caller the round trip to `/nonces`.
+    /// A nonce that saves the caller a request to `/nonces`.
     var nonce: (nonce: String, expiresAt: Date)?
 
-    /// Reads an error. What is no refusal becomes a bare 500: its description is for the log alone.
+    /// An error that is no refusal becomes a bare 500: its description is for the log alone.
     init(_ error: any Error) {
         switch error {
         case let defect as HTTPDefect: self.init(http: defect)
@@ -87,7 +87,7 @@ struct Problem {
         return Response(status: status, headers: fields, body: ResponseBody(byteBuffer: body))
     }
 
-    /// The answer's header fields, its length among them, and its body.
+    /// The response's header fields, including its length, and its body.
     func document(requestID: String, realm: String) -> (fields: HTTPFields, body: ByteBuffer) {
         let members: KeyValuePairs<String, JSONValue?> = [
             "type": .string(isFailure ? "about:blank" : "urn:countersign:problem:\(code)"),
@@ -124,13 +124,13 @@ struct Problem {
     }
 }
 
-/// A refusal of the header form of a session's creation: always 401, with the same code and reason.
+/// A refusal of a sign-in by header: always 401, with the same code and reason.
 struct HeaderSignInRefusal: Error {
     let refusal: Refusal
 }
 
 extension Refusal {
-    /// The sentence for a caller over HTTP: with the member of the request, or the call, that it is about.
+    /// The sentence for an HTTP caller, with the member of the request or the call that it is about.
     var wording: String {
         switch subject {
         case nil, .slug: detail

@@ -6,12 +6,12 @@ package enum ListenerName: String, Sendable, CaseIterable {
     case `public`, client, ops
 }
 
-/// Which methods each listener takes under which path. The routes fill it while they are added to the routers, and what
-/// a router does not find is looked up here: the wrong method, `OPTIONS`, a path of another listener.
+/// The methods of each path on each listener, recorded when routes are added to the routers. It explains why a router
+/// has no route: a wrong method, `OPTIONS`, or a path of another listener.
 final class RouteDirectory: Sendable {
-    /// What becomes of a request that no route takes.
+    /// The result for a request without a route.
     enum Finding: Equatable {
-        /// The path is there, for other methods.
+        /// The path exists, for other methods.
         case otherMethods([HTTPRequest.Method])
         /// Another listener has the path.
         case elsewhere(ListenerName)
@@ -19,7 +19,7 @@ final class RouteDirectory: Sendable {
     }
 
     private struct Route {
-        /// The template's parts; `nil` takes anything.
+        /// The template's parts; `nil` matches anything.
         let parts: [Substring?]
         var methods: [HTTPRequest.Method]
 
@@ -30,7 +30,7 @@ final class RouteDirectory: Sendable {
 
     private let routes = Mutex<[ListenerName: [Route]]>([:])
 
-    /// Notes a route. What answers `GET` answers `HEAD`, and every path answers `OPTIONS`.
+    /// Records a route. `GET` implies `HEAD`, and every path has `OPTIONS`.
     func add(_ method: HTTPRequest.Method, _ template: String, on listener: ListenerName) {
         let parts = Self.parts(template).map { $0.hasPrefix("{") ? nil : $0 }
         routes.withLock { routes in
@@ -43,7 +43,7 @@ final class RouteDirectory: Sendable {
         }
     }
 
-    /// Looks up a path that a listener's router has no route for, under the method that was asked.
+    /// Looks up a path for which a listener's router has no route with the request's method.
     func find(_ path: String, on listener: ListenerName) -> Finding {
         routes.withLock { routes in
             if let methods = Self.methods(path, routes[listener] ?? []) { return .otherMethods(methods) }
@@ -54,7 +54,8 @@ final class RouteDirectory: Sendable {
         }
     }
 
-    /// The methods of the route that a router would choose: where two fit, the one whose first difference is a word.
+    /// The methods of the route that a router would choose. If several match, it is the one that has a literal part
+    /// first.
     private static func methods(_ path: String, _ routes: [Route]) -> [HTTPRequest.Method]? {
         if path == "*" { return Set(routes.flatMap(\.methods)).sorted { $0.rawValue < $1.rawValue } }
         let parts = parts(path)
@@ -62,17 +63,17 @@ final class RouteDirectory: Sendable {
         return fitting.max { $0.parts.lexicographicallyPrecedes($1.parts) { $0 == nil && $1 != nil } }?.methods
     }
 
-    /// Empty parts do not count, as in the router.
+    /// Empty parts are ignored, as in the router.
     private static func parts(_ path: String) -> [Substring] { path.split(separator: "/") }
 }
 
-/// A router that notes each route that is added to it.
+/// A router that records its routes in the directory.
 struct ListedRouter<Context: RequestContext>: RouterMethods {
     private let wrapped: Router<Context>
     private let listener: ListenerName
     private let directory: RouteDirectory
 
-    /// A router whose routes answer `HEAD` wherever they answer `GET`.
+    /// A router whose routes answer `HEAD` too if they answer `GET`.
     init(_ context: Context.Type, listener: ListenerName, directory: RouteDirectory) {
         wrapped = Router(context: context, options: .autoGenerateHeadEndpoints)
         self.listener = listener

@@ -3,8 +3,8 @@ import NIOCore
 import Synchronization
 
 extension ResponseBody {
-    /// A body that is the same for everybody: answers share its bytes, and it goes out in pieces, each when the one before
-    /// has left. What a client does not take is then held once, and not enciphered for each in advance.
+    /// A body that many responses share. It is sent in pieces, each after the previous one has left. Bytes that
+    /// clients have not read yet are thus stored once, and not encrypted in advance for each.
     init(shared bytes: ByteBuffer) {
         guard bytes.readableBytes > Self.pieceLength else {
             self.init(byteBuffer: bytes)
@@ -23,11 +23,11 @@ extension ResponseBody {
     private static var pieceLength: Int { 65_536 }
 }
 
-/// The bytes of an answer that is made anew for each request and rarely differs: while it does not, all share one buffer.
+/// The bytes of a response that is built for each request and rarely changes. Equal responses share one buffer.
 final class LatestBuffer: Sendable {
     private let latest = Mutex(ByteBuffer())
 
-    /// The buffer of the latest answer, where it has these bytes; else theirs, from now on.
+    /// The latest buffer if it has these bytes; otherwise these become the latest.
     func sharing(_ bytes: ByteBuffer) -> ByteBuffer {
         latest.withLock { latest in
             if latest != bytes { latest = bytes }

@@ -1,7 +1,7 @@
 import Metrics
 import Synchronization
 
-/// Keeps what swift-metrics is told and renders it in Prometheus' text exposition format 0.0.4.
+/// Stores the values of swift-metrics and renders them in Prometheus' text exposition format 0.0.4.
 ///
 /// Histograms are in seconds with fixed buckets; counters end in `_total`.
 package final class PrometheusRegistry: MetricsFactory {
@@ -24,7 +24,7 @@ package final class PrometheusRegistry: MetricsFactory {
 
     package init() {}
 
-    /// Adds a value that is asked for at each rendering.
+    /// Adds a gauge whose value is read at each rendering.
     package func addGauge(_ name: String, value: @escaping @Sendable () -> Double) {
         gauges.withLock { $0.append((name, value)) }
     }

@@ -2,10 +2,10 @@ import HTTPTypes
 import Metrics
 import Synchronization
 
-/// The counters and timers of a listener's requests. Each is looked up by its labels once: building the labels costs as
-/// much as a whole request of the HTTP stack.
+/// The counters and timers of a listener's requests. Each is looked up by its labels only once, because building the
+/// labels costs as much as a whole request of the HTTP stack.
 final class RequestMeasurements: Sendable {
-    /// What is measured of one kind of request.
+    /// The metrics of one kind of request.
     struct Instruments: Sendable {
         let counter: Counter
         let timer: Metrics.Timer
@@ -29,19 +29,19 @@ final class RequestMeasurements: Sendable {
         self.listener = listener
     }
 
-    /// The instruments for a route's template and a status: few, since both come from the source.
+    /// The metrics of a route's template and a status. There are few, because both come from the source.
     func of(_ method: HTTPRequest.Method, _ route: String, _ status: HTTPResponse.Status) -> Instruments {
         let kind = Kind(method: method, route: route, status: status.code)
         return known.withLock { known in
             if let instruments = known[kind] { return instruments }
             let made = make(kind)
-            // A method may be any word of the sender's: where no route has it, it is not a label.
+            // A client may send any method: if no route has it, it must not become a label.
             if route != Self.unmatched { known[kind] = made }
             return made
         }
     }
 
-    /// The route of a request that no template fits.
+    /// The route label of a request that matches no template.
     static let unmatched = "unmatched"
 
     private func make(_ kind: Kind) -> Instruments {

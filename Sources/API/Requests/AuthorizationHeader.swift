@@ -1,21 +1,21 @@
 import Domain
 
-/// What `Authorization: Layer …` says: nothing, a session's token, an identity token that shall create a session, or an
-/// export token.
+/// The content of `Authorization: Layer …`: nothing, a session's token, an identity token that creates a session, or
+/// an export token.
 ///
-/// RFC 9110 §11.4: a scheme and parameters in any order, here with single or double quotes or bare. Other schemes are
-/// no business of this service and read as nothing.
+/// RFC 9110 §11.4: a scheme and parameters in any order, here with single quotes, double quotes or none. Other
+/// schemes are ignored.
 package enum AuthorizationHeader: Sendable, Equatable {
     case none
     case session(String)
     case identity(token: String, applicationID: String?, realm: String?)
-    /// What a banned user was given to see and erase the own data.
+    /// The token with which a banned user reads and erases their own data.
     case export(String)
 
-    /// The longest field that is read, bytes.
+    /// The longest accepted field, bytes.
     package static let maximumLength = 12 * 1024
 
-    /// Reads the field.
+    /// Parses the field.
     ///
     /// - Throws: `Refusal` `malformed_request` for an unknown or repeated parameter, an open quote, or two kinds of
     ///   token at once.

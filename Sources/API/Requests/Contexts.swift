@@ -5,17 +5,17 @@ import Hummingbird
 import NIOCore
 import Operations
 
-/// What a request on any listener brings along.
+/// The context of a request on any listener.
 protocol ListenerContext: RequestContext {
-    /// What the request came over: the connection, or a stream of HTTP/2.
+    /// The channel of the request: the connection, or an HTTP/2 stream.
     var channel: any Channel { get }
 }
 
-/// What a request on the public or the ops listener brings along.
+/// The context of a request on the public or the ops listener.
 package struct PublicContext: ListenerContext {
     package var coreContext: CoreRequestContextStorage
     let channel: any Channel
-    /// The key under which the sender's address is limited.
+    /// The limits' key for the sender's address.
     let addressKey: String
 
     package init(source: ApplicationRequestContextSource) {
@@ -26,17 +26,17 @@ package struct PublicContext: ListenerContext {
     }
 }
 
-/// What a request on the client listener brings along: the connection whose handshake proved the device's key.
+/// The context of a request on the client listener, with the connection whose handshake proved the device's key.
 package struct ClientContext: ListenerContext {
     package var coreContext: CoreRequestContextStorage
     let channel: any Channel
     /// The connection; `nil` only outside the mutual-TLS listener, where every request is refused.
     let current: ClientConnection?
-    /// The key under which the sender's address is limited.
+    /// The limits' key for the sender's address.
     let addressKey: String
-    /// The session behind a protected request, once it is checked.
+    /// The session of a protected request, after it was checked.
     var session: Session?
-    /// The user whose export token was shown, where the path takes one.
+    /// The user of the export token, on paths that accept one.
     var exportUser: UserID?
 
     package init(source: ApplicationRequestContextSource) {
@@ -47,7 +47,7 @@ package struct ClientContext: ListenerContext {
             IPAddress(CurrentConnection.peerAddress ?? source.channel.remoteAddress))
     }
 
-    /// The connection, or a refusal.
+    /// The connection; without one a refusal is thrown.
     var connection: ClientConnection {
         get throws(Refusal) {
             guard let current else {
@@ -57,7 +57,7 @@ package struct ClientContext: ListenerContext {
         }
     }
 
-    /// The session, or a refusal.
+    /// The session; without one a refusal is thrown.
     var checkedSession: Session {
         get throws(Refusal) {
             guard let session else { throw Refusal(.sessionRequired, "This action needs a session.") }

@@ -6,13 +6,14 @@ import Logging
 import Metrics
 import Operations
 
-/// The outermost middleware of every listener: errors become answers, each request one log line and two measurements.
+/// The outermost middleware of every listener. Errors become responses; each request becomes one log line and two
+/// measurements.
 ///
-/// The log holds the route's template and never the path, the query, a header or a body.
+/// The log has the route's template and never the path, the query, a header or a body.
 struct ErrorResponseMiddleware<Context: ListenerContext>: RouterMiddleware {
     let face: ListenerFace
     let policy: CurrentPolicy
-    /// A nonce for a refused caller, where the listener gives any.
+    /// A nonce for a refused caller, if the listener issues nonces.
     let freshNonce: @Sendable (Context) -> (nonce: String, expiresAt: Date)?
 
     init(
@@ -31,7 +32,7 @@ struct ErrorResponseMiddleware<Context: ListenerContext>: RouterMiddleware {
         var response: Response
         var problem: Problem?
         var cause: (any Error)?
-        // The router knows it by now; nil where it has no such route.
+        // Set by the router; nil if there is no such route.
         let route = context.endpointPath
         do {
             let bounded = try await request.bounded(to: policy[\.requests].maximumBody, on: context.channel)
@@ -46,7 +47,7 @@ struct ErrorResponseMiddleware<Context: ListenerContext>: RouterMiddleware {
         if request.method == .head { response = response.createHeadResponse() }
         if response.status == .noContent { response.headers[.contentLength] = nil }
         let elapsed = ContinuousClock.now - start
-        // An answer that nobody is left to take is counted as that, unless the service itself failed.
+        // A response to a client that has closed is recorded as 499, unless the service itself failed.
         let isTaken = response.status.code >= 500 || context.channel.isActive
         face.record(
             ListenerFace.Outcome(
@@ -65,7 +66,7 @@ struct ErrorResponseMiddleware<Context: ListenerContext>: RouterMiddleware {
             problem.nonce = freshNonce(context)
         }
         var response = problem.response(requestID: context.id, realm: face.realm)
-        // The rest of the body is still on its way, or cannot be found any more: nobody waits for it.
+        // The rest of the body is still arriving, or cannot be delimited, so the connection must close.
         if problem.refusal?.code == .payloadTooLarge || (passing?.cause ?? error) is HTTPDefect {
             response.headers[.connection] = "close"
         }
@@ -73,7 +74,7 @@ struct ErrorResponseMiddleware<Context: ListenerContext>: RouterMiddleware {
         return (response, problem)
     }
 
-    /// The answer to a method or a path that the listener's router does not have.
+    /// The response to a method or a path that the listener's router does not have.
     private func unrouted(_ request: Request, _ context: Context) -> (Response, Problem?) {
         let problem: Problem
         switch face.directory.find(request.uri.path, on: face.name) {

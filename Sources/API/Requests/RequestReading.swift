@@ -5,11 +5,11 @@ import HTTPTypes
 import Hummingbird
 import NIOCore
 
-/// The members of a request's JSON object, each taken once; what nobody took is unknown and refused.
+/// The members of a request's JSON object. Each is taken once; the remaining ones are unknown and refused.
 struct JSONBodyDecoder {
     private var rest: [JSONMember]
 
-    /// - Throws: `Refusal` `malformed_request` where the body is no JSON object, with the path of the defect.
+    /// - Throws: `Refusal` `malformed_request` if the body is no JSON object, with the path of the defect.
     init(_ bytes: [UInt8]) throws(Refusal) {
         let value: JSONValue
         do throws(JSONDefect) {
@@ -21,13 +21,13 @@ struct JSONBodyDecoder {
         rest = members
     }
 
-    /// A member that must be there; `null` is not.
+    /// A required member; `null` is refused.
     mutating func string(_ name: String) throws(Refusal) -> String {
         guard let text = try optionalString(name) else { throw Refusal(.malformedRequest, "$.\(name) is missing.") }
         return text
     }
 
-    /// A member that may be absent or `null`.
+    /// An optional member, which may also be `null`.
     mutating func optionalString(_ name: String) throws(Refusal) -> String? {
         switch try take(name) {
         case nil, .null: return nil
@@ -36,7 +36,7 @@ struct JSONBodyDecoder {
         }
     }
 
-    /// A member that must be there and may be `null`.
+    /// A required member, which may be `null`.
     mutating func nullableString(_ name: String) throws(Refusal) -> String? {
         switch try value(name) {
         case .null: return nil
@@ -45,7 +45,7 @@ struct JSONBodyDecoder {
         }
     }
 
-    /// No engine keeps U+0000 in a text, and no member needs it.
+    /// U+0000 is refused: no database stores it in a text, and no member needs it.
     private static func storable(_ text: String, _ name: String) throws(Refusal) -> String {
         guard !text.utf8.contains(0) else { throw Refusal(.malformedRequest, "$.\(name) holds U+0000.") }
         return text
@@ -69,13 +69,13 @@ struct JSONBodyDecoder {
 }
 
 extension Request {
-    /// The request, once its body is known to be no larger than that: a length that it tells is judged before anything
-    /// else is asked, a body in chunks (RFC 9112 §7.1) is read first, also where nobody would read it.
+    /// The request, with a body of at most `maximum` bytes. A declared length is checked first. A chunked body (RFC
+    /// 9112 §7.1) is read now, even if no handler reads it.
     ///
-    /// A client that waits to be asked for its body (`Expect: 100-continue`, RFC 9110 §10.1.1) is asked when the body
-    /// is first read, and not where the request is refused before.
+    /// If the client waits for permission to send its body (`Expect: 100-continue`, RFC 9110 §10.1.1), the first read
+    /// gives it. A request that is refused earlier never gets it.
     ///
-    /// - Throws: `Refusal` `payload_too_large`; ``HTTPDefect``, ``ClientGone`` where the body does not come whole.
+    /// - Throws: `Refusal` `payload_too_large`; ``HTTPDefect``, or ``ClientGone`` if the body is incomplete.
     func bounded(to maximum: Int, on channel: any Channel) async throws -> Request {
         if let length = headers[.contentLength], Int(length) ?? .max > maximum { throw Self.tooLarge(maximum) }
         var request = self
@@ -87,13 +87,13 @@ extension Request {
         return request
     }
 
-    /// The bytes of the body, as long as they are few enough.
+    /// The bytes of the body, at most `maximum`.
     func bytes(upTo maximum: Int) async throws -> [UInt8] {
         var buffer = try await collected(upTo: maximum)
         return buffer.readBytes(length: buffer.readableBytes) ?? []
     }
 
-    /// Whatever ends a body early is of the client's making, or of a deadline that it missed.
+    /// If a body ends early, the client caused it, or missed a deadline.
     private func collected(upTo maximum: Int) async throws -> ByteBuffer {
         do {
             return try await body.collect(upTo: maximum)
@@ -112,14 +112,14 @@ extension Request {
         return try JSONBodyDecoder(try await bytes(upTo: maximum))
     }
 
-    /// The members of a JSON body that was read already.
+    /// The members of a JSON body that was read before.
     func members(_ bytes: [UInt8]) throws(Refusal) -> JSONBodyDecoder {
         try requireMediaType("application/json")
         return try JSONBodyDecoder(bytes)
     }
 
-    /// One field of a form body (RFC 6749 appendix B), for the endpoints whose RFCs have forms. Other fields, such as
-    /// `token_type_hint`, are ignored as those RFCs want it.
+    /// One field of a form body (RFC 6749 appendix B), for endpoints whose RFCs use forms. Other fields, such as
+    /// `token_type_hint`, are ignored as those RFCs require.
     func formField(_ name: String, upTo maximum: Int) async throws -> String {
         try requireMediaType("application/x-www-form-urlencoded")
         let text = String(decoding: try await bytes(upTo: maximum), as: UTF8.self)
@@ -171,7 +171,7 @@ extension Substring {
     }
 }
 
-/// A body that the client sends once it is asked for it, which the first read does.
+/// A body that the client sends only after permission, which the first read gives.
 private struct AwaitedBody: AsyncSequence, Sendable {
     let base: RequestBody
     let channel: any Channel

@@ -4,7 +4,7 @@ import Hummingbird
 import Metrics
 import Operations
 
-/// Verifies the certificate before anything else of a request is looked at.
+/// Verifies the certificate before any other part of a request.
 struct RequireCertificate: RouterMiddleware {
     let authenticate: AuthenticateConnection
 
@@ -16,8 +16,8 @@ struct RequireCertificate: RouterMiddleware {
     }
 }
 
-/// Lets a protected action pass: by a session's token, or, where the path allows it, by an identity token that creates
-/// the session with the request.
+/// Admits a protected action with a session's token. On some paths an identity token is accepted too and creates the
+/// session with the request.
 struct RequireSession: RouterMiddleware {
     let check: CheckSession
     let open: OpenSession
@@ -71,14 +71,14 @@ struct RequireSession: RouterMiddleware {
     }
 }
 
-/// An action failed in a session that was opened with it. The session exists all the same: its holder must learn of it.
+/// An action failed after its request had opened a session. The session exists, so the response must contain it.
 struct ActionFailedAfterSignIn: Error {
     let cause: any Error
     let opened: OpenedSession
 }
 
 extension Response {
-    /// Reports the token of a session that the request has opened.
+    /// Adds the token of the opened session to the response.
     mutating func report(_ opened: OpenedSession) {
         headers[values: .layerUserID] = [opened.session.userID.description]
         headers[values: .layerSessionToken] = [opened.token?.text.reveal() ?? ""]

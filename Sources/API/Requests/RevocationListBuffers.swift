@@ -3,7 +3,7 @@ import NIOCore
 import Operations
 import Synchronization
 
-/// The revocation list as it goes out, in both forms: made once for a list, and one memory for all who are sent it.
+/// The encoded revocation list in both forms: made once for a list, and shared by all responses.
 final class RevocationListBuffers: Sendable {
     private struct Made {
         let list: RevocationListDocument
@@ -13,7 +13,7 @@ final class RevocationListBuffers: Sendable {
 
     private let last = Mutex<Made?>(nil)
 
-    /// A list in DER and in PEM.
+    /// The buffers of a list in DER and in PEM.
     func buffers(of list: RevocationListDocument) -> (der: ByteBuffer, pem: ByteBuffer) {
         last.withLock { last in
             if let last, last.list === list { return (last.der, last.pem) }

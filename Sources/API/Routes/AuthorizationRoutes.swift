@@ -58,7 +58,7 @@ package struct AuthorizationRoutes: Sendable {
         try members.rejectUnknown()
         let id = try await ask(wanted, for: try context.checkedSession)
         count(.request)
-        // Also where the same was asked before and more has become of it since: the same call, the same answer.
+        // Also for a repeated request whose state has changed since: the same call gets the same response.
         return .json(
             status: .created, ["id": .id(id), "state": .string(MessagingPermissionState.request.rawValue)])
     }

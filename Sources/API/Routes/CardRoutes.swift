@@ -12,7 +12,7 @@ package struct CardRoutes: Sendable {
     let read: ReadCard
     let policy: CurrentPolicy
 
-    /// - Parameter askIssuer: asks whoever can confirm a card's data; `nil` where nobody is there to ask.
+    /// - Parameter askIssuer: queries the service that confirms a card's data; `nil` if there is none.
     package init(_ context: ServiceContext, askIssuer: SubmitCard.AskIssuer?) {
         submit = SubmitCard(context, askIssuer: askIssuer)
         read = ReadCard(context)

@@ -17,7 +17,7 @@ package struct CertificateRoutes: Sendable {
     private let lists = RevocationListBuffers()
     let policy: CurrentPolicy
 
-    /// - Parameter verifyCaptcha: asks the siteverify endpoint about a captcha's response.
+    /// - Parameter verifyCaptcha: verifies a captcha's response at the siteverify endpoint.
     package init(
         _ context: ServiceContext, issuing: IssueCertificate, publish: PublishRevocationList,
         verifyCaptcha: @escaping @Sendable (String) async throws -> Bool
@@ -39,7 +39,7 @@ package struct CertificateRoutes: Sendable {
                 captcha: try members.optionalString("captcha"), address: context.addressKey)
             try members.rejectUnknown()
             var response = answer(try await certify(wanted))
-            // The device comes back over mutual TLS.
+            // The device's next connection is mutual TLS.
             response.headers[.connection] = "close"
             return response
         }
@@ -51,7 +51,7 @@ package struct CertificateRoutes: Sendable {
         router.get("certificates/revocations") { request, _ in
             let document = try await publish.document()
             let wantsPEM = request.headers[.accept]?.contains("application/x-pem-file") ?? false
-            // A long list is megabytes: who has it already is told so.
+            // A long list is megabytes, so a client that has it already gets 304.
             let tag = EntityTag("\(document.number)-\(wantsPEM ? "pem" : "der")")
             var headers: HTTPFields = [
                 .cacheControl: "max-age=300", .eTag: tag.description, .vary: "Accept",

@@ -6,7 +6,7 @@ import Hummingbird
 import NIOCore
 import Operations
 
-/// What a stranger needs to know to use the service, on the public listener.
+/// The public data about the service, on the public listener.
 package struct DiscoveryRoutes: Sendable {
     let realm: String
     let publicURL: @Sendable () -> String
@@ -17,10 +17,8 @@ package struct DiscoveryRoutes: Sendable {
     let policy: CurrentPolicy
     private let document = ServiceDocument()
 
-    /// Holds what is told.
-    ///
     /// - Parameters:
-    ///   - pins: SHA-256 of the present and the next server key's SubjectPublicKeyInfo, base64url.
+    ///   - pins: SHA-256 of the current and the next server key's SubjectPublicKeyInfo, base64url.
     ///   - webKeys: the public halves of the service's signing keys (RFC 7517).
     package init(
         realm: String, publicURL: @escaping @Sendable () -> String, clientURL: @escaping @Sendable () -> String,
@@ -77,7 +75,7 @@ package struct DiscoveryRoutes: Sendable {
             ])
     }
 
-    /// An answer that is the same for everybody while nothing of it changes.
+    /// A response that is the same for every client until its content changes.
     private func shared(_ members: KeyValuePairs<String, JSONValue?>) -> Response {
         var bytes: [UInt8] = []
         JSONValue.object(members).appendJSON(to: &bytes)

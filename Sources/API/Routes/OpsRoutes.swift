@@ -4,13 +4,13 @@ import HTTPTypes
 import Hummingbird
 import NIOCore
 
-/// What probes and Prometheus ask, on loopback.
+/// Probes and metrics, on loopback.
 package struct OpsRoutes: Sendable {
     let isReady: @Sendable () async -> (store: Bool, view: Bool, clock: Bool)
     let metrics: @Sendable () -> String
 
-    /// Holds what is asked: whether the store answers, this node's view of it is fresh and its clock is right, and the
-    /// metrics' text.
+    /// Takes the readiness check and the metrics' text. The check covers the store, the staleness of this node's
+    /// caches and its clock.
     package init(
         isReady: @escaping @Sendable () async -> (store: Bool, view: Bool, clock: Bool),
         metrics: @escaping @Sendable () -> String

@@ -5,7 +5,7 @@ import HTTPTypes
 import Hummingbird
 import Operations
 
-/// What provider backends call, on the public listener.
+/// The calls of provider backends, on the public listener.
 package struct ProviderRoutes: Sendable {
     let authenticate: AuthenticateProvider
     let addOwnKey: AddOwnKey

@@ -4,7 +4,7 @@ import Foundation
 import NIOCore
 import Synchronization
 
-/// `openapi.json` with the listeners as they are seen from outside; the file names those of the defaults.
+/// `openapi.json` with the listeners' external URLs; the file itself has the default ones.
 final class ServiceDocument: Sendable {
     private struct Written {
         let publicURL: String
@@ -14,7 +14,7 @@ final class ServiceDocument: Sendable {
 
     private let written = Mutex<Written?>(nil)
 
-    /// The document, one buffer for all who ask.
+    /// The document, in one buffer shared by all responses.
     func buffer(publicURL: String, clientURL: String) -> ByteBuffer {
         written.withLock { written in
             if let written, written.publicURL == publicURL, written.clientURL == clientURL { return written.buffer }
@@ -25,10 +25,10 @@ final class ServiceDocument: Sendable {
         }
     }
 
-    /// Names the listeners in a document that names the usual ones.
+    /// Replaces the default URLs of the listeners in a document.
     static func text(_ document: [UInt8], publicURL: String, clientURL: String) -> String {
         let (publicText, clientText) = (JSONValue.string(publicURL).jsonText, JSONValue.string(clientURL).jsonText)
-        // In one pass: the one may be where the other usually is.
+        // In one pass, because one listener's URL may be the other's default.
         return String(decoding: document, as: UTF8.self).replacing(/"url": "https:\/\/127\.0\.0\.1:844([01])"/) {
             "\"url\": " + ($0.output.1 == "0" ? publicText : clientText)
         }

@@ -6,7 +6,7 @@ import Hummingbird
 import Metrics
 import Operations
 
-/// Nonces and sessions, on the client listener: read the request, ask the operation, write the answer.
+/// Nonces and sessions, on the client listener.
 package struct SessionRoutes: Sendable {
     let issueNonce: IssueNonce
     let open: OpenSession

@@ -5,7 +5,7 @@ import HTTPTypes
 import Hummingbird
 import Operations
 
-/// What users may see, change and erase of themselves, on the client listener behind a session.
+/// What users may read, change and erase of their own data, on the client listener behind a session.
 package struct UserRoutes: Sendable {
     let read: ReadProfile
     let setPushEndpoint: SetPushEndpoint
@@ -69,7 +69,7 @@ package struct UserRoutes: Sendable {
     }
 }
 
-/// Lets an export token pass where a session would, and everything else to what looks for a session.
+/// Accepts an export token instead of a session; without one the session is required.
 struct ExportTokenMiddleware: RouterMiddleware {
     let admit: AdmitExportToken
     let session: RequireSession

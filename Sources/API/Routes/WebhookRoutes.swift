@@ -5,14 +5,14 @@ import HTTPTypes
 import Hummingbird
 import Operations
 
-/// What providers are told and what they tell, on the public listener.
+/// Providers' receivers of events, and providers' own events, on the public listener.
 package struct WebhookRoutes: Sendable {
     let authenticate: AuthenticateProvider
     let webhook: ManageWebhook
     let receive: ReceiveProviderEvent
     let policy: CurrentPolicy
 
-    /// - Parameter allowingLoopback: takes receivers on this machine.
+    /// - Parameter allowingLoopback: permits receivers on this machine.
     package init(_ context: ServiceContext, allowingLoopback: Bool) {
         authenticate = AuthenticateProvider(context)
         webhook = ManageWebhook(context, allowingLoopback: allowingLoopback)
@@ -31,7 +31,7 @@ package struct WebhookRoutes: Sendable {
             try await webhook.remove(by: caller)
             return Response(status: .noContent)
         }
-        // The token is its own proof: RFC 8935 §2 asks for no other.
+        // The token is its own proof: RFC 8935 §2 requires no other authentication.
         router.post("provider/events") { request, _ in
             try await receive(try await request.securityEventToken(upTo: policy[\.requests].maximumBody))
             return Response(status: .accepted)
@@ -49,7 +49,7 @@ package struct WebhookRoutes: Sendable {
 }
 
 extension Request {
-    /// What a fresh proof must be made for.
+    /// The request that a fresh proof must be made for.
     func proven(_ body: [UInt8]) -> ProvenRequest {
         ProvenRequest(method: method.rawValue, path: uri.path, query: uri.query, body: body)
     }
