@@ -1,15 +1,15 @@
 import Crypto
 import Foundation
 
-/// Who can open an archive: an X25519 public key in age's form, `age1…` (age-encryption.org/v1, *The X25519 recipient
-/// type*). The private half stays with its holder, away from this service.
+/// A recipient of an archive: an X25519 public key in age's form, `age1…` (age-encryption.org/v1, *The X25519
+/// recipient type*). Its holder keeps the private key outside this service.
 struct AgeRecipient: Sendable, Equatable {
     let text: String
     private let publicKey: [UInt8]
 
-    /// Reads one.
+    /// Parses a recipient.
     ///
-    /// - Throws: ``CommandFailure`` that says what it is instead, without repeating a private key.
+    /// - Throws: ``CommandFailure`` that names what the text is instead, without repeating a private key.
     init(_ text: String) throws(CommandFailure) {
         if text.uppercased().hasPrefix("AGE-SECRET-KEY-") {
             throw CommandFailure(
@@ -30,20 +30,20 @@ struct AgeRecipient: Sendable, Equatable {
         }
     }
 
-    /// The header's stanza that gives the file key to this recipient.
+    /// The header's stanza that gives this recipient the file key.
     ///
-    /// - Throws: ``CommandFailure`` where the key is a point of small order.
+    /// - Throws: ``CommandFailure`` if the key is a point of small order.
     func stanza(wrapping fileKey: SymmetricKey) throws -> String {
         let ephemeral = Curve25519.KeyAgreement.PrivateKey()
         let share = ephemeral.publicKey.rawRepresentation
         let secret = try ephemeral.sharedSecretFromKeyAgreement(
             with: Curve25519.KeyAgreement.PublicKey(rawRepresentation: publicKey))
-        // A point of small order gives a secret that everyone knows (RFC 7748 §6.1).
+        // A point of small order results in a publicly known secret (RFC 7748 §6.1).
         guard secret.withUnsafeBytes({ $0.contains { $0 != 0 } }) else { throw Self.protectsNothing(text) }
         let key = secret.hkdfDerivedSymmetricKey(
             using: SHA256.self, salt: share + publicKey, sharedInfo: Data("age-encryption.org/v1/X25519".utf8),
             outputByteCount: 32)
-        // Each such key wraps one file key, so that one nonce serves.
+        // Each such key wraps one file key, so a constant nonce is enough.
         let box = try ChaChaPoly.seal(
             fileKey.withUnsafeBytes { Data($0) }, using: key,
             nonce: ChaChaPoly.Nonce(data: [UInt8](repeating: 0, count: 12)))

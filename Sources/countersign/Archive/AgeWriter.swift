@@ -1,12 +1,12 @@
 import Crypto
 import Foundation
 
-/// Writes a file that its recipients alone can read, in the format of age (age-encryption.org/v1): a header that gives
-/// each recipient the file key, and the content in chunks of 64 KiB that cannot be exchanged, cut off or added to.
+/// Writes a file that only its recipients can read, in the format of age (age-encryption.org/v1). A header gives each
+/// recipient the file key. The content follows in authenticated chunks of 64 KiB, so changes are detected.
 ///
-/// It holds no more than one chunk, and no key that could open what was written once it is done.
+/// It has at most one chunk in memory, and no key that opens the file after it is finished.
 struct AgeWriter {
-    /// Plain bytes of all chunks but the last (STREAM).
+    /// Plain bytes of each chunk but the last (STREAM).
     static let chunkSize = 65_536
 
     private let payloadKey: SymmetricKey
@@ -18,8 +18,8 @@ struct AgeWriter {
     ///
     /// - Parameters:
     ///   - recipients: at least one.
-    ///   - randomBytes: so many bytes from a cryptographic generator.
-    ///   - sink: takes the file's bytes in their order.
+    ///   - randomBytes: returns that many bytes from a cryptographic generator.
+    ///   - sink: receives the file's bytes in order.
     init(
         recipients: [AgeRecipient], randomBytes: (Int) -> [UInt8], sink: @escaping ([UInt8]) throws -> Void
     ) throws {
@@ -37,7 +37,7 @@ struct AgeWriter {
 
     mutating func write(_ bytes: some Sequence<UInt8>) throws {
         pending.append(contentsOf: bytes)
-        // The last chunk is marked as such: a full one waits until more comes.
+        // The last chunk is marked, so a full one waits until more bytes come.
         var start = 0
         while pending.count - start > Self.chunkSize {
             try seal(pending[start..<(start + Self.chunkSize)], isLast: false)
@@ -46,7 +46,7 @@ struct AgeWriter {
         pending.removeFirst(start)
     }
 
-    /// Ends the file; nothing may be written after that.
+    /// Finishes the file; nothing may be written after that.
     mutating func finish() throws {
         try seal(pending[...], isLast: true)
         pending = []
@@ -65,7 +65,7 @@ struct AgeWriter {
             inputKeyMaterial: key, salt: salt, info: Data(info.utf8), outputByteCount: 32)
     }
 
-    /// Base64 without padding (RFC 4648 §4), as the header has it.
+    /// Base64 without padding (RFC 4648 §4), as in the header.
     static func base64(_ bytes: Data) -> String {
         bytes.base64EncodedString().replacing("=", with: "")
     }

@@ -1,15 +1,15 @@
 import Foundation
 import Glibc
 
-/// A file that appears under its name only when it is whole and durable, for its owner alone.
+/// A file that gets its name only after it is complete and durable. Only its owner can read it.
 struct ArchiveFile {
     private let path: String
     private let draft: String
     private let handle: FileHandle
 
-    /// Begins it beside its final place.
+    /// Starts a temporary file beside the final path.
     ///
-    /// - Throws: ``CommandFailure``, also where something is under the name already.
+    /// - Throws: ``CommandFailure``, also if the final path exists.
     init(path: String) throws(CommandFailure) {
         guard !KeyFile(path: path, isPrivate: true).exists else {
             throw CommandFailure("\(path) is there already, and is not replaced: choose another name.")
@@ -23,12 +23,12 @@ struct ArchiveFile {
         handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
     }
 
-    /// Adds bytes.
+    /// Appends bytes.
     func write(_ bytes: [UInt8]) throws(CommandFailure) {
         do { try handle.write(contentsOf: Data(bytes)) } catch { throw CommandFailure("\(path) cannot be written.") }
     }
 
-    /// Makes it durable under its name.
+    /// Makes the file durable and gives it its name.
     func finish() throws(CommandFailure) {
         do { try handle.synchronize() } catch { throw CommandFailure("\(path) cannot be made durable.") }
         guard rename(draft, path) == 0 else {
@@ -37,7 +37,7 @@ struct ArchiveFile {
         try KeyFile(path: path, isPrivate: true).synchronizeDirectory()
     }
 
-    /// Takes back what was written, where it will not be finished.
+    /// Deletes the temporary file, if it will not be finished.
     func discard() {
         unlink(draft)
     }

@@ -1,10 +1,11 @@
-/// Bech32 (BIP 173), the form of age's public keys: a word, `1`, five bits a character, and a checksum of six.
+/// Bech32 (BIP 173), the form of age's public keys: a word, `1`, characters of five bits, and six checksum
+/// characters.
 enum Bech32 {
     private static let alphabet = Array("qpzry9x8gf2tvdw0s3jn54khce6mua7l".utf8)
 
-    /// Reads a text in lower case; `nil` where it is none, has another word, or its checksum does not fit.
+    /// Decodes a text in lower case; `nil` if it is malformed, has another word, or its checksum is wrong.
     ///
-    /// - Parameter word: the human-readable part that it must have.
+    /// - Parameter word: the expected human-readable part.
     static func decode(_ text: String, word: String) -> [UInt8]? {
         let bytes = Array(text.utf8)
         let prefix = Array(word.utf8) + [UInt8(ascii: "1")]
@@ -16,7 +17,7 @@ enum Bech32 {
         return octets(values.dropLast(6))
     }
 
-    /// Five bits each become eight bits each; what is left over must be zero and less than a character.
+    /// Regroups five-bit values to bytes. The remaining bits must be zero and fewer than five.
     private static func octets(_ values: some Sequence<UInt8>) -> [UInt8]? {
         var (accumulator, count, octets): (UInt32, UInt32, [UInt8]) = (0, 0, [])
         for value in values {
@@ -30,7 +31,7 @@ enum Bech32 {
         return octets
     }
 
-    /// The remainder over word and values; 1 where the checksum at the end fits.
+    /// The remainder over word and values; 1 if the checksum at the end is right.
     private static func checksum(_ word: String, _ values: [UInt8]) -> UInt32 {
         let generator: [UInt32] = [0x3B6A_57B2, 0x2650_8E6D, 0x1EA1_19FA, 0x3D42_33DD, 0x2A14_62B3]
         var sum: UInt32 = 1

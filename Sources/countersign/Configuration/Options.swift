@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// What every command takes. An option that is not given comes from the environment or from `countersign.yaml`.
+/// The options of every command. The environment or `countersign.yaml` sets those that are not given.
 struct SharedOptions: ParsableArguments {
     @Option(help: "The directory of the keys (COUNTERSIGN_KEYS; default Keys).")
     var keys: String?
@@ -15,11 +15,11 @@ struct SharedOptions: ParsableArguments {
     @Flag(help: "Print one JSON value on standard output.")
     var json = false
 
-    /// What was given, by the names of ``Settings/Key``.
+    /// The given options, by the names of ``Settings/Key``.
     var given: [Settings.Key: String?] { [.keys: keys, .policies: policies, .store: store] }
 }
 
-/// What `serve` takes besides.
+/// The further options of `serve`.
 struct ServeOptions: ParsableArguments {
     @Option(
         name: .customLong("public"),
@@ -68,7 +68,7 @@ struct ServeOptions: ParsableArguments {
     @Option(help: "on or off; off lifts the rate limits, on loopback only (COUNTERSIGN_LIMITS; default on).")
     var limits: String?
 
-    /// What was given, by the names of ``Settings/Key``.
+    /// The given options, by the names of ``Settings/Key``.
     var given: [Settings.Key: String?] {
         [
             .publicListener: publicListener, .clientListener: clientListener, .opsListener: opsListener,

@@ -3,7 +3,7 @@ import Domain
 import Encoding
 import Foundation
 
-/// One file of policies: its name and the values that may stand in it.
+/// One file of policies: its name and its values.
 struct PolicyArea {
     /// The file's name without `.yaml`.
     let name: String
@@ -160,7 +160,7 @@ struct PolicyArea {
             ])
     }
 
-    /// A text of letters, digits and the few signs that names, numbers and SIDs have; it may be empty.
+    /// A text of letters, digits and the few punctuation marks of names, numbers and SIDs; it may be empty.
     private static func word(
         _ key: String, _ path: WritableKeyPath<Policy, String>, _ expected: String, upTo count: Int
     ) -> PolicyField {
@@ -222,11 +222,11 @@ struct PolicyArea {
         PolicyArea(
             name: "bans",
             fields: [
-                // The contract's bounds: a look at least every 250 ms, a ban in force within 1 s.
+                // The contract's bounds: a poll at least every 250 ms, a ban in force within 1 s.
                 .time("change_poll_interval", \.bans.changePollInterval, 0.01...0.25),
                 .time("maximum_staleness", \.bans.maximumStaleness, 0.1...1),
                 .time("phone_ban", \.bans.phoneBan, 0...(3650 * day)),
-                // Beyond the skew that tokens are granted a node would take what another refuses.
+                // If it exceeded the skew allowed for tokens, one node would accept what another refuses.
                 .time("maximum_clock_difference", \.bans.maximumClockDifference, 1...60),
             ])
     }
@@ -235,25 +235,26 @@ struct PolicyArea {
         PolicyArea(
             name: "retention",
             fields: [
-                // A revocation list that is handed out may be an hour old and must not name what is forgotten.
+                // A cached revocation list may be an hour old, and must not name a certificate that is deleted
+                // already.
                 .time("ended_certificates", \.retention.endedCertificates, day...(3650 * day)),
                 .time("unseen_certificates", \.retention.unseenCertificates, day...(3650 * day)),
                 .time("audit_entries", \.retention.auditEntries, 30 * day...(36_500 * day)),
             ])
     }
 
-    /// Failures of these may send a card to review; those of the others reject it.
+    /// Failures of these may send a card to review; failures of the others reject it.
     private static let softChecks = CardCheck.Name.reviewable.map(\.rawValue)
 
-    /// What the metadata of numbering plans tells apart.
+    /// The number types of the numbering plans' metadata.
     private static let numberTypes = [
         "fixed_line", "mobile", "fixed_line_or_mobile", "toll_free", "premium_rate", "shared_cost", "voip",
         "personal_number", "pager", "uan", "voicemail", "unknown",
     ]
 
-    /// ITU-T X.660 §7.6: arcs in decimal without leading zeros; 0 to 2 first, at most 39 below 0 and 1. Many readers of
-    /// certificates keep an arc in 31 bits, and the first two in one number of that size (ITU-T X.690 §8.19.4): they could
-    /// not read a certificate with a larger one at all.
+    /// ITU-T X.660 §7.6: arcs in decimal without leading zeros; 0 to 2 first, at most 39 below 0 and 1. Many parsers
+    /// of certificates store an arc in 31 bits, and the first two in one such number (ITU-T X.690 §8.19.4). They
+    /// cannot parse a certificate with a larger one.
     private static func isObjectIdentifier(_ text: String) -> Bool {
         let arcs = text.split(separator: ".", omittingEmptySubsequences: false)
         guard (2...32).contains(arcs.count), text.utf8.count <= 256,
@@ -268,6 +269,6 @@ struct PolicyArea {
 
     private static let serviceURL = "an https URL, or an http URL on loopback,"
 
-    /// Where messages and the credentials for them may be sent: in the clear to this machine at the most.
+    /// Where messages and their credentials may be sent: without TLS only to this machine.
     private static func isServiceURL(_ text: String) -> Bool { ServiceURL(text) != nil }
 }

@@ -1,16 +1,16 @@
 import Foundation
 import Yams
 
-/// What is wrong with a file that the operator wrote, and where.
+/// A defect in a file that the operator wrote, and its place.
 struct PolicyDefect: Error, Equatable, CustomStringConvertible {
-    /// The file's path as the operator knows it.
+    /// The file's path as the operator gave it.
     let file: String
-    /// Counted from 1; `nil` if the file as a whole is meant.
+    /// Counted from 1; `nil` for the file as a whole.
     let line: Int?
-    /// The key or its path, such as `senders[1].account`; `nil` if it is not about one key.
+    /// The key or its path, such as `senders[1].account`; `nil` if the defect is not in one key.
     let key: String?
     let expected: String
-    /// Whether the key is an unknown one; then ``expected`` names it.
+    /// Whether the key is unknown; ``expected`` is then the sentence about it.
     var isUnknownKey = false
 
     /// `FILE:LINE: key: what is expected`, or `FILE:LINE: unknown key 'kye'; did you mean 'key'?`.
@@ -20,9 +20,9 @@ struct PolicyDefect: Error, Equatable, CustomStringConvertible {
     }
 }
 
-/// A YAML file (YAML 1.2) that is one mapping from names to values, read with the lines at which they stand.
+/// A YAML file (YAML 1.2) that is one mapping from names to values, with the line of each.
 enum PolicyDocument {
-    /// One name and what stands for it.
+    /// One name and its value.
     struct Entry {
         let key: String
         let line: Int
@@ -33,14 +33,14 @@ enum PolicyDocument {
 
     /// Reads a file; an empty one has no entries.
     ///
-    /// - Returns: the entries that could be read, and what stands in the way of more.
+    /// - Returns: the valid entries, and the defects.
     static func read(path: String) -> (entries: [Entry], defects: [PolicyDefect]) {
         func defect(_ line: Int?, _ key: String?, _ expected: String) -> PolicyDefect {
             PolicyDefect(file: path, line: line, key: key, expected: expected)
         }
         guard let handle = FileHandle(forReadingAtPath: path), let data = try? handle.read(upToCount: maximumSize + 1)
         else {
-            // An empty file reads as nothing.
+            // No data can be read from an empty file either.
             let isThere = FileManager.default.isReadableFile(atPath: path)
             return ([], isThere ? [] : [defect(nil, nil, "a file that can be read is expected")])
         }
@@ -50,8 +50,8 @@ enum PolicyDocument {
         return read(text, path: path, isSetAside: false)
     }
 
-    /// Reads a text. Where a name stands in it twice the parser gives nothing at all: then it is read once more with the
-    /// later ones set aside, so that every other fault is told, too.
+    /// Parses a text. If a name is repeated, the parser returns nothing at all. The text is then parsed again with
+    /// the later ones renamed, so that every other defect is reported too.
     private static func read(
         _ text: String, path: String, isSetAside: Bool
     ) -> (entries: [Entry], defects: [PolicyDefect]) {
@@ -60,7 +60,7 @@ enum PolicyDocument {
         }
         do {
             guard let root = try compose(yaml: text) else { return ([], []) }
-            // A file of nothing but comments is one null.
+            // A file with only comments is one null.
             if let scalar = root.scalar, scalar.string.isEmpty { return ([], []) }
             guard let mapping = root.mapping else {
                 return (
@@ -98,11 +98,11 @@ enum PolicyDocument {
         }
     }
 
-    /// Stands behind a name that was set aside, in a text that is read a second time; of Unicode's private use.
+    /// Marks a renamed name in a text that is parsed again; a private-use character.
     private static let setAside: Character = "\u{E000}"
 
-    /// Renames every line's name but the first of its kind, and gives the lines of all, counted from 1. Names of the file's
-    /// one mapping stand at the beginning of their lines.
+    /// Renames every occurrence of a name but the first, and returns the lines of all, counted from 1. Names of the
+    /// file's one mapping are at the beginning of their lines.
     private static func settingAside(_ name: String, in text: inout String) -> [Int] {
         var lines = text.split(separator: "\n", omittingEmptySubsequences: false)
         var places: [Int] = []

@@ -3,21 +3,21 @@ import Encoding
 import Foundation
 import Yams
 
-/// One value of a policy: its name in the file, where it goes, and what may stand there.
+/// One value of a policy: its name in the file, its place in the policy, and its accepted values.
 struct PolicyField {
     /// The name in the file.
     let key: String
-    /// What may stand there, for a sentence.
+    /// The accepted values, for a sentence.
     let expected: String
-    /// Sets the value, or gives what is wrong with the node.
+    /// Sets the value, or returns the defects of the node.
     let set: (Node, inout Policy) -> [Fault]
     let value: (Policy) -> JSONValue
 
-    /// What is wrong inside a value.
+    /// A defect inside a value.
     struct Fault {
         /// `nil` for the line of the field's key.
         var line: Int?
-        /// What follows the field's key, such as `[1].account`.
+        /// What follows the field's key in the path, such as `[1].account`.
         var path = ""
         let expected: String
         var isUnknownKey = false
@@ -63,7 +63,7 @@ struct PolicyField {
         }
     }
 
-    /// A time, in seconds or with a unit.
+    /// A duration, in seconds or with a unit.
     static func time(
         _ key: String, _ path: WritableKeyPath<Policy, TimeInterval>, _ range: ClosedRange<TimeInterval>
     ) -> PolicyField {
@@ -99,7 +99,7 @@ struct PolicyField {
         }
     }
 
-    /// One of the words of an enumeration.
+    /// One of the raw values of an enumeration.
     static func choice<Word: RawRepresentable & CaseIterable & Equatable>(
         _ key: String, _ path: WritableKeyPath<Policy, Word>, among words: [Word] = Array(Word.allCases)
     ) -> PolicyField where Word.RawValue == String {
@@ -111,7 +111,7 @@ struct PolicyField {
         }
     }
 
-    /// A list of different words of an enumeration, at least one.
+    /// A list of different raw values of an enumeration, at least one.
     static func choices<Word: RawRepresentable & CaseIterable>(
         _ key: String, _ path: WritableKeyPath<Policy, [Word]>
     ) -> PolicyField where Word.RawValue == String {
@@ -124,7 +124,7 @@ struct PolicyField {
         }
     }
 
-    /// A text that passes a test.
+    /// A text that satisfies a predicate.
     static func text(
         _ key: String, _ path: WritableKeyPath<Policy, String>, expected: String,
         where passes: @escaping (String) -> Bool
@@ -136,7 +136,7 @@ struct PolicyField {
         }
     }
 
-    /// A list of different texts that each pass a test.
+    /// A list of different texts that each satisfy a predicate.
     static func texts(
         _ key: String, _ path: WritableKeyPath<Policy, [String]>, expected: String,
         where passes: @escaping (String) -> Bool
@@ -160,7 +160,7 @@ struct PolicyField {
         }
     }
 
-    /// Reads a time: seconds, or a number with `ms`, `s`, `m`, `h` or `d`; `nil` for anything else.
+    /// Parses a duration: seconds, or a number with `ms`, `s`, `m`, `h` or `d`; `nil` for anything else.
     static func seconds(_ text: String) -> TimeInterval? {
         let number = text.prefix { $0.isASCII && ($0.isNumber || $0 == ".") }
         let units: [Substring: TimeInterval] = ["": 1, "ms": 0.001, "s": 1, "m": 60, "h": 3600, "d": 86_400]
@@ -170,7 +170,7 @@ struct PolicyField {
         return value * unit
     }
 
-    /// Numbers and flags are plain scalars: `"6"` in quotes is a text.
+    /// Numbers and flags must be plain scalars: `"6"` in quotes is a text.
     private static func plain(_ node: Node) -> String? {
         guard let scalar = node.scalar, scalar.style == .plain, !scalar.string.isEmpty else { return nil }
         return scalar.string

@@ -1,20 +1,20 @@
 import Domain
 import Foundation
 
-/// Reads `Policies/*.yaml`. A missing file or key means the default; anything that is not understood is refused, with
-/// every fault told at once.
+/// Reads `Policies/*.yaml`. A missing file or key means the default. Anything unknown is refused, and all defects are
+/// reported at once.
 enum PolicyFiles {
     struct Reading {
         var policy = Policy()
         var defects: [PolicyDefect] = []
-        /// The line of each value that a file gives, by `area/key`.
+        /// The line of each value in a file, by `area/key`.
         var lines: [String: Int] = [:]
     }
 
     /// Reads a directory's policies for use.
     ///
-    /// - Parameter required: whether a missing directory is refused; all defaults if it is not.
-    /// - Throws: ``CommandFailure`` with one line for each fault.
+    /// - Parameter required: whether a missing directory is refused; if not, it means all defaults.
+    /// - Throws: ``CommandFailure`` with one line for each defect.
     static func load(directory: String, required: Bool) throws(CommandFailure) -> Policy {
         let reading = read(directory: directory, required: required)
         guard reading.defects.isEmpty else {
@@ -23,7 +23,7 @@ enum PolicyFiles {
         return reading.policy
     }
 
-    /// Reads all that can be read and collects the faults.
+    /// Reads all that is valid and collects the defects.
     static func read(directory: String, required: Bool) -> Reading {
         var reading = Reading()
         guard let names = try? FileManager.default.contentsOfDirectory(atPath: directory) else {
@@ -79,7 +79,7 @@ extension PolicyFiles.Reading {
         }
     }
 
-    /// Values that are good alone and wrong together; the defaults are right, so a file gave one of them.
+    /// Values that are valid alone and contradict each other. The defaults do not, so a file has one of them.
     fileprivate mutating func checkTogether(_ directory: String) {
         let sends = policy.phones
         let delivery = policy.delivery

@@ -45,7 +45,7 @@ extension PolicyField {
         let faults: [Fault]
     }
 
-    /// - Parameter path: the place of the entry in the list.
+    /// - Parameter path: the entry's place in the list.
     private static func entry(_ node: Node, at path: String) -> Result<SenderEntry, Faults> {
         func failure(_ fault: Fault) -> Result<SenderEntry, Faults> { .failure(Faults(faults: [fault])) }
         guard let mapping = node.mapping else {

@@ -3,10 +3,10 @@ import Encoding
 import Foundation
 import Yams
 
-/// Where things are and how the service listens: from flags, then the environment, then ``file``, then the defaults.
+/// Paths, addresses and modes of the service: from flags, then the environment, then ``file``, then the defaults.
 /// Every text is parsed here.
 struct Settings: Sendable, Equatable {
-    /// What can be set; the names are those of the flags and of the keys in `countersign.yaml`.
+    /// The settings; the names are those of the flags and of the keys in `countersign.yaml`.
     enum Key: String, CaseIterable, Sendable {
         case keys, policies, store, realm, texts, limits
         case publicListener = "public"
@@ -25,37 +25,38 @@ struct Settings: Sendable, Equatable {
     let keys: String
     /// The directory of the policies.
     let policies: String
-    /// Whether the directory of the policies was named, so that it has to be there.
+    /// Whether the policies' directory was given explicitly, so that it must exist.
     let policiesNamed: Bool
     let store: StoreURL
     let publicAddress: ListenAddress
     let clientAddress: ListenAddress
     let opsAddress: ListenAddress
-    /// Whether the ops listener speaks TLS with the server's certificate.
+    /// Whether the ops listener uses TLS with the server's certificate.
     let opsTLS: Bool
     let realm: String
-    /// The public listener as seen from outside, without a slash at the end; `nil` if its address says it.
+    /// The public listener's external URL without a trailing slash; `nil` to derive it from the address.
     let baseURL: String?
-    /// The same of the client listener.
+    /// The same for the client listener.
     let clientURL: String?
-    /// Whether a realm was named.
+    /// Whether a realm was given.
     let realmNamed: Bool
-    /// Where the file sender writes.
+    /// The path of the `file` sender.
     let texts: String
-    /// Whether rate limits are in force.
+    /// Whether rate limits are enforced.
     let limits: Bool
-    /// Whether other nodes on the store may have other policies.
+    /// Whether other nodes on the store may have different policies.
     let allowsOtherPolicies: Bool
 
-    /// Whether providers may name URLs on this machine, in development.
+    /// Whether providers may name URLs on this machine, for development.
     let allowsLoopbackURLs: Bool
 
-    /// Whether nothing but this machine reaches any listener.
+    /// Whether every listener is on loopback.
     var isLoopbackOnly: Bool { [publicAddress, clientAddress, opsAddress].allSatisfy(\.isLoopback) }
 
-    /// `countersign.yaml` of the working directory; if there is none, the one that `make run` wrote for its own store.
+    /// `countersign.yaml` in the working directory; if there is none, the one that `make run` wrote for its own
+    /// store.
     ///
-    /// - Parameter directory: the working directory, with a slash at the end, or nothing.
+    /// - Parameter directory: the working directory with a trailing slash, or empty.
     static func file(in directory: String = "") -> String {
         let own = directory + "countersign.yaml"
         let run = directory + ".run/countersign.yaml"
@@ -63,11 +64,11 @@ struct Settings: Sendable, Equatable {
         return !files.fileExists(atPath: own) && files.fileExists(atPath: run) ? run : own
     }
 
-    /// Resolves what the flags leave open.
+    /// Resolves the settings without a flag.
     ///
     /// - Parameters:
-    ///   - shared: the flags that every command has.
-    ///   - serve: those of `serve`, if the command has them.
+    ///   - shared: the flags of every command.
+    ///   - serve: the flags of `serve`, if the command has them.
     ///   - environment: the process's variables.
     ///   - file: a file of settings; it may be missing.
     /// - Throws: ``CommandFailure``: exit code 2 if a value cannot be read, 1 if values are refused together.
@@ -86,7 +87,7 @@ struct Settings: Sendable, Equatable {
         return settings
     }
 
-    /// What a file sets. A misspelt key is refused: it would leave a default in force that the operator believes changed.
+    /// The settings of a file. A misspelt key is refused: otherwise a default would silently stay in force.
     private static func read(_ file: String) throws(CommandFailure) -> [Key: String] {
         guard FileManager.default.fileExists(atPath: file) else { return [:] }
         let (entries, defects) = PolicyDocument.read(path: file)
@@ -132,7 +133,7 @@ struct Settings: Sendable, Equatable {
         allowsLoopbackURLs = try Self.flag(texts, .loopbackURLs, default: false)
     }
 
-    /// Returns if a service may be started with these values together; a command that serves nobody asks nothing of them.
+    /// Returns if a service may be started with these values. Commands that serve nobody do not call it.
     func requireServable() throws(CommandFailure) {
         guard opsAddress.isLoopback || opsTLS else {
             throw CommandFailure("The ops listener is refused off loopback without --ops-tls: \(opsAddress).")
@@ -189,7 +190,7 @@ struct Settings: Sendable, Equatable {
     private static func webAddress(_ texts: [Key: String], _ key: Key) throws(CommandFailure) -> String? {
         guard let given = texts[key] else { return nil }
         let text = given.hasSuffix("/") ? String(given.dropLast()) : given
-        // Both listeners speak TLS, whatever stands before them.
+        // Both listeners use TLS, whatever proxy is in front of them.
         guard let url = WebAddress(text), url.isSecure, url.query.isEmpty, !text.contains("?")
         else { throw unreadable(key, "a URL such as https://auth.example without account, query and fragment") }
         return text

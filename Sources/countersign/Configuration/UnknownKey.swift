@@ -1,4 +1,4 @@
-/// The sentence about a key that nobody knows, with the known one that was probably meant.
+/// The sentence about an unknown key, with the known key that was probably meant.
 enum UnknownKey {
     static func sentence(_ key: String, known: [String]) -> String {
         if let near = known.min(by: { distance(key, $0) < distance(key, $1) }), distance(key, near) <= 2 {
@@ -8,10 +8,10 @@ enum UnknownKey {
             + (known.isEmpty ? "none is known here" : "known: \(known.joined(separator: ", "))")
     }
 
-    /// How many letters were left out, added, replaced or swapped with their neighbours (optimal string alignment).
+    /// The number of omitted, added, replaced or swapped letters (optimal string alignment).
     static func distance(_ left: String, _ right: String) -> Int {
         let (left, right) = (Array(left.utf8), Array(right.utf8))
-        // Of long texts that nobody meant as a key no table is made.
+        // Long texts are no misspelt keys, so they get no table.
         guard left.count <= 64, right.count <= 64 else { return .max }
         var rows = [Array(0...right.count)]
         for (i, a) in left.enumerated() {

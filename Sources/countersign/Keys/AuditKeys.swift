@@ -2,11 +2,11 @@ import Crypto
 import Domain
 import Foundation
 
-/// The public keys that the audit log's checkpoints are verified with: the present service key's, and those of the past.
+/// The public keys that verify the audit log's checkpoints: the current service key's and the former ones.
 extension KeyFiles {
     /// The keys by thumbprint (RFC 7638).
     ///
-    /// - Throws: ``CommandFailure`` if the service key is not there or a file cannot be read.
+    /// - Throws: ``CommandFailure`` if the service key is missing or a file cannot be read.
     static func auditKeys(in directory: String) throws(CommandFailure) -> [String: P256.Signing.PublicKey] {
         let present = try serviceKey(try file(.serviceKey, in: directory).read(), directory).publicKey
         var keys = [WebKey.identifier(of: present): present]

@@ -5,22 +5,22 @@ import Foundation
 import SwiftASN1
 import X509
 
-/// Makes what is missing in a directory of keys and leaves alone what is there.
+/// Creates the missing files in a directory of keys and leaves the others alone.
 struct KeyCreation {
-    /// What became of one file.
+    /// The result for one file.
     struct Outcome: Equatable {
         let path: String
         let isNew: Bool
     }
 
-    /// How long a server's certificate lives: what public authorities were allowed at most, 397 days.
+    /// The validity of a server's certificate: 397 days, formerly the most that public authorities were allowed.
     static let serverValidity = 397 * 86_400
 
     let directory: String
     /// DNS names and IP addresses for the server's certificate.
     let hosts: [String]
     let now: Date
-    /// Gives a number of random bytes.
+    /// Returns a number of random bytes.
     let randomBytes: (Int) -> [UInt8]
     private var outcomes: [Outcome] = []
 
@@ -31,9 +31,10 @@ struct KeyCreation {
         self.randomBytes = randomBytes
     }
 
-    /// Makes what is missing, each private key before its certificate, so that a run that was cut short can be repeated.
+    /// Creates the missing files, each private key before its certificate, so that an interrupted run can be
+    /// repeated.
     ///
-    /// - Throws: ``CommandFailure``, also if a certificate is there without its key.
+    /// - Throws: ``CommandFailure``, also if a certificate exists without its key.
     mutating func run() throws(CommandFailure) -> [Outcome] {
         try prepareDirectory()
         let authority = try createAuthority()
@@ -52,7 +53,7 @@ struct KeyCreation {
         let known = Set(KeyFiles.Name.allCases.map(\.rawValue) + ["README.md", ".gitignore", ".gitkeep"])
         do {
             if manager.fileExists(atPath: directory) {
-                // A directory with other things in it has its mode for their sake.
+                // The mode of a directory with other files is left alone, because those may need it.
                 guard known.isSuperset(of: try manager.contentsOfDirectory(atPath: directory)) else { return }
                 try manager.setAttributes([.posixPermissions: 0o700], ofItemAtPath: directory)
             } else {
@@ -74,7 +75,7 @@ struct KeyCreation {
         }
         let key = try KeyFiles.signingKeyOfAuthority(in: directory)
         if !certificate.exists {
-            // A part of the key's digest in the name: two authorities never share one.
+            // The name contains a part of the key's digest, so two authorities never have the same name.
             let digest = Digest256.of(key.subjectPublicKeyInfo).base64URL.prefix(8)
             let made = try issuing(.authorityCertificate) {
                 try CertificateAuthority.createRoot(
@@ -101,7 +102,7 @@ struct KeyCreation {
         }
     }
 
-    /// What stands between the server's certificate and the root; clients have the root (RFC 8446 §4.4.2).
+    /// The certificates between the server's and the root; clients have the root (RFC 8446 §4.4.2).
     private static func intermediates(of authority: CertificateAuthority) -> String {
         authority.chainPEM.filter { pem in
             guard let certificate = try? Certificate(pemEncoded: pem) else { return true }
@@ -124,7 +125,7 @@ struct KeyCreation {
         outcomes.append(Outcome(path: file.path, isNew: isNew))
     }
 
-    /// A certificate without its key is a loss that a new key would hide.
+    /// A certificate without its key means that a key was lost, which a new key would hide.
     private func refuseWithoutKey(_ certificate: KeyFiles.Name, _ key: KeyFiles.Name) throws(CommandFailure) {
         guard file(certificate).exists, !file(key).exists else { return }
         throw CommandFailure(

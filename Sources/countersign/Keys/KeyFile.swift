@@ -1,4 +1,4 @@
-// The compiler counts `stat` to either of these, by what it happened to read first.
+// The compiler attributes `stat` to either of these modules, depending on its order of reading.
 import CoreFoundation
 import Foundation
 import Glibc
@@ -6,22 +6,22 @@ import Glibc
 /// One file of the keys' directory.
 struct KeyFile: Sendable {
     let path: String
-    /// Whether it holds a secret: mode 0600, and refused if others may read it.
+    /// Whether it contains a secret: mode 0600, and refused if others may read it.
     let isPrivate: Bool
 
     static let maximumSize = 65_536
 
-    /// Whether something is there under the name.
+    /// Whether a file with this name exists.
     var exists: Bool {
         var status = stat()
         return lstat(path, &status) == 0
     }
 
-    /// Reads the file's text. Mode and content are those of the same open file, whatever happens to the name meanwhile.
+    /// Reads the file's text. Mode and content come from the same open file, even if the name is changed meanwhile.
     ///
-    /// - Throws: ``CommandFailure`` that says how to mend it.
+    /// - Throws: ``CommandFailure`` that names the fix.
     func read() throws(CommandFailure) -> String {
-        // Without O_NONBLOCK a named pipe would hold the start up.
+        // Without O_NONBLOCK a named pipe would block the start.
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else {
             guard errno == ENOENT else { throw CommandFailure("\(path) cannot be read: \(Self.reason()).") }
@@ -41,8 +41,8 @@ struct KeyFile: Sendable {
         return text
     }
 
-    /// Makes the file with all of its content at once, and never in place of another: the content goes to a file of a
-    /// random name, which is then linked under the right one (`link` fails if that exists).
+    /// Creates the file with all of its content at once, and never replaces another. The content is written to a file
+    /// with a random name, which is then linked to the final one (`link` fails if that exists).
     ///
     /// - Throws: ``CommandFailure``.
     func create(_ content: String) throws(CommandFailure) {
@@ -51,8 +51,7 @@ struct KeyFile: Sendable {
         guard link(draft, path) == 0 else { throw CommandFailure("\(path) cannot be created: \(Self.reason()).") }
     }
 
-    /// Puts other content in the file's place at once: whoever reads it, and whoever finds it after a power cut, has the
-    /// old content or the new, whole.
+    /// Replaces the content atomically: a reader sees the old content or the new one, also after a power failure.
     ///
     /// - Throws: ``CommandFailure``.
     func replace(_ content: String) throws(CommandFailure) {
@@ -65,7 +64,7 @@ struct KeyFile: Sendable {
         try synchronizeDirectory()
     }
 
-    /// Makes the file's name durable, which it is once its directory is.
+    /// Makes the file's name durable, by synchronizing its directory.
     ///
     /// - Throws: ``CommandFailure``.
     func synchronizeDirectory() throws(CommandFailure) {
@@ -76,7 +75,7 @@ struct KeyFile: Sendable {
         }
     }
 
-    /// Removes what a process left that died while it wrote this file; only for who alone writes it.
+    /// Removes the drafts of processes that died while they wrote this file. The caller must be the only writer.
     func removeDrafts() {
         let name = String(path.split(separator: "/").last ?? "")
         for left in (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []
@@ -91,7 +90,7 @@ struct KeyFile: Sendable {
         path.lastIndex(of: "/").map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
     }
 
-    /// Writes the content to a file of a random name beside this one, durably, and gives its path.
+    /// Writes the content durably to a file with a random name beside this one, and returns its path.
     private func writeDraft(_ content: String) throws(CommandFailure) -> String {
         let draft = path + ".\(UInt64.random(in: 1...UInt64.max))" + Self.draftSuffix
         let mode: mode_t = isPrivate ? 0o600 : 0o644
@@ -105,7 +104,7 @@ struct KeyFile: Sendable {
             unlink(draft)
             throw CommandFailure("\(path) cannot be written.")
         }
-        // The mode of `open` is cut by the umask.
+        // The umask reduces the mode of `open`.
         guard fchmod(descriptor, mode) == 0 else {
             unlink(draft)
             throw CommandFailure("\(path) cannot be created: \(Self.reason()).")

@@ -7,26 +7,26 @@ import Repositories
 import SwiftASN1
 import X509
 
-/// The keys of a service, read and found to belong together.
+/// The keys of a service, loaded and checked to belong together.
 struct LoadedKeys: Sendable {
-    /// The internal authority with its key, of a file or of a hardware module.
+    /// The internal authority with its key, from a file or a hardware module.
     let authority: CertificateAuthority
-    /// `ca.pem` as it stands.
+    /// The content of `ca.pem`.
     let authorityCertificatePEM: String
     let authorityKey: SigningKey
-    /// The server's own, at the start.
+    /// The server's identity at the start.
     let server: ServerIdentity
-    /// What nonces are made with, 32 bytes.
+    /// The key of nonces, 32 bytes.
     let nonceSecret: Secret<[UInt8]>
-    /// What the codes in texts are derived under, by version.
+    /// The keys of the codes in texts, by version.
     let phoneCodes: PhoneCodeKeys
-    /// What personal data lies under.
+    /// The keys that protect personal data.
     let personal: PersonalKeys
-    /// What signs Security Event Tokens.
+    /// The key that signs Security Event Tokens.
     let serviceKey: P256.Signing.PrivateKey
 }
 
-/// The directory of keys: `countersign keys init` fills it, the start reads it.
+/// The directory of keys: `countersign keys init` creates its files, and the service reads them at its start.
 enum KeyFiles {
     /// The files of the directory.
     enum Name: String, CaseIterable {
@@ -42,7 +42,7 @@ enum KeyFiles {
         case wrappingSecrets = "wrapping.key"
         case blindIndexSecrets = "blind-index.key"
         case serviceKey = "service.key"
-        /// The public halves of service keys that were in use before.
+        /// The public halves of former service keys.
         case retiredServiceKeys = "service-retired.pem"
 
         /// A `pkcs11:` URI may hold a PIN.
@@ -55,9 +55,9 @@ enum KeyFiles {
             path: (directory.hasSuffix("/") ? directory : directory + "/") + name.rawValue, isPrivate: name.isPrivate)
     }
 
-    /// Reads all keys and refuses what cannot serve.
+    /// Loads all keys and refuses unusable ones.
     ///
-    /// - Throws: ``CommandFailure`` that names the file and the command that mends it.
+    /// - Throws: ``CommandFailure`` that names the file and the command that fixes it.
     static func load(directory: String, now: Date) throws(CommandFailure) -> LoadedKeys {
         func read(_ name: Name) throws(CommandFailure) -> String { try file(name, in: directory).read() }
         let authorityKey = try signingKeyOfAuthority(in: directory)
@@ -75,7 +75,7 @@ enum KeyFiles {
             serviceKey: try serviceKey(try read(.serviceKey), directory))
     }
 
-    /// The authority's key, from `ca.uri` if that file is there and from `ca.key` if it is not.
+    /// The authority's key: from `ca.uri` if that file exists, otherwise from `ca.key`.
     static func signingKeyOfAuthority(in directory: String) throws(CommandFailure) -> SigningKey {
         let uri = file(.authorityURI, in: directory)
         guard uri.exists else {
@@ -107,7 +107,7 @@ enum KeyFiles {
         }
     }
 
-    /// Reads a private key in PEM.
+    /// Parses a private key in PEM.
     static func signingKey(_ pem: String, _ name: Name, _ directory: String) throws(CommandFailure) -> SigningKey {
         do {
             return try SigningKey(pem: pem)
@@ -116,8 +116,8 @@ enum KeyFiles {
         }
     }
 
-    /// What stands in a message if a file is not there. `keys init` makes no secret that somebody else gave out, and
-    /// no key beside the certificate that it belongs to.
+    /// The failure for a missing file. `keys init` creates neither secrets that a third party issued nor a key for an
+    /// existing certificate.
     static func missing(_ path: String) -> CommandFailure {
         let directory = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
         let name = path.split(separator: "/").last.flatMap { Name(rawValue: String($0)) }
@@ -144,7 +144,7 @@ enum KeyFiles {
         }
     }
 
-    /// How a new server's certificate is made; the names for which it is to hold are not in the command's defaults.
+    /// The command that renews the server's certificate; its hosts are not the command's defaults.
     static func renewServer(_ directory: String) -> String {
         "run `rm \(path(.serverCertificate, directory)) && \(initCommand(directory)) --host NAME` with every name and "
             + "address of the service"

@@ -6,7 +6,7 @@ import SwiftASN1
 import Synchronization
 import X509
 
-/// The server's certificate and keys, as they lay in the keys' directory when they were read.
+/// The server's certificate and keys, as read from the keys' directory.
 struct ServerIdentity: Sendable {
     /// The server's certificate, and those that lead to its root.
     let chainPEM: String
@@ -14,14 +14,14 @@ struct ServerIdentity: Sendable {
     /// SHA-256 of the certificate in hexadecimal, as `openssl x509 -fingerprint -sha256` shows it without colons.
     let fingerprint: String
     let notAfter: Date
-    /// What it is for (RFC 5280 §4.2.1.6).
+    /// The hosts that it is valid for (RFC 5280 §4.2.1.6).
     let names: [GeneralName]
     /// SHA-256 of the SubjectPublicKeyInfo of `server.key` (RFC 7469 §2.4).
     let pin: Digest256
     /// The same of `server-next.key`.
     let nextPin: Digest256
 
-    /// Whether the certificate is for a host; a wildcard stands for one whole label at the left (RFC 9525 §6.3).
+    /// Whether the certificate is valid for a host; a wildcard matches one whole label at the left (RFC 9525 §6.3).
     func covers(_ host: String) -> Bool {
         let host = host.lowercased()
         let address = IPAddress(host)
@@ -37,7 +37,7 @@ struct ServerIdentity: Sendable {
     }
 }
 
-/// The server's identity in use; another takes its place when the operator reloads it.
+/// The server's identity in use; a reload by the operator replaces it.
 final class CurrentServer: Sendable {
     private let identity: Mutex<ServerIdentity>
 
@@ -45,7 +45,7 @@ final class CurrentServer: Sendable {
         self.identity = Mutex(identity)
     }
 
-    /// The one that new connections are shown.
+    /// The identity for new connections.
     var present: ServerIdentity {
         get { identity.withLock { $0 } }
         set { identity.withLock { $0 = newValue } }
@@ -53,9 +53,9 @@ final class CurrentServer: Sendable {
 }
 
 extension KeyFiles {
-    /// Reads the server's certificate and keys, and refuses what cannot serve.
+    /// Loads the server's certificate and keys, and refuses unusable ones.
     ///
-    /// - Throws: ``CommandFailure`` that names the file and the command that mends it.
+    /// - Throws: ``CommandFailure`` that names the file and the command that fixes it.
     static func server(in directory: String, now: Date) throws(CommandFailure) -> ServerIdentity {
         let pem = try file(.serverCertificate, in: directory).read()
         let keyPEM = try file(.serverKey, in: directory).read()

@@ -4,10 +4,10 @@ import Encoding
 import Foundation
 import Repositories
 
-/// Key files of several versions: one line a version, its number and 32 bytes in base64url. The highest is the current
-/// one; older ones are kept as long as something lies under them.
+/// Key files with several versions: one line a version, its number and 32 bytes in base64url. The highest is the
+/// current one; older ones are kept as long as stored data needs them.
 extension KeyFiles {
-    /// What the codes in texts are derived under.
+    /// The keys of the codes in texts.
     static func phoneCodes(in directory: String) throws(CommandFailure) -> PhoneCodeKeys {
         let secrets = try secrets(.phoneCodeSecrets, in: directory)
         guard let keys = PhoneCodeKeys(secrets, readAgain: { try Self.secrets(.phoneCodeSecrets, in: directory) })
@@ -15,7 +15,7 @@ extension KeyFiles {
         return keys
     }
 
-    /// What personal data lies under. A node that meets a version which it does not know reads the files again.
+    /// The keys that protect personal data. A node that reads an unknown version from a row reloads the files.
     static func personal(in directory: String) throws(CommandFailure) -> PersonalKeys {
         PersonalKeys(try personalVersions(in: directory)) { try personalVersions(in: directory) }
     }
@@ -51,7 +51,7 @@ extension KeyFiles {
         return secrets
     }
 
-    /// No command that removes the file is proposed: what lies under a lost wrapping key is lost with it.
+    /// The sentence proposes no command that removes the file: without a wrapping key, its data is lost.
     private static func unreadable(_ name: Name, in directory: String) -> CommandFailure {
         CommandFailure(
             "\(file(name, in: directory).path) does not hold lines of a version and 32 bytes in base64url; put the right "

@@ -3,7 +3,7 @@ import Domain
 import Encoding
 import Foundation
 
-/// The service's public signing key as a JSON Web Key (RFC 7517), named by its thumbprint (RFC 7638).
+/// The service's public signing key as a JSON Web Key (RFC 7517), with its thumbprint (RFC 7638) as `kid`.
 enum WebKey {
     static func json(_ key: P256.Signing.PublicKey) -> JSONValue {
         let (x, y) = coordinates(key)

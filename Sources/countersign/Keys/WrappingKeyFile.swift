@@ -5,12 +5,12 @@ import Glibc
 /// The file of the wrapping keys, changed as a whole and by one process at a time.
 final class WrappingKeyFile: Sendable {
     private let directory: String
-    /// The directory, locked until this goes; a process that dies lets go of it.
+    /// The directory's lock, released with this object or at the process's end.
     private let lock: Int32
 
-    /// Takes the file for itself, and clears away what a process left behind that died while it wrote.
+    /// Locks the file, and deletes the drafts of a process that died while it wrote.
     ///
-    /// - Throws: ``CommandFailure`` if another process has it.
+    /// - Throws: ``CommandFailure`` if another process has the lock.
     init(directory: String) throws(CommandFailure) {
         self.directory = directory
         let descriptor = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
@@ -27,7 +27,7 @@ final class WrappingKeyFile: Sendable {
         close(lock)
     }
 
-    /// Adds the version behind the highest one.
+    /// Adds the next version.
     func add(_ randomBytes: [UInt8]) throws(CommandFailure) {
         var lines = try secrets().map { ($0.key, $0.value.reveal()) }
         lines.append(((lines.map(\.0).max() ?? 0) + 1, randomBytes))
@@ -36,7 +36,7 @@ final class WrappingKeyFile: Sendable {
 
     func versions() throws(CommandFailure) -> Set<Int> { Set(try secrets().keys) }
 
-    /// Takes versions away for good.
+    /// Removes versions for good.
     func remove(_ versions: Set<Int>) throws(CommandFailure) {
         try write(try secrets().filter { !versions.contains($0.key) }.map { ($0.key, $0.value.reveal()) })
     }

@@ -1,31 +1,31 @@
 import Foundation
 import Glibc
 
-/// What the runtime writes when the process traps: where, and nothing of what it was working on.
+/// The runtime's report when the process traps: where it trapped, and no data.
 ///
-/// Left alone it writes every register, and the bytes of memory that each points to: parts of requests, tokens and keys
-/// among them. It reads `SWIFT_BACKTRACE` before the program's first instruction and nothing afterwards.
+/// By default it has every register and the bytes of memory at each, including parts of requests, tokens and keys.
+/// The runtime reads `SWIFT_BACKTRACE` only before the program's first instruction.
 enum CrashReport {
     static let variable = "SWIFT_BACKTRACE"
 
-    /// The last word on registers and memory; of a setting that stands twice the later one counts. Registers cannot be
-    /// left out of the JSON form.
+    /// Appended to the variable, because the last value of a repeated setting applies. The JSON form cannot omit
+    /// registers.
     static let withoutMemory = "registers=none,format=text"
 
-    /// What the variable is to be; `nil` where it is so already.
+    /// The new value of the variable; `nil` if it has these settings already.
     static func settings(replacing present: String?) -> String? {
         guard let present, !present.isEmpty else { return "enable=yes,color=no,interactive=no," + withoutMemory }
         return present == withoutMemory || present.hasSuffix("," + withoutMemory) ? nil : "\(present),\(withoutMemory)"
     }
 
-    /// Begins the program anew under those settings: the same process, with the same arguments and files. Comes before
-    /// everything else. Where that is impossible, a trap ends the process without a word.
+    /// Restarts the program with those settings: the same process, with the same arguments and files. It must be
+    /// called before anything else. If the restart fails, traps end the process without a report.
     static func leaveOutMemory() {
         guard let settings = settings(replacing: ProcessInfo.processInfo.environment[variable]) else { return }
         setenv(variable, settings, 1)
         var arguments = CommandLine.arguments.map { strdup($0) }
         arguments.append(nil)
-        // By its path, so that it goes on under its name; by the link where the file was replaced meanwhile.
+        // By its path, so that the process keeps its name; by the link if the file was replaced meanwhile.
         let own = "/proc/self/exe"
         if let path = try? FileManager.default.destinationOfSymbolicLink(atPath: own) { execv(path, arguments) }
         execv(own, arguments)

@@ -3,7 +3,7 @@ import Glibc
 
 /// The process's limit on file descriptors (getrlimit(2)).
 enum FileDescriptors {
-    /// Raises the limit to what is wanted, as far as the system lets this process; what it is then.
+    /// Raises the limit as far as the system permits, up to the wanted number; returns the resulting limit.
     static func raise(to wanted: Int) -> Int {
         let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
         var limit = rlimit()

@@ -4,7 +4,7 @@ import Foundation
 import Logging
 import Synchronization
 
-/// One line of JSON for each event; values are what the code put there, never a request's content.
+/// One line of JSON for each event; values come from the code, never from a request's content.
 struct JSONLogHandler: LogHandler {
     var logLevel: Logger.Level
     var metadata: Logger.Metadata = [:]
@@ -32,7 +32,7 @@ struct JSONLogHandler: LogHandler {
         for (name, value) in metadata where event.metadata?[name] == nil { Self.append(name, value, to: &line) }
         for (name, value) in event.metadata ?? [:] { Self.append(name, value, to: &line) }
         line += "}\n".utf8
-        // Whoever reads the log at a terminal is told what a terminal would obey.
+        // Escapes what a terminal would interpret, for people who read the log on one.
         if line.contains(where: { $0 >= 0x7F }) {
             line = Array(Printable.json(String(decoding: line, as: UTF8.self)).utf8)
         }
@@ -48,7 +48,7 @@ struct JSONLogHandler: LogHandler {
     }
 }
 
-/// Writes whole lines, several with one system call: a warning at once, anything else within a fifth of a second.
+/// Writes complete lines, several with one system call: a warning at once, anything else within a fifth of a second.
 final class LogWriter: Sendable {
     private let pending = Mutex<[UInt8]>([])
     private let file: FileHandle
@@ -69,7 +69,7 @@ final class LogWriter: Sendable {
         pending.withLock { flush(&$0) }
     }
 
-    /// Writes what waits five times a second until it is cancelled, and then once more.
+    /// Writes the pending lines five times a second until it is cancelled, and then once more.
     func run() async {
         while !Task.isCancelled {
             flush()
@@ -78,7 +78,7 @@ final class LogWriter: Sendable {
         flush()
     }
 
-    /// A line that standard error does not take (nobody reads it any more) is not worth the service.
+    /// A line that standard error refuses (nobody reads it any more) must not end the service.
     private func flush(_ pending: inout [UInt8]) {
         guard !pending.isEmpty else { return }
         try? file.write(contentsOf: Data(pending))

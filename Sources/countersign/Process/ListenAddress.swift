@@ -1,15 +1,15 @@
 import Encoding
 
-/// Where a listener listens: an IP address and a port, as in `127.0.0.1:8440` or `[::1]:0`.
+/// The address of a listener: an IP address and a port, as in `127.0.0.1:8440` or `[::1]:0`.
 struct ListenAddress: Sendable, Equatable, CustomStringConvertible {
-    /// An IPv4 or IPv6 address without brackets, never a name: what a name means may change under the service.
+    /// An IPv4 or IPv6 address without brackets, never a name: a name's address may change while the service runs.
     let host: String
-    /// 0 takes a free port.
+    /// 0 chooses a free port.
     let port: Int
 
-    /// Reads `ADDR:PORT`; IPv6 addresses stand in brackets (RFC 3986 §3.2.2), `localhost` means `127.0.0.1`.
+    /// Parses `ADDR:PORT`. IPv6 addresses need brackets (RFC 3986 §3.2.2), and `localhost` means `127.0.0.1`.
     ///
-    /// - Returns: `nil` where the text is anything else.
+    /// - Returns: `nil` for any other text.
     init?(_ text: String) {
         guard let colon = text.lastIndex(of: ":") else { return nil }
         let digits = text[text.index(after: colon)...]
@@ -28,11 +28,11 @@ struct ListenAddress: Sendable, Equatable, CustomStringConvertible {
         self.port = port
     }
 
-    /// Whether only this machine reaches it: 127.0.0.0/8 (RFC 1122 §3.2.1.3), `::1`, or the former mapped into IPv6.
+    /// Whether it is a loopback address: 127.0.0.0/8 (RFC 1122 §3.2.1.3), `::1`, or an IPv4-mapped one.
     var isLoopback: Bool {
         IPAddress(host)?.unmapped.isLoopback ?? false
     }
 
-    /// The form that ``init(_:)`` reads.
+    /// The form that ``init(_:)`` parses.
     var description: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
 }

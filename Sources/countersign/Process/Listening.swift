@@ -5,9 +5,9 @@ import NIOCore
 import ServiceLifecycle
 import UnixSignals
 
-/// The three listeners as one service: they stop together, each after the last answer that it owes.
+/// The three listeners as one service. They stop together, each after its last pending response.
 ///
-/// A stop that takes longer than its bound, or a second signal, closes what is still open.
+/// If a stop exceeds its time limit, or a second signal arrives, all open connections are closed.
 struct Listening: Service {
     struct Listener {
         let name: String
@@ -34,7 +34,7 @@ struct Listening: Service {
                 for listener in listeners {
                     group.addTask { try await run(listener) }
                 }
-                // One that fails takes the others with it.
+                // If one fails, all stop.
                 while try await group.next() != nil {}
             }
         } onGracefulShutdown: {
@@ -43,7 +43,7 @@ struct Listening: Service {
         }
     }
 
-    /// - Throws: ``CommandFailure`` where the address cannot be listened on.
+    /// - Throws: ``CommandFailure`` if the address is not available.
     private func run(_ listener: Listener) async throws {
         do {
             try await listener.service.run()
@@ -84,6 +84,6 @@ struct Loop: Service {
 extension ListenAddress {
     var listener: ListenerAddress { ListenerAddress(host: host, port: port) }
 
-    /// The address with the port that was really taken.
+    /// The address with the actual port.
     func host(port: Int) -> String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
 }

@@ -1,4 +1,4 @@
-/// The program's version, by which nodes know each other.
+/// The program's version, as shown in heartbeats and by `--version`.
 enum ProgramVersion {
     static let text = "1.0.0"
 }

@@ -1,12 +1,12 @@
 import Foundation
 import Glibc
 
-/// What systemd is told by a unit of `Type=notify` (sd_notify(3)); without one nobody listens.
+/// The readiness notification for a systemd unit with `Type=notify` (sd_notify(3)). Without systemd it does nothing.
 enum ReadinessNotification {
     /// Sends `READY=1` in one datagram to the socket that `NOTIFY_SOCKET` names.
     ///
-    /// - Parameter socket: a path, or an abstract name behind `@`.
-    /// - Returns: whether somebody took it.
+    /// - Parameter socket: a path, or an abstract name after `@`.
+    /// - Returns: whether it was delivered.
     @discardableResult
     static func send(to socket: String? = ProcessInfo.processInfo.environment["NOTIFY_SOCKET"]) -> Bool {
         guard let socket, let first = socket.utf8.first else { return false }

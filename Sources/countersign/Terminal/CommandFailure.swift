@@ -1,4 +1,4 @@
-/// Why a command was not carried out, for the person or program that gave it.
+/// Why a command failed, for the person or program that started it.
 struct CommandFailure: Error, Equatable {
     enum Status: Int32 {
         case refused = 1
@@ -6,7 +6,7 @@ struct CommandFailure: Error, Equatable {
         case storeUnavailable = 69
     }
 
-    /// What standard error is told: one sentence, no secret in it.
+    /// One sentence for standard error, without secrets.
     let sentence: String
     let exitCode: Status
 
@@ -17,6 +17,6 @@ struct CommandFailure: Error, Equatable {
 }
 
 extension CommandFailure: CustomStringConvertible {
-    /// The sentence, as a log says it.
+    /// The sentence, for logs.
     var description: String { sentence }
 }

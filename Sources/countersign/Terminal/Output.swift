@@ -2,28 +2,28 @@ import Domain
 import Encoding
 import Foundation
 
-/// What commands write: one JSON value with `--json` on standard output, a table for people without. All that a command
-/// prints goes through here, and nothing passes that a terminal would obey or not show (``Printable``).
+/// The output of commands: one JSON value with `--json` on standard output, otherwise a table. All output of a
+/// command passes through here, without characters that a terminal would interpret or hide (``Printable``).
 enum Output {
     /// Writes one JSON value and a line feed.
     static func json(_ value: JSONValue) {
         write(Printable.json(value.jsonText) + "\n")
     }
 
-    /// Writes rows in columns as wide as their longest entry; the first row is the heading where there is one (in
-    /// capitals). What does not fit a terminal is written as one block a row.
+    /// Writes rows in columns as wide as their longest entry. The heading is the first row, if it is in capitals. A
+    /// table too wide for the terminal is written as one block a row.
     ///
-    /// - Parameter verdict: whether what the last entry says is good; it is shown in a colour then, where there are any.
+    /// - Parameter verdict: whether the last entry is a good result, shown by its colour; `nil` for no colour.
     static func table(_ rows: [[String]], verdict: Bool? = nil) {
         write(columns(rows, width: Terminal.width, verdict: verdict))
     }
 
-    /// Writes a line to standard error, for what is no part of the result.
+    /// Writes a line to standard error that is not part of the result.
     static func note(_ line: String) {
         FileHandle.standardError.write(Data((Printable.text(line) + "\n").utf8))
     }
 
-    /// Writes what a command says at its end. Help and completions are this program's own words, and stay as they are.
+    /// Writes a command's last output. Help and completions are this program's own texts and are not escaped.
     static func end(_ output: String, stderr: String) {
         write(output)
         FileHandle.standardError.write(Data(Printable.text(stderr, keeping: ["\n"]).utf8))
@@ -31,8 +31,8 @@ enum Output {
 
     /// The text of ``table(_:)``.
     ///
-    /// - Parameter width: how many characters a line may have; `nil` where it does not matter. A table that is wider is
-    ///   written as one block a row, so that nothing is cut off: ids are there to be copied.
+    /// - Parameter width: the longest line, in characters; `nil` for no limit. A wider table is written as one block
+    ///   a row, so that ids are never cut off.
     static func columns(_ rows: [[String]], width: Int? = nil, verdict: Bool? = nil) -> String {
         let rows = rows.map { $0.map { Printable.text($0) } }
         var widths: [Int] = []
@@ -63,7 +63,7 @@ enum Output {
         }.joined()
     }
 
-    /// Each row as lines of heading and entry, an empty line between two rows.
+    /// Each row as lines of heading and entry, with an empty line between two rows.
     private static func blocks(_ rows: [[String]], width: Int) -> String {
         guard let heading = rows.first, let label = heading.map(\.count).max() else { return "" }
         return rows.dropFirst().map { row in
@@ -71,7 +71,7 @@ enum Output {
         }.joined(separator: "\n")
     }
 
-    /// A name and what belongs to it, broken into lines that fit.
+    /// A name and its value, broken into lines that fit.
     private static func record(_ row: [String], _ widths: [Int], width: Int, verdict: Bool? = nil) -> String {
         guard row.count == 2, let label = widths.first, width - label - 2 >= 8 else {
             return row.joined(separator: "  ") + "\n"
@@ -87,13 +87,13 @@ enum Output {
         return text
     }
 
-    /// Writes whole lines of JSON, such as those of an export.
+    /// Writes complete lines of JSON, such as those of an export.
     static func lines(_ json: [UInt8]) throws {
         try FileHandle.standardOutput.write(
             contentsOf: Data(Printable.json(String(decoding: json, as: UTF8.self)).utf8))
     }
 
-    /// File handles and `print` buffer apart; one way out keeps the order.
+    /// File handles and `print` have separate buffers; a single function keeps the order.
     private static func write(_ text: String) {
         FileHandle.standardOutput.write(Data(text.utf8))
     }

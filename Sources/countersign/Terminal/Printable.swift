@@ -1,7 +1,7 @@
-/// Makes text fit to be shown at a terminal or in a log, in one place for everything that is printed: what providers, users
-/// and admins wrote may hold characters that move the cursor, reverse the line or cannot be seen.
+/// Makes text safe to show at a terminal or in a log. All output passes through here, because providers, users and
+/// admins may write characters that move the cursor, reverse the line or cannot be seen.
 enum Printable {
-    /// A text for people: each such character is written as `\u{202E}`, a line feed and a tab of a note as `\n` and `\t`.
+    /// A text for people. Such characters become `\u{202E}` and the like; a line feed and a tab become `\n` and `\t`.
     ///
     /// - Parameter kept: characters that stay, such as the line feeds of a message of several lines.
     static func text(_ text: String, keeping kept: Set<Unicode.Scalar> = []) -> String {
@@ -25,8 +25,8 @@ enum Printable {
         }
     }
 
-    /// JSON text, in which each such character is written as JSON escapes it (RFC 8259 §7), so that the value stays the
-    /// same. Below U+0020 JSON has only white space between values: what was in strings is escaped already.
+    /// JSON text with such characters as JSON escapes (RFC 8259 §7), so that the value stays the same. Below U+0020
+    /// there is only white space between values, because strings have escapes already.
     static func json(_ text: String) -> String {
         if text.utf8.allSatisfy({ $0 < 0x7F }) { return text }
         var shown = String.UnicodeScalarView()
@@ -42,8 +42,8 @@ enum Printable {
         return String(shown)
     }
 
-    /// Controls (C0, DEL and C1), format characters (those of direction among them), line and paragraph separators, and
-    /// whatever Unicode says to show as nothing.
+    /// Controls (C0, DEL and C1), format characters (including those of direction), line and paragraph separators,
+    /// and default ignorable code points.
     static func isHidden(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.properties.generalCategory {
         case .control, .format, .lineSeparator, .paragraphSeparator: true

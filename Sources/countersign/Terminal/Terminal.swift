@@ -2,9 +2,9 @@ import Foundation
 import Glibc
 import Synchronization
 
-/// The terminal that a command was typed at, where it was typed at one.
+/// The terminal of the command, if there is one.
 enum Terminal {
-    /// How many characters fit on a line of standard output; `nil` where it is no terminal.
+    /// The number of characters in a line of standard output; `nil` if it is no terminal.
     static let width: Int? = {
         guard isatty(STDOUT_FILENO) == 1 else { return nil }
         // struct winsize: rows, columns, and two sizes in pixels.
@@ -19,19 +19,19 @@ enum Terminal {
         return width != nil && environment["NO_COLOR", default: ""].isEmpty && environment["TERM"] != "dumb"
     }()
 
-    /// A text in bold, where there are colours.
+    /// A text in bold, if there are colours.
     static func bold(_ text: String) -> String {
         hasColour ? "\u{1B}[1m\(text)\u{1B}[0m" : text
     }
 
-    /// A text in green or red, where there are colours and something is judged.
+    /// A text in green or red, if there are colours and a result is given.
     static func verdict(_ text: String, isGood: Bool?) -> String {
         guard hasColour, let isGood else { return text }
         return "\u{1B}[\(isGood ? 32 : 31)m\(text)\u{1B}[0m"
     }
 }
 
-/// Tells a person at a terminal how far a command is that takes longer than a second; nobody else.
+/// Shows the progress of a command that takes longer than a second, only on a terminal.
 final class Progress: Sendable {
     private let what: String
     private let isShown: Bool
@@ -39,9 +39,9 @@ final class Progress: Sendable {
     private let started: ContinuousClock.Instant
     private let told: Mutex<ContinuousClock.Instant?>
 
-    /// Begins to count.
+    /// Starts the clock.
     ///
-    /// - Parameter what: what is done, such as `verifying entries`.
+    /// - Parameter what: the activity, such as `verifying entries`.
     init(_ what: String) {
         self.what = what
         isShown = isatty(STDERR_FILENO) == 1
@@ -49,7 +49,7 @@ final class Progress: Sendable {
         told = Mutex(nil)
     }
 
-    /// So much of all is done; told a few times a second.
+    /// Shows how much of all is done, at most four times a second.
     func report(_ done: some BinaryInteger, of all: some BinaryInteger) {
         guard isShown else { return }
         let now = clock.now
@@ -64,7 +64,7 @@ final class Progress: Sendable {
         write("\r\(what): \(done) of \(all) (\(share) %)\u{1B}[K")
     }
 
-    /// Tells only how long it takes, of what cannot be counted, until the body ends.
+    /// Shows only the elapsed time until the body ends, if its progress cannot be counted.
     func during<Result>(_ body: () throws -> Result) rethrows -> Result {
         let telling = Task { [self] in
             while isShown, !Task.isCancelled {
@@ -82,7 +82,7 @@ final class Progress: Sendable {
         return try body()
     }
 
-    /// Takes the line away again.
+    /// Deletes the line.
     func end() {
         if told.withLock({ $0 != nil }) { write("\r\u{1B}[K") }
     }

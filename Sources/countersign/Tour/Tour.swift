@@ -10,24 +10,24 @@ import Operations
 import SwiftASN1
 import X509
 
-/// The walk and what it carries along.
+/// The tour's state and its steps.
 struct Tour {
     let publicURL: String
     let clientURL: String
     let provider: String
     let authority: String
-    /// Where the texts go that the service sends.
+    /// The file with the texts that the service sends.
     let texts: String
-    /// What an operator does on the command line.
+    /// The operator's challenge of a session, as on the command line.
     let challenge: @Sendable (SessionID) async throws -> Void
     let ban: @Sendable (UserID) async throws -> Void
     let lift: @Sendable (UserID) async throws -> Void
-    /// Where the device connects from.
+    /// The device's own address for connections; `nil` for the machine's.
     private let address: String?
     private let key = P256.Signing.PrivateKey()
     private let password = Base64URL.encode((0..<16).map { _ in UInt8.random(in: 0...255) })
     private let name = "tour-" + UUID().uuidString.prefix(8).lowercased()
-    /// How many steps were shown.
+    /// The number of shown steps.
     var count = 0
 
     init(
@@ -84,7 +84,7 @@ struct Tour {
         return configuration
     }
 
-    /// From the nonce to the session.
+    /// Signs in: gets a nonce and creates a session.
     mutating func signIn(_ http: HTTPClient) async throws -> JSONValue {
         let nonce = try text(
             try await exchange(
@@ -166,7 +166,7 @@ struct Tour {
         }
     }
 
-    /// Waits for the text as a person would; the code stands behind the last `#`.
+    /// Waits for the text as a person would; the code follows the last `#`.
     private func code(textedTo number: String) async throws -> String {
         for _ in 0..<200 {
             let lines = (try? String(contentsOfFile: texts, encoding: .utf8))?.split(separator: "\n") ?? []
@@ -188,7 +188,8 @@ struct Tour {
         return .string(try text(answer, "identity_token"))
     }
 
-    /// One exchange, shown on one line; what is not expected ends the tour with the problem's own words.
+    /// One request and its response, shown on one line. An unexpected response ends the tour with the problem's
+    /// sentence.
     mutating func exchange(
         _ sentence: String, _ http: HTTPClient, _ method: HTTPMethod, _ url: String,
         json: KeyValuePairs<String, JSONValue?>? = nil, sessionToken: String? = nil,
@@ -241,7 +242,7 @@ struct Tour {
         return text
     }
 
-    /// A PKCS#10 request for the device's key; the service takes nothing from it but the key and the wished name.
+    /// A PKCS#10 request for the device's key; the service reads only the key and the wished name.
     private func request() throws -> String {
         let privateKey = Certificate.PrivateKey(key)
         let request = try CertificateSigningRequest(

@@ -1,17 +1,17 @@
-/// The barcode of an invented driver's licence, as the AAMVA standard (version 10) lays it out; the tour's user shows it.
+/// The barcode of an invented driver's licence by the AAMVA standard (version 10), which the tour's user shows.
 struct TourCard {
     /// The document number, `T` and eight digits.
     let number: String
     /// The holder's family name, in capitals.
     let family: String
 
-    /// A card that nobody has shown yet.
+    /// A card with a random number and name.
     init() {
         number = "T" + String(Int.random(in: 10_000_000...99_999_999))
         family = "TOUR" + String((0..<8).map { _ in "BCDFGHKLMNPRSTVW".randomElement() ?? "X" })
     }
 
-    /// The text that a scanner reads.
+    /// The text of the barcode.
     var barcode: String {
         let elements = [
             "DAQ" + number, "DCS" + family, "DDEN", "DACMICHAEL", "DDFN", "DADJOHN", "DDGN", "DCAD", "DCBK", "DCDPH",

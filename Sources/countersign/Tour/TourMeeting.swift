@@ -4,9 +4,9 @@ import Encoding
 import Foundation
 import NIOHTTP1
 
-/// The part of the tour with company: a second user is asked, agrees, and is banned.
+/// The tour's steps with a second user: a request to message, its approval, and a ban.
 extension Tour {
-    /// A second user comes the same way up to the card, and the two get to know each other.
+    /// Signs a second user in, up to the card, and lets the two users permit messages.
     mutating func meet(_ http: HTTPClient, _ sessionToken: String) async throws {
         var guest = Tour(
             publicURL: publicURL, clientURL: clientURL, provider: provider, authority: authority, texts: texts,

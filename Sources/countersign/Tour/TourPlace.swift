@@ -1,10 +1,10 @@
 import Foundation
 
-/// Where a device of the tour is, and the number of its user. Both differ each time, as they do among real people, so that
-/// the tour stays within the limits that the service has for everybody, however often it is walked.
+/// The address of a tour's device and the phone number of its user. Both are random, as among real people, so that
+/// repeated tours stay within the service's limits.
 enum TourPlace {
-    /// Area codes of the United States; in each of them 555-0100 to 555-0199 belong to nobody (ATIS-0300115), so that no text
-    /// of a tour could reach a person.
+    /// Area codes of the United States. In each, 555-0100 to 555-0199 are fictional (ATIS-0300115), so no text of a
+    /// tour can reach a person.
     static let areaCodes =
         """
         201 202 203 205 206 207 208 209 210 212 213 214 215 216 217 218 219 224 225 228 229 231 234 239 240 248 251 252 253 \
@@ -19,13 +19,13 @@ enum TourPlace {
         971 972 973 978 979 980 985 989
         """.split(separator: " ").map(String.init)
 
-    /// A number that belongs to nobody.
+    /// A fictional number.
     static func phoneNumber() -> String {
         "+1\(areaCodes.randomElement() ?? "415")55501\(Int.random(in: 0...9))\(Int.random(in: 0...9))"
     }
 
-    /// An address to connect from, where service and provider are on this machine: all of 127.0.0.0/8 is (RFC 1122
-    /// §3.2.1.3). `nil` where one of them is elsewhere; then the machine's own address has to do.
+    /// A loopback address to connect from, if service and provider are on this machine: all of 127.0.0.0/8 works (RFC
+    /// 1122 §3.2.1.3). `nil` if one of them is elsewhere; then the machine's own address is used.
     static func address(reaching urls: [String]) -> String? {
         let hosts = urls.map { URL(string: $0)?.host ?? "" }
         guard hosts.allSatisfy({ $0.hasPrefix("127.") && ListenAddress("\($0):1") != nil }) else { return nil }

@@ -4,7 +4,7 @@ import Encoding
 import Foundation
 import Operations
 
-/// `countersign audit …`: what was done by whom, and whether the log of it still holds.
+/// `countersign audit …`: the audit log and its verification.
 struct AuditCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "audit", abstract: "Shows, verifies and exports the audit log.",
@@ -102,7 +102,7 @@ struct AuditCommand: AsyncParsableCommand {
                 })
     }
 
-    /// Lines as they come cannot be set in columns.
+    /// Lines that arrive one by one cannot be set in columns.
     private static func follow(_ lines: ArraySlice<ReadAudit.Entry>, json: Bool) {
         for line in lines {
             if json {

@@ -5,7 +5,7 @@ import Foundation
 import Operations
 import PhoneNumbers
 
-/// `countersign ban …`: who and what is shut out.
+/// `countersign ban …`: bans of users, devices, numbers and documents.
 struct BanCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "ban", abstract: "Bans users, telephone numbers, documents and devices, and lifts bans.",
@@ -107,7 +107,7 @@ struct BanCommand: AsyncParsableCommand {
         }
     }
 
-    /// The policy on disk. A wrong one must not keep an admin from banning: then the defaults hold, and that is said.
+    /// The policy on disk. A wrong policy must not keep an admin from banning: then the defaults apply, with a note.
     static func policyOrDefaults(_ shared: SharedOptions) -> BanPolicy {
         do {
             let settings = try Settings.resolve(shared: shared)
@@ -118,9 +118,9 @@ struct BanCommand: AsyncParsableCommand {
         }
     }
 
-    /// Asks on a terminal.
+    /// Asks for confirmation on a terminal.
     ///
-    /// - Throws: ``CommandFailure`` for any answer but yes, and where nobody can be asked.
+    /// - Throws: ``CommandFailure`` for any answer but yes, and if there is no terminal.
     static func confirm(_ count: Int) throws(CommandFailure) {
         guard isatty(STDIN_FILENO) == 1, isatty(STDERR_FILENO) == 1 else {
             throw CommandFailure("This would hit \(count) users: look with --dry-run, then add --yes.")
@@ -129,7 +129,7 @@ struct BanCommand: AsyncParsableCommand {
         guard readLine() == "yes" else { throw CommandFailure("Nothing was changed.") }
     }
 
-    /// What was typed wrong ends with the code for that.
+    /// Turns errors of the body into usage errors, with their exit code.
     static func asUsage<Value>(_ body: () throws -> Value) throws -> Value {
         do {
             return try body()
@@ -139,16 +139,16 @@ struct BanCommand: AsyncParsableCommand {
     }
 }
 
-/// Who or what a ban is about.
+/// The subject of a ban.
 struct BanSubjectOptions: ParsableArguments {
     @Option(help: "A user: the id, or <provider slug>/<external id>.") var user: String?
     @Option(help: "A telephone number in its international form.") var phone: String?
     @Option(help: "A document, JURISDICTION:NUMBER, such as VA:T64235789.") var document: String?
     @Option(help: "A device, by its id.") var device: String?
 
-    /// What was named; `nil` where nothing was.
+    /// The given subject; `nil` if there is none.
     ///
-    /// - Throws: ``CommandFailure`` for several, and for what cannot be read.
+    /// - Throws: ``CommandFailure`` if there are several, or one is malformed.
     func target() throws -> BanTarget? {
         guard [user, phone, document, device].count(where: { $0 != nil }) <= 1 else {
             throw CommandFailure("Give one of --user, --phone, --document and --device.", exitCode: .usage)

@@ -86,9 +86,9 @@ extension BanCommand {
                 })
     }
 
-    /// What a ban came to, or would come to.
+    /// Shows the effect of a ban, or its preview.
     ///
-    /// - Parameter ban: `nil` where nothing was changed.
+    /// - Parameter ban: `nil` if nothing was changed.
     static func report(_ ban: Ban?, _ impact: BanImpact, json: Bool) {
         if json {
             return Output.json(
@@ -119,7 +119,7 @@ extension BanCommand {
         if ban == nil { Output.note("Nothing was changed.") }
     }
 
-    /// How many, and the first of them.
+    /// The number of names, and the first of them.
     private static func counted(_ names: [String]) -> String {
         let shown = names.prefix(10).joined(separator: ", ") + (names.count > 10 ? ", …" : "")
         return names.isEmpty ? "0" : "\(names.count): \(shown)"
@@ -132,7 +132,7 @@ extension BanCommand {
         return "\(summary.ban.kind.rawValue) \(names(of: named.subject).text)"
     }
 
-    /// Numbers and documents are named by their blind indexes: nothing else is known of them.
+    /// Numbers and documents are shown by their blind indexes: nothing else of them is stored.
     static func names(of subject: BanEntry.Subject) -> (kind: String, text: String) {
         switch subject {
         case .user(let id): ("user", id.description)

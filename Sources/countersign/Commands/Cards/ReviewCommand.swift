@@ -5,7 +5,7 @@ import Foundation
 import Operations
 import Repositories
 
-/// `countersign review …`: cards that a person must decide about.
+/// `countersign review …`: cards that need a reviewer's decision.
 struct ReviewCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "review", abstract: "Decides about identity cards that no rule could judge.",

@@ -5,7 +5,7 @@ import Encoding
 import Foundation
 import Operations
 
-/// `countersign certificate …`: what the authority issued.
+/// `countersign certificate …`: the certificates of the internal authority.
 struct CertificateCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "certificate", abstract: "Shows and revokes device certificates.",

@@ -6,7 +6,7 @@ import Foundation
 import Operations
 import Repositories
 
-/// `countersign device …`: the devices that were certified.
+/// `countersign device …`: devices with certificates.
 struct DeviceCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "device", abstract: "Shows devices and revokes all that they have.",
@@ -78,8 +78,8 @@ struct DeviceCommand: AsyncParsableCommand {
 }
 
 extension Admin {
-    /// Makes the revocation list anew, where the authority's key is at hand: `false` where it is not. The revocation
-    /// itself has been done, and the service rebuilds the list too.
+    /// Signs a new revocation list; `false` if the authority's key is not available. The revocation is in force in
+    /// both cases, and the service rebuilds the list too.
     func publishRevocations() async -> Bool {
         do {
             let key = try KeyFiles.signingKeyOfAuthority(in: keysDirectory)

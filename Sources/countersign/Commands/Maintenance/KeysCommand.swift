@@ -13,7 +13,7 @@ struct KeysCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "init", abstract: "Makes whatever is missing among the keys and certificates.")
 
-        /// What a service for development is reached by.
+        /// The hosts of a development service.
         static let defaultHosts = ["localhost", "127.0.0.1", "::1"]
 
         @OptionGroup var options: SharedOptions

@@ -43,8 +43,9 @@ extension KeysCommand {
     }
 }
 
-/// A rotation step by step. The file comes first and is durable before anything lies under the new version, and an old
-/// version leaves it last, when nothing can lie under it any more: wherever it is cut short, every data key opens.
+/// A rotation step by step. A new version is durable in the file before any data key is wrapped with it. An old
+/// version leaves the file after no data key is wrapped with it any more. An interruption thus never makes a data key
+/// unreadable.
 struct WrappingKeyRotation {
     private let admin: Admin
 
@@ -53,15 +54,15 @@ struct WrappingKeyRotation {
     struct Report: Equatable {
         /// The newest version.
         var version: Int
-        /// Whether this run made it.
+        /// Whether this run added it.
         var added = false
-        /// How many data keys were wrapped anew.
+        /// The number of data keys that were wrapped again.
         var rewrapped = 0
-        /// How many could not be opened.
+        /// The number of data keys that could not be opened.
         var unreadable = 0
         /// The versions that were removed.
         var removed: Set<Int> = []
-        /// The versions that are in the file now.
+        /// The versions in the file now.
         var kept: Set<Int> = []
 
         /// `{"version", "added", "rewrapped", "unreadable", "removed": [VERSION], "kept": [VERSION]}`.
@@ -82,7 +83,7 @@ struct WrappingKeyRotation {
         }
     }
 
-    /// Rotates, or goes on where a rotation was cut short.
+    /// Rotates, or continues an interrupted rotation.
     func run(stage: Bool, prune: Bool) async throws -> Report {
         let file = try WrappingKeyFile(directory: admin.keysDirectory)
         let keys = try KeyFiles.personal(in: admin.keysDirectory)
@@ -121,7 +122,7 @@ struct WrappingKeyRotation {
                 + "copy wrapping.key from there first.")
     }
 
-    /// Says once a second how far it is, from the first second on.
+    /// Reports the progress once a second, after the first second.
     private final class Progress {
         private let total: Int
         private let clock = ContinuousClock()

@@ -28,7 +28,7 @@ struct PolicyCommand: AsyncParsableCommand {
             }
         }
 
-        /// `{"valid", "errors", "policy": {area: {key: value}}}`; the policy only where it is valid.
+        /// `{"valid", "errors", "policy": {area: {key: value}}}`; the policy only if it is valid.
         static func report(_ policy: Policy, faults: [String]) -> JSONValue {
             let values = PolicyArea.all.map { area in
                 JSONMember(

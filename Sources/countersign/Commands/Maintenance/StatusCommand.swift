@@ -6,7 +6,7 @@ import Foundation
 import Operations
 import Repositories
 
-/// `countersign status`: what is live.
+/// `countersign status`: nodes and counts of a store.
 struct StatusCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "status",

@@ -6,7 +6,7 @@ import Foundation
 import Operations
 import Repositories
 
-/// `countersign store …`: the store as a whole.
+/// `countersign store …`: backup, migration and maintenance of the store.
 struct StoreCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "store", abstract: "Backs the store up, restores, examines, migrates and moves it.",
@@ -113,9 +113,9 @@ struct StoreCommand: AsyncParsableCommand {
         }
     }
 
-    /// The store's file.
+    /// Maintenance of the store's file.
     ///
-    /// - Throws: ``CommandFailure`` for an engine that brings its own tools, `StoreError.unavailable` without a file.
+    /// - Throws: ``CommandFailure`` for an engine with its own tools, `StoreError.unavailable` without a file.
     static func upkeep(_ settings: Settings) throws -> SQLiteMaintenance {
         guard let file = settings.store.file else {
             throw CommandFailure("This store is not a file: use its engine's own tools, such as pg_dump.")
@@ -124,7 +124,7 @@ struct StoreCommand: AsyncParsableCommand {
         return try SQLiteMaintenance(path: file)
     }
 
-    /// What keeps this build from working with a store as it is.
+    /// Why this build cannot use the store; `nil` if it can.
     private static func historyDefect(of store: any Database) async -> String? {
         do {
             let pending = try await store.pendingMigrations(of: Schema.migrations)

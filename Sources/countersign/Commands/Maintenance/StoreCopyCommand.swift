@@ -34,7 +34,7 @@ struct StoreCopyCommand: AsyncParsableCommand {
         let stores = (try source.openPresent(), try target.open(clock: { Date() }))
         let report: CopyStore.Report
         do {
-            // What was moved already is gone on with.
+            // A store that was moved already is completed.
             if try await stores.0.copyMarks().source?.state != .moved {
                 try await stores.0.requirePresent(at: source)
             }
@@ -169,7 +169,7 @@ struct StoreReopenCommand: AsyncParsableCommand {
             guard copy == nil || target?.copy == source?.copy else {
                 throw CommandFailure("\(replaced ?? "") is no copy of this store.")
             }
-            // What was never in use took nothing from anybody.
+            // A store that was never in use has replaced no other.
             if target?.state == .open {
                 _ = try await store.takeBack()
             } else {

@@ -80,7 +80,7 @@ struct StoreRestoreCommand: AsyncParsableCommand {
         Self.show(report, path: path, kept: present == nil ? nil : kept, json: shared.json)
     }
 
-    /// Makes the copy fit to be the store.
+    /// Prepares the copy for use as the store.
     private func prepare(
         _ draft: String, replacing present: SQLiteMaintenance?, keys: PersonalKeys, reason: AuditReason?
     ) async throws -> RestoreStore.Report {
@@ -109,7 +109,7 @@ struct StoreRestoreCommand: AsyncParsableCommand {
         return report
     }
 
-    /// Says what was done to the store that is in use from now on.
+    /// Shows what was changed in the store that is used from now on.
     static func show(_ report: RestoreStore.Report, path: String, kept: String?, json: Bool) {
         let counts: KeyValuePairs = [
             "sessions_ended": report.sessionsEnded, "messages_dropped": report.messagesDropped,
@@ -133,17 +133,17 @@ struct StoreRestoreCommand: AsyncParsableCommand {
     }
 }
 
-/// Makes a store fit to be used that other tools have restored, where it lies.
+/// Prepares a store for use, in place, after other tools have restored it.
 struct RestoreInPlace {
     let settings: Settings
     let keys: PersonalKeys
     let reason: AuditReason?
 
-    /// Does it.
+    /// Prepares the store.
     ///
     /// - Parameters:
-    ///   - replaced: the address of the store that it replaces; `nil` where that is lost.
-    ///   - isAgreed: whether the operator has said so.
+    ///   - replaced: the address of the store that it replaces; `nil` if that is lost.
+    ///   - isAgreed: whether the operator has confirmed.
     func callAsFunction(replaced: String?, isAgreed: Bool, json: Bool) async throws {
         let place = settings.store.place
         let former: StoreURL?

@@ -4,7 +4,7 @@ import Encoding
 import Foundation
 import Operations
 
-/// `countersign outbox …`: what waits to be sent, and what could not be.
+/// `countersign outbox …`: messages that wait to be sent, and dead letters.
 struct OutboxCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "outbox", abstract: "Shows the messages to be sent, tries dead ones again, drops them.",

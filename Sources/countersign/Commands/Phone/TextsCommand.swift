@@ -5,7 +5,7 @@ import Foundation
 import Operations
 import Repositories
 
-/// `countersign texts …`: what is thinned out because too few codes come back.
+/// `countersign texts …`: scopes that the breaker limits because too few codes are submitted.
 struct TextsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "texts",

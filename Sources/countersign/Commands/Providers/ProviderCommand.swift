@@ -104,7 +104,7 @@ struct ProviderCommand: AsyncParsableCommand {
         }
     }
 
-    /// Reads a public key from a file.
+    /// Reads and parses a public key file.
     static func readKey(_ path: String, algorithm: String?) throws -> VerificationKey {
         let named = try algorithm.map { name throws(CommandFailure) in
             guard let known = SignatureAlgorithm(rawValue: name) else {

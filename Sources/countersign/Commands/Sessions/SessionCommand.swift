@@ -4,7 +4,7 @@ import Encoding
 import Foundation
 import Operations
 
-/// `countersign session …`: who is signed in where.
+/// `countersign session …`: the users' sessions.
 struct SessionCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "session", abstract: "Shows, challenges and ends sessions.",
@@ -81,15 +81,15 @@ struct SessionCommand: AsyncParsableCommand {
         }
     }
 
-    /// The clocks of the policies on disk, which are the running service's once it has read them.
+    /// The session lifetimes of the policies on disk. The running service uses them too, after it has read them.
     ///
-    /// - Throws: ``CommandFailure`` where a policy is wrong: a state judged by other clocks would mislead.
+    /// - Throws: ``CommandFailure`` if a policy is wrong: a state by other lifetimes would mislead.
     static func clocks(_ shared: SharedOptions) throws -> SessionPolicy {
         let settings = try Settings.resolve(shared: shared)
         return try PolicyFiles.load(directory: settings.policies, required: settings.policiesNamed).sessions
     }
 
-    /// The same for showing what was changed: a wrong policy must not keep an admin from ending a session.
+    /// The same for showing a change: a wrong policy must not keep an admin from ending a session.
     static func clocksOrDefaults(_ shared: SharedOptions) -> SessionPolicy {
         (try? clocks(shared)) ?? SessionPolicy()
     }

@@ -5,18 +5,19 @@ import Foundation
 import Operations
 import Repositories
 
-/// The store as an admin command opens it, and in whose name it acts.
+/// The store of an admin command, and the actor for the audit log.
 struct Admin: Sendable {
     let store: any Database
     let actor: String
     let keysDirectory: String
-    /// The nodes that serve the store.
+    /// The live nodes of the store.
     var nodes: [ClusterMember] = []
     let environment = Environment()
 
-    /// Opens the store of the settings, runs a body, closes the store.
+    /// Opens the store of the settings, runs the body, and closes the store.
     ///
-    /// - Parameter mayCreate: whether the command makes a store where there is none, and migrates one that is behind; any
+    /// - Parameter mayCreate: whether the command may create a missing store and migrate an old one. Other commands
+    ///   refuse both: a wrong address is then noticed, and an upgrade stays the operator's decision.
     ///   other command refuses both, so that a mistyped address shows, and an upgrade is the operator's decision.
     static func run<Result>(
         _ options: SharedOptions, mayCreate: Bool = false, _ body: (Admin) async throws -> Result
@@ -43,8 +44,8 @@ struct Admin: Sendable {
         }
     }
 
-    /// The keys of personal data, for commands that read or seal it. A ban under other keys than those of the nodes would
-    /// look well and hold nobody.
+    /// The keys of personal data, for commands that read or seal it. If they differed from the nodes' keys, a ban
+    /// would seem to work and match nobody.
     func personalKeys() throws -> PersonalKeys {
         let keys = try KeyFiles.personal(in: keysDirectory)
         let own = NodeFingerprints(
@@ -58,18 +59,18 @@ struct Admin: Sendable {
         return keys
     }
 
-    /// ``context`` once the keys of personal data are those of the nodes: who lists what they index with other keys works
-    /// on the wrong installation, and should know before a ban.
+    /// ``context``, if the keys of personal data are those of the nodes. With other keys the admin is probably at the
+    /// wrong installation, and learns it before a ban.
     func contextWithPersonalKeys() throws -> AdminContext {
         _ = try personalKeys()
         return context
     }
 
-    /// What the operations of admins have in common.
+    /// The common inputs of admin operations.
     var context: AdminContext { AdminContext(store: store, environment: environment, actor: actor) }
 }
 
-/// Reads a reason that an admin typed.
+/// Parses a reason that an admin typed.
 func auditReason(_ text: String, _ option: String = "--reason") throws(CommandFailure) -> AuditReason {
     guard let reason = AuditReason(text) else {
         throw CommandFailure(
@@ -79,7 +80,7 @@ func auditReason(_ text: String, _ option: String = "--reason") throws(CommandFa
     return reason
 }
 
-/// Reads an identifier that an admin typed.
+/// Parses an identifier that an admin typed.
 func identifier<Kind>(_ text: String, _ what: String) throws(CommandFailure) -> Identifier<Kind> {
     guard let id = Identifier<Kind>(text[...]) else {
         throw CommandFailure("\(text) is no \(what) id.", exitCode: .usage)

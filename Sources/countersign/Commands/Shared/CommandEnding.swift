@@ -4,9 +4,9 @@ import Database
 import Domain
 import Foundation
 
-/// How the process ends for an error that reached the top: what it says where, and its exit code.
+/// How the process ends after an error: its output and its exit code.
 struct CommandEnding: Equatable {
-    /// 0 where the "error" is a request for help or the version.
+    /// 0 if the "error" is a request for help or the version.
     let status: Int32
     let output: String
     let stderr: String
@@ -26,8 +26,8 @@ struct CommandEnding: Equatable {
         }
     }
 
-    /// Help, usage errors and explicit exit codes are ArgumentParser's; whatever else comes is a fault without a sentence
-    /// of its own, and the words of its case are all that may safely be shown.
+    /// Help, usage errors and explicit exit codes come from ArgumentParser. Any other error is an internal one, of
+    /// which only the words of its case may safely be shown.
     private init(parser error: any Error) {
         let code = Countersign.exitCode(for: error)
         let message = Countersign.fullMessage(for: error)

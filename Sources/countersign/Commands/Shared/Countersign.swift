@@ -1,7 +1,7 @@
 import ArgumentParser
 import Foundation
 
-/// The whole service and its administration, one subcommand each.
+/// The service and its administration, one subcommand each.
 @main
 struct Countersign: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -3,15 +3,15 @@ import Foundation
 import Repositories
 
 extension StoreURL {
-    /// Opens a store that is there.
+    /// Opens an existing store.
     ///
-    /// - Throws: ``CommandFailure`` where there is no file, `StoreError.unavailable` where it cannot be opened.
+    /// - Throws: ``CommandFailure`` if there is no file, `StoreError.unavailable` if it cannot be opened.
     func openPresent() throws -> any Database {
         if let file, !FileManager.default.fileExists(atPath: file) { throw missing }
         return try open(clock: { Date() })
     }
 
-    /// What is said where there is no store; the sentence names what makes one.
+    /// The failure if there is no store; its sentence names the command that creates one.
     var missing: CommandFailure {
         CommandFailure(
             "There is no store at \(place): look whether --store is right; `countersign provider add`, `serve` and "
@@ -20,9 +20,9 @@ extension StoreURL {
 }
 
 extension Database {
-    /// Returns if the store is there and has this build's schema.
+    /// Returns if the store exists and has this build's schema.
     ///
-    /// - Throws: ``CommandFailure`` that names the command which mends it, `StoreError.notUsable` for a store that was moved,
+    /// - Throws: ``CommandFailure`` that names the command to run, `StoreError.notUsable` for a store that was moved,
     ///   `StoreError.migration` for one of a newer build.
     func requirePresent(at url: StoreURL) async throws {
         try await requireUsable()
@@ -32,7 +32,7 @@ extension Database {
 
     /// Returns if the store has this build's schema.
     ///
-    /// - Throws: ``CommandFailure`` that names the command which mends it, `StoreError.migration` for one of a newer build.
+    /// - Throws: ``CommandFailure`` that names the command to run, `StoreError.migration` for one of a newer build.
     func requireCurrentSchema(at url: StoreURL) async throws {
         guard try await pendingMigrations(of: Schema.migrations).isEmpty else {
             throw CommandFailure(

@@ -3,7 +3,7 @@ import Domain
 import Foundation
 import Operations
 
-/// `countersign tour`: a new device walks the whole way once against a running service, through real sockets.
+/// `countersign tour`: a new device uses every part of a running service once, over real sockets.
 struct TourCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "tour", abstract: "Walks a new device through the running service and shows each exchange.")

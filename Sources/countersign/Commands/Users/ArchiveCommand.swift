@@ -76,7 +76,7 @@ extension UserCommand {
             }
         }
 
-        /// Reads a day (its first moment) or a moment, both in UTC; `nil` for anything else.
+        /// Parses a day (its first moment) or a point in time, both in UTC; `nil` for anything else.
         static func moment(_ text: String) -> Date? {
             if let day = CalendarDate(text) { return day.start }
             let bytes = Array(text.utf8)

@@ -4,7 +4,7 @@ import Encoding
 import Foundation
 import Operations
 
-/// `countersign user …`: who is here, and what is held on them.
+/// `countersign user …`: the users and the data stored about them.
 struct UserCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "user", abstract: "Shows, exports, archives, challenges and erases users.",
@@ -128,7 +128,7 @@ struct UserCommand: AsyncParsableCommand {
         Output.table(members.map { [$0.name.replacing("_", with: " "), text($0.value)] })
     }
 
-    /// A value for people: of a list, what each is called and how it stands.
+    /// A value for people; a list becomes the names and states of its elements.
     private static func text(_ value: JSONValue) -> String {
         switch value {
         case .null: ""
