@@ -4,15 +4,15 @@ import Domain
 import Foundation
 import Repositories
 
-/// Deletes the audit log's oldest entries, once the policy lets them go: up to a checkpoint, and only after they were
-/// walked once more. What is left is verified from there: the service signs the checkpoint anew as the log's beginning,
-/// before anything is deleted.
+/// Deletes the audit log's oldest entries after the policy's period: up to a checkpoint, and only after they were
+/// verified again. The rest is verified from there: before the deletion, the service signs the checkpoint as the
+/// log's new start.
 package struct PurgeAudit: Sendable {
-    /// How many checkpoints one round takes at most; each covers a thousand entries at the most.
+    /// The largest number of checkpoints in one round; each covers at most a thousand entries.
     static let checkpoints = 16
-    /// How many entries one transaction deletes at most: it bounds how long other writers wait.
+    /// The largest number of entries that one transaction deletes: it limits how long other writers wait.
     static let batch = 250
-    /// So many seconds lie between two anchors, where a round does not take as much as it can.
+    /// Seconds between two anchors, unless a round has as much to purge as it can.
     static let interval: TimeInterval = 3600
 
     private let store: any Database
@@ -25,9 +25,9 @@ package struct PurgeAudit: Sendable {
     /// Purges the log of a store.
     ///
     /// - Parameters:
-    ///   - key: the service's.
+    ///   - key: the service's signing key.
     ///   - keyID: its thumbprint (RFC 7638).
-    ///   - keys: the service's public keys, present and past, by thumbprint.
+    ///   - keys: the service's public keys, current and former, by thumbprint.
     package init(
         store: any Database, key: P256.Signing.PrivateKey, keyID: String, keys: [String: P256.Signing.PublicKey],
         policy: CurrentPolicy, environment: Environment
@@ -42,8 +42,9 @@ package struct PurgeAudit: Sendable {
 
     /// One round.
     ///
-    /// - Returns: where the log begins now, if that is elsewhere than before.
-    /// - Throws: `AuditDefect` where what is old does not hold: then nothing of it goes, for it is what shows that.
+    /// - Returns: the log's new start; `nil` if it did not change.
+    /// - Throws: `AuditDefect` if an old entry is invalid. Then nothing is deleted, because the entries are the
+    ///   evidence.
     @discardableResult
     package func callAsFunction() async throws -> AuditAnchor? {
         let anchored = try await anchor()
@@ -54,20 +55,20 @@ package struct PurgeAudit: Sendable {
                 return nil
             }
         }
-        // What is covered already and was not deleted yet, as after a crash, goes too.
+        // Covered entries that were not deleted yet, as after a crash, are deleted too.
         guard anchor != nil || anchored != nil else { return nil }
         while try await store.transaction({ try AuditAnchorRepository($0).deleteCovered(limit: Self.batch) }) > 0 {}
         return anchor
     }
 
-    /// Where the log begins; `nil` where nothing was ever purged.
+    /// The start of the log; `nil` if nothing was ever purged.
     private func anchor() async throws -> AuditAnchor? {
         guard let filed = try await store.snapshot({ try AuditAnchorRepository($0).current() }) else { return nil }
         return try VerifyAudit.anchor(filed, keys: keys)
     }
 
-    /// The last checkpoint that was signed long enough ago, once everything up to it holds: all that it covers is older
-    /// than its own time.
+    /// The last checkpoint that was signed long enough ago, after everything up to it is verified. All entries that
+    /// it covers are older than the checkpoint.
     private func next(after anchored: AuditAnchor?) async throws -> AuditAnchor? {
         let now = environment.now()
         let end = now.addingTimeInterval(-policy[\.retention].auditEntries)

@@ -5,7 +5,7 @@ import Encoding
 import Foundation
 import Repositories
 
-/// Reads the audit log: its end for people, all of it for someone else who verifies it.
+/// Reads the audit log: its last entries for people, or all of it for an external verifier.
 package struct ReadAudit: Sendable {
     private let store: any Database
 
@@ -14,14 +14,14 @@ package struct ReadAudit: Sendable {
         self.store = store
     }
 
-    /// An entry as it is shown; without a number until it is chained.
+    /// An entry for display; without a number until it is chained.
     package struct Entry: Sendable {
         /// Its number and digest.
         package let place: (sequence: Int64, digest: Digest256)?
         package let entry: AuditEntry
     }
 
-    /// The last entries, those that wait for their place at the end.
+    /// The last entries; those that are not chained yet come last.
     package func tail(_ count: Int, unchained: Bool) async throws -> [Entry] {
         try await store.snapshot { transaction in
             let records = AuditChainRepository(transaction)
@@ -33,25 +33,25 @@ package struct ReadAudit: Sendable {
         }
     }
 
-    /// The entries that were chained behind a number, at most 500.
+    /// The entries after a number, at most 500.
     package func next(after sequence: Int64) async throws -> [Entry] {
         try await store.snapshot { transaction in
             try Self.lines(AuditChainRepository(transaction).links(after: sequence, through: .max, limit: 500))
         }
     }
 
-    /// A number that moves whenever something was committed; as cheap as `Database/Database/changeStamp()`.
+    /// A number that changes with every commit; as cheap as `Database/Database/changeStamp()`.
     package func changeStamp() throws -> Int64 {
         try store.changeStamp()
     }
 
-    /// Everything that is chained, as lines of JSON: the format, where the oldest entries were purged the anchor, then each
-    /// entry, and behind the last entry that it covers each checkpoint.
+    /// Exports all chained entries as lines of JSON. The format comes first, then the anchor if the oldest entries
+    /// were purged. Then follow the entries, and each checkpoint after the last entry that it covers.
     ///
     /// - Parameters:
     ///   - keys: the service's public keys as JSON Web Keys, for the first line.
-    ///   - write: takes a number of whole lines; a page of the log at a time is in memory.
-    ///   - progress: told after each page how many entries were written, of how many.
+    ///   - write: receives complete lines; one page of the log at a time is in memory.
+    ///   - progress: called after each page with the number of written entries, and of all.
     package func export(
         keys: JSONValue, write: ([UInt8]) throws -> Void, progress: (Int64, Int64) -> Void = { _, _ in }
     ) async throws {
@@ -77,7 +77,7 @@ package struct ReadAudit: Sendable {
             var waiting = checkpoints[...]
             var values: [JSONValue] = []
             for (sequence, link) in links {
-                // A damaged entry leaves a gap, which whoever verifies finds.
+                // A damaged entry leaves a gap, which a verifier finds.
                 if let link { values.append(Self.json(link.entry, place: (sequence, link.digest))) }
                 while let next = waiting.first, next.sequence <= sequence {
                     values.append(.object(["checkpoint": .string(next.token)]))
@@ -90,7 +90,7 @@ package struct ReadAudit: Sendable {
         }
     }
 
-    /// An entry as it is given out.
+    /// The JSON form of an entry.
     package static func json(_ entry: AuditEntry, place: (sequence: Int64, digest: Digest256)?) -> JSONValue {
         func text(_ text: String?) -> JSONValue { text.map { .string($0) } ?? .null }
         return .object([
@@ -116,7 +116,7 @@ package struct ReadAudit: Sendable {
 }
 
 extension AuditEntry {
-    /// When, for people; what no calendar can write is written as its nearest end.
+    /// When, for people; a time outside the years 1 to 9999 becomes the nearest in them.
     package var at: Date {
         Date(timeIntervalSince1970: Double(min(max(milliseconds, -62_135_596_800_000), 253_402_300_799_000)) / 1000)
     }

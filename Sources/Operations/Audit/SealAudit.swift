@@ -4,20 +4,20 @@ import Domain
 import Foundation
 import Repositories
 
-/// Chains the entries of the audit log and signs where the chain has arrived. One sealer at a time does it, by a lease;
+/// Chains the entries of the audit log and signs checkpoints. A lease makes sure that one process does it at a time;
 /// writers never wait for it.
 package struct SealAudit: Sendable {
-    /// How many entries one transaction chains at most: it bounds how long other writers wait.
+    /// The largest number of entries that one transaction chains: it limits how long other writers wait.
     static let batch = 250
-    /// A checkpoint covers at most so many entries.
+    /// The largest number of entries that a checkpoint covers.
     package static let checkpointEntries: Int64 = 1000
-    /// An entry is signed at the latest so many seconds after the checkpoint before it: 60, less a round or two.
+    /// Seconds from one checkpoint to the next, at most: 60 less a round or two.
     static let checkpointAge: TimeInterval = 57
-    /// How often the loop looks, seconds.
+    /// Seconds between two rounds.
     static let interval: TimeInterval = 0.4
-    /// The same where a round failed, seconds.
+    /// Seconds between two rounds after a failure.
     static let pauseAfterError: TimeInterval = 2
-    /// How long a lease lives that is not renewed: so long a dead sealer keeps the others waiting.
+    /// Seconds until a lease expires that is not renewed. A dead sealer delays the others this long.
     static let leaseTime: TimeInterval = 5
 
     private let store: any Database
@@ -30,9 +30,9 @@ package struct SealAudit: Sendable {
     /// Seals the log of a store.
     ///
     /// - Parameters:
-    ///   - key: the service's.
+    ///   - key: the service's signing key.
     ///   - keyID: its thumbprint (RFC 7638).
-    ///   - observe: told each checkpoint and its signed form: what is kept of it elsewhere cannot be taken back here.
+    ///   - observe: called with each checkpoint and its signed form, so that copies can be kept outside the store.
     package init(
         store: any Database, key: P256.Signing.PrivateKey, keyID: String, environment: Environment,
         observe: @escaping @Sendable (AuditCheckpoint, String) -> Void = { _, _ in }
@@ -45,10 +45,10 @@ package struct SealAudit: Sendable {
         holder = environment.newUUID().uuidString
     }
 
-    /// Chains everything that waits, and signs what is due.
+    /// Chains all waiting entries, and signs what is due.
     ///
-    /// - Parameter signingAll: signs the last entries too, though they are not due yet.
-    /// - Returns: how many entries were chained.
+    /// - Parameter signingAll: whether to sign the last entries too, before they are due.
+    /// - Returns: the number of chained entries.
     @discardableResult
     package func callAsFunction(signingAll: Bool = false) async throws -> Int {
         var chained = 0
@@ -65,9 +65,9 @@ package struct SealAudit: Sendable {
         }
     }
 
-    /// Seals until the task is cancelled, then once more: what a stopped service leaves is signed.
+    /// Seals until the task is cancelled, then once more, so that a stopped service leaves everything signed.
     ///
-    /// - Parameter onError: told about each failed round; the next one does its work.
+    /// - Parameter onError: called with the error of each failed round; the next round makes up for it.
     package func run(onError: @escaping @Sendable (any Error) -> Void) async {
         while !Task.isCancelled {
             var pause = Self.interval
@@ -79,7 +79,7 @@ package struct SealAudit: Sendable {
             }
             try? await Task.sleep(for: .seconds(pause))
         }
-        // A task of its own: the cancellation is not meant for this.
+        // A separate task, because the cancellation must not stop the last round.
         await Task {
             do {
                 try await self(signingAll: true)
@@ -90,7 +90,7 @@ package struct SealAudit: Sendable {
         }.value
     }
 
-    /// Chains some entries in one transaction: it leaves all of them chained or none.
+    /// Chains some entries in one transaction, all or none.
     private func chain(_ limit: Int) async throws -> Int {
         try await store.transaction { transaction in
             let records = AuditChainRepository(transaction)
@@ -102,8 +102,8 @@ package struct SealAudit: Sendable {
         }
     }
 
-    /// Signs the head where that is due. What an entry's digest is never changes, so that the signature is made outside
-    /// of the transaction; another sealer that was faster has filed its own.
+    /// Signs the head if that is due. An entry's digest never changes, so the signature is made outside the
+    /// transaction. If another sealer was faster, its checkpoint is stored instead.
     private func sign(dueBefore limit: Date?) async throws -> Bool {
         let head = try await store.snapshot { try AuditChainRepository($0).head() }
         let unsigned = head.chain.sequence - head.chain.signed

@@ -4,11 +4,12 @@ import Domain
 import Foundation
 import Repositories
 
-/// Walks the whole audit log, from its beginning or from where the service signed that the rest was purged, and finds that an entry or checkpoint was changed, taken out, put in, moved or cut off.
+/// Verifies the whole audit log, from its beginning or from the signed anchor of a purge. It detects entries and
+/// checkpoints that were changed, deleted, inserted, moved or cut off.
 ///
-/// It holds a page of the log at a time, however long the log is.
+/// It has one page of the log in memory, however long the log is.
 package struct VerifyAudit: Sendable {
-    /// How many entries are read at once.
+    /// The number of entries read at once.
     static let page = 500
 
     private let store: any Database
@@ -16,33 +17,33 @@ package struct VerifyAudit: Sendable {
 
     /// Verifies the log of a store.
     ///
-    /// - Parameter keys: the service's public keys, present and past, by thumbprint (RFC 7638).
+    /// - Parameter keys: the service's public keys, current and former, by thumbprint (RFC 7638).
     package init(store: any Database, keys: [String: P256.Signing.PublicKey]) {
         self.store = store
         self.keys = keys
     }
 
     package struct Report: Sendable, Equatable {
-        /// Where the log begins, if its oldest entries were purged.
+        /// The start of the log, if its oldest entries were purged.
         package var anchor: AuditAnchor?
         package var entries: Int64 = 0
         package var checkpoints = 0
-        /// The last entry that a checkpoint covers: from the next one on, only the chain itself speaks for the log.
+        /// The last entry that a checkpoint covers. Later entries are protected only by the chain itself.
         package var signed: Int64 = 0
-        /// The digest of the last entry that holds.
+        /// The digest of the last valid entry.
         package var digest = AuditChain.origin
-        /// The entries that have no place in the chain yet.
+        /// The number of entries that are not chained yet.
         package var unchained = 0
-        /// The first thing that is wrong; `nil` where nothing is.
+        /// The first defect; `nil` if there is none.
         package var defect: AuditDefect?
     }
 
-    /// Verifies.
+    /// Verifies the log.
     ///
     /// - Parameters:
-    ///   - witness: a checkpoint that was kept elsewhere and must be part of this log.
-    ///   - progress: told after each page how many entries hold, of how many.
-    /// - Throws: `Refusal` `unavailable`; what is wrong with the log is in the report.
+    ///   - witness: a checkpoint that was stored elsewhere and must be part of this log.
+    ///   - progress: called after each page with the number of valid entries, and of all.
+    /// - Throws: `Refusal` `unavailable`; a defect of the log is in the report.
     package func callAsFunction(
         witness: AuditCheckpoint? = nil, progress: (Int64, Int64) -> Void = { _, _ in }
     ) async throws -> Report {
@@ -84,7 +85,7 @@ package struct VerifyAudit: Sendable {
         return report
     }
 
-    /// What a filed anchor says, if the service signed it for the place where it is filed.
+    /// The content of a stored anchor, if the service signed it for its position.
     ///
     /// - Throws: `AuditDefect`.
     static func anchor(
@@ -99,7 +100,7 @@ package struct VerifyAudit: Sendable {
         throw .anchorForged(filed.sequence)
     }
 
-    /// What the log says of itself before it is walked; what is written meanwhile is a later verification's business.
+    /// The log's own record at the start of the verification; later entries are left for the next one.
     private struct Start: Sendable {
         let anchor: (sequence: Int64, token: String)?
         let head: AuditChain?
@@ -141,7 +142,7 @@ package struct VerifyAudit: Sendable {
         }
     }
 
-    /// What only the end of the log shows: whether it goes as far as was signed, and as its head says.
+    /// The checks at the end of the log: whether it reaches the last signed entry, and its head.
     private static func end(of chain: AuditChain, _ start: Start, witness: AuditCheckpoint?) -> AuditDefect? {
         let signed = max(start.lastCheckpoint, start.head?.signed ?? 0, witness?.sequence ?? 0)
         if signed > chain.sequence { return .truncated(after: chain.sequence, signed: signed) }

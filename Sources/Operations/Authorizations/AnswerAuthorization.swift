@@ -3,7 +3,7 @@ import Domain
 import Foundation
 import Repositories
 
-/// The asked person agrees or declines, and either side takes back what it may.
+/// The recipient approves or declines, and either side cancels.
 package struct AnswerAuthorization: Sendable {
     private let context: ServiceContext
     private let store: SessionStore
@@ -16,22 +16,22 @@ package struct AnswerAuthorization: Sendable {
             keys: context.keys.personal, policy: context.policy, environment: context.environment)
     }
 
-    /// The asked person agrees: both may message each other from now on. Both must be verified at this moment.
+    /// Approves a request: both may message each other from now on. Both must be verified at this moment.
     ///
-    /// - Throws: `Refusal` `not_found` for what this user was not asked, `not_verified` for either side, `conflict`
+    /// - Throws: `Refusal` `not_found` if this user is not the recipient, `not_verified` for either side, `conflict`
     ///   with the state that forbids it, `gone` after its time, `unavailable`.
     package func approve(_ text: String, for session: Session) async throws -> AuthorizationView {
         try await move(text, session) { $0 == .incoming ? .approve : nil }
     }
 
-    /// The asked person declines.
+    /// Declines a request.
     ///
     /// - Throws: `Refusal` `not_found`, `conflict`, `gone`, `unavailable`.
     package func reject(_ text: String, for session: Session) async throws -> AuthorizationView {
         try await move(text, session) { $0 == .incoming ? .reject : nil }
     }
 
-    /// The requester takes a request back, or either side a permission.
+    /// Cancels a request by its requester, or a permission by either side.
     ///
     /// - Throws: `Refusal` `not_found`, `conflict`, `gone`, `unavailable`.
     package func cancel(_ text: String, for session: Session) async throws -> AuthorizationView {

@@ -2,29 +2,29 @@ import Database
 import Domain
 import Repositories
 
-/// The two sides of an authorization, as far as they must be verified for it. The one place that says who may take part.
+/// The verification of both sides of an authorization. Only this type decides who may take part.
 struct AuthorizationParties {
     let required: Assurance
     let transaction: any Transaction
 
-    /// Judges by the policy in force.
+    /// Evaluates by the current policy.
     init(_ policy: CurrentPolicy, in transaction: any Transaction) {
         required = policy[\.authorizations].requiredLevel
         self.transaction = transaction
     }
 
-    /// Whether a user may take part at this moment: verified, and not banned.
+    /// Whether a user may take part now: verified, and not banned.
     func mayTakePart(_ user: UserID?) throws -> Bool {
         guard let user, try isVerified(user) else { return false }
         return try ban(of: user) == nil
     }
 
-    /// Whether a user has the level.
+    /// Whether a user has the required level.
     func isVerified(_ user: UserID) throws -> Bool {
         try UserRepository(transaction).find(user).map { $0.assurance >= required } ?? false
     }
 
-    /// What keeps a user from messaging; `nil` where nothing does.
+    /// The ban that keeps a user from messaging; `nil` if there is none.
     func ban(of user: UserID) throws -> BanEntry? {
         BanEntry.activeBan(
             among: try BanRepository(transaction).holdsInForce(on: user), for: .messaging, at: transaction.now)
@@ -32,7 +32,7 @@ struct AuthorizationParties {
 
     /// Refuses a caller who may not take part.
     ///
-    /// - Throws: `Refusal` `user_banned`, or `not_verified` with the level that is needed.
+    /// - Throws: `Refusal` `user_banned`, or `not_verified` with the required level.
     func requireCaller(_ user: UserID) throws {
         if let entry = try ban(of: user) { throw Refusal.messagingBanned(by: entry) }
         guard try isVerified(user) else {
@@ -42,9 +42,9 @@ struct AuthorizationParties {
         }
     }
 
-    /// Refuses what needs the other side to be verified too.
+    /// Refuses if the other side is not verified.
     ///
-    /// - Throws: `Refusal` `not_verified` with the level that is needed.
+    /// - Throws: `Refusal` `not_verified` with the required level.
     func requirePartner(_ user: UserID?) throws {
         guard try mayTakePart(user) else { throw partnerIsNotVerified }
     }

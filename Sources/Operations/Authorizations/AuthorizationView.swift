@@ -3,20 +3,20 @@ import Domain
 import Foundation
 import Repositories
 
-/// What one side of an authorization is shown of the other: no name, no number, no birthday.
+/// The data of one side of an authorization that the other side sees: no name, no number, no birthday.
 package struct AuthorizationPartner: Sendable, Confidential {
-    /// The first letters of the name on the card; `nil` where no card was shown, or its level has lapsed.
+    /// The first letters of the name on the card; `nil` if no card was shown, or its level has lapsed.
     package let initials: String?
     /// The age today by the card.
     package let age: Int?
-    /// The picture that the provider gave.
+    /// The URL of the picture from the provider.
     package let pictureURL: String?
-    /// How far the person is verified.
+    /// How far the user's identity is proved.
     package let assurance: Assurance
-    /// Where pushes to the person go; only for who may message the person.
+    /// The user's push endpoint, only for users who may message them.
     package let pushEndpoint: String?
 
-    /// Looks a person up; what a card proved is told while the level holds that the card gave.
+    /// Finds a user. The card's data is included while the user has the level that the card gave.
     static func find(
         _ user: UserID, keys: PersonalKeys, in transaction: any Transaction
     ) throws -> AuthorizationPartner? {
@@ -32,20 +32,20 @@ package struct AuthorizationPartner: Sendable, Confidential {
 
 /// An authorization as one of its sides sees it.
 package struct AuthorizationView: Sendable {
-    /// The authorization with its state as the clock has it.
+    /// The authorization with its state at the current time.
     package let authorization: MessagingPermission
     package let box: AuthorizationBox
-    /// Whom the requester named, in the requester's words; `nil` for the other side.
+    /// The recipient as the requester named them; `nil` for the other side.
     package let to: String?
     /// The event, as the requester named it; `nil` for the other side.
     package let eventID: String?
-    /// The other side: for who was asked while the request is open, and for both once it is approved.
+    /// The other side: for the recipient while the request is open, and for both once it is approved.
     package let partner: AuthorizationPartner?
     /// `<requester> -> <recipient>` while the two may message each other.
     package let grant: String?
 
-    /// Looks at an authorization through one side's eyes. The other side is shown, and the permission given out, only
-    /// while both are verified.
+    /// An authorization as one side sees it. The other side's data and the permission are included only while both
+    /// are verified.
     init(
         _ authorization: MessagingPermission, _ box: AuthorizationBox, parties: AuthorizationParties, keys: PersonalKeys
     ) throws {

@@ -3,7 +3,8 @@ import Domain
 import Foundation
 import Repositories
 
-/// A user wants to hear nothing of another: whose requests are answered like any other and never delivered.
+/// A user blocks another user of the provider. Later requests of the blocked user get the usual response and are
+/// never delivered.
 package struct BlockUser: Sendable {
     private let store: SessionStore
 
@@ -11,12 +12,12 @@ package struct BlockUser: Sendable {
         store = SessionStore(context)
     }
 
-    /// Blocks. What the two may do or asked of each other ends: permissions and the blocker's own requests are taken
-    /// back, the other one's requests disappear from the blocker's view and go on in the requester's.
+    /// Blocks a user and ends what is between the two. Permissions and the blocker's own requests are cancelled. The
+    /// other's requests disappear for the blocker and stay for the requester.
     ///
-    /// Somebody who does not exist is blocked like anybody else.
+    /// A user who does not exist is blocked like any other.
     ///
-    /// - Throws: `Refusal` `malformed_request` for oneself, `not_found` for what is no user id or another provider's
+    /// - Throws: `Refusal` `malformed_request` for oneself, `not_found` for an invalid user id or another provider's
     ///   user, `unavailable`.
     package func callAsFunction(_ text: String, for session: Session) async throws {
         try await store.act(for: session) { transaction, _, _ in
@@ -38,9 +39,9 @@ package struct BlockUser: Sendable {
         }
     }
 
-    /// Takes a block back; what ended by it stays ended.
+    /// Ends a block; what the block ended stays ended.
     ///
-    /// - Throws: `Refusal` `not_found` for what is no user id or another provider's user, `unavailable`.
+    /// - Throws: `Refusal` `not_found` for an invalid user id or another provider's user, `unavailable`.
     package func end(_ text: String, for session: Session) async throws {
         try await store.act(for: session) { transaction, _, _ in
             guard let other = try find(text, session, in: transaction) else { return }

@@ -4,21 +4,20 @@ import Domain
 import Foundation
 import Repositories
 
-/// Tells the asked person of a request and the requester of the answer, by a push, exactly as the rows say: a row that is
-/// not marked as sent is told, once its person has an endpoint, and marked when the push was handed over.
+/// Notifies the recipient of a request, and the requester of the answer, by a push. The rows decide: a row that is not
+/// marked as sent is queued once its user has an endpoint. It is marked after the push was sent.
 package struct PushAuthorizations: Sendable {
     private let keys: PersonalKeys
     private let policy: CurrentPolicy
     private let environment: Environment
 
-    /// Writes and puts together pushes under the service's keys.
     package init(keys: PersonalKeys, policy: CurrentPolicy, environment: Environment) {
         self.keys = keys
         self.policy = policy
         self.environment = environment
     }
 
-    /// Writes the message for a row; nothing where nobody is to be told, or not reachable yet.
+    /// Queues the message for a row; does nothing if nobody is to be notified, or has no endpoint yet.
     func queue(
         _ row: AuthorizationRow, of authorization: MessagingPermission, in transaction: any Transaction,
         _ events: inout RecordedEvents
@@ -40,7 +39,7 @@ package struct PushAuthorizations: Sendable {
         if isNew { events.record(.messageQueued) }
     }
 
-    /// A user can be reached, perhaps for the first time: what was not told yet is told now.
+    /// Queues the pending rows of a user who has registered an endpoint.
     func queueUnsent(
         to user: UserID, in transaction: any Transaction, _ events: inout RecordedEvents
     ) throws {
@@ -53,8 +52,8 @@ package struct PushAuthorizations: Sendable {
         }
     }
 
-    /// What a message says, read at the moment when it is sent. A row whose authorization has gone on says nothing any
-    /// more, nor does one between people of whom one is no longer verified.
+    /// The content of a message, read when it is sent. There is none if the authorization has changed its state since,
+    /// or if one of the two users is no longer verified.
     func content(of message: OutboxMessage, in transaction: any Transaction) throws -> OutboxContent {
         guard let row = try AuthorizationRowRepository(transaction).find(queuedAs: message.id),
             let authorization = try AuthorizationRepository(transaction).find(row.authorizationID)
@@ -83,8 +82,8 @@ package struct PushAuthorizations: Sendable {
         }
     }
 
-    /// Writes what became of a message into the rows: sent, or free to be told by another one. An endpoint that is gone
-    /// is taken from the user's row, unless the user has registered another since.
+    /// Records the result of a message in the rows: sent, or released for another message. A deleted endpoint is
+    /// removed from the user's row, unless the user has registered another since.
     func settle(
         _ message: OutboxMessage, _ content: OutboxContent, _ result: OutboxMessage.Result,
         in transaction: any Transaction, _ events: inout RecordedEvents
@@ -103,18 +102,18 @@ package struct PushAuthorizations: Sendable {
     }
 }
 
-/// The words and data of one push: enough to open the page, and never a name, a number or a birthday.
+/// The text and data of one push: enough to open the page, and never a name, a number or a birthday.
 struct AuthorizationPush {
     private let row: AuthorizationRow
     private let partner: AuthorizationPartner
 
-    /// Speaks of a row, and of the person on the other side of it.
+    /// Takes a row, and the user on the other side of it.
     init(_ row: AuthorizationRow, _ partner: AuthorizationPartner) {
         self.row = row
         self.partner = partner
     }
 
-    /// What SNS is given; without the picture where its address would not fit.
+    /// The payload for SNS, without the picture if its URL would not fit.
     var payload: String? {
         notification(withPicture: true).payload ?? notification(withPicture: false).payload
     }
@@ -129,7 +128,7 @@ struct AuthorizationPush {
         case .request: (title, body) = ("A request to message", "\(somebody) asks to message with you.")
         case .approval: (title, body) = ("Your request was accepted", "\(somebody) agreed to message with you.")
         default:
-            // Who declines shows nothing of themselves.
+            // A user who declines reveals nothing.
             return PushNotification(title: "Your request was declined", body: "You may ask somebody else.", data: data)
         }
         if let initials = partner.initials { data.append((name: "initials", value: initials)) }

@@ -4,9 +4,9 @@ import Encoding
 import Foundation
 import Repositories
 
-/// A user's authorizations, from which an app that was installed anew rebuilds what it knew.
+/// A user's authorizations; an app that was reinstalled restores its data from them.
 package struct ReadAuthorizations: Sendable {
-    /// How many one page holds.
+    /// The number of entries of a full page.
     package static let pageSize = 50
 
     private let context: ServiceContext
@@ -17,13 +17,13 @@ package struct ReadAuthorizations: Sendable {
 
     static let unknown = Refusal(.notFound, "There is no such authorization of yours.")
 
-    /// What a user wants to see.
+    /// A user's selection.
     package struct Filter: Sendable {
         let boxes: [AuthorizationBox]
         let state: MessagingPermissionState?
         let mark: (at: Date, id: AuthorizationID)?
 
-        /// Reads a filter; what is `nil` filters nothing.
+        /// Parses a filter; `nil` means no restriction.
         ///
         /// - Throws: `Refusal` `malformed_request`.
         package init(box: String?, state: String?, cursor: String?) throws(Refusal) {
@@ -48,7 +48,7 @@ package struct ReadAuthorizations: Sendable {
             return word
         }
 
-        /// A cursor is the place of the last row of a page: nothing that its reader does not know.
+        /// A cursor is the position of a page's last row, so it reveals nothing that its reader does not know.
         static func cursor(behind last: MessagingPermission) -> String {
             Base64URL.encode(Array("\(last.createdAt.milliseconds) \(last.id)".utf8))
         }
@@ -67,11 +67,11 @@ package struct ReadAuthorizations: Sendable {
     package struct Page: Sendable {
         /// Newest first.
         package let views: [AuthorizationView]
-        /// What the next page is asked for with; `nil` behind the last one.
+        /// The cursor of the next page; `nil` after the last one.
         package let cursor: String?
     }
 
-    /// Lists.
+    /// Lists a page.
     ///
     /// - Throws: `Refusal` `not_verified`, `unavailable`.
     package func callAsFunction(_ filter: Filter, for session: Session) async throws -> Page {
@@ -96,7 +96,7 @@ package struct ReadAuthorizations: Sendable {
         }
     }
 
-    /// Shows one. Where a side is to be shown the other, both must be verified at this moment.
+    /// Returns one authorization. If the other side's data is included, both must be verified now.
     ///
     /// - Throws: `Refusal` `not_found`, `not_verified` for either side, `unavailable`.
     package func show(_ text: String, to session: Session) async throws -> AuthorizationView {

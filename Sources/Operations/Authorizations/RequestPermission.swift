@@ -4,10 +4,10 @@ import Encoding
 import Foundation
 import Repositories
 
-/// A user asks another of the same provider for permission to message.
+/// A user requests permission to message another user of the same provider.
 ///
-/// Whether the other one exists, or blocks the requester, is not to be seen: such a request is kept, listed and expires like
-/// any other, and is never delivered.
+/// The requester cannot see whether the recipient exists or has blocked them. Such a request is stored, listed and
+/// expires like any other, but is never delivered.
 package struct RequestPermission: Sendable {
     private let context: ServiceContext
     private let store: SessionStore
@@ -27,7 +27,7 @@ package struct RequestPermission: Sendable {
         let to: AuthorizationAddress
         let eventID: String?
 
-        /// Reads a request.
+        /// Parses a request.
         ///
         /// - Throws: `Refusal` `malformed_request`.
         package init(id: String, to: String, eventID: String?) throws(Refusal) {
@@ -43,15 +43,15 @@ package struct RequestPermission: Sendable {
         }
     }
 
-    /// Asks. The same request again is answered like the first time and does nothing.
+    /// Makes a request. A repetition gets the same response and has no effect.
     ///
-    /// - Throws: `Refusal` `not_verified` for either side, `not_found` where the id is another user's or the person
-    ///   another provider's, `conflict` where the id stands for another request or the two have an open one, or the
-    ///   other one declined lately, `rate_limited`, `malformed_request`, `unavailable`.
+    /// - Throws: `Refusal` `not_verified` for either side, `not_found` if the id is another user's or the recipient
+    ///   is another provider's user. `conflict` if the id belongs to another request, the two have an open one, or the
+    ///   recipient declined lately. `rate_limited`, `malformed_request`, `unavailable`.
     package func callAsFunction(_ request: Request, for session: Session) async throws -> AuthorizationID {
         let own = try await context.caches.providers.find(session.providerID)?.provider.slug
         if case .address(let slug, _) = request.to, slug != own { throw Self.unknownPerson }
-        // What stays counted commits; its refusal comes after that.
+        // The counts must commit, so the refusal is thrown after the transaction.
         let refusal = try await store.act(for: session) { transaction, _, events -> Refusal? in
             let parties = AuthorizationParties(context.policy, in: transaction)
             try parties.requireCaller(session.userID)
@@ -61,7 +61,7 @@ package struct RequestPermission: Sendable {
             }
             let asked = try find(request.to, of: session, in: transaction)
             try requireWithinLimit(session.userID, in: transaction)
-            // That the other one is banned is not to be seen either.
+            // A ban of the recipient must not show either.
             if let asked, try parties.ban(of: asked.id) == nil, try !parties.isVerified(asked.id) {
                 try countRefused(session.userID, in: transaction)
                 return parties.partnerIsNotVerified
@@ -87,7 +87,7 @@ package struct RequestPermission: Sendable {
         }
     }
 
-    /// The asked person; `nil` where there is none, or one who was erased.
+    /// The recipient; `nil` if there is no such user, or if the user was erased.
     private func find(
         _ address: AuthorizationAddress, of session: Session, in transaction: any Transaction
     ) throws -> User? {
@@ -106,7 +106,7 @@ package struct RequestPermission: Sendable {
 
     private static let unknownPerson = Refusal(.notFound, "Your provider has no such user.")
 
-    /// Counts the requests themselves, so that the bound is exact over any 24 hours.
+    /// Counts the requests themselves, so that the limit is exact over any 24 hours.
     private func requireWithinLimit(_ user: UserID, in transaction: any Transaction) throws {
         guard context.rateLimiting == .on else { return }
         let now = transaction.now
@@ -121,7 +121,7 @@ package struct RequestPermission: Sendable {
             retryAfter: max(1, Int(saturating: wait.rounded(.up))))
     }
 
-    /// That somebody is not verified is told, and so it costs: nobody may ask it of a whole list of names.
+    /// The refusal reveals that a user is not verified, so it counts too: nobody may probe a whole list of names.
     private func countRefused(_ user: UserID, in transaction: any Transaction) throws {
         guard context.rateLimiting == .on else { return }
         try RateRepository(transaction).count(

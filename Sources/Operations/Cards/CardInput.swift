@@ -2,16 +2,16 @@ import Cards
 import Domain
 import Foundation
 
-/// What an app sends of a card.
+/// The card as an app sends it.
 package enum CardInput: Sendable, Confidential {
     /// The text of a PDF417 barcode, base64 (standard or url).
     case aamva(String)
     /// The lines of a machine readable zone.
     case mrz(String)
 
-    /// Reads it.
+    /// Parses it.
     ///
-    /// - Throws: `Refusal` `malformed_request`, with what keeps it from being read.
+    /// - Throws: `Refusal` `malformed_request` with the defect.
     func read(today: CalendarDate) throws(Refusal) -> ScannedCard {
         switch self {
         case .aamva(let text):

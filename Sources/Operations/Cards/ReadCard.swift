@@ -2,7 +2,7 @@ import Database
 import Domain
 import Repositories
 
-/// A user looks at an own card.
+/// A user reads one of their own cards.
 package struct ReadCard: Sendable {
     private let context: ServiceContext
 
@@ -10,7 +10,7 @@ package struct ReadCard: Sendable {
         self.context = context
     }
 
-    /// What a user may see of an own card later.
+    /// The data of an own card that a user may see later.
     ///
     /// - Throws: `Refusal` `not_found`.
     package func callAsFunction(_ text: String, to session: Session) async throws -> EvaluatedCard {

@@ -5,14 +5,14 @@ import Encoding
 import Foundation
 import Repositories
 
-/// Evaluates a card that a user shows: what does not contradict itself lifts the user's level, what a person must look at
-/// waits in review, the rest is refused with the reasons.
+/// Evaluates a card that a user shows. A consistent card raises the user's level. A card that needs a reviewer waits,
+/// and any other is refused with the reasons.
 package struct SubmitCard: Sendable {
     private let context: ServiceContext
     private let store: SessionStore
     private let askIssuer: AskIssuer?
 
-    /// Asks whoever can confirm a card's data; `nil` where nobody is there to ask.
+    /// Queries the service that confirms a card's data; `nil` if there is none.
     package typealias AskIssuer = @Sendable (CardFacts) async -> IssuerConfirmation
 
     package init(_ context: ServiceContext, askIssuer: AskIssuer?) {
@@ -23,7 +23,7 @@ package struct SubmitCard: Sendable {
 
     private var keys: PersonalKeys { context.keys.personal }
 
-    /// Evaluates. A text that cannot be read is no attempt; what is read is counted before it is evaluated.
+    /// Evaluates a card. A text that cannot be parsed does not count as an attempt; any other is counted first.
     ///
     /// - Throws: `Refusal` `malformed_request`, `conflict` before a phone number is proven, `rate_limited`,
     ///   `card_rejected` with the checks, `user_banned` for a banned document, `unavailable`.
@@ -50,7 +50,7 @@ package struct SubmitCard: Sendable {
     private static let phoneFirst = Refusal(
         .conflict, "Prove a phone number first.", about: .phoneVerification, state: Assurance.none.rawValue)
 
-    /// Counts, and gives the name under which the provider knows the user.
+    /// Counts the attempt, and returns the user's name at the provider.
     private func countAttempt(_ session: Session, _ policy: CardPolicy) async throws -> String? {
         try await store.act(for: session) { transaction, holder, _ in
             guard holder.user.assurance >= .phone else { throw Self.phoneFirst }
@@ -67,7 +67,7 @@ package struct SubmitCard: Sendable {
         let id: IdentityCardID = context.environment.newIdentifier()
         let fingerprint = CardFingerprint(scanned.identityCard)
         let document = fingerprint.document.map { keys.blindIndex($0, .document) }
-        // A number is one document, whichever kind of card it was scanned as: the barcode says what its maker wrote.
+        // A number means one document, whichever kind of card was scanned: anyone can write a barcode.
         let documents = (DocumentName(facts)?.fingerprints ?? []).flatMap { keys.blindIndexes($0, .document) }
         let persons = fingerprint.person.map { keys.blindIndexes($0, .person) } ?? []
         let today = CalendarDate(utcDayOf: context.environment.now())
@@ -125,7 +125,7 @@ package struct SubmitCard: Sendable {
                 age: facts.dateOfBirth.age(on: today))
         }
         guard let evaluated else {
-            // Why is not said: a barcode is easily made, and the ban is on the document's real holder.
+            // The reason is withheld: a barcode is easily forged, and the ban is on the document's real holder.
             throw Refusal(.userBanned, "This document is banned: it proves nobody's identity here.")
         }
         return evaluated

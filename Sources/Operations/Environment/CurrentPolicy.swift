@@ -9,7 +9,7 @@ package final class CurrentPolicy: Sendable {
         self.policy = Mutex(policy)
     }
 
-    /// Puts another policy in force.
+    /// Replaces the policy.
     package func replace(with policy: Policy) {
         self.policy.withLock { $0 = policy }
     }

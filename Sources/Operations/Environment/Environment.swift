@@ -2,17 +2,17 @@ import Domain
 import Encoding
 import Foundation
 
-/// What comes from outside the service's decisions: the time, and chance.
+/// The non-deterministic inputs of the service: the time and random bytes.
 package struct Environment: Sendable {
     package let now: @Sendable () -> Date
-    /// So many bytes from a cryptographic generator.
+    /// Returns that many bytes from a cryptographic generator.
     package let randomBytes: @Sendable (Int) -> [UInt8]
 
-    /// Names both; the defaults are the real ones.
+    /// The defaults are the system's clock and generator.
     package init(
         now: @escaping @Sendable () -> Date = { Date() },
         randomBytes: @escaping @Sendable (Int) -> [UInt8] = { count in
-            // Each number is a call to the kernel: eight bytes at a time.
+            // Each number is a call to the kernel, so eight bytes are read at a time.
             var generator = SystemRandomNumberGenerator()
             var bytes: [UInt8] = []
             bytes.reserveCapacity(count + 7)
@@ -32,8 +32,8 @@ package struct Environment: Sendable {
         Identifier(newUUID())
     }
 
-    /// A new identifier that begins with the time (RFC 9562 version 7): rows that are made together lie together, where
-    /// the time of making is no secret from those who see the identifier.
+    /// A new identifier that begins with the time (RFC 9562 version 7), so that rows created together are stored
+    /// together. Only for identifiers whose readers may know the time of creation.
     func newOrderedIdentifier<Kind>() -> Identifier<Kind> {
         var bytes = withUnsafeBytes(of: UInt64(clamping: now().milliseconds).bigEndian) { Array($0.dropFirst(2)) }
         bytes += randomBytes(10)
@@ -51,7 +51,8 @@ package struct Environment: Sendable {
     }
 }
 
-/// Whether the rate limits of the policy hold; rules such as attempts for one code are no limits and always hold.
+/// Whether the policy's rate limits are enforced. Rules such as the checks of one code are no rate limits and always
+/// apply.
 package enum RateLimiting: String, Sendable {
     case on
     case off

@@ -2,7 +2,7 @@ import Database
 import Domain
 
 extension Database {
-    /// Writes like `Database/write(_:)`, saying in the contract's words that the store is away.
+    /// Writes like `Database/write(_:)`, but throws the contract's refusals if the store is unavailable.
     func transaction<T: Sendable>(_ body: @Sendable @escaping (any Transaction) throws -> T) async throws -> T {
         do {
             return try await write(body)
@@ -15,7 +15,7 @@ extension Database {
         }
     }
 
-    /// Reads like `Database/read(_:)`, saying in the contract's words that the store is away.
+    /// Reads like `Database/read(_:)`, but throws the contract's refusals if the store is unavailable.
     func snapshot<T: Sendable>(_ body: @Sendable @escaping (any Transaction) throws -> T) async throws -> T {
         do {
             return try await read(body)
@@ -26,8 +26,8 @@ extension Database {
         }
     }
 
-    /// A statement that does not fit the store: a mistake of this build, or the tables are not there any more, because the
-    /// store was moved away under this process.
+    /// The cause of a statement that does not fit the store: a bug of this build, or missing tables because the store
+    /// was moved while this process ran.
     fileprivate func cause(ofFailedStatement reason: String) async -> any Error {
         guard let availability = try? await availability(), case .moved = availability else {
             return StoreError.statement(reason: reason)
@@ -35,7 +35,7 @@ extension Database {
         return Refusal.storeMoved("\(StoreError.notUsable(availability))")
     }
 
-    /// Reads like ``snapshot(_:)``, past a crowd of readers: for what keeps this process's memories true.
+    /// Reads like ``snapshot(_:)`` on a reserved connection, ahead of other readers: for this process's caches.
     func reservedSnapshot<T: Sendable>(_ body: @Sendable @escaping (any Transaction) throws -> T) async throws -> T {
         do {
             return try await readReserved(body)

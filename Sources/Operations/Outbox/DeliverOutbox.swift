@@ -5,12 +5,12 @@ import Foundation
 import Repositories
 import Synchronization
 
-/// Sends what stands in the outbox: several messages at once, each leased, tried and settled.
+/// Sends the messages in the outbox: several at once, each leased, tried and settled.
 ///
-/// Each kind has places of its own, so that what hangs over one holds up no other. A process that dies may have sent as many
-/// as there are places without saying so, and they are sent again: of 1,000 fewer than 1 %.
+/// Each kind has its own slots, so a slow carrier of one kind delays no other. A process that dies may have sent a
+/// message in each slot without recording it, and these are sent again: fewer than 1 % of 1,000.
 package struct DeliverOutbox: Sendable {
-    /// The loop looks at least so often, whoever wrote.
+    /// The longest time between two rounds, seconds.
     static let interval: TimeInterval = 30
 
     private let context: ServiceContext
@@ -22,13 +22,13 @@ package struct DeliverOutbox: Sendable {
     private let observe: @Sendable (OutboxMessage) -> Void
     private let onRest: @Sendable (ProviderID) -> Void
 
-    /// Sends what stands in a store.
+    /// Sends the messages of a store.
     ///
     /// - Parameters:
-    ///   - leaseTime: how long a message belongs to who leased it, in seconds: longer than an attempt may take.
-    ///   - send: makes one attempt at a message, whose id is the same at all; what became of it is its answer.
+    ///   - leaseTime: how long a message belongs to its lessee, in seconds: longer than an attempt may take.
+    ///   - send: makes one attempt at a message and returns its outcome; the id is the same in all attempts.
     ///   - observe: called with each message after its try, for the metrics.
-    ///   - onRest: called when a provider's receiver is left alone for a while, since it does not answer.
+    ///   - onRest: called when a provider's receiver is paused because it does not answer.
     package init(
         _ context: ServiceContext, compose: ComposePhoneText, events: NotifyProvider, leaseTime: TimeInterval = 30,
         send: @escaping @Sendable (Message, OutboxMessageID) async -> DeliveryOutcome,
@@ -46,19 +46,19 @@ package struct DeliverOutbox: Sendable {
             keys: context.keys.personal, policy: context.policy, environment: context.environment)
     }
 
-    /// A message that was leased, with what to send or the reason why there is nothing.
+    /// A leased message, with its content or the reason why there is none.
     private struct Prepared: Sendable {
         let message: OutboxMessage
         let content: OutboxContent
         let lease: String
-        /// Until when what became of it is worth writing down: after that another process may have it.
+        /// The deadline for recording the result: later another process may have the message.
         let end: ContinuousClock.Instant
     }
 
     /// Sends everything that is due.
     ///
-    /// - Returns: when the next message is due; `nil` where none waits.
-    /// - Throws: `Refusal` `unavailable` where the store is away; what was leased is sent when it is back.
+    /// - Returns: when the next message is due; `nil` if none waits.
+    /// - Throws: `Refusal` `unavailable` if the store is unavailable; leased messages are sent when it is back.
     package func callAsFunction() async throws -> Date? {
         let failure = try await withThrowingTaskGroup(of: (any Error)?.self) { group -> (any Error)? in
             for prepared in try await take(Places.all) {
@@ -79,10 +79,10 @@ package struct DeliverOutbox: Sendable {
         return try await nextDue(OutboxKind.allCases)
     }
 
-    /// Sends for as long as the task lives: at once when the signal rings, when a message is due again, and every 30
-    /// seconds whatever happens. What is on its way at the end is finished.
+    /// Sends until the task is cancelled: at once after a signal, when a message is due again, and every 30 seconds
+    /// in any case. Attempts under way at the cancellation are finished.
     ///
-    /// - Parameter onError: told when a round failed; the next one tries again.
+    /// - Parameter onError: called with the error of a failed round; the next round retries.
     package func run(_ signal: OutboxSignal, onError: @escaping @Sendable (any Error) -> Void) async {
         let places = Places()
         var alarm = Date.distantPast
@@ -105,7 +105,7 @@ package struct DeliverOutbox: Sendable {
                             signal.ring()
                         }
                     }
-                    // A kind without a free place is looked at when one of its own comes back.
+                    // A kind without a free slot is checked when one of its slots becomes free.
                     if let due = try await nextDue(Array(places.free.keys)) {
                         next = min(next, max(due, started.addingTimeInterval(0.1)))
                     }
@@ -113,7 +113,7 @@ package struct DeliverOutbox: Sendable {
                     onError(error)
                     next = started.addingTimeInterval(RetryRule.outbox.firstWait)
                 }
-                // One alarm is enough, as long as it is early enough.
+                // One alarm is enough, if it is early enough.
                 guard alarm <= started || next < alarm else { continue }
                 alarm = next
                 let wait = max(0, next.timeIntervalSince(context.environment.now()))
@@ -126,7 +126,7 @@ package struct DeliverOutbox: Sendable {
         }
     }
 
-    /// Sends a message, and others of its kind after it as long as there are any.
+    /// Sends a message, then others of its kind until there are no more.
     private func work(_ first: Prepared) async throws {
         var next: Prepared? = first
         while let present = next {
@@ -135,8 +135,7 @@ package struct DeliverOutbox: Sendable {
         }
     }
 
-    /// Writes down what became of a message, again and again while its lease runs: of what stays unsaid others believe
-    /// that it was not sent.
+    /// Records the result of a try, with retries while its lease lasts. An unrecorded message would be sent again.
     ///
     /// - Returns: the next message.
     private func settle(_ prepared: Prepared, _ result: OutboxMessage.Result) async throws -> Prepared? {
@@ -152,7 +151,7 @@ package struct DeliverOutbox: Sendable {
         }
     }
 
-    /// Settles a message, leases others and puts them together, in one transaction.
+    /// Settles a message, then leases and prepares others, in one transaction.
     private func take(
         _ slots: [OutboxKind: Int], settling settled: (prepared: Prepared, result: OutboxMessage.Result)? = nil
     ) async throws -> [Prepared] {
@@ -197,11 +196,11 @@ package struct DeliverOutbox: Sendable {
     }
 
     private func attempt(_ prepared: Prepared) async -> OutboxMessage.Result {
-        // A process that died on each of the tries may have sent the last of them: to try again is no better.
+        // If a process died in each of the tries, the last may have sent it, so another try would not help.
         guard prepared.message.tries <= prepared.message.kind.retryRule.tries else {
             return .refused("its tries were cut short")
         }
-        // A task of its own: the end of the loop does not cut off what is half said.
+        // A separate task, so that the loop's cancellation does not interrupt an attempt.
         let outcome: DeliveryOutcome
         switch prepared.content {
         case .overtaken(let reason): return .overtaken(reason)
@@ -222,13 +221,13 @@ package struct DeliverOutbox: Sendable {
     }
 }
 
-/// The places of a loop, by kind.
+/// The slots of a loop, by kind.
 private final class Places: Sendable {
     static let all = Dictionary(uniqueKeysWithValues: OutboxKind.allCases.map { ($0, $0.slots) })
 
     private let taken = Mutex<[OutboxKind: Int]>([:])
 
-    /// The kinds with a free place, and how many they have.
+    /// The kinds with free slots, and their number.
     var free: [OutboxKind: Int] {
         taken.withLock { taken in
             Self.all.map { ($0.key, $0.value - taken[$0.key, default: 0]) }.filter { $0.1 > 0 }

@@ -2,7 +2,7 @@ import Database
 import Domain
 import Repositories
 
-/// An admin takes a message out that waits or is dead.
+/// An admin drops a message that waits or is dead.
 package struct DropMessage: Sendable {
     private let context: AdminContext
 
@@ -10,9 +10,9 @@ package struct DropMessage: Sendable {
         self.context = context
     }
 
-    /// Takes it out.
+    /// Drops a message.
     ///
-    /// - Throws: `Refusal` `not_found`, `conflict` where it was sent or ended otherwise.
+    /// - Throws: `Refusal` `not_found`, or `conflict` if it was sent or has ended otherwise.
     package func callAsFunction(_ id: OutboxMessageID) async throws -> OutboxMessage {
         let actor = context.actor
         return try await context.commit { transaction, events in

@@ -2,7 +2,7 @@ import Database
 import Domain
 import Repositories
 
-/// What admins see of the outbox.
+/// Lists the outbox, for admins.
 package struct ListOutbox: Sendable {
     private let context: AdminContext
 

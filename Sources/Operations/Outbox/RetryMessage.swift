@@ -2,7 +2,7 @@ import Database
 import Domain
 import Repositories
 
-/// An admin gives a dead letter its tries anew. The service takes it at its next round, within 30 seconds.
+/// An admin requeues a dead letter with all its tries. The service sends it in its next round, within 30 seconds.
 package struct RetryMessage: Sendable {
     private let context: AdminContext
 
@@ -10,9 +10,9 @@ package struct RetryMessage: Sendable {
         self.context = context
     }
 
-    /// Has it tried again.
+    /// Requeues a message.
     ///
-    /// - Throws: `Refusal` `not_found`, `conflict` where it is not dead or past its time.
+    /// - Throws: `Refusal` `not_found`, or `conflict` if it is not dead or has expired.
     package func callAsFunction(_ id: OutboxMessageID) async throws -> OutboxMessage {
         let actor = context.actor
         return try await context.commit { transaction, events in

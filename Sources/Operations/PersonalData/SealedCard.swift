@@ -4,7 +4,7 @@ import Domain
 import Encoding
 import Repositories
 
-/// Opening what is kept of a card.
+/// Opens the sealed data of a card.
 enum SealedCard {
     static func facts(
         of entry: IdentityCardRepository.Entry, keys: PersonalKeys, in transaction: any Transaction
@@ -13,8 +13,8 @@ enum SealedCard {
         return CardFacts(jsonText: try dataKey.open(entry.sealedFacts, in: .cardFacts, of: entry.id))
     }
 
-    /// Whether a card is of the person by whose card a user was verified last; `nil` where the user never was. The number
-    /// behind it may be another one since: who was verified is remembered by the card.
+    /// Whether a card is of the same person as the card that last verified the user; `nil` if no card did. The phone
+    /// number does not decide it, because it may have changed since.
     static func isSamePerson(
         _ facts: CardFacts, of card: IdentityCardID, as user: UserID, keys: PersonalKeys,
         in transaction: any Transaction
@@ -26,7 +26,7 @@ enum SealedCard {
             guard let former = try self.facts(of: entry, keys: keys, in: transaction) else { return false }
             return SamePerson.agree(former, facts)
         } catch is SealingFailure {
-            // Who it was cannot be read any more: a person decides.
+            // The former person is unreadable, so a reviewer decides.
             return false
         }
     }

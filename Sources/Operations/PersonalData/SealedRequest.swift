@@ -2,12 +2,12 @@ import Database
 import Domain
 import Repositories
 
-/// What the asking app wrote of a request, sealed under the requester's key.
+/// The texts of a request by the requester's app, sealed under the requester's key.
 struct SealedRequest: Sendable, Equatable, Confidential {
     let to: String
     let eventID: String?
 
-    /// By bytes: names that Unicode calls equivalent are those of two users.
+    /// Compares bytes: names that Unicode calls equivalent may be those of two users.
     static func == (one: SealedRequest, other: SealedRequest) -> Bool {
         func bytes(_ request: SealedRequest) -> [[UInt8]?] {
             [Array(request.to.utf8), request.eventID.map { Array($0.utf8) }]
@@ -15,7 +15,7 @@ struct SealedRequest: Sendable, Equatable, Confidential {
         return bytes(one) == bytes(other)
     }
 
-    /// Opens it; `nil` where the requester's key is gone.
+    /// Opens a sealed request; `nil` if the requester's key was deleted.
     static func open(
         _ authorization: MessagingPermission, of requester: UserID, keys: PersonalKeys, in transaction: any Transaction
     ) throws -> SealedRequest? {

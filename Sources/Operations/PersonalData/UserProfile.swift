@@ -5,12 +5,12 @@ import Foundation
 import Repositories
 import Tokens
 
-/// What a provider says of a user in identity tokens: a name to show, and a picture.
+/// A user's profile in the provider's identity tokens: a display name and a picture.
 struct UserProfile: Sendable, Equatable, Confidential {
     let displayName: String?
     let avatarURL: String?
 
-    /// What a user's provider said last.
+    /// The last profile from a user's provider.
     static func find(_ user: UserID, keys: PersonalKeys, in transaction: any Transaction) throws -> UserProfile {
         let sealed = try UserRepository(transaction).profile(of: user)
         guard sealed.displayName != nil || sealed.avatarURL != nil,
@@ -21,7 +21,7 @@ struct UserProfile: Sendable, Equatable, Confidential {
             avatarURL: try sealed.avatarURL.map { try key.open($0, in: .userAvatarURL, of: user) })
     }
 
-    /// Keeps it where it is not what is known already: a sign-in that says nothing new writes nothing.
+    /// Stores the profile if it differs from the stored one: most sign-ins write nothing.
     func keep(for user: User, keys: PersonalKeys, in transaction: any Transaction) throws {
         guard displayName != nil || avatarURL != nil else { return }
         let index = keys.blindIndex("\(user.id)\u{1F}\(displayName ?? "")\u{1F}\(avatarURL ?? "")", .profile)

@@ -2,13 +2,13 @@ import Database
 import Domain
 import Repositories
 
-/// A user without personal data, as lists show them.
+/// A user without personal data, for lists.
 package struct UserSummary: Sendable {
     package let user: User
     /// `<provider slug>/<external id>`.
     package let address: String
 
-    /// The user whom an admin names, by id or by address.
+    /// The user that an admin names by id or by address.
     ///
     /// - Throws: `Refusal` `not_found`.
     static func find(_ name: String, in transaction: any Transaction) throws -> UserSummary {

@@ -3,8 +3,8 @@ import Domain
 import Foundation
 import Repositories
 
-/// Compares a code that a user typed. Wrong, expired, used up and unknown are one and the same answer, and one and the
-/// same work: a row changed, a number opened, a code derived, a comparison.
+/// Checks a code that a user typed. Wrong, expired, used up and unknown give the same response after the same work: a
+/// row changed, a number opened, a code derived, a comparison.
 package struct CheckPhoneVerification: Sendable {
     private let context: ServiceContext
 
@@ -12,18 +12,18 @@ package struct CheckPhoneVerification: Sendable {
         self.context = context
     }
 
-    /// What the guess of a code came to, for the metrics; its caller learns whether it was right.
+    /// The result of a check, for the metrics. The caller only learns whether the code was right.
     package struct Outcome: Sendable {
-        /// Right, wrong, or not compared at all.
+        /// Right, wrong, or not compared.
         package let verdict: PhoneVerification.CheckVerdict
-        /// How far the user is verified now.
+        /// The user's level after the check.
         package let assurance: Assurance
-        /// Whether the number is banned, which only who has shown the right code is told.
+        /// Whether the number is banned. Only a caller with the right code learns that.
         package let isBanned: Bool
     }
 
-    /// Checks. The attempt is counted before the code is compared, and stays counted whatever comes of it: both are one
-    /// transaction, which commits before anybody is told.
+    /// Checks a code. The attempt is counted before the comparison, and the count stays whatever the result. Both are
+    /// in one transaction, which commits before the response.
     ///
     /// - Throws: `Refusal` `unavailable`. A wrong code is an outcome; ``Outcome/requireRight()`` refuses it.
     package func callAsFunction(_ text: String, code: String, for session: Session) async throws -> Outcome {
@@ -73,7 +73,7 @@ package struct CheckPhoneVerification: Sendable {
         }
     }
 
-    /// The number is the user's from now on.
+    /// Stores the number as the user's.
     private func prove(
         _ entry: PhoneVerificationRepository.Entry, e164: String, dataKey: DataKey, for session: Session,
         in transaction: any Transaction, _ events: inout RecordedEvents
@@ -97,8 +97,8 @@ package struct CheckPhoneVerification: Sendable {
 }
 
 extension CheckPhoneVerification.Outcome {
-    /// Refuses whatever is not right, in one and the same way, and after a right code a banned number. Why that is
-    /// banned is nobody's business who may have got the number since.
+    /// Refuses every result but "right" in the same way, and after a right code a banned number. The reason of the
+    /// ban is withheld, because the number may have a new holder.
     ///
     /// - Throws: `Refusal` `verification_failed` or `user_banned`.
     package func requireRight() throws(Refusal) {

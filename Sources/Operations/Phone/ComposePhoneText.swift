@@ -5,19 +5,18 @@ import Foundation
 import PhoneNumbers
 import Repositories
 
-/// Puts the text with a code together, at the moment when it is sent: the code exists nowhere before.
+/// Renders the text with a code at the moment of sending. The code is never stored.
 package struct ComposePhoneText: Sendable {
     private let context: ServiceContext
     private let write: @Sendable (_ digits: String) -> String?
 
-    /// - Parameter write: puts the words around a code; `nil` where the words in force cannot hold it.
+    /// - Parameter write: renders the text for codes of that length; `nil` if the policy's text cannot contain one.
     package init(_ context: ServiceContext, write: @escaping @Sendable (_ digits: String) -> String?) {
         self.context = context
         self.write = write
     }
 
-    /// Reads what a message of the outbox is about. One whose verification is over, or whose user was erased, has
-    /// nothing to say any more.
+    /// Reads the text for an outbox message. It is dropped if its verification has ended or its user was erased.
     func callAsFunction(_ message: OutboxMessage, in transaction: any Transaction) throws -> OutboxContent {
         let policy = context.policy[\.phones]
         let (keys, codes) = (context.keys.personal, context.keys.phoneCodes)

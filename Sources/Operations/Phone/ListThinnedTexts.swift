@@ -2,7 +2,7 @@ import Database
 import Domain
 import Repositories
 
-/// What admins see of texts that are thinned out.
+/// Lists the scopes whose texts the breaker limits, for admins.
 package struct ListThinnedTexts: Sendable {
     private let context: AdminContext
 
@@ -10,7 +10,7 @@ package struct ListThinnedTexts: Sendable {
         self.context = context
     }
 
-    /// What is thinned out now.
+    /// The scopes that are limited now.
     package func callAsFunction(limit: Int) async throws -> [PhoneSendRepository.Thinned] {
         try await context.store.snapshot { try PhoneSendRepository($0).thinned(limit: limit) }
     }

@@ -5,32 +5,32 @@ import Foundation
 import PhoneNumbers
 import Repositories
 
-/// What the start and the resend of a code share: the limits, the guard, and the message into the outbox.
+/// The common part of the start and the resend: limits, guard, and the message in the outbox.
 struct PhoneTexts: Sendable {
     let context: ServiceContext
 
     private var keys: PersonalKeys { context.keys.personal }
 
-    /// A text that is asked for in a transaction.
+    /// A text that is requested in a transaction.
     struct Request: Sendable {
         let challenge: PhoneVerification
         let number: PhoneNumber
-        /// Which sending of the code this is, from 0.
+        /// The number of the send, from 0.
         let sending: Int
         /// The limit's key for the requester's address.
         let address: String
     }
 
-    /// What became of it, for metrics and log: a caller is told the same whatever it is.
+    /// The result, for metrics and log only: the caller gets the same response in every case.
     struct Outcome: Sendable {
         let decision: SendDecision
-        /// The name of what is thinned out from now on.
+        /// The name of the scope that the breaker limits from now on; `nil` if there is none.
         let thinned: String?
 
         var isSent: Bool { if case .send = decision { true } else { false } }
     }
 
-    /// Chance, drawn before the transaction.
+    /// Random ids, drawn before the transaction.
     struct Names: Sendable {
         let sending: UUID
         let message: OutboxMessageID
@@ -41,10 +41,10 @@ struct PhoneTexts: Sendable {
         }
     }
 
-    /// Decides about a text and, where it may go out, writes it into the outbox.
+    /// Decides about a text and, if it may be sent, writes it to the outbox.
     ///
-    /// - Throws: `Refusal` `rate_limited` for what the requester's own address or account asks too often; then nothing
-    ///   of the transaction may stay.
+    /// - Throws: `Refusal` `rate_limited` if the requester's own address or account exceeds a limit. The transaction
+    ///   must then be rolled back.
     func ask(
         _ request: Request, dataKey: DataKey, names: Names, in transaction: any Transaction,
         _ events: inout RecordedEvents
@@ -54,7 +54,7 @@ struct PhoneTexts: Sendable {
         let indexes = keys.blindIndexes(request.number.e164, .phoneNumber)
         let target = try target(request, indexes, policy, in: transaction)
         if context.rateLimiting == .on {
-            // Settled accounts have an address's budget of their own: new ones behind it cannot use it up.
+            // Settled accounts have their own budget for an address, so new accounts behind it cannot use it up.
             let act = target.age == .new && !target.isOwner ? "phone" : "phone settled"
             try RateRepository(transaction).count(
                 act, from: request.address, keys: keys,
@@ -84,7 +84,7 @@ struct PhoneTexts: Sendable {
         return Outcome(decision: decision, thinned: nil)
     }
 
-    /// Who asks for what, as it is counted.
+    /// The requester and the recipient, as limits count them.
     private func target(
         _ request: Request, _ indexes: [Digest256], _ policy: PhonePolicy, in transaction: any Transaction
     ) throws -> SendTarget {
@@ -103,8 +103,8 @@ struct PhoneTexts: Sendable {
             isOwner: try AuthenticatedUserRepository(transaction, keys: keys).isHolder(userID, ofNumber: indexes))
     }
 
-    /// How the audit log, which is never erased, names a number's prefix: its country, and a keyed digest by which one
-    /// prefix is known from another. All but four digits of somebody's number would be too much to keep.
+    /// The prefix in the audit log, which is never erased: its country, and a keyed digest that distinguishes
+    /// prefixes. The prefix itself is all but four digits of somebody's number, so it must not be stored there.
     private func prefixName(of number: PhoneNumber) -> String {
         let digest = keys.blindIndex(SendGuard.prefix(of: number), .phonePrefix).bytes.prefix(9)
         return "\(number.region) \(Base64URL.encode(Array(digest)))"

@@ -4,7 +4,7 @@ import Foundation
 import PhoneNumbers
 import Repositories
 
-/// Sends the code of an open verification again: the same code, with the checks that were used and the end that was set.
+/// Sends the code of an open verification again. The code, the checks used and the expiry stay the same.
 package struct ResendPhoneCode: Sendable {
     private let context: ServiceContext
 
@@ -12,11 +12,11 @@ package struct ResendPhoneCode: Sendable {
         self.context = context
     }
 
-    /// Sends it again.
+    /// Sends the code again.
     ///
     /// - Parameter address: the limit's key for the sender's address.
-    /// - Throws: `Refusal` `not_found` for what is not this user's on this device, `rate_limited` where it is too
-    ///   early or too often, `conflict` with the state where it is over, `unavailable`.
+    /// - Throws: `Refusal` `not_found` if it is not this user's on this device, `rate_limited` if it is too early or
+    ///   too often, `conflict` with the state if the verification has ended, `unavailable`.
     package func callAsFunction(
         _ text: String, for session: Session, address: String
     ) async throws -> StartedPhoneVerification {

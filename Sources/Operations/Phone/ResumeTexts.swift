@@ -2,7 +2,7 @@ import Database
 import Domain
 import Repositories
 
-/// An admin lets texts out again that were thinned out.
+/// Ends the breaker's limit of a scope, for an admin.
 package struct ResumeTexts: Sendable {
     private let context: AdminContext
 
@@ -10,10 +10,10 @@ package struct ResumeTexts: Sendable {
         self.context = context
     }
 
-    /// Lets all texts out again. What had been counted is forgotten: it takes as many failures again to thin it out.
+    /// Ends the limit. The scope's counts are reset, so it takes as many failures again to limit it.
     ///
-    /// - Parameter name: as the list has it.
-    /// - Throws: `Refusal` `not_found` where nothing of that name is thinned out.
+    /// - Parameter name: the scope's name in the list.
+    /// - Throws: `Refusal` `not_found` if no scope of that name is limited.
     package func callAsFunction(_ name: String, reason: AuditReason? = nil) async throws {
         let actor = context.actor
         try await context.commit { transaction, events in

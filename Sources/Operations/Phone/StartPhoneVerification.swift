@@ -5,8 +5,8 @@ import PhoneNumbers
 import Repositories
 import Tokens
 
-/// Starts the proof of a phone number. The answer is the same for every well-formed number: whether a text goes out
-/// is for the holder of the number to see.
+/// Starts a phone verification. The response is the same for every well-formed number: only the holder of the number
+/// learns whether a text was sent.
 package struct StartPhoneVerification: Sendable {
     private let context: ServiceContext
 
@@ -14,15 +14,15 @@ package struct StartPhoneVerification: Sendable {
         self.context = context
     }
 
-    /// What a device asks for.
+    /// A device's request.
     package struct Request: Sendable, Confidential {
         /// E.164, or a national form with ``region``.
         package let phoneNumber: String
-        /// Where a national form is at home, ISO 3166-1 alpha-2.
+        /// The region of a national form, ISO 3166-1 alpha-2.
         package let region: String?
-        /// The ARN of the push endpoint that is registered with the number.
+        /// The ARN of the push endpoint to store with the number.
         package let pushEndpoint: String?
-        /// The proof that the user is present, a compact JWS.
+        /// The presence proof, a compact JWS.
         package let presence: String?
         /// The limit's key for the sender's address.
         package let address: String
@@ -38,10 +38,10 @@ package struct StartPhoneVerification: Sendable {
         }
     }
 
-    /// Starts, or finds the proof of the same number that is still open on this device.
+    /// Starts a verification, or returns the one of the same number that is still open on this device.
     ///
-    /// - Throws: `Refusal` `malformed_request`, `invalid_presence_proof`, `rate_limited` for what the user's own
-    ///   address or account asks too often, `unavailable`.
+    /// - Throws: `Refusal` `malformed_request`, `invalid_presence_proof`, `unavailable`, or `rate_limited` if the
+    ///   user's own address or account exceeds a limit.
     package func callAsFunction(
         _ request: Request, for session: Session, on connection: ClientConnection
     ) async throws -> StartedPhoneVerification {
@@ -90,7 +90,7 @@ package struct StartPhoneVerification: Sendable {
         }
     }
 
-    /// Verifies the proof that the user is present; the nonce in it is still to be spent.
+    /// Verifies the presence proof and returns its nonce, which is not spent yet.
     private func presenceNonce(
         _ proof: String?, for number: PhoneNumber, _ session: Session, on connection: ClientConnection
     ) async throws -> Nonce? {
@@ -123,7 +123,7 @@ package struct StartPhoneVerification: Sendable {
 }
 
 extension Refusal {
-    /// The same said of a nonce in a presence proof.
+    /// The same refusal for a nonce in a presence proof.
     fileprivate var ofPresenceProof: Refusal {
         Refusal(.invalidPresenceProof, detail, reason: reason)
     }

@@ -1,17 +1,17 @@
 import Domain
 import Foundation
 
-/// A verification as its device is told about it.
+/// A verification as its device sees it.
 package struct StartedPhoneVerification: Sendable {
     package let id: PhoneVerificationID
     package let expiresAt: Date
-    /// From when on the code may be sent again; `nil` where it may no more.
+    /// When the code may next be sent again; `nil` if it may not.
     package let resendAfter: Date?
-    /// How many digits the code has.
+    /// The number of digits of the code.
     package let digits: Int
-    /// What the guard before the texts decided, for the metrics alone; `nil` where no text was asked for.
+    /// The guard's decision, for the metrics alone; `nil` if no text was requested.
     package let decision: SendDecision?
-    /// The name of what is thinned out from now on, for the log.
+    /// The name of the scope that the breaker limits from now on, for the log; `nil` if there is none.
     package let thinned: String?
 
     init(_ challenge: PhoneVerification, outcome: PhoneTexts.Outcome?, policy: PhonePolicy) {

@@ -1,7 +1,7 @@
 import Domain
 import Foundation
 
-/// Admits a banned user to the own data, by the export token that the user was given instead of a session.
+/// Gives a banned user access to their own data, by the export token that replaced a session.
 package struct AdmitExportToken: Sendable {
     private let context: ServiceContext
 
@@ -9,7 +9,7 @@ package struct AdmitExportToken: Sendable {
         self.context = context
     }
 
-    /// The user whom an export token opens to a banned user's device.
+    /// The user of an export token that was sent by a banned user's device.
     ///
     /// - Throws: `Refusal` `session_required` or `session_expired`.
     package func callAsFunction(_ exportToken: String, on connection: ClientConnection) throws(Refusal) -> UserID {

@@ -4,16 +4,17 @@ import Encoding
 import Foundation
 import Repositories
 
-/// Takes verified users' rows offline: written out for those who keep them, then marked, and purged where that is asked.
+/// Archives verified users' rows: exports them for an external recipient, then marks them, and purges data if
+/// requested.
 ///
-/// Rows are read and marked in small transactions, so that neither memory nor other writers bear the whole of it. Nothing
-/// is marked before what was written is durable: a run that is cut short is repeated whole.
+/// Rows are read and marked in small transactions, so that neither memory nor other writers suffer. Nothing is marked
+/// before the archive is durable, so an interrupted run can be repeated as a whole.
 package struct ArchiveUsers: Sendable {
     private let context: AdminContext
     private let keys: PersonalKeys
     private let batch: Int
 
-    /// - Parameter batch: how many rows in one transaction.
+    /// - Parameter batch: the number of rows in one transaction.
     package init(_ context: AdminContext, keys: PersonalKeys, batch: Int = 100) {
         self.context = context
         self.keys = keys
@@ -21,22 +22,22 @@ package struct ArchiveUsers: Sendable {
     }
 
     package struct Written: Sendable {
-        /// Its name in the audit log.
+        /// Its id in the audit log.
         package let id: UUID
         package let count: Int
-        /// How many rows could not be opened, and are neither in it nor marked.
+        /// The number of rows that could not be opened. They are neither in the archive nor marked.
         package let unreadable: Int
         let since: Date
         let until: Date
     }
 
-    /// Hands out the rows of all users who were verified from a moment on and before now, one JSON object a line. Each is
-    /// in the audit log as read.
+    /// Exports the rows of all users verified in the period from `since` until now, one JSON object a line. Each read
+    /// is audited.
     ///
     /// - Parameters:
-    ///   - again: also rows that an earlier archive holds.
-    ///   - recipients: for whom, for the audit log.
-    ///   - write: takes lines in their order, each with its line feed.
+    ///   - again: whether to include rows that an earlier archive has.
+    ///   - recipients: the recipients, for the audit log.
+    ///   - write: receives lines in order, each with its line feed.
     package func write(
         since moment: Date, again: Bool, recipients: [String], _ write: (String) throws -> Void
     ) async throws -> Written {
@@ -73,10 +74,11 @@ package struct ArchiveUsers: Sendable {
         return Written(id: id, count: count, unreadable: unreadable, since: moment, until: until)
     }
 
-    /// Marks the rows that an archive took, now that it is durable. A row that changed meanwhile stays for the next one.
+    /// Marks the exported rows, after the archive is durable. A row that changed meanwhile is left for the next
+    /// archive.
     ///
-    /// - Parameter purged: what is dropped from the marked rows, and from the users' cards.
-    /// - Returns: how many were marked.
+    /// - Parameter purged: the data to delete from the marked rows, and from the users' cards.
+    /// - Returns: the number of marked rows.
     package func mark(_ written: Written, purging purged: Set<ArchivedDatum>) async throws -> Int {
         var count = 0
         var mark: ArchivedUserRepository.Mark?
@@ -99,14 +101,14 @@ package struct ArchiveUsers: Sendable {
         return count
     }
 
-    /// What one transaction handed out.
+    /// The result of one transaction.
     private struct Step: Sendable {
         let lines: [String]
         let unreadable: Int
         let mark: ArchivedUserRepository.Mark?
     }
 
-    /// A user's row as it stands in the archive; `nil` where it cannot be opened.
+    /// A user's row as a line of the archive; `nil` if it cannot be opened.
     private func line(
         _ id: UserID, archive: UUID, in transaction: any Transaction, _ events: inout RecordedEvents
     ) throws -> String? {
@@ -131,7 +133,7 @@ package struct ArchiveUsers: Sendable {
         ).jsonText
     }
 
-    /// One damaged row must not keep all others from being archived.
+    /// A damaged row must not stop the archive of the others.
     private func open(_ id: UserID, in transaction: any Transaction) throws -> AuthenticatedUser? {
         do {
             return try AuthenticatedUserRepository(transaction, keys: keys).find(id)
@@ -140,8 +142,8 @@ package struct ArchiveUsers: Sendable {
         }
     }
 
-    /// Seals what is left of a user's cards anew. Blind indexes stay, so that the document is known again, and a ban of the
-    /// user still reaches it.
+    /// Seals the remaining data of a user's cards again. Blind indexes stay, so that the document is still recognized
+    /// and a ban of the user still covers it.
     private func purgeCards(
         of user: UserID, _ purged: Set<ArchivedDatum>, in transaction: any Transaction
     ) throws {
@@ -152,7 +154,7 @@ package struct ArchiveUsers: Sendable {
             do {
                 facts = try SealedCard.facts(of: entry, keys: keys, in: transaction)
             } catch is SealingFailure {
-                // What cannot be opened shows nobody anything.
+                // A card that cannot be opened reveals nothing, so it is left.
                 continue
             }
             guard let facts else { continue }

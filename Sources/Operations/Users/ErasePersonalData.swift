@@ -3,7 +3,7 @@ import Domain
 import Foundation
 import Repositories
 
-/// A user has everything erased that is held on the user.
+/// A user erases all of their stored data.
 package struct ErasePersonalData: Sendable {
     private let context: ServiceContext
 
@@ -11,9 +11,9 @@ package struct ErasePersonalData: Sendable {
         self.context = context
     }
 
-    /// Erases a session's user: the answer's receipt is the audit entry's id.
+    /// Erases a session's user; the receipt in the response is the audit entry's id.
     ///
-    /// - Throws: `Refusal` `session_challenged` where the session is older than ten minutes.
+    /// - Throws: `Refusal` `session_challenged` if the session is older than ten minutes.
     package func callAsFunction(for session: Session) async throws -> UUID {
         try context.requireFresh(session)
         let (receipt, keys) = (context.environment.newUUID(), context.keys.personal)
@@ -23,7 +23,7 @@ package struct ErasePersonalData: Sendable {
         return receipt
     }
 
-    /// Erases a user whose export token was shown on a connection.
+    /// Erases a user whose export token was sent on a connection.
     ///
     /// - Throws: `Refusal` `certificate_revoked`.
     package func callAsFunction(_ user: UserID, on connection: ClientConnection) async throws -> UUID {

@@ -3,17 +3,16 @@ import Domain
 import Foundation
 import Repositories
 
-/// Erasing a person: what is held is deleted, and the key under which it lay is destroyed, so that copies of the store
-/// hold nothing readable either. All in one transaction with the end of the user's sessions. Of bans, what those in force
-/// look for stays until they are over.
+/// Erases a user. The stored data and its data key are deleted, so that copies of the store become unreadable too.
+/// The user's sessions end in the same transaction. Indexes that bans in force need stay until those end.
 struct EraseUser: Sendable {
     let keys: PersonalKeys
     let actor: String
     let reason: AuditReason
 
-    /// Erases.
+    /// Erases a user.
     ///
-    /// - Parameter receipt: names the audit entry.
+    /// - Parameter receipt: the id of the audit entry.
     func callAsFunction(
         _ user: UserID, receipt: UUID, in transaction: any Transaction, _ events: inout RecordedEvents
     ) throws {

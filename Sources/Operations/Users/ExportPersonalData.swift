@@ -2,7 +2,7 @@ import Database
 import Domain
 import Repositories
 
-/// A user reads everything that is held on the user.
+/// A user reads all of their stored data.
 package struct ExportPersonalData: Sendable {
     private let context: ServiceContext
 
@@ -10,9 +10,9 @@ package struct ExportPersonalData: Sendable {
         self.context = context
     }
 
-    /// Everything that is held on a session's user.
+    /// All stored data of a session's user.
     ///
-    /// - Throws: `Refusal` `session_challenged` where the session is older than ten minutes.
+    /// - Throws: `Refusal` `session_challenged` if the session is older than ten minutes.
     package func callAsFunction(for session: Session) async throws -> PersonalExport {
         try context.requireFresh(session)
         let keys = context.keys.personal
@@ -21,7 +21,7 @@ package struct ExportPersonalData: Sendable {
         }
     }
 
-    /// Everything that is held on a user whose export token was shown on a connection.
+    /// All stored data of a user whose export token was sent on a connection.
     ///
     /// - Throws: `Refusal` `certificate_revoked`.
     package func callAsFunction(of user: UserID, on connection: ClientConnection) async throws -> PersonalExport {

@@ -3,21 +3,21 @@ import Domain
 import Encoding
 import Repositories
 
-/// Everything that is held on one user, for the user's own eyes or an admin's.
+/// All stored data of one user, for the user or an admin.
 package struct PersonalExport: Sendable, Confidential {
     package let user: User
     /// `<provider slug>/<external id>`.
     package let address: String
-    /// What the provider says.
+    /// The display name from the provider.
     package let displayName: String?
-    /// Where the provider's picture lies.
+    /// The URL of the picture from the provider.
     package let avatarURL: String?
     package let proved: AuthenticatedUser?
     /// The cards that were shown: name, status, submission, checks, what was read.
     package let cards: [(entry: IdentityCardRepository.Entry, facts: CardFacts?)]
-    /// The sessions that were not ended.
+    /// The sessions that have not ended.
     package let sessions: [Session]
-    /// What the user asked of others, in the user's words, and was asked by others.
+    /// The user's requests to others, in the user's words, and others' requests to the user.
     let authorizations: [AuthorizationEntry]
     package let blocked: [UserID]
 
@@ -43,7 +43,7 @@ package struct PersonalExport: Sendable, Confidential {
             blocked: try BlockRepository(transaction).list(of: user.id))
     }
 
-    /// The form in which it is given out.
+    /// The JSON form for the user or the admin.
     package var json: JSONValue {
         let text = Self.text
         return .object([

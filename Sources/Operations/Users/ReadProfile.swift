@@ -2,17 +2,17 @@ import Database
 import Domain
 import Repositories
 
-/// What is known of a user, for the user's own eyes.
+/// A user's stored data, as the user sees it.
 package struct Profile: Sendable, Confidential {
     package let user: User
     /// `<provider slug>/<external id>`.
     package let address: String
-    /// What was proved; `nil` where nothing was yet.
+    /// The proved data; `nil` if there is none yet.
     package let proved: AuthenticatedUser?
     package let age: Int?
 }
 
-/// A user reads the own profile.
+/// A user reads their own profile.
 package struct ReadProfile: Sendable {
     private let context: ServiceContext
 
@@ -20,7 +20,7 @@ package struct ReadProfile: Sendable {
         self.context = context
     }
 
-    /// Reads it.
+    /// Reads the profile.
     ///
     /// - Throws: `Refusal` `unavailable`.
     package func callAsFunction(_ session: Session) async throws -> Profile {

@@ -2,9 +2,10 @@ import Domain
 import Foundation
 
 extension ServiceContext {
-    /// What cannot be undone, or shows everything, wants a user who proved an identity just now.
+    /// Requires a session that was opened or renewed just now, for actions that cannot be undone or that show all
+    /// data.
     ///
-    /// - Throws: `Refusal` `session_challenged` where the session is older than ten minutes.
+    /// - Throws: `Refusal` `session_challenged` if the session is older than ten minutes.
     func requireFresh(_ session: Session) throws(Refusal) {
         guard environment.now().timeIntervalSince(session.renewedAt) <= 600 else {
             throw Refusal(

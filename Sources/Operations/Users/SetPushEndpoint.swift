@@ -2,7 +2,7 @@ import Database
 import Domain
 import Repositories
 
-/// A user says where pushes go.
+/// A user sets their push endpoint.
 package struct SetPushEndpoint: Sendable {
     private let context: ServiceContext
 
@@ -10,10 +10,10 @@ package struct SetPushEndpoint: Sendable {
         self.context = context
     }
 
-    /// Sets it; `nil` for nowhere.
+    /// Sets the endpoint; `nil` removes it.
     ///
-    /// - Throws: `Refusal` `malformed_request` for an endpoint of no app that policy names, `conflict` before a phone
-    ///   number is proven.
+    /// - Throws: `Refusal` `malformed_request` for an endpoint of an app that the policy does not name, `conflict`
+    ///   before a phone number is proven.
     package func callAsFunction(_ arn: String?, for session: Session) async throws {
         let applications = context.policy[\.phones].pushApplications
         let endpoint = try arn.map { arn throws(Refusal) in try PushEndpoint(arn, of: applications) }

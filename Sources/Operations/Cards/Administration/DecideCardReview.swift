@@ -5,7 +5,7 @@ import Encoding
 import Foundation
 import Repositories
 
-/// A reviewer's decisions about cards that no rule could decide about.
+/// A reviewer's decisions about cards.
 package struct DecideCardReview: Sendable {
     private let context: AdminContext
     private let keys: PersonalKeys
@@ -15,11 +15,11 @@ package struct DecideCardReview: Sendable {
         self.keys = keys
     }
 
-    /// The card counts. Where it is another person's than the card by which the user was verified before, everything that
-    /// the former person was permitted, or asked for, ends with it.
+    /// Accepts the card. If the user was verified by another person's card before, the former person's permissions
+    /// and requests end.
     ///
-    /// - Throws: `Refusal` `not_found`, or `conflict` where it was decided before, its document is banned, or the number
-    ///   is another user's now.
+    /// - Throws: `Refusal` `not_found`, or `conflict` if the card was decided before, its document is banned, or the
+    ///   number is another user's now.
     package func approve(_ id: IdentityCardID, reason: String) async throws {
         try await decide(id, .verified, reason) { entry, transaction, events in
             let facts = try SealedCard.facts(of: entry, keys: keys, in: transaction)
@@ -52,9 +52,9 @@ package struct DecideCardReview: Sendable {
         }
     }
 
-    /// The card does not count; the user may show another one.
+    /// Rejects the card; the user may show another one.
     ///
-    /// - Throws: `Refusal` `not_found`, or `conflict` where it was decided before.
+    /// - Throws: `Refusal` `not_found`, or `conflict` if the card was decided before.
     package func reject(_ id: IdentityCardID, reason: String) async throws {
         try await decide(id, .rejected, reason) { _, _, _ in nil }
     }

@@ -3,7 +3,7 @@ import Domain
 import Foundation
 import Repositories
 
-/// The cards that no rule could decide about.
+/// The cards that need a reviewer's decision.
 package struct ListCardsInReview: Sendable {
     private let context: AdminContext
 
@@ -11,7 +11,7 @@ package struct ListCardsInReview: Sendable {
         self.context = context
     }
 
-    /// A card in review, without what is on it.
+    /// A card in review, without its data.
     package struct Waiting: Sendable {
         package let id: IdentityCardID
         package let userID: UserID
@@ -19,7 +19,7 @@ package struct ListCardsInReview: Sendable {
         package let failed: [CardCheck]
     }
 
-    /// The cards that wait, oldest first.
+    /// The waiting cards, oldest first.
     package func callAsFunction(limit: Int) async throws -> [Waiting] {
         try await context.store.snapshot { transaction in
             try IdentityCardRepository(transaction).listInReview(limit: limit).map { entry in

@@ -5,7 +5,7 @@ import Encoding
 import Foundation
 import Repositories
 
-/// A reviewer looks at a card. That is looking at a person: it is written into the audit log.
+/// A reviewer reads a card. Because it is personal data, the access is audited.
 package struct ReadCardInReview: Sendable {
     private let context: AdminContext
     private let keys: PersonalKeys
@@ -18,37 +18,37 @@ package struct ReadCardInReview: Sendable {
     /// A card as a reviewer sees it.
     package struct Detail: Sendable {
         package let entry: IdentityCardRepository.Entry
-        /// `nil` where the user was erased meanwhile.
+        /// `nil` if the user was erased meanwhile.
         package let facts: CardFacts?
         package let checks: [CardCheck]
-        /// Why it was decided, once it is.
+        /// The reason of the decision; `nil` if there is none yet.
         package let reason: String?
-        /// `<provider slug>/<external id>` of the card's user; `nil` where there is no such user any more.
+        /// `<provider slug>/<external id>` of the card's user; `nil` if the user does not exist any more.
         package let account: String?
-        /// The name under which the provider knows the user now.
+        /// The user's current name at the provider.
         package let accountName: String?
-        /// Other users of the provider who showed the document, or a card of the person.
+        /// Other users of the provider who showed the document, or a card of the same person.
         package let others: [Other]
     }
 
-    /// Another user to whom a card points.
+    /// Another user with the same document or person.
     package struct Other: Sendable {
         package let userID: UserID
         /// `<provider slug>/<external id>`.
         package let account: String?
         package let shared: Shared
 
-        /// What two users can both have shown.
+        /// What the other user has shown too.
         package enum Shared: String, Sendable {
             case document
             case person
         }
     }
 
-    /// More others than these are not shown: what they say is said by then.
+    /// The most others that are returned; more would not help the reviewer.
     private static let maximumOthers = 20
 
-    /// Opens a card.
+    /// Reads a card.
     ///
     /// - Throws: `Refusal` `not_found`.
     package func callAsFunction(_ id: IdentityCardID) async throws -> Detail {
@@ -70,7 +70,8 @@ package struct ReadCardInReview: Sendable {
         }
     }
 
-    /// Who else showed the document or person, as it is now: meanwhile one may have been erased, another have come.
+    /// The others who showed the document or person, as of now: since the submission some may have been erased or
+    /// added.
     private func others(
         than entry: IdentityCardRepository.Entry, _ facts: CardFacts?, in transaction: any Transaction
     ) throws -> [Other] {

@@ -2,7 +2,7 @@ import Database
 import Domain
 import Repositories
 
-/// An admin challenges every session of a user: they must prove who they are again.
+/// An admin challenges every session of a user: the user must sign in again.
 package struct ChallengeUser: Sendable {
     private let context: AdminContext
 
@@ -10,7 +10,7 @@ package struct ChallengeUser: Sendable {
         self.context = context
     }
 
-    /// Challenges; how many sessions there were.
+    /// Challenges the sessions; returns their number.
     ///
     /// - Throws: `Refusal` `not_found`.
     package func callAsFunction(_ name: String, reason: AuditReason?) async throws -> Int {

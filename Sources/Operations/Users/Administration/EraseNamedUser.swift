@@ -13,7 +13,7 @@ package struct EraseNamedUser: Sendable {
         self.keys = keys
     }
 
-    /// Erases a user; the id of the audit entry.
+    /// Erases a user; returns the id of the audit entry.
     ///
     /// - Throws: `Refusal` `not_found`.
     package func callAsFunction(_ name: String, reason: AuditReason) async throws -> UUID {

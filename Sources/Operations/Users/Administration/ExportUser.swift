@@ -2,7 +2,7 @@ import Database
 import Domain
 import Repositories
 
-/// An admin reads everything that is held on a user. The look is written into the audit log, with who and why.
+/// An admin reads all stored data of a user. The access is audited, with admin and reason.
 package struct ExportUser: Sendable {
     private let context: AdminContext
     private let keys: PersonalKeys
@@ -12,9 +12,9 @@ package struct ExportUser: Sendable {
         self.keys = keys
     }
 
-    /// Everything that is held on a user.
+    /// All stored data of a user.
     ///
-    /// - Parameter reason: why the admin looks; kept in the audit log.
+    /// - Parameter reason: why the admin reads it; stored in the audit log.
     /// - Throws: `Refusal` `not_found`.
     package func callAsFunction(_ name: String, reason: AuditReason) async throws -> PersonalExport {
         let (actor, keys) = (context.actor, keys)
