@@ -2,7 +2,7 @@ import Database
 import Domain
 import Foundation
 
-/// Where the audit log begins, and the purging of what lies before that.
+/// The anchor at which the audit log begins, and the deletion of the entries before it.
 package struct AuditAnchorRepository {
     private let transaction: any Transaction
 
@@ -12,17 +12,17 @@ package struct AuditAnchorRepository {
 
     private static let columns = Selection(SignedTokenColumns.self)
 
-    /// The anchor in force, under the number that it is filed with; `nil` if nothing was purged. A token that is no
-    /// text comes empty.
+    /// The current anchor and its entry's number; `nil` if nothing was purged. A token that is not valid text is
+    /// returned empty.
     package func current() throws -> (sequence: Int64, token: String)? {
         try transaction.first("SELECT \(Self.columns) FROM audit_anchors ORDER BY sequence DESC LIMIT 1")
             .map(Self.columns.each.token)
     }
 
-    /// Files an anchor in place of the one before it, with which the checkpoints up to it go; `false` if the log was
-    /// anchored there or further on meanwhile.
+    /// Replaces the anchor, and deletes the checkpoints up to it; `false` if the log was anchored there or later
+    /// meanwhile.
     package func file(_ anchor: AuditAnchor, token: String) throws -> Bool {
-        // Takes the row that every sealer takes first.
+        // Locks the row that every sealer locks first.
         let isSigned = try transaction.execute(
             "UPDATE audit_head SET signed = signed WHERE id = 1 AND signed >= $1", [.integer(anchor.sequence)])
         guard isSigned == 1, try (current()?.sequence ?? 0) < anchor.sequence else { return false }
@@ -34,10 +34,10 @@ package struct AuditAnchorRepository {
         return true
     }
 
-    /// Deletes some of the entries that the anchor in force covers.
+    /// Deletes some of the entries that the current anchor covers.
     ///
-    /// - Parameter limit: how many at most: it bounds how long other writers wait.
-    /// - Returns: how many; 0 when none is left.
+    /// - Parameter limit: the largest number: it limits how long other writers wait.
+    /// - Returns: the number of deleted entries; 0 if none is left.
     package func deleteCovered(limit: Int) throws -> Int {
         try transaction.execute(
             """
@@ -47,7 +47,7 @@ package struct AuditAnchorRepository {
             """, [Value(limit)])
     }
 
-    /// The checkpoints behind an entry, oldest first.
+    /// The checkpoints after an entry, oldest first.
     package func checkpoints(after sequence: Int64, limit: Int) throws -> [(sequence: Int64, token: String)] {
         try transaction.query(
             "SELECT \(Self.columns) FROM audit_checkpoints WHERE sequence > $1 ORDER BY sequence LIMIT $2",
@@ -66,7 +66,7 @@ struct SignedTokenColumns: ColumnSet {
         token = list.add("token")
     }
 
-    /// A token with its number. One that is no text comes empty.
+    /// A token with its number. A token that is not valid text is returned empty.
     func token(_ row: Row) throws -> (sequence: Int64, token: String) {
         (try row[sequence], (try? row[token]) ?? "")
     }

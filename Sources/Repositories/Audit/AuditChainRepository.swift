@@ -3,10 +3,10 @@ import Domain
 import Encoding
 import Foundation
 
-/// The chain through the audit log: which entry is the how-manieth, the digests, and the signed checkpoints.
+/// The chain of the audit log: the numbers of entries, the digests, and the signed checkpoints.
 ///
-/// The head's row is taken first by whoever chains or files a checkpoint and stays locked until that transaction ends,
-/// so that two sealers cannot chain one entry twice, whatever their clocks say of the lease.
+/// A transaction that chains or stores a checkpoint locks the head's row first. So two sealers cannot chain one entry
+/// twice, even if their clocks disagree about the lease.
 package struct AuditChainRepository {
     private let transaction: any Transaction
 
@@ -21,9 +21,9 @@ package struct AuditChainRepository {
 
     /// How far the log is chained and signed.
     package struct Head: Sendable, Equatable {
-        /// The last entry, its digest, and the last one that a checkpoint covers.
+        /// The last entry and its digest, and the last entry that a checkpoint covers.
         package let chain: AuditChain
-        /// When the last checkpoint was filed; 1970 if there is none.
+        /// When the last checkpoint was stored; 1970 if there is none.
         package let signedAt: Date
     }
 
@@ -37,17 +37,18 @@ package struct AuditChainRepository {
         return Head(chain: try Self.head.each.chain(row), signedAt: try row[Self.head.each.signedAt])
     }
 
-    /// Whether some entry has no place in the chain yet.
+    /// Whether an entry is not chained yet.
     package func hasUnchained() throws -> Bool {
         try transaction.first("SELECT 1 FROM audit_entries WHERE sequence IS NULL LIMIT 1") != nil
     }
 
-    /// How many entries have no place in the chain yet.
+    /// The number of entries that are not chained yet.
     package func countUnchained() throws -> Int {
         try transaction.value("SELECT COUNT(*) FROM audit_entries WHERE sequence IS NULL") ?? 0
     }
 
-    /// Takes or keeps the sealer's lease; the chain to go on from, or `nil` while another one holds the lease.
+    /// Takes or renews the sealer's lease. Returns the chain to continue, or `nil` while another holder's lease is
+    /// valid.
     package func lease(to holder: String, for seconds: TimeInterval) throws -> AuditChain? {
         try transaction.first(
             """
@@ -59,22 +60,22 @@ package struct AuditChainRepository {
         ).map(Self.head.each.chain)
     }
 
-    /// Gives the lease back, so that another sealer need not wait for its end.
+    /// Ends the lease, so that another sealer need not wait for its expiry.
     package func release(_ holder: String) throws {
         try transaction.execute(
             "UPDATE audit_head SET holder = NULL, leased_until = 0 WHERE id = 1 AND holder = $1", [.text(holder)])
     }
 
-    /// The entries that have no place yet, oldest first. One that was committed late comes in a later round.
+    /// The entries that are not chained yet, oldest first. An entry that is committed late is in a later result.
     package func unchained(limit: Int) throws -> [AuditEntry] {
         try transaction.query(
             "SELECT \(Self.columns) FROM audit_entries WHERE sequence IS NULL ORDER BY at, id LIMIT $1", [Value(limit)]
         ).map(Self.columns.each.entry)
     }
 
-    /// Writes the places of entries and moves the head behind them.
+    /// Stores the numbers and digests of entries, and the new head.
     ///
-    /// - Throws: ``DamagedRow`` if an entry has a place already: then nothing of the transaction may stay.
+    /// - Throws: ``DamagedRow`` if an entry is chained already; the transaction must then be rolled back.
     package func write(_ links: [AuditLink], head chain: AuditChain) throws {
         for link in links {
             let written = try transaction.execute(
@@ -87,7 +88,7 @@ package struct AuditChainRepository {
             [chain.sequence.value, chain.digest.value])
     }
 
-    /// Files a signed checkpoint; `false` if another one was filed since the one that it follows.
+    /// Stores a signed checkpoint; `false` if another one was stored since its predecessor.
     package func file(_ checkpoint: AuditCheckpoint, token: String) throws -> Bool {
         let moved = try transaction.execute(
             "UPDATE audit_head SET signed = $1, signed_at = $2 WHERE id = 1 AND signed = $3 AND sequence >= $1",
@@ -99,9 +100,9 @@ package struct AuditChainRepository {
         return true
     }
 
-    /// Chained entries in order, from behind one number up to another.
+    /// Chained entries in order, after one number and up to another.
     ///
-    /// - Returns: each with its number; `nil` for one that is damaged beyond reading.
+    /// - Returns: each with its number; `nil` for a damaged entry that cannot be parsed.
     package func links(after: Int64, through: Int64, limit: Int) throws -> [(sequence: Int64, link: AuditLink?)] {
         try transaction.query(
             """
@@ -114,18 +115,19 @@ package struct AuditChainRepository {
         }
     }
 
-    /// How many entries claim a place that the chain does not have: below 1 or behind its head.
+    /// The number of entries with an invalid number: below 1 or after the head.
     package func countStray(behind head: Int64) throws -> Int {
         try transaction.value(
             "SELECT COUNT(*) FROM audit_entries WHERE sequence < 1 OR sequence > $1", [head.value]) ?? 0
     }
 
-    /// The number of the last entry that a kept checkpoint is filed under; 0 if none is kept.
+    /// The entry number of the last stored checkpoint; 0 if there is none.
     package func lastCheckpoint() throws -> Int64 {
         try transaction.value("SELECT COALESCE(MAX(sequence), 0) FROM audit_checkpoints") ?? 0
     }
 
-    /// The checkpoints over entries from behind one number up to another, in order; a token that is no text comes empty.
+    /// The checkpoints for entries after one number and up to another, in order. A token that is not valid text is
+    /// empty.
     package func checkpoints(after: Int64, through: Int64) throws -> [(sequence: Int64, token: String)] {
         try transaction.query(
             "SELECT \(Self.tokens) FROM audit_checkpoints WHERE sequence > $1 AND sequence <= $2 ORDER BY sequence",
@@ -133,7 +135,7 @@ package struct AuditChainRepository {
         ).map(Self.tokens.each.token)
     }
 
-    /// The newest entries that have no place yet, oldest first.
+    /// The newest entries that are not chained yet, oldest first.
     package func unchainedLatest(limit: Int) throws -> [AuditEntry] {
         try transaction.query(
             "SELECT \(Self.columns) FROM audit_entries WHERE sequence IS NULL ORDER BY at DESC, id DESC LIMIT $1",
@@ -142,7 +144,7 @@ package struct AuditChainRepository {
     }
 }
 
-/// An entry with its place.
+/// An entry with its number and digest.
 private struct Link: ColumnSet {
     let sequence: Column<Int64>
     let digest: Column<Digest256>
@@ -159,7 +161,7 @@ private struct Link: ColumnSet {
     }
 }
 
-/// The columns of `audit_head` but for the lease.
+/// The columns of `audit_head` without the lease.
 private struct HeadColumns: ColumnSet {
     let sequence: Column<Int64>
     let digest: Column<Digest256?>

@@ -3,7 +3,7 @@ import Domain
 import Encoding
 import Foundation
 
-/// What was done by whom, written in the transaction that does it.
+/// The audit entries, written in the transaction of the audited act.
 package struct AuditRepository {
     private let transaction: any Transaction
 
@@ -11,7 +11,7 @@ package struct AuditRepository {
         self.transaction = transaction
     }
 
-    /// The acts that are kept.
+    /// The audited acts.
     package enum Event: String, Sendable {
         case certificateIssued = "certificate_issued"
         case certificateRevoked = "certificate_revoked"
@@ -54,13 +54,13 @@ package struct AuditRepository {
     private static let columns = Selection(AuditColumns.self)
     private static let insertion = "INSERT INTO audit_entries (\(columns.all)) VALUES (\(columns.placeholders))"
 
-    /// Appends an entry. It gets its place in the chain within a second of the commit: see ``AuditChainRepository``.
+    /// Appends an entry. It is chained within a second of the commit: see ``AuditChainRepository``.
     ///
     /// - Parameters:
     ///   - subject: an id, never a name, number or address.
     ///   - actor: `device <id>`, `provider <id>`, `user <id>`, `admin <operating system user>` or `service`.
     ///   - detail: further ids, never a name, number or address either.
-    ///   - reason: why, if that is not in the event.
+    ///   - reason: why, if the event does not say it.
     package func append(
         _ event: Event, subject: String, actor: String, detail: String? = nil, reason: AuditReason? = nil, id: UUID
     ) throws {
@@ -71,7 +71,7 @@ package struct AuditRepository {
     }
 }
 
-/// The columns of `audit_entries`. Number and digest are written when an entry gets its place in the chain.
+/// The columns of `audit_entries`. Number and digest are written when an entry is chained.
 struct AuditColumns: ColumnSet {
     let id: Column<String>
     let at: Column<Int64>

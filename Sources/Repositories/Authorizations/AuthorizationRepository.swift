@@ -3,8 +3,8 @@ import Domain
 import Encoding
 import Foundation
 
-/// Authorizations between users: one row here for what each is at, one of ``AuthorizationRowRepository`` for each state
-/// that it entered.
+/// Authorizations between users: one row here for the current state, one of ``AuthorizationRowRepository`` for each
+/// state that it entered.
 package struct AuthorizationRepository {
     private let transaction: any Transaction
 
@@ -13,10 +13,10 @@ package struct AuthorizationRepository {
     }
 
     private static let columns = Selection(AuthorizationColumns.self)
-    /// What can still become, or is, a permission at the moment `$2`.
+    /// Whether it is a permission, or can still become one, at the time `$2`.
     private static let isOpen = "(state = 'APPROVAL' OR (state = 'REQUEST' AND expires_at > $2))"
 
-    /// Writes a new request with its row; `false` if the id is taken, or another is open to the same target.
+    /// Inserts a new request with its row; `false` if the id is taken, or another is open to the same target.
     package func insert(_ authorization: MessagingPermission) throws -> Bool {
         let inserted = try transaction.execute(
             """
@@ -28,14 +28,14 @@ package struct AuthorizationRepository {
         return true
     }
 
-    /// The authorization with an id.
+    /// The authorization with an id; `nil` if there is none.
     package func find(_ id: AuthorizationID) throws -> MessagingPermission? {
         try transaction.first("SELECT \(Self.columns) FROM authorizations WHERE id = $1", [.id(id)])
             .map(Self.columns.each.authorization)
     }
 
-    /// Writes that an authorization went over into a state, with the row for it; `false` if it is no longer as it
-    /// was read.
+    /// Stores an authorization's new state with the row for it; `false` if its state is no longer the one that was
+    /// read.
     package func move(_ moved: MessagingPermission, from before: MessagingPermissionState) throws -> Bool {
         let changed = try transaction.execute(
             "UPDATE authorizations SET state = $2, changed_at = $3 WHERE id = $1 AND state = $4",
@@ -45,10 +45,10 @@ package struct AuthorizationRepository {
         return true
     }
 
-    /// What may forbid a user to ask somebody: what is open to the same person by either name, what that person
-    /// declined since a moment, and a permission that the other one asked for.
+    /// What may forbid a request: open authorizations to the same recipient by either name, those that the recipient
+    /// declined since a time, and a permission that the recipient requested.
     ///
-    /// - Parameter targets: the digests of how the person is named now, one for each version of the key.
+    /// - Parameter targets: the digests of the recipient's address, one for each version of the key.
     package func between(
         _ requester: UserID, and recipient: UserID?, targets: [Digest256], declinedSince: Date
     ) throws -> [MessagingPermission] {
@@ -67,7 +67,7 @@ package struct AuthorizationRepository {
         return found + (try permissions(askedBy: recipient, of: requester))
     }
 
-    /// The permissions that one user asked for and the other gave.
+    /// The permissions that one user requested and the other gave.
     package func permissions(askedBy requester: UserID, of recipient: UserID) throws -> [MessagingPermission] {
         try transaction.query(
             """
@@ -87,7 +87,7 @@ package struct AuthorizationRepository {
         ).map(Self.columns.each.authorization)
     }
 
-    /// When the oldest of a user's newest requests was made; `nil` if there are fewer since a moment.
+    /// The time of the oldest of a user's newest `count` requests; `nil` if there are fewer since a time.
     package func oldest(ofNewest count: Int, askedBy user: UserID, since moment: Date) throws -> Date? {
         try transaction.value(
             """
@@ -96,11 +96,11 @@ package struct AuthorizationRepository {
             """, [.id(user), .time(moment), max(0, count - 1).value])
     }
 
-    /// A user's authorizations, newest first, behind a mark.
+    /// A user's authorizations after a mark, newest first.
     ///
     /// - Parameters:
-    ///   - box: those asked by the user, or of the user if they may be seen.
-    ///   - state: as the clock has it; `nil` for all.
+    ///   - box: those that the user requested, or those requested of the user that may be seen.
+    ///   - state: the effective state; `nil` for all.
     package func list(
         of user: UserID, box: AuthorizationBox, state: MessagingPermissionState?,
         after mark: (at: Date, id: AuthorizationID)? = nil, limit: Int
@@ -125,7 +125,7 @@ package struct AuthorizationRepository {
         ).map(Self.columns.each.authorization)
     }
 
-    /// How many authorizations of a user can still become, or are, permissions, whichever side the user is on.
+    /// The number of a user's permissions and open requests, on either side.
     package func countOpen(of user: UserID) throws -> Int {
         try transaction.value(
             """
@@ -133,9 +133,9 @@ package struct AuthorizationRepository {
             """, [.id(user), .time(transaction.now)]) ?? 0
     }
 
-    /// Ends everything of a user that can still become, or is, a permission, on both sides.
+    /// Ends all permissions and open requests of a user, on both sides.
     ///
-    /// - Parameter state: what it ends as: `.banned` in the transaction that bans the user.
+    /// - Parameter state: the final state: `.banned` in the transaction that bans the user.
     /// - Returns: how many ended.
     @discardableResult
     package func withdraw(allOf user: UserID, because state: MessagingPermissionState, at time: Date) throws -> Int {
@@ -149,11 +149,11 @@ package struct AuthorizationRepository {
         return ended.count
     }
 
-    /// Writes down that requests went unanswered past their time.
+    /// Stores that unanswered requests have expired.
     ///
     /// - Parameters:
-    ///   - user: whose; `nil` for everybody's.
-    ///   - limit: how many at most: it bounds how long other writers wait.
+    ///   - user: the requester; `nil` for all users.
+    ///   - limit: the largest number: it limits how long other writers wait.
     package func expire(askedBy user: UserID? = nil, limit: Int) throws {
         let ended: [AuthorizationID] = try transaction.values(
             """
@@ -167,7 +167,7 @@ package struct AuthorizationRepository {
         try enter(.expired, ended, at: transaction.now)
     }
 
-    /// The asked person will never see the unanswered requests of a user; the user sees them go on as before.
+    /// Hides a user's unanswered requests from the recipient for good; the requester sees them unchanged.
     package func hideRequests(askedBy requester: UserID, from recipient: UserID) throws {
         try transaction.execute(
             """
@@ -182,8 +182,8 @@ package struct AuthorizationRepository {
             """, [.id(requester), .id(recipient)])
     }
 
-    /// Forgets a person. The other side sees permissions, and requests that it was asked, as taken back; its own
-    /// requests go on unanswered, as if there had never been such a user.
+    /// Erases a user. For the other side, permissions and the user's own requests become cancelled. Requests to the
+    /// user stay open, as if the user had never existed.
     package func erase(_ user: UserID, at time: Date) throws {
         let permitted: [AuthorizationID] = try transaction.values(
             """

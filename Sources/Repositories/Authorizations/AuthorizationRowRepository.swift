@@ -3,7 +3,7 @@ import Domain
 import Foundation
 
 /// The rows of the product's `u2uAuthorizations`: a row for each state that an authorization entered, under the
-/// authorization's id, with the mark that says whether its person was notified.
+/// authorization's id. Each row has a mark whether its user was notified.
 package struct AuthorizationRowRepository {
     private let transaction: any Transaction
 
@@ -13,7 +13,7 @@ package struct AuthorizationRowRepository {
 
     private static let columns = Selection(AuthorizationRowColumns.self)
 
-    /// Writes a row; an authorization enters each state once.
+    /// Inserts a row; an authorization enters each state once.
     package func insert(_ row: AuthorizationRow) throws {
         try transaction.execute(
             """
@@ -32,14 +32,14 @@ package struct AuthorizationRowRepository {
         ).map(Self.columns.each.row)
     }
 
-    /// The row that a message of the outbox notifies somebody of; `nil` if that is done, or not to be done any more.
+    /// The row of an outbox message; `nil` if the notification was sent, or is no longer to be sent.
     package func find(queuedAs message: OutboxMessageID) throws -> AuthorizationRow? {
         try transaction.first(
             "SELECT \(Self.columns) FROM authorization_rows WHERE message_id = $1 AND sent = 0", [.id(message)]
         ).map(Self.columns.each.row)
     }
 
-    /// The rows that a user was not notified of and that no message is queued for, oldest first.
+    /// The rows without a notification and without a queued message for it, oldest first.
     package func unsent(to user: UserID, limit: Int) throws -> [AuthorizationRow] {
         try transaction.query(
             """
@@ -49,7 +49,7 @@ package struct AuthorizationRowRepository {
         ).map(Self.columns.each.row)
     }
 
-    /// Notes the message that notifies of a row; `false` if there is one already, or nobody to notify.
+    /// Stores the message for a row; `false` if there is one already, or nobody to notify.
     package func queue(_ row: AuthorizationRow, as message: OutboxMessageID) throws -> Bool {
         try transaction.execute(
             """
@@ -63,7 +63,7 @@ package struct AuthorizationRowRepository {
         try transaction.execute("UPDATE authorization_rows SET sent = 1 WHERE message_id = $1", [.id(message)])
     }
 
-    /// The message reached nobody: another one may.
+    /// Releases the row of a message that was not delivered, for another message.
     package func release(_ message: OutboxMessageID) throws {
         try transaction.execute(
             "UPDATE authorization_rows SET message_id = NULL WHERE message_id = $1 AND sent = 0", [.id(message)])

@@ -2,7 +2,7 @@ import Database
 import Domain
 import Foundation
 
-/// Whom users do not want to hear of.
+/// The users that a user blocks.
 package struct BlockRepository {
     private let transaction: any Transaction
 
@@ -13,7 +13,7 @@ package struct BlockRepository {
     private static let columns = ColumnTuple(
         Column<UserID>("blocker_id"), Column<UserID>("blocked_id"), Column<Date>("created_at"))
 
-    /// A user wants to hear nothing of another from now on; nothing changes if that was so before.
+    /// Stores a block; nothing changes if it exists already.
     package func insert(_ blocker: UserID, blocks blocked: UserID, at time: Date) throws {
         try transaction.execute(
             """
@@ -22,7 +22,7 @@ package struct BlockRepository {
             """, Self.columns.row(blocker, blocked, time))
     }
 
-    /// A user takes a block back; nothing changes if there was none.
+    /// Deletes a block; nothing changes if there is none.
     package func delete(_ blocker: UserID, blocks blocked: UserID) throws {
         try transaction.execute(
             "DELETE FROM blocks WHERE blocker_id = $1 AND blocked_id = $2", [.id(blocker), .id(blocked)])
@@ -34,13 +34,13 @@ package struct BlockRepository {
             "SELECT 1 FROM blocks WHERE blocker_id = $1 AND blocked_id = $2", [.id(blocker), .id(blocked)]) != nil
     }
 
-    /// Whom a user blocks, oldest first.
+    /// The users that a user blocks, oldest block first.
     package func list(of blocker: UserID) throws -> [UserID] {
         try transaction.values(
             "SELECT blocked_id FROM blocks WHERE blocker_id = $1 ORDER BY created_at, blocked_id", [.id(blocker)])
     }
 
-    /// Forgets whom a user blocks. That others block the user is theirs, and stays.
+    /// Deletes a user's own blocks. Blocks of the user belong to others and stay.
     package func erase(_ blocker: UserID) throws {
         try transaction.execute("DELETE FROM blocks WHERE blocker_id = $1", [.id(blocker)])
     }

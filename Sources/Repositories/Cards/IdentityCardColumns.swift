@@ -3,7 +3,7 @@ import Domain
 import Encoding
 import Foundation
 
-/// The columns of `identity_cards` but for the sealed reason, which is read by itself.
+/// The columns of `identity_cards` without the sealed reason, which is read separately.
 struct IdentityCardColumns: ColumnSet {
     let id: Column<IdentityCardID>
     let userID: Column<UserID>

@@ -3,8 +3,8 @@ import Domain
 import Encoding
 import Foundation
 
-/// Cards that users showed, with what was decided. What the card says is sealed under its user's key; the checks contain no
-/// datum of it and are stored in clear.
+/// Cards that users showed, with the decisions. A card's data is sealed under its user's key. The checks contain no
+/// data of the card and are stored in clear.
 package struct IdentityCardRepository {
     private let transaction: any Transaction
 
@@ -12,7 +12,7 @@ package struct IdentityCardRepository {
         self.transaction = transaction
     }
 
-    /// One card as it was shown, with what was decided.
+    /// One submitted card with its decision.
     package struct Entry: Sendable {
         package let id: IdentityCardID
         package let userID: UserID
@@ -21,17 +21,17 @@ package struct IdentityCardRepository {
         package var status: CardStatus
         /// `CardFacts`, sealed.
         package let sealedFacts: [UInt8]
-        /// What the device sent, sealed; `nil` once it was decided or a day is over.
+        /// The device's input, sealed; `nil` after the decision or after a day.
         package let sealedInput: [UInt8]?
         package let checks: String
-        /// The level that the card gives once it is accepted.
+        /// The level that the card gives after its acceptance.
         package let assurance: Assurance
         package let documentIndex: Digest256?
         package let personIndex: Digest256?
         package let submittedAt: Date
-        /// When that was decided; `nil` in review.
+        /// When it was decided; `nil` in review.
         package var decidedAt: Date?
-        /// Who decided, if a person did.
+        /// The reviewer; `nil` if the checks decided.
         package var decidedBy: String?
 
         package init(
@@ -64,7 +64,7 @@ package struct IdentityCardRepository {
             Self.columns.row { $0.write(entry, to: &$1) })
     }
 
-    /// The card with an id.
+    /// The card with an id; `nil` if there is none.
     package func find(_ id: IdentityCardID) throws -> Entry? {
         try transaction.first("SELECT \(Self.columns) FROM identity_cards WHERE id = $1", [.id(id)]).map(
             Self.columns.each.entry)
@@ -77,7 +77,7 @@ package struct IdentityCardRepository {
         ).map(Self.columns.each.entry)
     }
 
-    /// The card by which a user was verified last, but for one; `nil` if none ever was.
+    /// The user's last accepted card except the given one; `nil` if there is none.
     package func lastVerified(of user: UserID, before card: IdentityCardID) throws -> Entry? {
         try transaction.first(
             """
@@ -113,7 +113,7 @@ package struct IdentityCardRepository {
         return (try find("document_index", documents), try find("person_index", persons))
     }
 
-    /// The users of all providers whom a document verified that has one of these blind indexes.
+    /// The users of all providers who were verified by a document with one of these blind indexes.
     package func holders(ofDocument indexes: [Digest256]) throws -> [UserID] {
         try indexes.flatMap { index in
             try transaction.values(
@@ -122,7 +122,7 @@ package struct IdentityCardRepository {
         }
     }
 
-    /// Decides a card that is in review; `false` if it is not, or no longer. What the device sent goes with it.
+    /// Decides a card in review and deletes the device's input; `false` if the card is not in review.
     package func decide(
         _ id: IdentityCardID, _ status: CardStatus, by actor: String, sealedReason: [UInt8], at time: Date
     ) throws -> Bool {
@@ -134,18 +134,18 @@ package struct IdentityCardRepository {
             """, [.id(id), status.value, .time(time), .text(actor), .bytes(sealedReason)]) > 0
     }
 
-    /// Puts other facts in the place of a card's, sealed.
+    /// Replaces a card's sealed facts.
     package func replaceFacts(_ id: IdentityCardID, sealed: [UInt8]) throws {
         try transaction.execute("UPDATE identity_cards SET sealed_facts = $2 WHERE id = $1", [.id(id), .bytes(sealed)])
     }
 
-    /// Why it was decided so, sealed.
+    /// The reason of the decision, sealed.
     package func sealedReason(_ id: IdentityCardID) throws -> [UInt8]? {
         try transaction.value("SELECT sealed_reason FROM identity_cards WHERE id = $1", [.id(id)], as: [UInt8]?.self)
             ?? nil
     }
 
-    /// Forgets what devices sent before a moment.
+    /// Deletes the devices' inputs from before a time.
     package func dropInput(before moment: Date) throws {
         try transaction.execute(
             "UPDATE identity_cards SET sealed_input = NULL WHERE sealed_input IS NOT NULL AND submitted_at < $1",

@@ -2,10 +2,10 @@ import Database
 import Domain
 import Foundation
 
-/// Messages that were written in the transaction that caused them and are sent after it (the outbox pattern).
+/// Messages that are written in the transaction that caused them and sent after it (the outbox pattern).
 ///
-/// A sender leases a message, tries, and settles it. A lease that its holder does not settle runs out, and the message
-/// is tried again: at least once, and twice only if a process died between handing a message over and saying so.
+/// A sender leases a message, tries, and settles it. If a lease is not settled, it expires and the message is tried
+/// again. So each message is sent at least once, and twice only if a process died between sending and settling.
 package struct OutboxRepository {
     private let transaction: any Transaction
 
@@ -14,7 +14,7 @@ package struct OutboxRepository {
     }
 
     private static let columns = Selection(OutboxColumns.self)
-    /// Kinds that a newer build writes are left to it.
+    /// Kinds that only a newer build knows are left to it.
     private static let kinds = names(of: OutboxKind.allCases)
     private static let isFree = "state = 'waiting' AND due_at <= $1 AND (leased_until IS NULL OR leased_until <= $1)"
 
@@ -22,7 +22,7 @@ package struct OutboxRepository {
         kinds.map { "'\($0.rawValue)'" }.joined(separator: ", ")
     }
 
-    /// Writes a message; `false` if the same one was written before.
+    /// Inserts a message; `false` if the same one was inserted before.
     package func insert(_ message: OutboxMessage) throws -> Bool {
         try transaction.execute(
             """
@@ -31,11 +31,11 @@ package struct OutboxRepository {
             """, Self.columns.row { $0.write(message, to: &$1) }) > 0
     }
 
-    /// Leases the messages that are due longest, of each kind as many as asked, and counts a try for each. The ones past
-    /// their time end before that.
+    /// Leases the messages that have been due longest, up to the given number of each kind, and counts a try for
+    /// each. It first ends the expired ones.
     ///
-    /// Of the events for one provider no more are under way at once than `ReceiverBreaker` allows, on all nodes together:
-    /// a receiver that hangs takes its own places alone.
+    /// All nodes together send at most as many events to one provider at once as `ReceiverBreaker` allows. A slow
+    /// receiver thus uses only its own slots.
     package func lease(
         _ lease: String, _ slots: [OutboxKind: Int], for seconds: TimeInterval
     ) throws -> [OutboxMessage] {
@@ -79,13 +79,13 @@ package struct OutboxRepository {
         ).map(Self.columns.each.message)
     }
 
-    /// The providers whose events are due, longest first, and how many of each may begin.
+    /// The providers whose events are due, longest first, and how many of each may start.
     private func shares(of count: Int) throws -> [(provider: String, count: Int)] {
         var shares: [(provider: String, count: Int)] = []
         var rest = count
         let now = transaction.now
         let queues = try queues()
-        // Receivers that do not answer have a part of the places between them all, however many there are.
+        // All receivers that do not answer share a part of the slots, however many they are.
         var failing = ReceiverBreaker.inFlightToFailing
         for queue in queues where queue.breaker.failures > 0 { failing -= queue.underWay }
         let due = queues.filter { ($0.due ?? .distantFuture) <= now }.sorted { $0.order < $1.order }
@@ -100,17 +100,17 @@ package struct OutboxRepository {
         return shares
     }
 
-    /// The events that wait for one provider.
+    /// The waiting events of one provider.
     private struct Queue {
         let provider: String
-        /// When the first that nobody has under way is due; `nil` if all are.
+        /// When the first event that is not leased is due; `nil` if all are leased.
         let due: Date?
         let underWay: Int
         let breaker: ReceiverBreaker
 
         var order: (Date, String) { (due ?? .distantFuture, provider) }
 
-        /// When one of them may begin; `nil` if the end of one that is under way decides that.
+        /// When one of them may start; `nil` if a leased one must end first.
         func next(after now: Date) -> Date? {
             let start = max(now, breaker.restingUntil ?? .distantPast)
             guard let due, breaker.room(besides: underWay, now: start) > 0 else { return nil }
@@ -138,7 +138,7 @@ package struct OutboxRepository {
             """),
         Column<Int?>("r.failures"), Column<Date?>("r.resting_until"))
 
-    /// One entry for each provider that events wait for. Each is found by a step in an index, however many wait.
+    /// One entry for each provider with waiting events. Each is found by one index step, however many events wait.
     private func queues() throws -> [Queue] {
         return try transaction.query(
             """
@@ -160,9 +160,10 @@ package struct OutboxRepository {
         }
     }
 
-    /// Writes what a try came to, if the lease is still its own; `false` if it ran out and another has it.
+    /// Stores the result of a try, if the lease is still valid; `false` if it expired and another process has the
+    /// message.
     ///
-    /// What was sent or is past its time needs its payload no more.
+    /// It deletes the payload of a sent or expired message.
     package func settle(_ message: OutboxMessage, lease: String) throws -> Bool {
         let isOver = message.state == .sent || message.state == .expired
         return try transaction.execute(
@@ -178,7 +179,7 @@ package struct OutboxRepository {
             ]) > 0
     }
 
-    /// When the next message of some kinds is due, or the next lease runs out; `nil` if none waits.
+    /// When the next message of some kinds is due, or the next lease expires; `nil` if none waits.
     package func nextDue(_ kinds: [OutboxKind]) throws -> Date? {
         var moments: [Date?] = []
         for kind in kinds {
@@ -198,7 +199,7 @@ package struct OutboxRepository {
         return moments.compactMap(\.self).min()
     }
 
-    /// How many messages are in a state.
+    /// The number of messages in a state.
     package func count(_ state: OutboxState) throws -> Int {
         try transaction.value("SELECT COUNT(*) FROM outbox WHERE state = $1", [state.value]) ?? 0
     }
@@ -213,14 +214,14 @@ package struct OutboxRepository {
         ).map(Self.columns.each.message)
     }
 
-    /// The message with an id.
+    /// The message with an id; `nil` if there is none.
     package func find(_ id: OutboxMessageID) throws -> OutboxMessage? {
         try transaction.first(
             "SELECT \(Self.columns) FROM outbox WHERE id = $1 AND kind IN (\(Self.kinds))", [.id(id)]
         ).map(Self.columns.each.message)
     }
 
-    /// Gives a message all its tries anew, from now on; whoever has it leased settles it no more.
+    /// Resets a message's tries and makes it due; a process that has it leased can no longer settle it.
     package func restart(_ id: OutboxMessageID) throws {
         try transaction.execute(
             """
@@ -238,12 +239,12 @@ package struct OutboxRepository {
             """, [.id(id), .time(transaction.now), .bytes([])])
     }
 
-    /// Forgets what was for a user, sent or not.
+    /// Deletes a user's messages, sent or not.
     package func erase(_ user: UserID) throws {
         try transaction.execute("DELETE FROM outbox WHERE user_id = $1", [.id(user)])
     }
 
-    /// Forgets what ended before a moment.
+    /// Deletes the messages that ended before a time.
     package func purge(endedBefore moment: Date) throws {
         try transaction.execute("DELETE FROM outbox WHERE ended_at < $1", [.time(moment)])
     }

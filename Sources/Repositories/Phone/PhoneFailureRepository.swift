@@ -16,7 +16,7 @@ package struct PhoneFailureRepository {
         Column<UserID>("user_id"), Column<Digest256>("number_index"), Column<Int>("failures"),
         Column<Date?>("frozen_until"), Column<Date>("updated_at"))
 
-    /// What a failed check that belongs to no number is noted under.
+    /// The index for a failed check of an unknown verification, which has no number.
     package static let noNumber = Digest256.of("no number")
 
     /// The streak of a user for a number.
@@ -32,7 +32,8 @@ package struct PhoneFailureRepository {
         return FailureStreak()
     }
 
-    /// Keeps the streak. Every failed check writes one row here, an unknown verification's too: all cost the same.
+    /// Stores the streak. Every failed check writes one row here, even for an unknown verification, so that all cost
+    /// the same.
     package func save(_ streak: FailureStreak, userID: UserID, numberIndex: Digest256) throws {
         try transaction.execute(
             """
@@ -43,7 +44,7 @@ package struct PhoneFailureRepository {
             Self.columns.row(userID, numberIndex, streak.count, streak.frozenUntil, transaction.now))
     }
 
-    /// Forgets streaks that were not touched since a moment and freeze nobody.
+    /// Deletes streaks that did not change since a time and freeze nobody.
     package func purge(before moment: Date) throws {
         try transaction.execute(
             "DELETE FROM phone_failures WHERE updated_at < $1 AND (frozen_until IS NULL OR frozen_until < $1)",

@@ -3,7 +3,7 @@ import Domain
 import Encoding
 import Foundation
 
-/// Every text that was asked for: what the limits on texts are counted from. Numbers and prefixes are blind indexes.
+/// Every requested text, as the basis of the limits. Numbers and prefixes are stored as blind indexes.
 package struct PhoneSendRepository {
     private let transaction: any Transaction
 
@@ -17,21 +17,21 @@ package struct PhoneSendRepository {
     private static let providerSpend = ColumnTuple(
         Column<Int64>("day"), Column<ProviderID>("provider_id"), Column<Int>("amount"))
 
-    /// Reads what one user asked for alone, however many others asked for the same number.
+    /// Reads only the user's own requests, however many others requested texts to the number.
     static let askedByUser = "SELECT COUNT(*) FROM phone_sends WHERE user_id = $1 AND number_index = $2 AND at > $3"
 
     private static let sentInDayAndHour = ColumnTuple(
         Column<Int>("COUNT(*)"), Column<Int>("COUNT(CASE WHEN at > $3 THEN 1 END)"))
 
-    /// Reads what went out alone, however much was withheld.
+    /// Reads only sent texts, however many were withheld.
     static let sentToNumber = """
         SELECT \(sentInDayAndHour) FROM phone_sends
         WHERE number_index = $1 AND at > $2 AND withheld IS NULL AND by_owner = $4
         """
 
-    /// Counts what bears on a text to a target.
+    /// The counts for a text to a target.
     ///
-    /// Rows are counted only if a user's or number's own limits bound them; what others share is read from counters.
+    /// Rows are counted only if a limit of the user or the number bounds them; shared counts are read from counters.
     package func counts(for target: SendTarget, policy: PhonePolicy) throws -> SendCounts {
         let now = transaction.now
         let (hour, day) = (Value.time(now.addingTimeInterval(-3600)), Value.time(now.addingTimeInterval(-86_400)))
@@ -53,7 +53,7 @@ package struct PhoneSendRepository {
         return counts
     }
 
-    /// Writes that a text was asked for and what was decided; what it costs and what it thins out with it.
+    /// Records a requested text with the decision, its cost, and the scope that it limits.
     package func record(
         _ decision: SendDecision, to target: SendTarget, verification: PhoneVerificationID, id: UUID,
         policy: PhonePolicy
@@ -93,7 +93,7 @@ package struct PhoneSendRepository {
             })
     }
 
-    /// Notes that a verification's texts brought the right code.
+    /// Records that a verification's texts led to the right code.
     package func recordVerified(_ verification: PhoneVerificationID) throws {
         let counted = ColumnTuple(Column<Date>("at"), Column<String>("counters"))
         let rows = try transaction.query(
@@ -110,15 +110,15 @@ package struct PhoneSendRepository {
         }
     }
 
-    /// Something that is thinned out.
+    /// A scope that the breaker limits.
     package struct Thinned: Sendable {
-        /// Its name, as the audit log has it.
+        /// Its name, as in the audit log.
         package let name: String
-        /// Until when, unless it is lifted before.
+        /// When the limit ends, unless an admin ends it before.
         package let endsAt: Date
     }
 
-    /// What is thinned out now, in the order of the names; at most so much.
+    /// The scopes that are limited now, in the order of their names.
     package func thinned(limit: Int) throws -> [Thinned] {
         try transaction.query(
             "SELECT \(Self.stops) FROM phone_stops WHERE ends_at > $1 ORDER BY subject LIMIT $2",
@@ -129,9 +129,9 @@ package struct PhoneSendRepository {
         }
     }
 
-    /// Ends the thinning out of something, and forgets the counts that led to it.
+    /// Ends the limit of a scope, and deletes the counts that led to it.
     ///
-    /// - Returns: whether it was thinned out.
+    /// - Returns: whether it was limited.
     package func lift(_ name: String) throws -> Bool {
         let isThinned = try self.isThinned(name)
         try transaction.execute("DELETE FROM phone_stops WHERE subject = $1", [.text(name)])
@@ -139,7 +139,7 @@ package struct PhoneSendRepository {
         return isThinned
     }
 
-    /// Forgets what no limit counts any more.
+    /// Deletes the rows that no limit counts any more.
     package func purge(before moment: Date) throws {
         let now = transaction.now
         try transaction.execute("DELETE FROM phone_sends WHERE at < $1", [.time(moment)])
@@ -147,7 +147,7 @@ package struct PhoneSendRepository {
         try transaction.execute("DELETE FROM phone_spend WHERE day < $1", [Self.day(moment).value])
         try transaction.execute("DELETE FROM phone_provider_spend WHERE day < $1", [Self.day(moment).value])
         try PhoneTallyRepository(transaction).purge()
-        // A code is over by then: nobody needs to know any more from which network its text was asked for.
+        // The codes have expired by then, so the networks of their requests are no longer needed.
         try transaction.execute(
             "UPDATE phone_sends SET counters = NULL WHERE counters IS NOT NULL AND at < $1",
             [.time(now.addingTimeInterval(-7200))])
@@ -189,13 +189,13 @@ package struct PhoneSendRepository {
 }
 
 extension SendDecision {
-    /// What the column of that name has held from the beginning.
+    /// The meaning of the column of that name since its creation.
     fileprivate var bearsOnCountry: Bool {
         if case .send(let scopes, _) = self { scopes.contains(.country) } else { false }
     }
 }
 
-/// The columns of `phone_sends`. Rows are counted, and never read whole.
+/// The columns of `phone_sends`. Rows are counted, never read as a whole.
 private struct PhoneSendColumns: ColumnSet {
     let id: Column<Identifier<PhoneSendRepository>>
     let verificationID: Column<PhoneVerificationID>

@@ -3,12 +3,12 @@ import Domain
 import Encoding
 import Foundation
 
-/// How many texts went out where, and how many of them brought a right code: one row for each counter and five minutes.
-/// A look at the last 24 hours reads at most 288 rows a counter, however many texts there were.
+/// Sent texts and right codes by counter: one row for each counter and five minutes. The last 24 hours are at most
+/// 288 rows a counter, however many texts were sent.
 package struct PhoneTallyRepository {
     private let transaction: any Transaction
 
-    /// The length of a step, in seconds. An hour is the present step and the eleven before it.
+    /// The length of a step, in seconds. An hour is the current step and the eleven before it.
     package static let step: TimeInterval = 300
 
     package init(_ transaction: any Transaction) {
@@ -23,12 +23,12 @@ package struct PhoneTallyRepository {
         Column<Int>("CAST(SUM(CASE WHEN step > $2 THEN sends ELSE 0 END) AS BIGINT)"),
         Column<Int>("CAST(SUM(CASE WHEN step > $2 THEN verified ELSE 0 END) AS BIGINT)"))
 
-    /// The step that a moment lies in, since 1970.
+    /// The number of the step that contains a time, since 1970.
     package static func step(of moment: Date) -> Int64 {
         Int64(saturating: (moment.timeIntervalSince1970 / step).rounded(.down))
     }
 
-    /// What some counters show; those that show nothing are left out.
+    /// The tallies of some counters; those without rows are omitted.
     package func find(_ counters: [String]) throws -> [String: Tally] {
         let now = Self.step(of: transaction.now)
         let places = counters.indices.map { "$\($0 + 3)" }.joined(separator: ", ")
@@ -48,7 +48,7 @@ package struct PhoneTallyRepository {
         return tallies
     }
 
-    /// Counts a text, or the right code that a text of some moment brought.
+    /// Counts a text, or the right code for a text of some time.
     package func add(sends: Int, verified: Int, to counters: [String], at moment: Date) throws {
         try transaction.execute(
             """
@@ -59,12 +59,12 @@ package struct PhoneTallyRepository {
             rows: counters.map { Self.columns.row($0, Self.step(of: moment), sends, verified) })
     }
 
-    /// Forgets what a counter shows.
+    /// Deletes a counter's rows.
     package func reset(_ counter: String) throws {
         try transaction.execute("DELETE FROM phone_tallies WHERE counter = $1", [.text(counter)])
     }
 
-    /// Forgets what no limit looks at any more.
+    /// Deletes the rows that no limit reads any more.
     package func purge() throws {
         try transaction.execute(
             "DELETE FROM phone_tallies WHERE step <= $1",
@@ -73,7 +73,7 @@ package struct PhoneTallyRepository {
 }
 
 extension Schema {
-    /// Counters in place of counted rows, and what a provider's texts cost.
+    /// Counters instead of counted rows, and the cost of a provider's texts.
     static let phoneTallies = Migration(
         identifier: 18, name: "counters of texts by groups of requesters",
         statements: [

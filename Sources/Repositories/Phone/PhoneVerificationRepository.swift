@@ -3,7 +3,7 @@ import Domain
 import Encoding
 import Foundation
 
-/// Proofs of phone numbers that were started. The number is stored sealed, and as a blind index; the code is not stored.
+/// Phone verifications. The number is stored sealed, and as a blind index; the code is not stored.
 package struct PhoneVerificationRepository {
     private let transaction: any Transaction
 
@@ -11,13 +11,13 @@ package struct PhoneVerificationRepository {
         self.transaction = transaction
     }
 
-    /// A proof and what it is about.
+    /// A verification and its sealed data.
     package struct Entry: Sendable {
         package var challenge: PhoneVerification
         package let numberIndex: Digest256
         /// The number in E.164 form, sealed under the user's data key.
         package let sealedNumber: [UInt8]
-        /// The ARN of the push endpoint that the proof will register, sealed.
+        /// The ARN of the push endpoint to register after the proof, sealed.
         package let sealedPushEndpoint: [UInt8]?
 
         package init(
@@ -38,13 +38,13 @@ package struct PhoneVerificationRepository {
             Self.columns.row { $0.write(entry, to: &$1) })
     }
 
-    /// The one with an id.
+    /// The verification with an id; `nil` if there is none.
     package func find(_ id: PhoneVerificationID) throws -> Entry? {
         try transaction.first("SELECT \(Self.columns) FROM phone_verifications WHERE id = $1", [.id(id)])
             .map(Self.columns.each.entry)
     }
 
-    /// The newest one of a user on a device for a number that has not expired.
+    /// The newest unexpired verification of a user on a device for a number.
     package func findUnexpired(
         userID: UserID, deviceID: DeviceID, numberIndexes: [Digest256]
     ) throws -> Entry? {
@@ -61,8 +61,9 @@ package struct PhoneVerificationRepository {
         return nil
     }
 
-    /// Counts a check of a user on a device, and gives the proof with this check counted; `nil` if it is unknown
-    /// or somebody else's. The row stays locked until the transaction ends, so that checks are decided one by one.
+    /// Counts a check by a user on a device, and returns the verification with this check included; `nil` if it is
+    /// unknown or somebody else's. The row stays locked until the transaction ends, so concurrent checks are decided
+    /// in turn.
     package func countCheck(
         _ id: PhoneVerificationID, userID: UserID, deviceID: DeviceID
     ) throws -> Entry? {
@@ -74,13 +75,13 @@ package struct PhoneVerificationRepository {
         ).map(Self.columns.each.entry)
     }
 
-    /// Notes that the right code was shown.
+    /// Records that the right code was submitted.
     package func recordVerified(_ id: PhoneVerificationID, at time: Date) throws {
         try transaction.execute(
             "UPDATE phone_verifications SET verified_at = $2 WHERE id = $1", [.id(id), .time(time)])
     }
 
-    /// Notes that the code was asked for again; `false` if somebody else did at the same moment.
+    /// Records a resend; `false` if a concurrent one was recorded first.
     package func recordResend(_ challenge: PhoneVerification) throws -> Bool {
         try transaction.execute(
             "UPDATE phone_verifications SET resends = $2, asked_at = $3, is_sent = $4 WHERE id = $1 AND resends = $5",
@@ -90,7 +91,7 @@ package struct PhoneVerificationRepository {
             ]) > 0
     }
 
-    /// Puts another push endpoint in place of what the start named.
+    /// Replaces the push endpoint of the start.
     package func replacePushEndpoint(_ id: PhoneVerificationID, sealed: [UInt8]?) throws {
         try transaction.execute(
             "UPDATE phone_verifications SET sealed_push_endpoint = $2 WHERE id = $1", [.id(id), sealed.value])
@@ -102,7 +103,7 @@ package struct PhoneVerificationRepository {
         }
     }
 
-    /// Forgets those that ended before a moment.
+    /// Deletes the verifications that expired before a time.
     package func purge(expiredBefore moment: Date) throws {
         try transaction.execute("DELETE FROM phone_verifications WHERE expires_at < $1", [.time(moment)])
     }

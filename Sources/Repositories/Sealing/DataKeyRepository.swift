@@ -2,12 +2,12 @@ import Database
 import Domain
 import Foundation
 
-/// Data keys, one for each user who has personal data here, wrapped under a wrapping key of some version.
+/// Data keys, one for each user with personal data in the store, wrapped under a wrapping key of some version.
 package struct DataKeyRepository {
     private let transaction: any Transaction
     private let keys: PersonalKeys
 
-    /// Works inside a transaction, with the keys that data keys are wrapped under.
+    /// Works inside a transaction, with the wrapping keys.
     package init(_ transaction: any Transaction, keys: PersonalKeys) {
         self.transaction = transaction
         self.keys = keys
@@ -19,9 +19,9 @@ package struct DataKeyRepository {
         Column<Date>("created_at"))
     private static let versions = ColumnTuple(Column<Int>("version"), Column<Date>("in_force_at"))
 
-    /// A user's data key; `nil` if there is none, or none any more.
+    /// A user's data key; `nil` if there is none, or if it was erased.
     ///
-    /// - Throws: ``SealingFailure`` if the wrapping key is not at hand or the row was tampered with.
+    /// - Throws: ``SealingFailure`` if the wrapping key is missing or the row was tampered with.
     package func find(_ user: UserID) throws -> DataKey? {
         guard
             let row = try transaction.first(
@@ -31,8 +31,8 @@ package struct DataKeyRepository {
         return try open(wrapped, version: version, of: user)
     }
 
-    /// A user's data key, made if there is none. A user who was erased and came back gets a new one: what lay under
-    /// the old one stays closed.
+    /// A user's data key, created if there is none. A user who returns after an erasure gets a new one; data under
+    /// the old key stays unreadable.
     ///
     /// - Throws: ``SealingFailure``, as ``find(_:)``.
     package func findOrCreate(_ user: UserID, at time: Date) throws -> DataKey {
@@ -50,12 +50,12 @@ package struct DataKeyRepository {
             WHERE data_keys.wrapped IS NULL
             """,
             Self.created.row(user, wrapped, version, time))
-        // Another node may have been faster: its key is the one.
+        // Another node may have been faster, so its key is used.
         return try find(user) ?? key
     }
 
-    /// Crypto-shredding: the wrapped key is overwritten, and with it goes all that was sealed under the key. The row
-    /// stays and says when. `false` if there was no key.
+    /// Crypto-shredding: overwrites the wrapped key, so that all data sealed under it is lost. The row stays with the
+    /// time of the erasure. Returns `false` if there was no key.
     @discardableResult
     package func erase(_ user: UserID, at time: Date) throws -> Bool {
         try transaction.execute(
@@ -71,13 +71,13 @@ package struct DataKeyRepository {
         try transaction.value("SELECT erased_at FROM data_keys WHERE user_id = $1", [.id(user)], as: Date?.self) ?? nil
     }
 
-    /// The version of the wrapping key that is in force: new data keys lie under it or a newer one.
+    /// The version in force: new data keys are wrapped under this wrapping key or a newer one.
     package func versionInForce() throws -> Int {
         try transaction.value("SELECT COALESCE(MAX(version), 1) FROM wrapping_versions") ?? 1
     }
 
-    /// Puts a version in force: from now on no node wraps a new data key under an older one, whatever keys it has read,
-    /// so that an older one under which nothing lies can be taken away. `false` if it was in force already.
+    /// Puts a version in force: no node then wraps a new data key under an older one, whatever keys it has loaded. An
+    /// unused older version can then be removed. Returns `false` if the version was in force already.
     package func putInForce(_ version: Int, at time: Date) throws -> Bool {
         try transaction.execute(
             """
@@ -90,27 +90,28 @@ package struct DataKeyRepository {
     private static let rewrapped = ColumnTuple(
         Column<UserID>("user_id"), Column<[UInt8]>("wrapped"), Column<Int>("wrapping_version"))
 
-    /// What became of some data keys that were to be wrapped anew.
+    /// The result of wrapping some data keys again.
     package struct Rewrapping: Sendable {
-        /// How many lie under the current version now.
+        /// The number of keys that were wrapped under the current version.
         package let wrapped: Int
-        /// How many could not be opened, and stay as they are: their wrapping key is lost, or the row is damaged.
+        /// The number of keys that could not be opened, and stay unchanged: the wrapping key is lost, or the row is
+        /// damaged.
         package let unreadable: Int
-        /// Behind which data key to go on; `nil` if none is left.
+        /// The position after which to continue; `nil` if no key is left.
         package let mark: Mark?
     }
 
-    /// A place in the order in which data keys are wrapped anew.
+    /// A position in the order in which data keys are wrapped again.
     package struct Mark: Sendable {
         let version: Int
         let user: UserID
     }
 
-    /// Wraps some of the data keys that lie under an older version of the wrapping key under the current one.
+    /// Wraps some of the data keys under older versions again, under the current version.
     ///
     /// - Parameters:
-    ///   - mark: where the call before this one ended; `nil` for the first.
-    ///   - limit: how many at most: it bounds how long other writers wait.
+    ///   - mark: the position of the call before this one; `nil` for the first.
+    ///   - limit: the largest number: it limits how long other writers wait.
     package func rewrap(after mark: Mark?, limit: Int) throws -> Rewrapping {
         let current = keys.currentWrappingVersion
         let wrappingKey = try keys.wrappingKey(current)
@@ -144,7 +145,7 @@ package struct DataKeyRepository {
             wrapped: rows.count - unreadable, unreadable: unreadable, mark: rows.count < limit ? nil : last)
     }
 
-    /// How many data keys lie under each version of the wrapping key.
+    /// The number of data keys under each version of the wrapping key.
     package func countByVersion() throws -> [Int: Int] {
         let counts = ColumnTuple(Column<Int>("wrapping_version"), Column<Int>("COUNT(*)"))
         let rows = try transaction.query(
@@ -152,7 +153,7 @@ package struct DataKeyRepository {
         return Dictionary(try rows.map(counts.read), uniquingKeysWith: { first, _ in first })
     }
 
-    /// A node whose keys are older than what is in force reads them again before it wraps anything new.
+    /// A node whose keys are older than the version in force reloads them before it wraps a new key.
     private func versionForNewKeys() throws -> Int {
         let inForce = try versionInForce()
         if keys.currentWrappingVersion < inForce { try keys.reload() }

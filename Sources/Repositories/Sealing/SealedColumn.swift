@@ -1,14 +1,14 @@
 import Domain
 
-/// A column whose content is sealed. Its place, table and column, is part of what is sealed: see ``DataKey``.
+/// A column with sealed content. Its place, table and column, is part of the sealing: see ``DataKey``.
 ///
-/// The places are written down here and nowhere else. A place that changes opens nothing of before.
+/// The places are defined only here. If a place changes, older content no longer opens.
 package struct SealedColumn: Sendable, Hashable {
     package let table: String
-    /// The column's name, with which it is also listed in its table.
+    /// The column's name, as in its table.
     package let name: String
 
-    // Under the user's data key.
+    // Sealed under the user's data key.
     package static let userDisplayName = SealedColumn(table: "users", name: "display_name")
     package static let userAvatarURL = SealedColumn(table: "users", name: "avatar_url")
     package static let phoneNumber = SealedColumn(table: "authenticated_users", name: "phone_number")
@@ -29,11 +29,11 @@ package struct SealedColumn: Sendable, Hashable {
     /// The number that a text goes to.
     package static let outboxPayload = SealedColumn(table: "outbox", name: "payload")
 
-    // Under a wrapping key itself, since they belong to no user.
+    // Sealed under a wrapping key itself, because they belong to no user.
     package static let banNote = SealedColumn(table: "bans", name: "sealed_note")
     package static let banLiftNote = SealedColumn(table: "bans", name: "sealed_lift_note")
 
-    /// All of them.
+    /// All sealed columns.
     static let all: [SealedColumn] = [
         userDisplayName, userAvatarURL, phoneNumber, pushEndpoint, fullName, dateOfBirth, postalAddress,
         documentNumber, jurisdiction, verificationNumber, verificationPushEndpoint, cardFacts, cardInput, cardReason,
@@ -42,6 +42,6 @@ package struct SealedColumn: Sendable, Hashable {
 }
 
 extension ColumnList {
-    /// Adds a sealed column, as the bytes that it holds.
+    /// Adds a sealed column, as its bytes.
     mutating func add<Content>(_ column: SealedColumn) -> Column<Content> { add(column.name) }
 }

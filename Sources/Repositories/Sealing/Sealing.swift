@@ -4,40 +4,40 @@ import Encoding
 import Foundation
 import Synchronization
 
-/// Why sealed data or its keys cannot be used. None of these is a caller's mistake, and none says what was sealed.
+/// Why sealed data or its keys cannot be used. No caller causes these errors, and none contains sealed data.
 package enum SealingFailure: Error, Sendable, Equatable {
-    /// No key was given where at least one is needed, or a key that is not 256 bits long.
+    /// There is no key, or a key does not have 256 bits.
     case unusableKeys
-    /// A row names a wrapping key of this version, which is not among the keys.
+    /// A row needs a wrapping key of this version, which is missing.
     case unknownVersion(Int)
-    /// What is stored was not sealed under this key for this place: it was changed, moved or damaged.
+    /// The stored data was not sealed under this key for this place: it was changed, moved or damaged.
     case notAuthentic
 }
 
-/// What a blind index is over; indexes of different kinds never equal each other.
+/// The kind of a blind index's value; indexes of different kinds never equal each other.
 package enum BlindIndexKind: String, Sendable, CaseIterable {
     /// A number in its E.164 form.
     case phoneNumber = "phone_number"
-    /// An identity document: who issued it, and its number.
+    /// An identity document: its issuer and number.
     case document
-    /// A person as a document names one: name and date of birth.
+    /// A person on a document: name and date of birth.
     case person
-    /// What a provider says of a user.
+    /// A user's profile from the provider.
     case profile
-    /// Whom a user asked for an authorization.
+    /// The recipient of a request for an authorization.
     case authorizationTarget = "authorization_target"
-    /// A network address that is limited.
+    /// A network address, as limits count it.
     case networkAddress = "network_address"
-    /// The beginning of telephone numbers that blocks are rented by.
+    /// The prefix of a block of telephone numbers.
     case phonePrefix = "phone_prefix"
 }
 
-/// The keys under which personal data lies, by version; the highest version of each is the current one.
+/// The keys that protect personal data, by version; the highest version of each is the current one.
 ///
-/// A wrapping key wraps data keys, one for each user; an index key makes blind indexes. All nodes share them. A node
-/// that meets a row of a wrapping key which it does not have reads its keys again: so a rotation needs no restart.
+/// A wrapping key wraps data keys, one for each user. An index key makes blind indexes. All nodes share them. A node
+/// that reads an unknown wrapping key's version from a row reloads its keys, so a rotation needs no restart.
 package struct PersonalKeys: Sendable {
-    /// The keys of one moment.
+    /// The keys at one time.
     package struct Versions: Sendable {
         let wrapping: [Int: SymmetricKey]
         let index: [Int: SymmetricKey]
@@ -45,7 +45,7 @@ package struct PersonalKeys: Sendable {
         let currentIndex: Int
         let currentIndexKey: SymmetricKey
 
-        /// Joins wrapping and index keys, each 256 bits, by version.
+        /// Takes wrapping and index keys, each 256 bits, by version.
         ///
         /// - Throws: ``SealingFailure/unusableKeys`` if either is empty or a key has another length.
         package init(wrapping: [Int: SymmetricKey], index: [Int: SymmetricKey]) throws(SealingFailure) {
@@ -69,7 +69,7 @@ package struct PersonalKeys: Sendable {
     private let holder: Holder
     private let readAgain: (@Sendable () throws -> Versions)?
 
-    /// Holds keys that stay as they are.
+    /// Takes keys that never change.
     ///
     /// - Throws: ``SealingFailure/unusableKeys``.
     package init(wrapping: [Int: SymmetricKey], index: [Int: SymmetricKey]) throws(SealingFailure) {
@@ -77,17 +77,17 @@ package struct PersonalKeys: Sendable {
         readAgain = nil
     }
 
-    /// Holds keys that can be read again.
+    /// Takes keys that can be reloaded.
     ///
-    /// - Parameter readAgain: gives the keys as they are now, such as from `Keys/`.
+    /// - Parameter readAgain: returns the current keys, such as from `Keys/`.
     package init(_ versions: Versions, readAgain: @escaping @Sendable () throws -> Versions) {
         holder = Holder(versions)
         self.readAgain = readAgain
     }
 
-    /// Reads the keys again. Copies of this value share what was read.
+    /// Reloads the keys. Copies of this value share the result.
     ///
-    /// - Throws: what reading throws; the keys then stay as they were.
+    /// - Throws: what reading throws; the keys then stay unchanged.
     package func reload() throws {
         guard let versions = try readAgain?() else { return }
         holder.versions.withLock { $0 = versions }
@@ -96,15 +96,16 @@ package struct PersonalKeys: Sendable {
     /// The version that new data keys are wrapped under.
     package var currentWrappingVersion: Int { versions.currentWrapping }
 
-    /// A deterministic stand-in for a value that may be looked up but not read: HMAC-SHA-256 (FIPS 198-1) over kind and
-    /// value, under the current index key. Without that key nobody can try all telephone numbers on it.
+    /// A deterministic digest for a value that may be searched for but not read: HMAC-SHA-256 (FIPS 198-1) over kind
+    /// and value, under the current index key. Without that key, values such as telephone numbers cannot be found by
+    /// trial.
     ///
-    /// - Parameter canonical: the one form in which equal things are equal texts.
+    /// - Parameter canonical: the canonical form, in which equal values have equal texts.
     package func blindIndex(_ canonical: String, _ kind: BlindIndexKind) -> Digest256 {
         Self.blindIndex(canonical, kind, versions.currentIndexKey)
     }
 
-    /// The blind indexes under every version of the key, current first: an older row is found under its own version.
+    /// The blind indexes under every version of the key, current first, because older rows have older versions.
     package func blindIndexes(_ canonical: String, _ kind: BlindIndexKind) -> [Digest256] {
         versions.index.sorted { $0.key > $1.key }.map { Self.blindIndex(canonical, kind, $0.value) }
     }
@@ -116,10 +117,10 @@ package struct PersonalKeys: Sendable {
         versions.index.sorted { $0.key > $1.key }.map { ($0.key, Self.blindIndex(canonical, kind, $0.value)) }
     }
 
-    /// By which nodes see whether they have the same wrapping keys.
+    /// Digests by which nodes compare their wrapping keys.
     package var wrappingFingerprints: [Int: Digest256] { Self.fingerprints(versions.wrapping, .wrappingKeys) }
 
-    /// By which nodes see whether they have the same index keys.
+    /// Digests by which nodes compare their index keys.
     package var indexFingerprints: [Int: Digest256] { Self.fingerprints(versions.index, .blindIndexKeys) }
 
     private static func fingerprints(
@@ -131,7 +132,7 @@ package struct PersonalKeys: Sendable {
             })
     }
 
-    /// The versions under which blind indexes can be made here.
+    /// The versions of the index keys.
     package var indexVersions: Set<Int> { Set(versions.index.keys) }
 
     /// Seals a text that belongs to no user, such as an admin's note, under the current wrapping key itself.
@@ -145,7 +146,7 @@ package struct PersonalKeys: Sendable {
             bytes: try DataKey(try wrappingKey(version)).seal(text, in: column, of: row), version: version)
     }
 
-    /// Opens what ``seal(_:in:of:)`` made for the same place.
+    /// Opens a text that ``seal(_:in:of:)`` sealed for the same place.
     ///
     /// - Throws: ``SealingFailure``.
     package func open<Kind>(
@@ -154,7 +155,7 @@ package struct PersonalKeys: Sendable {
         try DataKey(try wrappingKey(sealed.version)).open(sealed.bytes, in: column, of: row)
     }
 
-    /// The wrapping key of a version, read anew if this node has none of that version yet.
+    /// The wrapping key of a version, reloaded if this node does not have that version yet.
     ///
     /// - Throws: ``SealingFailure/unknownVersion(_:)``.
     func wrappingKey(_ version: Int) throws -> SymmetricKey {
@@ -168,7 +169,7 @@ package struct PersonalKeys: Sendable {
 
     private static func blindIndex(_ canonical: String, _ kind: BlindIndexKind, _ key: SymmetricKey) -> Digest256 {
         var code = HMAC<SHA256>(key: key)
-        // No kind holds a zero byte: what is hashed can be read in one way only.
+        // No kind contains a zero byte, so the hashed bytes are unambiguous.
         code.update(data: Data("countersign blind index\0\(kind.rawValue)\0".utf8))
         code.update(data: Data(canonical.utf8))
         let bytes = Array(code.finalize())
@@ -178,22 +179,21 @@ package struct PersonalKeys: Sendable {
 
 /// A text sealed under a wrapping key itself.
 package struct SealedText: Sendable {
-    /// As ``DataKey/seal(_:in:of:)`` gives it.
+    /// The form of ``DataKey/seal(_:in:of:)``.
     package let bytes: [UInt8]
     /// The version of the wrapping key.
     package let version: Int
 
-    /// Joins the two, as read from a row.
     package init(bytes: [UInt8], version: Int) {
         self.bytes = bytes
         self.version = version
     }
 }
 
-/// One person's data key, opened: whatever is sealed under it is erased when it is.
+/// One user's opened data key. After its erasure, everything sealed under it is unreadable.
 ///
-/// AES-256-GCM (NIST SP 800-38D) with a random nonce; table, column and row are associated data, so that a sealed value
-/// opens nowhere but in its own place.
+/// AES-256-GCM (NIST SP 800-38D) with a random nonce. Table, column and row are associated data, so a sealed value
+/// opens only in its own place.
 package struct DataKey: Sendable {
     private let key: SymmetricKey
 
@@ -214,7 +214,7 @@ package struct DataKey: Sendable {
         try Self.seal(Data(text.utf8), under: key, for: Self.place(column.table, column.name, row))
     }
 
-    /// Opens what ``seal(_:in:of:)`` made for the same place.
+    /// Opens a text that ``seal(_:in:of:)`` sealed for the same place.
     ///
     /// - Throws: ``SealingFailure/notAuthentic``.
     package func open<Kind>(_ sealed: [UInt8], in column: SealedColumn, of row: Identifier<Kind>) throws -> String {
@@ -227,7 +227,7 @@ package struct DataKey: Sendable {
         return text
     }
 
-    /// The key itself, sealed under a wrapping key for one user and one version of that key.
+    /// The key itself, sealed under a wrapping key for one user and one version.
     func wrapped(under wrappingKey: SymmetricKey, version: Int, row: String) throws -> [UInt8] {
         try Self.seal(
             key.withUnsafeBytes { Data($0) }, under: wrappingKey, for: Self.place("data_keys", "\(version)", row))
@@ -254,7 +254,7 @@ package struct DataKey: Sendable {
         return bytes
     }
 
-    /// Each part behind its length: two places never have the same associated data.
+    /// Each part after its length, so that two places never have the same associated data.
     private static func place(_ parts: String...) -> Data {
         var data = Data("countersign sealed".utf8)
         for part in parts {

@@ -1,33 +1,33 @@
 import Database
 
-/// A column of a statement's answer: a column of a table such as `s.id`, or an expression such as `COUNT(*)`.
+/// A column of a statement's result: a column of a table such as `s.id`, or an expression such as `COUNT(*)`.
 ///
-/// It belongs to a list and knows its place there. So a row is read and written by the name of a Swift property, at the
-/// cost of a position.
+/// It knows its position in its list. A row is thus read and written by the name of a Swift property, as fast as by
+/// position.
 struct Column<Content: ColumnContent>: Sendable {
-    /// As SQL names it.
+    /// Its SQL text.
     let sql: String
-    /// Its place in the list, from 0 on.
+    /// Its position in the list, from 0 on.
     let index: Int
 
-    /// A column that is no part of a table's list yet: an expression, or one of another table.
+    /// A column that is not in a table's list: an expression, or a column of another table.
     init(_ sql: String, index: Int = 0) {
         self.sql = sql
         self.index = index
     }
 }
 
-/// The columns of a table or of an answer, as properties. Its initializer lists them once, from left to right.
+/// The columns of a table or of a result, as properties. The initializer lists them once, from left to right.
 protocol ColumnSet: Sendable {
     init(_ list: inout ColumnList)
 }
 
-/// Columns from left to right. Each one gets its place when it is added.
+/// Columns from left to right. Each one gets its position when it is added.
 struct ColumnList {
     private var prefix = ""
-    /// The columns that are read.
+    /// The columns of SELECT.
     fileprivate var read: [String] = []
-    /// The columns that are written alone, behind those that are read as well.
+    /// The columns that only INSERT has, after those of SELECT.
     fileprivate var written: [String] = []
 
     fileprivate init() {}
@@ -39,13 +39,13 @@ struct ColumnList {
         return Column(prefix + sql, index: read.count - 1)
     }
 
-    /// Adds a column that the table's rows are written with, and that is not in its list when they are read.
+    /// Adds a column that only INSERT has.
     mutating func addWritten<Content>(_ name: String) -> Column<Content> {
         written.append(name)
         return Column(name, index: read.count + written.count - 1)
     }
 
-    /// Adds the columns of a table that a statement joins under a short name.
+    /// Adds the columns of a table that a statement joins under an alias.
     mutating func add<Table: ColumnSet>(_: Table.Type, of alias: String) -> Table {
         let outer = prefix
         prefix = "\(alias)."
@@ -54,16 +54,16 @@ struct ColumnList {
     }
 }
 
-/// A list of columns, made once, with the texts that statements are written with. In a text it stands for the list
-/// itself: `"SELECT \(columns) FROM sessions"`.
+/// A list of columns, made once, with its SQL texts. In a string interpolation it is the list itself: `"SELECT
+/// \(columns) FROM sessions"`.
 struct Selection<Columns: ColumnSet>: Sendable, CustomStringConvertible {
     /// The columns as properties.
     let each: Columns
-    /// What SELECT and RETURNING list: `id, token_hash, …`.
+    /// The list for SELECT and RETURNING: `id, token_hash, …`.
     let description: String
-    /// What INSERT lists: the same, and behind them the columns that are written alone.
+    /// The list for INSERT: the same, followed by the columns that only INSERT has.
     let all: String
-    /// As many parameters as INSERT lists columns: `$1, $2, …`.
+    /// A parameter for each column of INSERT: `$1, $2, …`.
     let placeholders: String
     private let count: Int
 
@@ -79,7 +79,7 @@ struct Selection<Columns: ColumnSet>: Sendable, CustomStringConvertible {
 
     /// The arguments of an INSERT of all columns.
     ///
-    /// - Parameter fill: sets what the row is to hold. A column that it leaves out is null.
+    /// - Parameter fill: sets the row's values. A column that it does not set is null.
     func row(_ fill: (Columns, inout NewRow) -> Void) -> [Value] {
         var row = NewRow()
         row.values.reserveCapacity(count)
@@ -89,11 +89,11 @@ struct Selection<Columns: ColumnSet>: Sendable, CustomStringConvertible {
     }
 }
 
-/// A row that is about to be inserted.
+/// A row to insert.
 struct NewRow {
     fileprivate var values: [Value] = []
 
-    /// Says what a column is to hold. In the order of the list it costs an append.
+    /// Sets a column's value. In the order of the list it costs an append.
     mutating func set<Content>(_ column: Column<Content>, _ content: Content) {
         if column.index == values.count {
             values.append(content.value)
@@ -109,20 +109,20 @@ struct NewRow {
 }
 
 extension Row {
-    /// What the row holds in a column.
+    /// The row's value in a column.
     subscript<Content>(_ column: Column<Content>) -> Content {
         get throws { try Content.read(self, column.index) }
     }
 
-    /// Whether a column is null, as are all of a table that a LEFT JOIN found no row of.
+    /// Whether a column is null. If a LEFT JOIN finds no row, all columns of its table are.
     func isNull<Content>(_ column: Column<Content>) throws -> Bool { try value(column.index) == .null }
 }
 
-/// A few columns that are read or written together as a tuple: for a statement that needs no more of a table.
+/// A few columns that are read or written together as a tuple, for statements that need no others.
 struct ColumnTuple<each Content: ColumnContent>: Sendable, CustomStringConvertible {
-    /// What SELECT, RETURNING and INSERT list.
+    /// The list for SELECT, RETURNING and INSERT.
     let description: String
-    /// As many parameters: `$1, $2, …`.
+    /// A parameter for each column: `$1, $2, …`.
     let placeholders: String
 
     init(_ column: repeat Column<each Content>) {

@@ -3,20 +3,20 @@ import Domain
 import Encoding
 import Foundation
 
-/// What a column can hold: how it is bound to a parameter, and how it is read again.
+/// A type that a column can contain: how it is bound to a parameter and read from a row.
 ///
-/// A row that does not fit is a damaged store, not a caller's mistake.
+/// A row that does not match is a damaged store, not a caller's mistake.
 protocol ColumnContent: Sendable {
-    /// As the store keeps it.
+    /// The stored value.
     var value: Value { get }
 
-    /// Reads the column at a place of a row.
+    /// Reads the column at a position of a row.
     ///
     /// - Throws: `StoreError.column` for another type, ``DamagedRow`` for what this program never writes.
     static func read(_ row: Row, _ index: Int) throws -> Self
 }
 
-/// A row holds what this program never writes.
+/// A row contains a value that this program never writes.
 package struct DamagedRow: Error, Sendable {
     /// The column's position in the statement's list.
     package let column: Int
@@ -87,7 +87,7 @@ extension Identifier: ColumnContent {
     }
 }
 
-/// A word of a fixed set, as text.
+/// One of a fixed set of texts.
 extension ColumnContent where Self: RawRepresentable, RawValue == String {
     var value: Value { .text(rawValue) }
 

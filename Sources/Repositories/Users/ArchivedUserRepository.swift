@@ -3,29 +3,29 @@ import Domain
 import Encoding
 import Foundation
 
-/// The rows of verified users on their way into archives. `archived_at` is minus the archive's moment while one is being
-/// written, and the moment at which it was durable after that; a new proof clears it.
+/// The archiving of verified users' rows. While an archive is written, `archived_at` is minus the archive's time. It
+/// becomes the time at which the archive was durable; a new proof clears it.
 package struct ArchivedUserRepository {
     private let transaction: any Transaction
     private let archive: Int64
 
-    /// Works inside a transaction for the archive that was begun at a moment.
+    /// Works inside a transaction for the archive that was started at a time.
     package init(_ transaction: any Transaction, begunAt moment: Date) {
         self.transaction = transaction
         archive = -moment.milliseconds
     }
 
-    /// A place in the order of verification.
+    /// A position in the order of verification.
     package typealias Mark = (at: Date, user: UserID)
 
-    /// The users to be taken who were verified between two moments, in the order of verification.
+    /// The users to archive who were verified in a period, in the order of verification.
     ///
     /// - Parameters:
-    ///   - moment: the first moment.
-    ///   - end: the moment before which they were verified.
-    ///   - again: whether also those who are in an earlier archive.
-    ///   - mark: where the call before this one ended.
-    ///   - limit: how many at most.
+    ///   - moment: the start of the period.
+    ///   - end: the end of the period, excluded.
+    ///   - again: whether to include users of an earlier archive.
+    ///   - mark: the last position of the call before this one.
+    ///   - limit: the largest number of users.
     package func waiting(
         since moment: Date, before end: Date, again: Bool, after mark: Mark?, limit: Int
     ) throws -> [Mark] {
@@ -34,20 +34,20 @@ package struct ArchivedUserRepository {
             after: mark, limit: limit)
     }
 
-    /// Takes a user into the archive.
+    /// Marks a user as part of the archive.
     package func take(_ user: UserID) throws {
         try transaction.execute(
             "UPDATE authenticated_users SET archived_at = $2 WHERE user_id = $1", [.id(user), .integer(archive)])
     }
 
-    /// The users whom the archive took and who have proved nothing anew since.
+    /// The archive's users who have proved nothing new since.
     package func taken(since moment: Date, before end: Date, after mark: Mark?, limit: Int) throws -> [Mark] {
         try list(since: moment, before: end, "archived_at = $5", [.integer(archive)], after: mark, limit: limit)
     }
 
-    /// The archive that took a user is durable.
+    /// Marks a user's archive as durable.
     ///
-    /// - Parameter dropped: what is deleted from the row.
+    /// - Parameter dropped: the data to delete from the row.
     package func settle(_ user: UserID, dropping dropped: Set<ArchivedDatum>) throws {
         try transaction.execute(
             """

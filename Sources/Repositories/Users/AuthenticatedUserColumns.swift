@@ -2,7 +2,7 @@ import Database
 import Domain
 import Foundation
 
-/// The columns of `authenticated_users` that a user is made from. The others serve to find rows.
+/// The columns of `authenticated_users` from which a user is built. The others serve to find rows.
 struct AuthenticatedUserColumns: ColumnSet {
     let userID: Column<UserID>
     let suspended: Column<AuthenticatedUser.Suspension?>
@@ -30,7 +30,7 @@ struct AuthenticatedUserColumns: ColumnSet {
         identityVerifiedAt = list.add("identity_verified_at")
     }
 
-    /// The user, opened with the user's data key.
+    /// The user's data, opened with the user's data key.
     func authenticatedUser(_ row: Row, _ key: DataKey) throws -> AuthenticatedUser {
         let user = try row[userID]
         func open(_ column: Column<[UInt8]?>, _ place: SealedColumn) throws -> String? {

@@ -3,7 +3,7 @@ import Domain
 import Encoding
 import Foundation
 
-/// What users have proved, each column sealed under its user's key; the number is found again by its blind index.
+/// The proved data of users, each column sealed under its user's key. The number has a blind index.
 package struct AuthenticatedUserRepository {
     private let transaction: any Transaction
     private let keys: PersonalKeys
@@ -25,8 +25,8 @@ package struct AuthenticatedUserRepository {
         return try Self.columns.each.authenticatedUser(row, key)
     }
 
-    /// The blind index of a user's proven number; `nil` if there is none, or it is another user's now. Nothing
-    /// is opened for it.
+    /// The blind index of a user's proven number; `nil` if there is none, or if it is another user's now. It opens no
+    /// sealed data.
     package func numberIndex(of user: UserID) throws -> Digest256? {
         try transaction.value(
             "SELECT phone_index FROM authenticated_users WHERE user_id = $1 AND suspended IS NULL", [.id(user)])
@@ -50,15 +50,15 @@ package struct AuthenticatedUserRepository {
         }
     }
 
-    /// What a proof of a number writes; the other columns wait for a card.
+    /// The columns that a proof of a number writes; the others wait for a card.
     private static let provenPhone = ColumnTuple(
         columns.each.userID, Column<ProviderID>("provider_id"), Column<Digest256>("phone_index"),
         columns.each.phoneNumber, columns.each.pushEndpoint, columns.each.phoneVerifiedAt)
 
-    /// The number is this user's from now on. Whoever held it at the same provider is suspended, and nothing of that
-    /// identity passes over. A user who was suspended begins anew: the old identity must be shown again.
+    /// Stores a number as this user's. Its former holder at the same provider is suspended, and none of that identity
+    /// is transferred. A suspended user starts again, and must show a card again.
     ///
-    /// - Returns: the users who lost it, and whose level changed by it.
+    /// - Returns: the users who lost the number, and the changes of level.
     package func phoneProven(
         _ user: User, _ number: String, pushEndpoint: String?, at time: Date
     ) throws -> (losers: [UserID], changes: [AssuranceChange]) {
@@ -107,9 +107,9 @@ package struct AuthenticatedUserRepository {
         return (losers, try losers.compactMap { try users.setAssurance(.none, until: nil, of: $0) })
     }
 
-    /// The card is this user's. The level lapses when the card's last day is over wherever its holder may be.
+    /// Stores a card's data as this user's. The level lapses when the card's last day has ended in every time zone.
     ///
-    /// - Returns: whose level changed by it; `nil` if the user holds no proven number, without which a card proves nothing.
+    /// - Returns: the change of level; `nil` if the user has no proven number, without which a card proves nothing.
     package func identityVerified(
         _ user: UserID, _ facts: CardFacts, assurance: Assurance, at time: Date
     ) throws -> [AssuranceChange]? {
@@ -135,7 +135,7 @@ package struct AuthenticatedUserRepository {
         return change.map { [$0] } ?? []
     }
 
-    /// Where pushes go from now on; `nil` for nowhere. `false` if the user has proved no number.
+    /// Sets the push endpoint; `nil` removes it. Returns `false` if the user has proved no number.
     package func setPushEndpoint(_ endpoint: String?, of user: UserID) throws -> Bool {
         guard let key = try DataKeyRepository(transaction, keys: keys).find(user) else { return false }
         let sealed = try endpoint.map { try key.seal($0, in: .pushEndpoint, of: user) }
@@ -143,14 +143,13 @@ package struct AuthenticatedUserRepository {
             "UPDATE authenticated_users SET push_endpoint = $2 WHERE user_id = $1", [.id(user), sealed.value]) > 0
     }
 
-    /// Whether pushes go anywhere. The address is not opened for it.
+    /// Whether there is a push endpoint. It opens no sealed data.
     package func hasPushEndpoint(_ user: UserID) throws -> Bool {
         try transaction.first(
             "SELECT 1 FROM authenticated_users WHERE user_id = $1 AND push_endpoint IS NOT NULL", [.id(user)]) != nil
     }
 
-    /// Pushes go nowhere from now on, if they still went to an endpoint that is gone; `false` if the user has
-    /// registered another one since.
+    /// Removes a deleted push endpoint; `false` if the user has registered another one since.
     package func dropPushEndpoint(_ endpoint: String, of user: UserID) throws -> Bool {
         guard try find(user)?.pushEndpoint == endpoint else { return false }
         return try setPushEndpoint(nil, of: user)

@@ -3,7 +3,7 @@ import Domain
 import Encoding
 import Foundation
 
-/// The columns of `users` but for the sealed profile, which is read by itself.
+/// The columns of `users` without the sealed profile, which is read separately.
 struct UserColumns: ColumnSet {
     let id: Column<UserID>
     let providerID: Column<ProviderID>
@@ -12,7 +12,7 @@ struct UserColumns: ColumnSet {
     let assuranceUntil: Column<Date?>
     let createdAt: Column<Date>
     let profileIndex: Column<Digest256?>
-    /// The id as bans name it; users of before have none.
+    /// The id in the form that bans use; users from before this column have none.
     let subject: Column<[UInt8]?>
 
     init(_ list: inout ColumnList) {
@@ -26,7 +26,7 @@ struct UserColumns: ColumnSet {
         subject = list.addWritten("subject")
     }
 
-    /// The user, with the level that is left at a moment.
+    /// The user, with the level at a given time.
     func user(_ row: Row, now: Date) throws -> User {
         let stored = try row[assurance]
         let hasLapsed = try row[assuranceUntil].map { $0 <= now } ?? false

@@ -3,7 +3,7 @@ import Domain
 import Encoding
 import Foundation
 
-/// Users, one row for each person at each provider.
+/// Users, one row for each user of each provider.
 package struct UserRepository {
     private let transaction: any Transaction
 
@@ -14,7 +14,7 @@ package struct UserRepository {
     private static let columns = Selection(UserColumns.self)
     private static let insertion = "INSERT INTO users (\(columns.all)) VALUES (\(columns.placeholders))"
 
-    /// The user that a provider calls so, made with the id at hand if there is none yet.
+    /// The user with a provider's external id, created with the given id if there is none yet.
     package func findOrCreate(
         providerID: ProviderID, externalID: String, newID: UserID, at time: Date
     ) throws -> User {
@@ -24,11 +24,11 @@ package struct UserRepository {
         let inserted = try transaction.execute(
             "\(Self.insertion) ON CONFLICT (provider_id, external_id) DO NOTHING", Self.values(of: user))
         if inserted > 0 { return user }
-        // Another node was faster: its row is the one.
+        // Another node was faster, so its row is used.
         return try find(providerID: providerID, externalID: externalID) ?? user
     }
 
-    /// Writes a user whom this transaction has looked for in vain. If another one was faster, the body fails with
+    /// Inserts a user that this transaction has not found. If another node was faster, the body fails with
     /// `StoreError.constraint` `unique`.
     package func enqueueInsert(_ user: User) throws {
         try transaction.enqueue(Self.insertion, Self.values(of: user))
@@ -36,7 +36,7 @@ package struct UserRepository {
 
     private static func values(of user: User) -> [Value] { columns.row { $0.write(user, to: &$1) } }
 
-    /// The user that a provider calls so.
+    /// The user with a provider's external id; `nil` if there is none.
     package func find(providerID: ProviderID, externalID: String) throws -> User? {
         try transaction.first(
             "SELECT \(Self.columns) FROM users WHERE provider_id = $1 AND external_id = $2",
@@ -44,7 +44,7 @@ package struct UserRepository {
         ).map(user)
     }
 
-    /// The user with an id.
+    /// The user with an id; `nil` if there is none.
     package func find(_ id: UserID) throws -> User? {
         try transaction.first("SELECT \(Self.columns) FROM users WHERE id = $1", [.id(id)]).map(user)
     }
@@ -56,10 +56,10 @@ package struct UserRepository {
         ).map(user)
     }
 
-    /// Sets how far a user is verified.
+    /// Sets a user's level.
     ///
-    /// - Parameter until: when what is above `Assurance/phone` lapses, since the card ends that it rests on.
-    /// - Returns: what changed by it; `nil` if the user was verified as far before.
+    /// - Parameter until: when a level above `Assurance/phone` lapses, because its card expires.
+    /// - Returns: the change; `nil` if the level is the same.
     package func setAssurance(_ assurance: Assurance, until: Date?, of id: UserID) throws -> AssuranceChange? {
         let before = try find(id)
         try transaction.execute(
@@ -70,9 +70,9 @@ package struct UserRepository {
             userID: id, providerID: before.providerID, from: before.assurance, to: assurance)
     }
 
-    /// Keeps what a provider says of a user, sealed under the user's key.
+    /// Stores a user's profile from the provider, sealed under the user's key.
     ///
-    /// - Parameter index: a keyed digest of all of it, by which the next sign-in sees that nothing has changed.
+    /// - Parameter index: a keyed digest of the profile, by which the next sign-in sees that nothing has changed.
     package func setProfile(displayName: [UInt8]?, avatarURL: [UInt8]?, index: Digest256, of id: UserID) throws {
         try transaction.execute(
             "UPDATE users SET display_name = $2, avatar_url = $3, profile_index = $4 WHERE id = $1",
@@ -82,13 +82,13 @@ package struct UserRepository {
     private static let profile = ColumnTuple(
         Column<[UInt8]?>(SealedColumn.userDisplayName.name), Column<[UInt8]?>(SealedColumn.userAvatarURL.name))
 
-    /// What a provider says of a user, sealed: name and picture.
+    /// A user's profile from the provider, sealed: name and picture.
     package func profile(of id: UserID) throws -> (displayName: [UInt8]?, avatarURL: [UInt8]?) {
         try transaction.first("SELECT \(Self.profile) FROM users WHERE id = $1", [.id(id)]).map(Self.profile.read)
             ?? (nil, nil)
     }
 
-    /// Forgets level and profile; the row stays, so that the provider's name for the user keeps its meaning.
+    /// Deletes level and profile. The row stays, so that the external id is not given to another user.
     package func erase(_ id: UserID) throws {
         try transaction.execute(
             """
