@@ -76,7 +76,7 @@ package enum AuthorizationHeader: Sendable, Equatable {
             }
             guard !value.isEmpty else { throw malformed("a parameter is empty") }
             guard found.updateValue(String(Substring(value)), forKey: name) == nil else {
-                throw malformed("a parameter stands twice")
+                throw malformed("a parameter occurs twice")
             }
         }
     }

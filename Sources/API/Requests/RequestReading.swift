@@ -127,7 +127,7 @@ extension Request {
         for pair in text.split(separator: "&") {
             let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
             guard parts.first.map(String.init) == name else { continue }
-            guard found == nil else { throw Refusal(.malformedRequest, "\(name) stands in the form twice.") }
+            guard found == nil else { throw Refusal(.malformedRequest, "\(name) occurs in the form twice.") }
             found = parts.count == 2 ? parts[1].replacing("+", with: " ").removingPercentEncoding : ""
         }
         guard let found, !found.isEmpty else { throw Refusal(.malformedRequest, "\(name) is missing in the form.") }

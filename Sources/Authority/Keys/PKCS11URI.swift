@@ -26,11 +26,11 @@ struct PKCS11URI: Sendable {
                 throw .malformedURI("a query attribute is not name=value")
             }
             guard query.updateValue(value, forKey: String(pair[0])) == nil else {
-                throw .malformedURI("a query attribute stands there twice (RFC 7512 §2.3)")
+                throw .malformedURI("a query attribute occurs twice (RFC 7512 §2.3)")
             }
         }
         guard !halves[0].contains("pin-value") else {
-            throw .malformedURI("pin-value belongs behind the question mark")
+            throw .malformedURI("pin-value belongs after the question mark")
         }
         object = String(halves[0])
         // Without a path, p11-kit's proxy offers every module of the machine.

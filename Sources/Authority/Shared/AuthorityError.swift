@@ -35,7 +35,7 @@ extension AuthorityError: CustomStringConvertible {
         case .keyMismatch: "The private key does not belong to the certificate."
         case .authorityExpired: "The authority's certificate is not valid now."
         case .invalidSerial: "A serial number is made of 16 random bytes."
-        case .invalidName(let name): "\"\(name)\" cannot stand in a certificate."
+        case .invalidName(let name): "\"\(name)\" cannot be part of a certificate."
         case .malformedURI(let reason): "The pkcs11: URI cannot be used: \(reason)."
         case .module(let reason): "The PKCS#11 module refused: \(reason)."
         }

@@ -52,7 +52,7 @@ package struct AAMVACard: Sendable, Equatable, Confidential {
         guard !elements.lacksSeparators else {
             throw Refusal(
                 .malformedRequest,
-                "aamva's elements stand in one line: keep the line feeds between them. A scanner that types like a keyboard "
+                "aamva's elements are in one line: keep the line feeds between them. A scanner that types like a keyboard "
                     + "may turn them into blanks.")
         }
         return AAMVACard(header: header, elements: elements, bytes: bytes, conformance: conformance)

@@ -3,7 +3,7 @@ import Domain
 extension CardRule {
     static let documentNumber = CardRule(name: .documentNumber) { input in
         DocumentNumber.isOne(input.identityCard)
-            ? (.passed, "The document number is one.")
+            ? (.passed, "The document number is plausible.")
             : (.failed, "The document number is missing, filled with a single character or not a number at all.")
     }
 
@@ -46,7 +46,7 @@ extension CardRule {
 
     static let displayName = CardRule(name: .name) { input in
         guard let displayName = input.displayName, !NameFolding.words(displayName).isEmpty else {
-            return (.notApplicable, "The provider told no display name.")
+            return (.notApplicable, "The provider sent no display name.")
         }
         let comparison = NameComparison(input.identityCard.name)
         if comparison.admits(displayName) { return (.passed, "The name on the card fits the account's display name.") }

@@ -7,7 +7,6 @@ import Foundation
 /// queried. The next one is tried nevertheless, because the user who waits needs one text. A second text has the same
 /// code, because codes are derived from the verification. So a text arrives at least once if any sender works. It
 /// arrives more than once only after a time-out or a broken connection. Attempts are not repeated here.
-/// sender works, and more than once only after a time-out or a broken connection. Attempts are not repeated here.
 package struct Failover: Sender {
     package let name = "failover"
     /// In order; each sends the kinds of message that it supports.

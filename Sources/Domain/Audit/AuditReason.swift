@@ -3,7 +3,6 @@
 ///
 /// It has no spaces and no long runs of digits, so no sentence, telephone number or document number fits. Remarks
 /// about a person belong where they are sealed and can be erased.
-/// or document number do not fit in. What has to be said of a person is said where it is sealed and can be erased.
 package struct AuditReason: Sendable, Equatable, ExpressibleByStringLiteral {
     package let text: String
 

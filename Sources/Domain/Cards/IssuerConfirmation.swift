@@ -17,7 +17,7 @@ package enum IssuerConfirmation: Sendable, Equatable {
         case .unanswered:
             CardCheck(
                 .issuerConfirmation, .notApplicable,
-                "The issuer could not be asked; show the card again later to reach the next level.")
+                "The issuer could not be reached; show the card again later to reach the next level.")
         }
     }
 }

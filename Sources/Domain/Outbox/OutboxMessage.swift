@@ -99,7 +99,7 @@ package struct OutboxMessage: Sendable, Equatable {
         case .overtaken(let reason):
             (message.state, message.reason) = (.expired, reason)
         case .endpointGone:
-            (message.state, message.reason) = (.expired, "the endpoint is gone")
+            (message.state, message.reason) = (.expired, "the endpoint was deleted")
         case .refused(let reason):
             (message.state, message.reason) = (.dead, reason)
         case .unavailable(let reason):

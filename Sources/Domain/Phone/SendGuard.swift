@@ -91,7 +91,7 @@ package struct SendGuard: Sendable {
         let mine = attempt.isOwner ? policy.sendsPerDayPerNumber : policy.sendsPerDayPerNumberAndUser
         guard counts.askedByUserToday < mine else {
             throw Refusal(
-                .rateLimited, "You asked for \(mine) texts to this number in a day: try again tomorrow.",
+                .rateLimited, "You requested \(mine) texts to this number in a day: try again tomorrow.",
                 retryAfter: 86_400)
         }
     }

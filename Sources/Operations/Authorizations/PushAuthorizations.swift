@@ -57,7 +57,7 @@ package struct PushAuthorizations: Sendable {
     func content(of message: OutboxMessage, in transaction: any Transaction) throws -> OutboxContent {
         guard let row = try AuthorizationRowRepository(transaction).find(queuedAs: message.id),
             let authorization = try AuthorizationRepository(transaction).find(row.authorizationID)
-        else { return .overtaken("the row is gone") }
+        else { return .overtaken("the row was deleted") }
         let state = authorization.state(now: transaction.now)
         guard state == row.type, row.recipientID == message.userID else {
             return .overtaken("the authorization is \(state.rawValue)")

@@ -117,7 +117,7 @@ package struct RequestPermission: Sendable {
         else { return }
         let wait = oldest.addingTimeInterval(86_400).timeIntervalSince(now)
         throw Refusal(
-            .rateLimited, "You asked \(limit) people in 24 hours: try again later.",
+            .rateLimited, "You made \(limit) requests in 24 hours: try again later.",
             retryAfter: max(1, Int(saturating: wait.rounded(.up))))
     }
 
@@ -158,7 +158,8 @@ package struct RequestPermission: Sendable {
             sealedEvent: sealed.event)
         guard try records.insert(authorization) else {
             throw Refusal(
-                .conflict, "You asked the same at this very moment.", state: MessagingPermissionState.request.rawValue)
+                .conflict, "You made the same request at the same moment.",
+                state: MessagingPermissionState.request.rawValue)
         }
         try pushes.queue(AuthorizationRow(of: authorization), of: authorization, in: transaction, &events)
     }

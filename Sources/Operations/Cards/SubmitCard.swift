@@ -35,7 +35,7 @@ package struct SubmitCard: Sendable {
         let assessment = CardAssessment(scanned, at: now, policy: policy, displayName: displayName)
         guard assessment.verdict != .rejected, let facts = CardFacts(scanned.identityCard) else {
             throw Refusal(
-                .cardRejected, "The card does not count: see the checks that failed.", checks: assessment.checks)
+                .cardRejected, "The card is rejected: see the checks that failed.", checks: assessment.checks)
         }
         var checks = assessment.checks
         var assurance = Assurance.barcode

@@ -22,7 +22,7 @@ package struct ComposePhoneText: Sendable {
         let (keys, codes) = (context.keys.personal, context.keys.phoneCodes)
         guard let id = PhoneVerificationID(message.subject[...]),
             let entry = try PhoneVerificationRepository(transaction).find(id)
-        else { return .overtaken("the verification is gone") }
+        else { return .overtaken("the verification was deleted") }
         let challenge = entry.challenge
         let state = challenge.state(now: transaction.now, policy: policy)
         guard state == .open else { return .overtaken("the verification is \(state.rawValue)") }

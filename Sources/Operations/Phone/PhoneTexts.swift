@@ -90,7 +90,7 @@ struct PhoneTexts: Sendable {
     ) throws -> SendTarget {
         let userID = request.challenge.userID
         guard let user = try UserRepository(transaction).find(userID) else {
-            throw Refusal(.notFound, "The user is gone.")
+            throw Refusal(.notFound, "The user no longer exists.")
         }
         return SendTarget(
             userID: userID, providerID: user.providerID,

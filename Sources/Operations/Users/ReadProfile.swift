@@ -30,7 +30,7 @@ package struct ReadProfile: Sendable {
         let keys = context.keys.personal
         return try await context.store.snapshot { transaction in
             guard let user = try UserRepository(transaction).find(session.userID) else {
-                throw Refusal(.notFound, "The user is gone.")
+                throw Refusal(.notFound, "The user no longer exists.")
             }
             let proved = try AuthenticatedUserRepository(transaction, keys: keys).find(user.id)
             return Profile(user: user, address: address, proved: proved, age: proved?.age(on: today))

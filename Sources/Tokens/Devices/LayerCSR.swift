@@ -46,7 +46,7 @@ package struct LayerCSR: Sendable, Equatable {
         case ("RS256", "RSA"): algorithm = .rs256
         case ("ES256", "EC"): algorithm = .es256
         case ("RS256", _), ("ES256", _):
-            throw malformed("The claim pka does not go with alg: RSA goes with RS256, EC with ES256.")
+            throw malformed("The claim pka does not match alg: RSA needs RS256, EC needs ES256.")
         default: throw malformed("The header's alg is neither RS256 nor ES256.")
         }
         guard let encoded = token.payload["pky"]?.text, let bytes = Base64URL.decodeEitherAlphabet(encoded.utf8) else {

@@ -84,7 +84,7 @@ enum PolicyDocument {
                 let places = settingAside(name, in: &rest)
                 let again = places.dropFirst().map { " (again on line \($0))" }.joined()
                 return defect(
-                    places.first ?? context.mark.line, name, "stands there more than once\(again), once is expected")
+                    places.first ?? context.mark.line, name, "occurs more than once\(again), once is expected")
             }
             guard !isSetAside, rest != text else { return ([], defects) }
             let others = read(rest, path: path, isSetAside: true)

@@ -139,7 +139,7 @@ struct Settings: Sendable, Equatable {
             throw CommandFailure("The ops listener is refused off loopback without --ops-tls: \(opsAddress).")
         }
         guard !allowsLoopbackURLs || isLoopbackOnly else {
-            throw CommandFailure("--loopback-urls is taken only where all listeners are on loopback.")
+            throw CommandFailure("--loopback-urls is accepted only if all listeners are on loopback.")
         }
         guard limits || isLoopbackOnly else {
             throw CommandFailure("Limits can be off only where all listeners are on loopback.")

@@ -37,7 +37,7 @@ struct KeyFile: Sendable {
         }
         guard let data = try? handle.read(upToCount: Self.maximumSize + 1), data.count <= Self.maximumSize,
             let text = String(bytes: data, encoding: .utf8)
-        else { throw CommandFailure("\(path) is empty or holds something else than text.") }
+        else { throw CommandFailure("\(path) is empty or is not text.") }
         return text
     }
 

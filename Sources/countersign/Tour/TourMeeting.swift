@@ -38,11 +38,11 @@ extension Tour {
         let id = UUID().uuidString.lowercased()
         let place = "\(clientURL)/authorizations/\(id)"
         _ = try await exchange(
-            "The first user asks the second to be let talk", requester, .POST, "\(clientURL)/authorizations",
+            "The first user requests to message the second", requester, .POST, "\(clientURL)/authorizations",
             json: ["id": .string(id), "to": .string(user.description)], sessionToken: requesterToken,
             expecting: .created)
         let asked = try await exchange(
-            "The second sees who asks", http, .GET, place, sessionToken: ownToken)
+            "The second sees the requester", http, .GET, place, sessionToken: ownToken)
         let partner = asked["partner"]
         show(
             "initials \(partner?["initials"]?.text ?? "none"), level \(partner?["assurance"]?.text ?? "none"), no name",
@@ -63,7 +63,7 @@ extension Tour {
             json: ["identity_token": try await identityToken(http, nonce: try text(refused, "nonce"))],
             expecting: .forbidden)
         let withdrawn = try await exchange(
-            "And the permission is gone", requester, .GET, place, sessionToken: requesterToken)
+            "And the permission has ended", requester, .GET, place, sessionToken: requesterToken)
         show("state: \(try text(withdrawn, "state"))", "", "", nil)
         try await lift(user)
         show("The operator lifts the ban; the number is free again", "countersign ban lift", "done", nil)

@@ -67,7 +67,7 @@ struct AuditCommand: AsyncParsableCommand {
             }
             progress.end()
             AuditCommand.show(report, json: shared.json)
-            if let defect = report.defect { throw CommandFailure("The audit log does not hold: \(defect).") }
+            if let defect = report.defect { throw CommandFailure("The audit log is not valid: \(defect).") }
         }
     }
 
@@ -142,10 +142,10 @@ struct AuditCommand: AsyncParsableCommand {
                     "verified from",
                     "entry \(first)\(purgedAt.map { ": those before it were purged by policy at \($0)" } ?? "")",
                 ],
-                ["entries that hold", String(report.entries)], ["checkpoints", String(report.checkpoints)],
+                ["valid entries", String(report.entries)], ["checkpoints", String(report.checkpoints)],
                 ["signed through entry", String(report.signed)], ["digest", report.digest.base64URL],
                 ["not chained yet", String(report.unchained)],
-                ["verdict", report.defect == nil ? "holds" : "does not hold"],
+                ["verdict", report.defect == nil ? "valid" : "not valid"],
             ], verdict: report.defect == nil)
     }
 }

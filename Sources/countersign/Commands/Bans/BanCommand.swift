@@ -15,13 +15,13 @@ struct BanCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Bans. Sessions end and connections close within a second, on every node.",
             discussion: """
-                A user's ban holds the user's proven number (for as long as bans.yaml says) and, from the level \
-                issuer_checked on, the document. A ban on a number or document hits every user who has proven it, and \
-                refuses whoever proves it later. Without --until, --for and --permanent a ban is permanent.
+                A user's ban covers the user's proven number (for as long as bans.yaml says) and, from the level \
+                issuer_checked on, the document. A ban on a number or document affects every user who has proven it, \
+                and refuses anyone who proves it later. Without --until, --for and --permanent a ban is permanent.
                 """)
         @OptionGroup var shared: SharedOptions
         @OptionGroup var subject: BanSubjectOptions
-        @Option(help: "Why, in one word that the banned user is told, such as spam.") var reason: String
+        @Option(help: "The reason that the banned user sees: one word, such as spam.") var reason: String
         @Option(help: "What was found; kept sealed, shown to admins alone.") var note: String?
         @Option(help: "Until when: 2027-01-31T12:00:00Z, or 2027-01-31 for its beginning in UTC.") var until: String?
         @Option(name: .customLong("for"), help: "For how long: 90s, 15m, 12h or 30d.") var duration: String?
@@ -29,7 +29,7 @@ struct BanCommand: AsyncParsableCommand {
         @Option(help: "all, or messaging: signing in stays, authorizations are forbidden.") var scope = "all"
         @Flag(help: "Ban the user's devices too, which other people may share.") var withDevices = false
         @Flag(help: "Preview only; change nothing.") var dryRun = false
-        @Flag(help: "Do not ask where more than one user is hit.") var yes = false
+        @Flag(help: "Do not ask if more than one user is affected.") var yes = false
 
         func run() async throws {
             let order = try order()
@@ -113,7 +113,7 @@ struct BanCommand: AsyncParsableCommand {
             let settings = try Settings.resolve(shared: shared)
             return try PolicyFiles.load(directory: settings.policies, required: settings.policiesNamed).bans
         } catch {
-            Output.note("The policies cannot be read; the defaults of bans.yaml are taken.")
+            Output.note("The policies cannot be read; the defaults of bans.yaml are used.")
             return BanPolicy()
         }
     }
@@ -123,9 +123,9 @@ struct BanCommand: AsyncParsableCommand {
     /// - Throws: ``CommandFailure`` for any answer but yes, and if there is no terminal.
     static func confirm(_ count: Int) throws(CommandFailure) {
         guard isatty(STDIN_FILENO) == 1, isatty(STDERR_FILENO) == 1 else {
-            throw CommandFailure("This would hit \(count) users: look with --dry-run, then add --yes.")
+            throw CommandFailure("This would affect \(count) users: preview with --dry-run, then add --yes.")
         }
-        Output.note("This will hit \(count) users. Type yes to go on.")
+        Output.note("This will affect \(count) users. Type yes to continue.")
         guard readLine() == "yes" else { throw CommandFailure("Nothing was changed.") }
     }
 

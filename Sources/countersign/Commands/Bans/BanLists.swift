@@ -61,7 +61,7 @@ extension BanCommand {
 
     struct History: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Lists every ban that holds or held a subject, newest first.")
+            abstract: "Lists every ban of a subject, past ones too, newest first.")
         @OptionGroup var shared: SharedOptions
         @OptionGroup var subject: BanSubjectOptions
 

@@ -8,7 +8,7 @@ import Repositories
 /// `countersign review …`: cards that need a reviewer's decision.
 struct ReviewCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "review", abstract: "Decides about identity cards that no rule could judge.",
+        commandName: "review", abstract: "Decides about identity cards that the checks left undecided.",
         subcommands: [List.self, Show.self, Approve.self, Reject.self])
 
     struct List: AsyncParsableCommand {
@@ -45,7 +45,7 @@ struct ReviewCommand: AsyncParsableCommand {
 
     struct Show: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Shows a card beside its checks. The look is written into the audit log.")
+            abstract: "Shows a card with its checks. The access is written into the audit log.")
         @OptionGroup var shared: SharedOptions
         @Argument(help: "Its id.") var card: String
 
@@ -63,7 +63,7 @@ struct ReviewCommand: AsyncParsableCommand {
     }
 
     struct Approve: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "The card counts from now on.")
+        static let configuration = CommandConfiguration(abstract: "Accepts a card.")
         @OptionGroup var shared: SharedOptions
         @Argument(help: "Its id.") var card: String
         @Option(help: "Why; kept with the decision.") var reason: String
@@ -78,7 +78,7 @@ struct ReviewCommand: AsyncParsableCommand {
     }
 
     struct Reject: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "The card does not count.")
+        static let configuration = CommandConfiguration(abstract: "Rejects a card.")
         @OptionGroup var shared: SharedOptions
         @Argument(help: "Its id.") var card: String
         @Option(help: "Why; kept with the decision.") var reason: String

@@ -82,7 +82,7 @@ struct StoreCommand: AsyncParsableCommand {
                     ["schema version", "\(version) of \(expected)"],
                     [
                         "audit log",
-                        audit.map { $0.defect == nil ? "\($0.entries) entries hold" : "does not hold" } ?? "-",
+                        audit.map { $0.defect == nil ? "\($0.entries) valid entries" : "not valid" } ?? "-",
                     ],
                 ])
             }

@@ -30,7 +30,7 @@ struct StoreCopyCommand: AsyncParsableCommand {
             throw CommandFailure(
                 "\(target.place) would take the place of \(source.place), which nothing could use any more: add --yes.")
         }
-        guard final || !cut else { throw CommandFailure("--cut goes with --final.", exitCode: .usage) }
+        guard final || !cut else { throw CommandFailure("--cut requires --final.", exitCode: .usage) }
         let stores = (try source.openPresent(), try target.open(clock: { Date() }))
         let report: CopyStore.Report
         do {
@@ -50,7 +50,7 @@ struct StoreCopyCommand: AsyncParsableCommand {
             if let refusal = error as? Refusal, refusal.code == .unavailable {
                 throw CommandFailure(
                     "A store cannot be reached (\(refusal.privateDetail ?? "no cause is known")): run the copy again, "
-                        + "and it goes on.", exitCode: .storeUnavailable)
+                        + "and it continues.", exitCode: .storeUnavailable)
             }
             throw error
         }

@@ -39,7 +39,7 @@ struct StoreRestoreCommand: AsyncParsableCommand {
                 replaced: replaced, isAgreed: yes, json: shared.json)
         }
         guard let file, replaced == nil else {
-            throw CommandFailure("Name the backup; --replaced goes with --in-place.", exitCode: .usage)
+            throw CommandFailure("Name the backup; --replaced requires --in-place.", exitCode: .usage)
         }
         guard let path = settings.store.file else {
             throw CommandFailure(

@@ -42,7 +42,7 @@ struct OutboxCommand: AsyncParsableCommand {
 
     struct Retry: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Gives a dead message its tries anew; the service takes it within 30 seconds.")
+            abstract: "Requeues a dead message with all its tries; the service sends it within 30 seconds.")
         @OptionGroup var shared: SharedOptions
         @Argument(help: "Its id.") var message: String
 

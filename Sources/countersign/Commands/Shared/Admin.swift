@@ -18,7 +18,6 @@ struct Admin: Sendable {
     ///
     /// - Parameter mayCreate: whether the command may create a missing store and migrate an old one. Other commands
     ///   refuse both: a wrong address is then noticed, and an upgrade stays the operator's decision.
-    ///   other command refuses both, so that a mistyped address shows, and an upgrade is the operator's decision.
     static func run<Result>(
         _ options: SharedOptions, mayCreate: Bool = false, _ body: (Admin) async throws -> Result
     ) async throws -> Result {

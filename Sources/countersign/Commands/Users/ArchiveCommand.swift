@@ -17,7 +17,7 @@ extension UserCommand {
         @Option(help: "From when on users were verified: 2026-01-31 or 2026-01-31T23:59:59Z.") var since: String
         @Option(help: "Who can open it, a public key of age (age1…); may be repeated.") var recipient: [String]
         @Option(help: "The file to write; it must not be there.") var output: String
-        @Flag(help: "Take rows, too, that an earlier archive holds.") var again = false
+        @Flag(help: "Include the rows of earlier archives.") var again = false
         @Flag(help: "Then drop what `purge` in cards.yaml names from the archived rows.") var purge = false
 
         func run() async throws {

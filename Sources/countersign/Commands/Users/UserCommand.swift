@@ -88,7 +88,7 @@ struct UserCommand: AsyncParsableCommand {
         @OptionGroup var shared: SharedOptions
         @Argument(help: "The user's id, or <provider slug>/<external id>.") var user: String
         @Option(help: "Why: a code or a ticket's number, kept in the audit log.") var reason: String
-        @Flag(help: "Do it; without this, only say whom it would hit.") var yes = false
+        @Flag(help: "Do it; without this, only say who would be erased.") var yes = false
 
         func run() async throws {
             let reason = try auditReason(reason)
