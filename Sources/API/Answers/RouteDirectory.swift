@@ -54,8 +54,8 @@ final class RouteDirectory: Sendable {
         }
     }
 
-    /// The methods of the route that a router would choose. If several match, it is the one that has a literal part
-    /// first.
+    /// The methods of the route that a router would choose. If several match, it is the one with a literal part at the
+    /// first difference.
     private static func methods(_ path: String, _ routes: [Route]) -> [HTTPRequest.Method]? {
         if path == "*" { return Set(routes.flatMap(\.methods)).sorted { $0.rawValue < $1.rawValue } }
         let parts = parts(path)

@@ -47,7 +47,7 @@ package enum SendDecision: Sendable, Equatable {
     /// The text is sent, and counts for these scopes. It counts for its provider and country only while no other text
     /// to its prefix or of its group lacks a right code. So the limits of one group or prefix contain its failures.
     /// It counts for its country only while its provider's own failures there are few. `through` names the limited
-    /// scopes that sent it.
+    /// scopes that admitted it.
     case send(bearsOn: Set<SendScope>, through: Set<SendScope>)
     /// The text is withheld; `thins` names the scope that the breaker limits from now on.
     case withhold(WithheldReason, thins: SendScope?)

@@ -5,8 +5,7 @@ import Foundation
 import Repositories
 
 /// Deletes the audit log's oldest entries after the policy's period: up to a checkpoint, and only after they were
-/// verified again. The rest is verified from there: before the deletion, the service signs the checkpoint as the
-/// log's new start.
+/// verified again. The rest is verified from there: before the deletion, the service signs an anchor for the new start.
 package struct PurgeAudit: Sendable {
     /// The largest number of checkpoints in one round; each covers at most a thousand entries.
     static let checkpoints = 16
@@ -67,8 +66,8 @@ package struct PurgeAudit: Sendable {
         return try VerifyAudit.anchor(filed, keys: keys)
     }
 
-    /// The last checkpoint that was signed long enough ago, after everything up to it is verified. All entries that
-    /// it covers are older than the checkpoint.
+    /// An anchor at the last checkpoint that is old enough, after everything up to it was verified; `nil` if there is
+    /// none. All entries that a checkpoint covers are older than the checkpoint.
     private func next(after anchored: AuditAnchor?) async throws -> AuditAnchor? {
         let now = environment.now()
         let end = now.addingTimeInterval(-policy[\.retention].auditEntries)

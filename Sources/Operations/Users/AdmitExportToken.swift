@@ -1,7 +1,7 @@
 import Domain
 import Foundation
 
-/// Gives a banned user access to their own data, by the export token that replaced a session.
+/// Gives a banned user access to their own data, by the export token issued instead of a session.
 package struct AdmitExportToken: Sendable {
     private let context: ServiceContext
 

@@ -2,8 +2,7 @@ import Domain
 import Foundation
 
 extension ServiceContext {
-    /// Requires a session that was opened or renewed just now, for actions that cannot be undone or that show all
-    /// data.
+    /// Requires a session that was opened or renewed lately, for actions that cannot be undone or that show all data.
     ///
     /// - Throws: `Refusal` `session_challenged` if the session is older than ten minutes.
     func requireFresh(_ session: Session) throws(Refusal) {

@@ -88,7 +88,7 @@ package struct UserRepository {
             ?? (nil, nil)
     }
 
-    /// Deletes level and profile. The row stays, so that the external id is not given to another user.
+    /// Deletes level and profile. The row stays, so that the external id keeps its user id.
     package func erase(_ id: UserID) throws {
         try transaction.execute(
             """
