@@ -97,7 +97,7 @@ package struct StartPhoneVerification: Sendable {
         guard let proof else {
             guard !context.policy[\.phones].presenceRequired else {
                 throw Refusal(
-                    .invalidPresenceProof, "This service wants a proof of the user's presence.",
+                    .invalidPresenceProof, "This service requires a proof of the user's presence.",
                     reason: .missing, about: .presence)
             }
             return nil

@@ -9,7 +9,7 @@ extension ServiceContext {
         guard environment.now().timeIntervalSince(session.renewedAt) <= 600 else {
             throw Refusal(
                 .sessionChallenged,
-                "This call wants a session that was created or renewed within the last ten minutes: sign in again.")
+                "This call requires a session that was created or renewed within the last ten minutes: sign in again.")
         }
     }
 }

@@ -108,7 +108,7 @@ package struct ProviderTokenVerifier: Sendable {
         do throws(Refusal) {
             verified = try self.token(input, &claims, now: now)
         } catch {
-            throw Refusal(.invalidCSR, "The enrolment token does not count. \(error.detail)", reason: .gate)
+            throw Refusal(.invalidCSR, "The enrolment token is not valid. \(error.detail)", reason: .gate)
         }
         return EnrolmentToken(
             provider: verified.provider, keyID: verified.keyID, identifier: identifier, issuedAt: verified.issuedAt,

@@ -142,7 +142,7 @@ struct Settings: Sendable, Equatable {
             throw CommandFailure("--loopback-urls is accepted only if all listeners are on loopback.")
         }
         guard limits || isLoopbackOnly else {
-            throw CommandFailure("Limits can be off only where all listeners are on loopback.")
+            throw CommandFailure("Limits can be off only if all listeners are on loopback.")
         }
         guard baseURL == nil || baseURL != clientURL else {
             throw CommandFailure("--base-url and --client-url are two listeners, and cannot be the same.")

@@ -162,7 +162,7 @@ struct Tour {
         let assurance = try text(row, "assurance")
         show("assurance: \(assurance)", "", "", nil)
         guard try text(shown, "status") == "verified", assurance == Assurance.barcode.rawValue else {
-            throw CommandFailure("The card lifted nobody: the level is \(assurance).")
+            throw CommandFailure("The card did not raise the level: it is \(assurance).")
         }
     }
 

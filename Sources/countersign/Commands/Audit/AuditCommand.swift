@@ -14,7 +14,7 @@ struct AuditCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Shows the newest entries; those that are not chained yet have no number.")
         @OptionGroup var shared: SharedOptions
-        @Flag(help: "Go on with each entry as it is chained, until interrupted; with --json one value a line.")
+        @Flag(help: "Continue with each entry as it is chained, until interrupted; with --json one value a line.")
         var follow = false
         @Option(help: "How many.") var limit = 20
 
@@ -73,7 +73,7 @@ struct AuditCommand: AsyncParsableCommand {
 
     struct Export: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Writes everything that is chained as lines of JSON, so that someone else can verify it.")
+            abstract: "Exports all chained entries as lines of JSON for an external verifier.")
         @OptionGroup var shared: SharedOptions
 
         func run() async throws {

@@ -26,7 +26,7 @@ struct BanCommand: AsyncParsableCommand {
         @Option(help: "Until when: 2027-01-31T12:00:00Z, or 2027-01-31 for its beginning in UTC.") var until: String?
         @Option(name: .customLong("for"), help: "For how long: 90s, 15m, 12h or 30d.") var duration: String?
         @Flag(help: "For good.") var permanent = false
-        @Option(help: "all, or messaging: signing in stays, authorizations are forbidden.") var scope = "all"
+        @Option(help: "all, or messaging: signing in stays allowed, authorizations are forbidden.") var scope = "all"
         @Flag(help: "Ban the user's devices too, which other people may share.") var withDevices = false
         @Flag(help: "Preview only; change nothing.") var dryRun = false
         @Flag(help: "Do not ask if more than one user is affected.") var yes = false
@@ -82,7 +82,7 @@ struct BanCommand: AsyncParsableCommand {
 
     struct Lift: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Lifts a ban, or all bans on a subject. Sessions stay ended: users sign in anew.")
+            abstract: "Lifts a ban, or all bans on a subject. Sessions stay ended: users sign in again.")
         @OptionGroup var shared: SharedOptions
         @Argument(help: "The ban's id; or name the subject.") var ban: String?
         @OptionGroup var subject: BanSubjectOptions

@@ -21,7 +21,7 @@ extension BanCommand {
 
     struct Show: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Shows a ban with its notes, which may speak of people: the look is written into the audit log.")
+            abstract: "Shows a ban with its notes, which may name people. The access is written into the audit log.")
         @OptionGroup var shared: SharedOptions
         @Argument(help: "Its id.") var ban: String
 

@@ -46,7 +46,7 @@ struct CertificateCommand: AsyncParsableCommand {
 
     struct Revoke: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Revokes a certificate: its device must certify anew, its sessions end.",
+            abstract: "Revokes a certificate: its device must certify again, its sessions end.",
             discussion: """
                 With --reason keyCompromise a superseded certificate can be named too; whatever has its key or was renewed
                 from it is revoked with it.

@@ -9,7 +9,7 @@ import Repositories
 /// `countersign device …`: devices with certificates.
 struct DeviceCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "device", abstract: "Shows devices and revokes all that they have.",
+        commandName: "device", abstract: "Shows devices and revokes all their certificates.",
         subcommands: [List.self, Revoke.self])
 
     struct List: AsyncParsableCommand {
@@ -58,7 +58,7 @@ struct DeviceCommand: AsyncParsableCommand {
             }
             if !isListed {
                 Output.note(
-                    "The revocation list is made anew when it is fetched next: the authority's key is not at hand here."
+                    "The revocation list is rebuilt when it is next fetched: the authority's key is not available here."
                 )
             }
             if shared.json {

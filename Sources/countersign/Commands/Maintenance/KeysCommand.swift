@@ -6,12 +6,12 @@ import Foundation
 /// `countersign keys`.
 struct KeysCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "keys", abstract: "Looks after the service's own keys.", subcommands: [Init.self, Rotate.self])
+        commandName: "keys", abstract: "Maintains the service's own keys.", subcommands: [Init.self, Rotate.self])
 
     /// `countersign keys init`.
     struct Init: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "init", abstract: "Makes whatever is missing among the keys and certificates.")
+            commandName: "init", abstract: "Creates missing keys and certificates.")
 
         /// The hosts of a development service.
         static let defaultHosts = ["localhost", "127.0.0.1", "::1"]

@@ -22,7 +22,7 @@ extension KeysCommand {
         @Flag(help: "Add the version and stop, so that the file can be copied to other nodes first.")
         var stage = false
 
-        @Flag(help: "Add none; remove the versions that nothing lies under.")
+        @Flag(help: "Add none; remove the versions that no data needs.")
         var prune = false
 
         func validate() throws {

@@ -5,12 +5,12 @@ import Encoding
 /// `countersign policy`.
 struct PolicyCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "policy", abstract: "Looks at the policies.", subcommands: [Check.self])
+        commandName: "policy", abstract: "Checks the policies.", subcommands: [Check.self])
 
     /// `countersign policy check`.
     struct Check: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "check", abstract: "Tells every fault in the policies, or what is in force.")
+            commandName: "check", abstract: "Reports every defect of the policies, or the values in force.")
 
         @OptionGroup var options: SharedOptions
 

@@ -19,7 +19,7 @@ struct StoreCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Copies the store into a new file (mode 0600), also while the service runs.")
         @OptionGroup var shared: SharedOptions
-        @Argument(help: "The file, which must not be there yet.") var file: String
+        @Argument(help: "The file; it must not exist yet.") var file: String
 
         func run() async throws {
             let settings = try Settings.resolve(shared: shared)
@@ -93,7 +93,7 @@ struct StoreCommand: AsyncParsableCommand {
     struct Migrate: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Brings the schema to this build's version, as every start of the service does.",
-            discussion: "An empty store is made where there is none. Any other command refuses a store that is behind.")
+            discussion: "Creates an empty store if there is none. Other commands refuse a store with an older schema.")
         @OptionGroup var shared: SharedOptions
 
         func run() async throws {

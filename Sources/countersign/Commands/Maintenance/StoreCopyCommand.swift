@@ -19,7 +19,7 @@ struct StoreCopyCommand: AsyncParsableCommand {
             """)
     @OptionGroup var shared: SharedOptions
     @Argument(help: "The store to copy: sqlite:PATH or postgresql://HOST/NAME.") var from: String
-    @Argument(help: "The empty store that takes it, or the copy to go on with.") var to: String
+    @Argument(help: "The empty target store, or the copy to continue.") var to: String
     @Flag(help: "Move: the source is out of use from then on. Stop the service first.") var final = false
     @Flag(help: "With --final: shut out nodes that still serve the source; they end by themselves.") var cut = false
     @Flag(help: "Do what --final says; without this, only say what would happen.") var yes = false
@@ -132,7 +132,7 @@ struct StoreCopyCommand: AsyncParsableCommand {
 /// `countersign store reopen`.
 struct StoreReopenCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "reopen", abstract: "Takes a store into use again that was moved.",
+        commandName: "reopen", abstract: "Puts a moved store back into use.",
         discussion: """
             What was written to the copy since is not in it. Sessions end, and what was taken from people and devices \
             there stays so, as after a restore; a copy that was never put into use took nothing.
@@ -156,7 +156,7 @@ struct StoreReopenCommand: AsyncParsableCommand {
             guard lost != (replaced != nil) else {
                 throw CommandFailure(
                     "Name \(place) with --replaced, so that what was ended, banned or erased there stays so, or say "
-                        + "--lost where it is lost.", exitCode: .usage)
+                        + "--lost if it is lost.", exitCode: .usage)
             }
             guard yes else {
                 throw CommandFailure(

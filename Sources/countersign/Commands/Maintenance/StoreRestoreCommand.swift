@@ -10,7 +10,7 @@ import Repositories
 struct StoreRestoreCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "restore",
-        abstract: "Puts a backup in the store's place; the service must be stopped, the present store is kept.",
+        abstract: "Replaces the store with a backup. The service must be stopped; the present store is kept.",
         discussion: """
             All sessions end, nonces on their way are refused, unsent messages are dropped. What was erased, revoked or \
             disabled since the backup stays so, by what the replaced store says. --in-place does the same to a store that \
@@ -18,7 +18,7 @@ struct StoreRestoreCommand: AsyncParsableCommand {
             """)
     @OptionGroup var shared: SharedOptions
     @Argument(help: "The backup.") var file: String?
-    @Flag(help: "The store of --store was restored by other tools: make it fit to be used.") var inPlace = false
+    @Flag(help: "The store of --store was restored by other tools: prepare it for use.") var inPlace = false
     @Option(help: "With --in-place: the store that it replaces, to replay erasures, bans and revocations from.")
     var replaced: String?
     @Flag(help: "Do it; without this, only examine the backup and say what would happen.") var yes = false
@@ -166,7 +166,7 @@ struct RestoreInPlace {
             }
             try await restored.migrate(Schema.migrations)
             if let file = former?.file, !FileManager.default.fileExists(atPath: file) {
-                throw CommandFailure("There is no store at \(file): where it is lost, say --lost.")
+                throw CommandFailure("There is no store at \(file): if it is lost, say --lost.")
             }
             if let former {
                 stores.append(try former.openPresent())

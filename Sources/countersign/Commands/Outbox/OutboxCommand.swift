@@ -7,7 +7,7 @@ import Operations
 /// `countersign outbox …`: messages that wait to be sent, and dead letters.
 struct OutboxCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "outbox", abstract: "Shows the messages to be sent, tries dead ones again, drops them.",
+        commandName: "outbox", abstract: "Shows, requeues and drops messages.",
         subcommands: [List.self, Retry.self, Drop.self])
 
     struct List: AsyncParsableCommand {
@@ -54,7 +54,7 @@ struct OutboxCommand: AsyncParsableCommand {
     }
 
     struct Drop: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Takes a message out that waits or is dead.")
+        static let configuration = CommandConfiguration(abstract: "Drops a message that waits or is dead.")
         @OptionGroup var shared: SharedOptions
         @Argument(help: "Its id.") var message: String
 

@@ -38,7 +38,7 @@ struct TextsCommand: AsyncParsableCommand {
 
     struct Lift: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Lets all texts out again, from the next one on; failures are counted anew.")
+            abstract: "Ends the thinning out; failures are counted from zero.")
         @OptionGroup var shared: SharedOptions
         @Argument(help: "Its name as the list has it, in quotes.") var name: String
         @Option(help: "Why: a code or a ticket's number, kept in the audit log.") var reason: String?

@@ -15,11 +15,11 @@ struct ProviderCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(abstract: "Registers a provider with its first key and app.")
         @OptionGroup var shared: SharedOptions
         @Option(help: "What people call it.") var name: String
-        @Option(help: "The readable half of its users' addresses; made of the name by default.") var slug: String?
+        @Option(help: "The readable part of its users' addresses; derived from the name by default.") var slug: String?
         @Option(help: "The developer's account that owns it.") var account: String?
         @Option(help: "The file of its public key, PEM or JWK.") var key: String
         @Option(help: "RS256, PS256, ES256, ES384 or EdDSA; by the key's type by default.") var alg: String?
-        @Option(help: "A host on which its users' pictures may lie; may be repeated.") var avatarHost: [String] = []
+        @Option(help: "A host of its users' pictures; may be repeated.") var avatarHost: [String] = []
 
         func run() async throws {
             let verificationKey = try ProviderCommand.readKey(key, algorithm: alg)
@@ -73,7 +73,7 @@ struct ProviderCommand: AsyncParsableCommand {
 
     struct Disable: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Refuses a provider's tokens, keys and sessions from now on.")
+            abstract: "Disables a provider: its tokens, keys and sessions are refused.")
         @OptionGroup var shared: SharedOptions
         @Argument(help: "Its slug or id.") var provider: String
         @Option(help: "Why: a code or a ticket's number, kept in the audit log.") var reason: String?
@@ -90,7 +90,8 @@ struct ProviderCommand: AsyncParsableCommand {
     }
 
     struct Enable: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Accepts a provider again; no session revives.")
+        static let configuration = CommandConfiguration(
+            abstract: "Enables a provider again; ended sessions stay ended.")
         @OptionGroup var shared: SharedOptions
         @Argument(help: "Its slug or id.") var provider: String
 

@@ -56,7 +56,7 @@ struct KeyCommand: AsyncParsableCommand {
 
     struct Retire: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Accepts nothing new from a key; the sessions that it opened go on.")
+            abstract: "Retires a key: it opens nothing new, and its sessions continue.")
         @OptionGroup var shared: SharedOptions
         @Argument(help: "The key's id.") var key: String
 
@@ -73,11 +73,11 @@ struct KeyCommand: AsyncParsableCommand {
 
     struct Revoke: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Accepts nothing any more from a key, and from the keys that were added by way of it.")
+            abstract: "Revokes a key and the keys that it added: nothing from them is accepted.")
         @OptionGroup var shared: SharedOptions
         @Argument(help: "The key's id.") var key: String
         @Flag(help: "End every session that these keys opened or renewed.") var endSessions = false
-        @Flag(help: "Leave the keys that it added in force: for a key that is replaced and was in no other hands.")
+        @Flag(help: "Keep the keys that it added: for a replaced key that nobody else had.")
         var keepAdded = false
         @Option(help: "Why: a code or a ticket's number, kept in the audit log.") var reason: String?
 

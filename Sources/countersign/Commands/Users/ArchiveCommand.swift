@@ -15,8 +15,8 @@ extension UserCommand {
                 """)
         @OptionGroup var shared: SharedOptions
         @Option(help: "From when on users were verified: 2026-01-31 or 2026-01-31T23:59:59Z.") var since: String
-        @Option(help: "Who can open it, a public key of age (age1…); may be repeated.") var recipient: [String]
-        @Option(help: "The file to write; it must not be there.") var output: String
+        @Option(help: "A recipient, a public key of age (age1…); may be repeated.") var recipient: [String]
+        @Option(help: "The file to write; it must not exist.") var output: String
         @Flag(help: "Include the rows of earlier archives.") var again = false
         @Flag(help: "Then drop what `purge` in cards.yaml names from the archived rows.") var purge = false
 

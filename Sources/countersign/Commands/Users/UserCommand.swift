@@ -49,7 +49,7 @@ struct UserCommand: AsyncParsableCommand {
 
     struct Export: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Writes everything that is held on a user as JSON. It is written into the audit log.")
+            abstract: "Writes all stored data of a user as JSON. The access is written into the audit log.")
         @OptionGroup var shared: SharedOptions
         @Argument(help: "The user's id, or <provider slug>/<external id>.") var user: String
         @Option(help: "Why: a code or a ticket's number, kept in the audit log.") var reason: String
