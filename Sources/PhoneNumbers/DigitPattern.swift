@@ -143,7 +143,6 @@ struct DigitText: Sendable, Equatable {
     /// The positions of each digit, bit n for the n-th from 0.
     private let places: [UInt64]
 
-    /// The number of digits.
     var count: Int { digits.count }
 
     /// Takes digits; `nil` for more than ``limit`` and for values above 9.

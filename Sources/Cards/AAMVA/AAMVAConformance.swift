@@ -21,7 +21,6 @@ package struct AAMVAConformance: Sendable, Equatable {
         if !departures.contains(departure) { departures.append(departure) }
     }
 
-    /// The kinds of departure.
     package enum Kind: String, Sendable, CaseIterable {
         case byteOrderMark = "byte_order_mark"
         case complianceIndicator = "compliance_indicator"

@@ -18,7 +18,6 @@ package struct SignatureVersion4: Sendable {
         self.service = service
     }
 
-    /// A header field.
     package typealias Field = (name: String, value: String)
 
     package struct Request: Sendable {

@@ -30,7 +30,7 @@ package struct SenderKind: Sendable {
 /// A key that an entry of `senders:` may have.
 package struct SenderKey: Sendable {
     package let name: String
-    /// The default value.
+    /// The value if the entry does not set the key.
     package let standard: String
     /// The accepted values, for a sentence.
     package let expected: String

@@ -10,7 +10,6 @@ package struct CardFacts: Sendable, Equatable, Confidential {
     package let fullName: String
     /// The name in parts; `nil` for cards that were stored before parts were.
     package let name: PersonName?
-    /// The holder's birthday.
     package let dateOfBirth: CalendarDate
     /// Where the holder lives; `nil` if the card does not say, or if the address was purged.
     package private(set) var address: PostalAddress?

@@ -5,7 +5,6 @@ package struct IdentityCard: Sendable, Equatable, Confidential {
     package let source: Source
     /// What kind of document it is.
     package let kind: Kind
-    /// The holder's name.
     package var name = PersonName()
     /// The holder's birthday; `nil` if the card states none that exists.
     package var dateOfBirth: CalendarDate?
@@ -34,7 +33,7 @@ package struct IdentityCard: Sendable, Equatable, Confidential {
     /// Everything that was read, in the card's order, including elements without a property here.
     package var fields: [CardField] = []
 
-    /// A card without data.
+    /// A card whose data is to be filled in.
     package init(source: Source, kind: Kind) {
         self.source = source
         self.kind = kind

@@ -64,7 +64,7 @@ package struct ConnectionCensus<ID: Hashable & Sendable>: Sendable {
         return locate(id, at: address, now: now, activity: activity)
     }
 
-    /// Records a connection's address.
+    /// Records a connection's address; `refused` if the address is at its limit with busy connections.
     package mutating func locate(
         _ id: ID, at address: String, now: UInt64, activity: (ID) -> Activity
     ) -> Verdict {
@@ -78,7 +78,7 @@ package struct ConnectionCensus<ID: Hashable & Sendable>: Sendable {
         return verdict
     }
 
-    /// Records a connection's certificate.
+    /// Records a connection's certificate; `refused` if the certificate is at its limit with busy connections.
     package mutating func bind(
         _ id: ID, to certificate: Digest256, now: UInt64, activity: (ID) -> Activity
     ) -> Verdict {

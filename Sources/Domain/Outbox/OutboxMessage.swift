@@ -33,7 +33,7 @@ package enum OutboxState: String, Sendable, CaseIterable {
     case expired
     /// Given up (a dead letter): it is retried only if an operator requests it.
     case dead
-    /// An operator dropped it.
+    /// An operator dropped it, so it is never sent.
     case dropped
 }
 

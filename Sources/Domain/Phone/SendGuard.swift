@@ -1,7 +1,7 @@
 import Foundation
 import PhoneNumbers
 
-/// A requested text.
+/// A requested text, with all that the guard decides by besides the counts.
 package struct SendAttempt: Sendable {
     package let number: PhoneNumber
     /// Whether the user proved the number before.

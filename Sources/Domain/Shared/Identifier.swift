@@ -83,7 +83,6 @@ package enum Kind {
     package enum Provider: Sendable {}
     /// An app of a provider.
     package enum Application: Sendable {}
-    /// A provider's public key.
     package enum ProviderKey: Sendable {}
     /// A session of a user on a device.
     package enum Session: Sendable {}

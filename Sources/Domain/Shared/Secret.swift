@@ -2,7 +2,6 @@
 package struct Secret<Value: Sendable>: Sendable {
     private let value: Value
 
-    /// Wraps a value.
     package init(_ value: Value) {
         self.value = value
     }

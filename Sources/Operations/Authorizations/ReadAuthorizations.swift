@@ -17,7 +17,7 @@ package struct ReadAuthorizations: Sendable {
 
     static let unknown = Refusal(.notFound, "There is no such authorization of yours.")
 
-    /// A user's selection.
+    /// The box, state and page that a user selects.
     package struct Filter: Sendable {
         let boxes: [AuthorizationBox]
         let state: MessagingPermissionState?

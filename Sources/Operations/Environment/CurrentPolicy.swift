@@ -9,7 +9,7 @@ package final class CurrentPolicy: Sendable {
         self.policy = Mutex(policy)
     }
 
-    /// Replaces the policy.
+    /// Puts another policy into force; later reads return its parts.
     package func replace(with policy: Policy) {
         self.policy.withLock { $0 = policy }
     }

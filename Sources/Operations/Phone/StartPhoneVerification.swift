@@ -14,7 +14,6 @@ package struct StartPhoneVerification: Sendable {
         self.context = context
     }
 
-    /// A device's request.
     package struct Request: Sendable, Confidential {
         /// E.164, or a national form with ``region``.
         package let phoneNumber: String

@@ -11,7 +11,7 @@ package struct AuditRepository {
         self.transaction = transaction
     }
 
-    /// The audited acts.
+    /// The audited acts, by their stored names.
     package enum Event: String, Sendable {
         case certificateIssued = "certificate_issued"
         case certificateRevoked = "certificate_revoked"

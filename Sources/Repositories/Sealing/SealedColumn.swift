@@ -33,7 +33,6 @@ package struct SealedColumn: Sendable, Hashable {
     package static let banNote = SealedColumn(table: "bans", name: "sealed_note")
     package static let banLiftNote = SealedColumn(table: "bans", name: "sealed_lift_note")
 
-    /// All sealed columns.
     static let all: [SealedColumn] = [
         userDisplayName, userAvatarURL, phoneNumber, pushEndpoint, fullName, dateOfBirth, postalAddress,
         documentNumber, jurisdiction, verificationNumber, verificationPushEndpoint, cardFacts, cardInput, cardReason,

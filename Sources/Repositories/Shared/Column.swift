@@ -89,7 +89,7 @@ struct Selection<Columns: ColumnSet>: Sendable, CustomStringConvertible {
     }
 }
 
-/// A row to insert.
+/// The values of a row to insert; columns without a value are null.
 struct NewRow {
     fileprivate var values: [Value] = []
 

@@ -7,7 +7,7 @@ import Foundation
 ///
 /// A row that does not match is a damaged store, not a caller's mistake.
 protocol ColumnContent: Sendable {
-    /// The stored value.
+    /// The value that is bound to a parameter.
     var value: Value { get }
 
     /// Reads the column at a position of a row.
@@ -110,7 +110,6 @@ extension OutboxState: ColumnContent {}
 extension ProviderKeyRecord.Origin: ColumnContent {}
 extension SessionState: ColumnContent {}
 
-/// Parameters of statements.
 extension Value {
     static func id<Kind>(_ identifier: Identifier<Kind>) -> Value { identifier.value }
     static func time(_ time: Date) -> Value { time.value }

@@ -10,11 +10,9 @@ package struct UnverifiedToken: Sendable {
     /// Longer texts are refused unread, in bytes.
     package static let maximumLength = 8192
 
-    /// The header.
     package let header: TokenHeader
     /// The payload, a JSON object.
     package let payload: JSONValue
-    /// The signature's bytes.
     package let signature: [UInt8]
     /// The claimed issuer; `nil` if `iss` is no provider id. Only for finding the key.
     package let issuer: ProviderID?

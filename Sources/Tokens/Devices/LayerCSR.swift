@@ -11,7 +11,6 @@ package struct LayerCSR: Sendable, Equatable {
     /// The device id that the client prefers (`prn`), not checked. If it is no UUID, or is taken, the service chooses
     /// another.
     package let wishedDeviceID: String?
-    /// The key to certify.
     package let publicKey: PublicKey
 
     private static let contentType = "layer-csr;v=1"

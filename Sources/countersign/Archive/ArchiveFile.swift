@@ -23,7 +23,6 @@ struct ArchiveFile {
         handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
     }
 
-    /// Appends bytes.
     func write(_ bytes: [UInt8]) throws(CommandFailure) {
         do { try handle.write(contentsOf: Data(bytes)) } catch { throw CommandFailure("\(path) cannot be written.") }
     }

@@ -27,7 +27,7 @@ final class WrappingKeyFile: Sendable {
         close(lock)
     }
 
-    /// Adds the next version.
+    /// Adds a version, one above the highest, with 32 random bytes.
     func add(_ randomBytes: [UInt8]) throws(CommandFailure) {
         var lines = try secrets().map { ($0.key, $0.value.reveal()) }
         lines.append(((lines.map(\.0).max() ?? 0) + 1, randomBytes))
