@@ -44,9 +44,7 @@ struct AuditCommand: AsyncParsableCommand {
 
     struct Verify: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract:
-                "Walks the whole log, or what the policy left of it: exit code 1 where an entry was changed, removed, moved or cut off."
-        )
+            abstract: "Verifies the whole log; exit code 1 if an entry was changed, removed, moved or cut off.")
         @OptionGroup var shared: SharedOptions
         @Option(help: "A checkpoint that was kept elsewhere, such as in an export or the service's log.")
         var checkpoint: String?

@@ -48,8 +48,8 @@ struct CertificateCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Revokes a certificate: its device must certify again, its sessions end.",
             discussion: """
-                With --reason keyCompromise a superseded certificate can be named too; whatever has its key or was renewed
-                from it is revoked with it.
+                With --reason keyCompromise a superseded certificate can be named too. All certificates with its key, and
+                all that were renewed from it, are revoked with it.
                 """)
         @OptionGroup var shared: SharedOptions
         @Argument(help: "Its serial number, hexadecimal.") var serial: String

@@ -13,8 +13,8 @@ extension KeysCommand {
             commandName: "rotate",
             abstract: "Adds a version to wrapping.key and wraps all data keys under it, while the service runs.",
             discussion: """
-                A rotation that was cut short is finished before another version is added. Where nodes have the keys on \
-                disks of their own: --stage, copy wrapping.key to all of them, then the same without --stage.
+                An interrupted rotation is finished before another version is added. If nodes have the keys on separate \
+                disks: run it with --stage, copy wrapping.key to all of them, then run it without --stage.
                 """)
 
         @OptionGroup var options: SharedOptions

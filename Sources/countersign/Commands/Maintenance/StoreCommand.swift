@@ -46,7 +46,7 @@ struct StoreCommand: AsyncParsableCommand {
     struct Check: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract:
-                "Examines the file, the schema's version and the audit log: exit code 1 where one is not as it should be."
+                "Examines the file, the schema's version and the audit log; exit code 1 if one has a defect."
         )
         @OptionGroup var shared: SharedOptions
 

@@ -13,9 +13,8 @@ struct StoreCopyCommand: AsyncParsableCommand {
         abstract:
             "Copies a store into an empty one, also while the service runs; with --final the copy takes its place.",
         discussion: """
-            Each run continues the one before and brings over what changed since. --final puts the source's tables away, \
-            so that nothing can use it any more, brings the rest over and puts the copy into use. Exit code 1 where a \
-            table differs.
+            Each run continues the one before and copies what changed since. --final retires the source's tables, so \
+            that nothing can use it any more, copies the rest and puts the copy into use. Exit code 1 if a table differs.
             """)
     @OptionGroup var shared: SharedOptions
     @Argument(help: "The store to copy: sqlite:PATH or postgresql://HOST/NAME.") var from: String
@@ -134,12 +133,12 @@ struct StoreReopenCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "reopen", abstract: "Puts a moved store back into use.",
         discussion: """
-            What was written to the copy since is not in it. Sessions end, and what was taken from people and devices \
-            there stays so, as after a restore; a copy that was never put into use took nothing.
+            What was written to the copy since is not in it. Unless the copy was never put into use, sessions end, and its \
+            erasures, revocations and bans are replayed, as after a restore.
             """)
     @OptionGroup var shared: SharedOptions
     @Flag(help: "Do it; without this, only say what would happen.") var yes = false
-    @Option(help: "The store that it was moved to: what was taken there stays taken. No service may run on it.")
+    @Option(help: "The store that it was moved to, to replay its bans and erasures. No service may run on it.")
     var replaced: String?
     @Flag(help: "That store is lost or cannot be read: replay nothing from it.") var lost = false
     @Option(help: "Why: a code or a ticket's number, kept in the audit log.") var reason: String?
@@ -169,7 +168,7 @@ struct StoreReopenCommand: AsyncParsableCommand {
             guard copy == nil || target?.copy == source?.copy else {
                 throw CommandFailure("\(replaced ?? "") is no copy of this store.")
             }
-            // A store that was never in use has replaced no other.
+            // A copy that was never in use has nothing to replay.
             if target?.state == .open {
                 _ = try await store.takeBack()
             } else {

@@ -12,9 +12,9 @@ struct StoreRestoreCommand: AsyncParsableCommand {
         commandName: "restore",
         abstract: "Replaces the store with a backup. The service must be stopped; the present store is kept.",
         discussion: """
-            All sessions end, nonces on their way are refused, unsent messages are dropped. What was erased, revoked or \
-            disabled since the backup stays so, by what the replaced store says. --in-place does the same to a store that \
-            an engine's own tools have restored, such as pg_restore, before any service runs on it.
+            All sessions end, pending nonces are refused, unsent messages are dropped. What was erased, revoked, banned \
+            or disabled since the backup stays so: it is replayed from the replaced store. --in-place does the same to \
+            a store that an engine's own tools have restored, such as pg_restore, before any service runs on it.
             """)
     @OptionGroup var shared: SharedOptions
     @Argument(help: "The backup.") var file: String?

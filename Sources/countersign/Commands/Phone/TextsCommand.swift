@@ -16,8 +16,8 @@ struct TextsCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Lists the prefixes, providers and countries whose texts are thinned out.",
             discussion: """
-                A prefix is named by its country and a keyed digest, a provider by its id, with the country and whether its \
-                new or its settled accounts are meant.
+                A prefix is named by its country and a keyed digest. A provider is named by its id, the country and the \
+                age of the accounts, new or settled.
                 """)
         @OptionGroup var shared: SharedOptions
         @Option(help: "How many.") var limit = 50

@@ -10,8 +10,8 @@ extension UserCommand {
         static let configuration = CommandConfiguration(
             abstract: "Writes the verified users into a file that only its recipients can open, with `age --decrypt`.",
             discussion: """
-                One JSON object a line. A row that was archived is marked once the file is durable, and left out of later \
-                archives until its user proves something anew. It is written into the audit log.
+                One JSON object a line. Archived rows are marked after the file is durable. Later archives omit them \
+                until their user proves something new. The access is written into the audit log.
                 """)
         @OptionGroup var shared: SharedOptions
         @Option(help: "From when on users were verified: 2026-01-31 or 2026-01-31T23:59:59Z.") var since: String
