@@ -64,7 +64,7 @@ extension PostgreSQLDatabase {
         for offset in 1..<(slots - 1) {
             let table = "change_log_\((current + offset) % slots)"
             do {
-                try await maintain { transaction in
+                try await maintainAtOnce { transaction in
                     let isNeeded = """
                         SELECT 1 FROM \(table) WHERE xid >= CAST($1 AS xid8) OR xid = ANY (CAST($2 AS xid8[])) LIMIT 1
                         """

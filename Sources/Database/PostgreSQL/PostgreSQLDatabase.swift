@@ -105,8 +105,18 @@ package final class PostgreSQLDatabase: Database {
         try await run(.statement, on: watching) { try $0.query(sql, arguments) }
     }
 
-    /// Runs a body under `READ COMMITTED` that gives up at once where others hold a lock.
-    func maintain(_ body: @Sendable @escaping (any Transaction) throws -> Void) async throws {
+    /// Runs a body under `READ COMMITTED` that gives up soon where others hold a lock.
+    ///
+    /// - Throws: whatever the body throws, or a `StoreError`.
+    @discardableResult
+    package func maintain<T: Sendable>(
+        _ body: @Sendable @escaping (any Transaction) throws -> T
+    ) async throws -> T {
+        try await run(.maintain, on: writers, body)
+    }
+
+    /// Runs a body like ``maintain(_:)``, past those who wait to write.
+    func maintainAtOnce(_ body: @Sendable @escaping (any Transaction) throws -> Void) async throws {
         try await run(.maintain, on: administration, body)
     }
 

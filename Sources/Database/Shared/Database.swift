@@ -43,6 +43,14 @@ package protocol Database: Sendable {
         on lane: Lane, _ body: @Sendable @escaping (any Transaction) throws -> T
     ) async throws -> T
 
+    /// Runs a body that finds rows by age or key and decides nothing else from what it reads: beside it no other writer is
+    /// taken back. Statements repeat the condition by which they found a row, for others may have changed it since; the
+    /// body gives up soon where others hold one.
+    ///
+    /// - Throws: whatever the body throws, or a `StoreError`; only after `outcomeUnknown` may anything of it be kept.
+    @discardableResult
+    func maintain<T: Sendable>(_ body: @Sendable @escaping (any Transaction) throws -> T) async throws -> T
+
     /// Runs a body that changes the schema; it waits for others, and takes time, as long as it must.
     ///
     /// - Throws: whatever the body throws, or a `StoreError`.
@@ -123,6 +131,14 @@ extension Database {
     @discardableResult
     package func write<T: Sendable>(
         on lane: Lane, _ body: @Sendable @escaping (any Transaction) throws -> T
+    ) async throws -> T {
+        try await write(body)
+    }
+
+    /// With one writer there is nobody to be taken back.
+    @discardableResult
+    package func maintain<T: Sendable>(
+        _ body: @Sendable @escaping (any Transaction) throws -> T
     ) async throws -> T {
         try await write(body)
     }

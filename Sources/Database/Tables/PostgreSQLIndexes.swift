@@ -33,7 +33,7 @@ extension PostgreSQLDatabase {
     private func putAside(_ index: TableIndex, as name: String) async throws {
         while true {
             do {
-                try await maintain { transaction in
+                try await maintainAtOnce { transaction in
                     try transaction.execute("LOCK TABLE \(index.table) IN SHARE UPDATE EXCLUSIVE MODE")
                     let isInvalid = """
                         SELECT 1 FROM pg_catalog.pg_index WHERE indexrelid = to_regclass($1) AND NOT indisvalid

@@ -4,8 +4,17 @@ import Domain
 extension Database {
     /// Writes like `Database/write(_:)`, but throws the contract's refusals if the store is unavailable.
     func transaction<T: Sendable>(_ body: @Sendable @escaping (any Transaction) throws -> T) async throws -> T {
+        try await inWords { try await write(body) }
+    }
+
+    /// Writes like `Database/maintain(_:)`, saying in the contract's words that the store is away.
+    func maintained<T: Sendable>(_ body: @Sendable @escaping (any Transaction) throws -> T) async throws -> T {
+        try await inWords { try await maintain(body) }
+    }
+
+    private func inWords<T: Sendable>(_ work: () async throws -> T) async throws -> T {
         do {
-            return try await write(body)
+            return try await work()
         } catch StoreError.unavailable(let reason) {
             throw Refusal.storeUnavailable(reason)
         } catch StoreError.outcomeUnknown(let reason) {
