@@ -9,8 +9,6 @@ import Repositories
 package struct PurgeAudit: Sendable {
     /// The largest number of checkpoints in one round; each covers at most a thousand entries.
     static let checkpoints = 16
-    /// The largest number of entries that one transaction deletes: it limits how long other writers wait.
-    static let batch = 250
     /// Seconds between two anchors, unless a round has as much to purge as it can.
     static let interval: TimeInterval = 3600
 
@@ -39,25 +37,41 @@ package struct PurgeAudit: Sendable {
         self.environment = environment
     }
 
+    /// The task that moves the log's start, then deletes the entries before it. It fails with an `AuditDefect` if an old
+    /// entry is invalid. Then nothing is deleted, because the entries are the evidence.
+    ///
+    /// - Parameter onAnchor: receives the log's new start, if it changed.
+    package func task(onAnchor: @escaping @Sendable (AuditAnchor) -> Void) -> MaintenanceTask {
+        MaintenanceTask("audit_entries", every: 60) {
+            if let anchor = try await moveAnchor() { onAnchor(anchor) }
+        } batch: {
+            try AuditAnchorRepository($0).deleteCovered($1)
+        }
+    }
+
     /// One round.
     ///
     /// - Returns: the log's new start; `nil` if it did not change.
-    /// - Throws: `AuditDefect` if an old entry is invalid. Then nothing is deleted, because the entries are the
-    ///   evidence.
+    /// - Throws: `AuditDefect` if an old entry is invalid.
     @discardableResult
     package func callAsFunction() async throws -> AuditAnchor? {
-        let anchored = try await anchor()
-        let anchor = try await next(after: anchored)
-        if let anchor {
-            let token = try anchor.signed(by: key, keyID: keyID)
-            guard try await store.transaction({ try AuditAnchorRepository($0).file(anchor, token: token) }) else {
-                return nil
-            }
+        let anchor = try await moveAnchor()
+        // Also the entries that were covered before and not deleted yet, as after a crash.
+        var reached: String?
+        while true {
+            let batch = MaintenanceBatch(after: reached)
+            let outcome = try await store.maintained { try AuditAnchorRepository($0).deleteCovered(batch) }
+            reached = outcome.reached
+            if outcome.isFinished { return anchor }
         }
-        // Covered entries that were not deleted yet, as after a crash, are deleted too.
-        guard anchor != nil || anchored != nil else { return nil }
-        while try await store.transaction({ try AuditAnchorRepository($0).deleteCovered(limit: Self.batch) }) > 0 {}
-        return anchor
+    }
+
+    /// Signs the log's new start; `nil` if it did not change.
+    private func moveAnchor() async throws -> AuditAnchor? {
+        guard let anchor = try await next(after: try await anchor()) else { return nil }
+        let token = try anchor.signed(by: key, keyID: keyID)
+        let isFiled = try await store.transaction { try AuditAnchorRepository($0).file(anchor, token: token) }
+        return isFiled ? anchor : nil
     }
 
     /// The start of the log; `nil` if nothing was ever purged.

@@ -3,63 +3,72 @@ import Domain
 import Foundation
 import Repositories
 
-/// Forgets what no longer matters: spent nonces beyond their age, ended sessions, old limits and changes, what was counted
-/// of texts, and messages that ended a week ago, certificates and devices beyond the policy's time. Writes down which
-/// authorizations nobody answered in time.
+/// Does what is due of the tasks of maintenance, each by itself: one that fails, or has much to do, keeps no other
+/// waiting. Of all processes on a store one does a task at a time.
 package struct Housekeeping: Sendable {
     private let context: ServiceContext
+    private let tasks: [MaintenanceTask]
+    private let run: RunMaintenanceTask
 
-    package init(_ context: ServiceContext) {
+    /// - Parameter more: tasks beside those of ``MaintenanceTask/all(_:)``.
+    package init(_ context: ServiceContext, also more: [MaintenanceTask] = []) {
         self.context = context
+        tasks = MaintenanceTask.all(context.policy) + more
+        run = RunMaintenanceTask(context)
     }
 
-    /// How many certificates of a kind one transaction deletes at most, and how many such transactions a round has.
-    static let batch = 250
-    private static let batches = 40
+    /// What a round came to.
+    package struct Report: Sendable {
+        /// The tasks that are done for now.
+        package var finished: [String] = []
+        /// The tasks that this process failed to do, and why.
+        package var failed: [(task: String, cause: any Error)] = []
+        /// The tasks that should have been done by somebody.
+        package var overdue: [String] = []
+    }
 
-    /// One round; nothing is lost when it fails, the next one does it.
-    package func callAsFunction() async throws {
-        let kept = context.policy[\.nonces].keptAfterExpiry
-        let inputKept = context.policy[\.cards].rawInputKept
-        let numbersPeriod = context.policy[\.phones].numbersPerUserPeriod
-        let policy = context.policy[\.sessions]
-        let sessionsKept = policy.absoluteLifetime + policy.renewalWindow + policy.idleLifetime
-        let idle = context.environment.now().addingTimeInterval(-policy.idleLifetime)
+    /// Does what is due, and what is each process's own: lets go of what it remembers and nobody has used for a while, and
+    /// clears the store's log.
+    ///
+    /// - Throws: `Refusal` `unavailable` if the store cannot say what is due.
+    @discardableResult
+    package func callAsFunction() async throws -> Report {
+        let idle = context.environment.now().addingTimeInterval(-context.policy[\.sessions].idleLifetime)
         context.caches.sessions.dropIdle(since: idle)
         context.caches.certificates.dropIdle(since: idle)
-        try await context.store.transaction { transaction in
-            // By the store's clock: a node whose own is ahead would forget nonces that can still be shown.
-            let now = transaction.now
-            try NonceRepository(transaction).purge(expiredBefore: now.addingTimeInterval(-kept))
-            try SessionRepository(transaction).purge(before: now.addingTimeInterval(-sessionsKept))
-            try RateRepository(transaction).purge(before: now.addingTimeInterval(-60))
-            try RepeatedRequestRepository(transaction).purge()
-            try ChangeLog(transaction).purge(before: now.addingTimeInterval(-3600))
-            let month = now.addingTimeInterval(-max(numbersPeriod, 30 * 86_400))
-            try PhoneSendRepository(transaction).purge(before: month)
-            try PhoneFailureRepository(transaction).purge(before: month)
-            try PhoneVerificationRepository(transaction).purge(expiredBefore: now.addingTimeInterval(-86_400))
-            try IdentityCardRepository(transaction).dropInput(before: now.addingTimeInterval(-inputKept))
-            try AuthorizationRepository(transaction).expire(limit: 1000)
-            try BanMaintenance(transaction).purge()
-            try OutboxRepository(transaction).purge(endedBefore: now.addingTimeInterval(-7 * 86_400))
-            try ClusterMemberRepository(transaction).purge(unseenSince: now.addingTimeInterval(-86_400))
-        }
-        try await purgeCertificates()
+        let report = try await runDue()
         // What was erased since the last round is to be gone from the log as well, data keys above all.
         try await context.store.clearLog()
+        return report
     }
 
-    /// Some at a time, so that writers do not wait for all of them.
-    private func purgeCertificates() async throws {
-        let kept = context.policy[\.retention]
-        for _ in 0..<Self.batches {
-            let count = try await context.store.transaction { transaction in
-                try CertificateUpkeep(transaction).purge(
-                    endedBefore: transaction.now.addingTimeInterval(-kept.endedCertificates),
-                    unseenSince: transaction.now.addingTimeInterval(-kept.unseenCertificates), limit: Self.batch)
+    /// Does tasks until none is due any more, or the calling task is cancelled.
+    ///
+    /// - Throws: `Refusal` `unavailable` if the store cannot say what is due.
+    package func runDue() async throws -> Report {
+        var report = Report()
+        var waiting = try await due(&report)
+        while !waiting.isEmpty, !Task.isCancelled {
+            for task in waiting where !Task.isCancelled {
+                switch await run(task) {
+                case .finished: report.finished.append(task.name)
+                case .failed(let cause): report.failed.append((task.name, cause))
+                case .unfinished, .elsewhere: break
+                }
             }
-            guard count >= Self.batch else { return }
+            waiting = try await due(&report)
         }
+        return report
+    }
+
+    /// The tasks that nobody has, in their order, but for those that have failed in this round.
+    private func due(_ report: inout Report) async throws -> [MaintenanceTask] {
+        let (entries, now) = try await context.store.snapshot {
+            (try MaintenanceTaskRepository($0).list(), $0.now)
+        }
+        report.overdue = entries.filter { $0.isOverdue(at: now) }.map(\.name)
+        let known = Dictionary(entries.map { ($0.name, $0) }) { first, _ in first }
+        let failed = Set(report.failed.map(\.task))
+        return tasks.filter { known[$0.name]?.isFree(at: now) ?? true && !failed.contains($0.name) }
     }
 }

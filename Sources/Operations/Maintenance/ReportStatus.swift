@@ -34,6 +34,8 @@ package struct ReportStatus: Sendable {
         package let unchained: Int
         /// The processes that serve the store, oldest first.
         package let nodes: [ClusterMember]
+        /// The tasks of housekeeping, by name.
+        package let tasks: [MaintenanceTaskRepository.Entry]
         /// The moment, by the store's clock.
         package let at: Date
     }
@@ -53,7 +55,7 @@ package struct ReportStatus: Sendable {
                 outbox: try OutboxState.allCases.map { ($0, try OutboxRepository(transaction).count($0)) },
                 audit: head.chain, signedAt: head.chain.signed > 0 ? head.signedAt : nil,
                 unchained: try chain.countUnchained(), nodes: try ClusterMemberRepository(transaction).live(),
-                at: transaction.now)
+                tasks: try MaintenanceTaskRepository(transaction).list(), at: transaction.now)
         }
     }
 }

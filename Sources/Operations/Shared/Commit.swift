@@ -24,10 +24,28 @@ struct Commit: Sendable {
     func callAsFunction<T: Sendable>(
         _ body: @Sendable @escaping (any Transaction, inout RecordedEvents) throws -> T
     ) async throws -> T {
+        try await commit(body) { try await store.transaction($0) }
+    }
+
+    /// The same for a body that maintains rows: see `Database/maintain(_:)`.
+    ///
+    /// - Throws: `Refusal` `unavailable`; what the body throws.
+    func maintain<T: Sendable>(
+        _ body: @Sendable @escaping (any Transaction, inout RecordedEvents) throws -> T
+    ) async throws -> T {
+        try await commit(body) { try await store.maintained($0) }
+    }
+
+    private typealias Work<T> = @Sendable (any Transaction) throws -> (value: T, aftermath: Aftermath)
+
+    private func commit<T: Sendable>(
+        _ body: @Sendable @escaping (any Transaction, inout RecordedEvents) throws -> T,
+        by run: (@escaping Work<T>) async throws -> (value: T, aftermath: Aftermath)
+    ) async throws -> T {
         let epoch = node?.caches.sessions.epoch ?? 0
         let outcome: (value: T, aftermath: Aftermath)
         do {
-            outcome = try await store.transaction { transaction in
+            outcome = try await run { transaction in
                 var events = RecordedEvents()
                 let value = try body(transaction, &events)
                 return (value, try write(events, in: transaction))

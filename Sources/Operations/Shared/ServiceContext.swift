@@ -57,6 +57,16 @@ package struct ServiceContext: Sendable {
     ) async throws -> T {
         try await Commit(store: store, environment: environment, node: node)(body)
     }
+
+    /// Runs a body like ``commit(_:)`` that maintains rows: see `Database/maintain(_:)`.
+    ///
+    /// - Throws: `Refusal` `unavailable`; what the body throws.
+    @discardableResult
+    func maintain<T: Sendable>(
+        _ body: @Sendable @escaping (any Transaction, inout RecordedEvents) throws -> T
+    ) async throws -> T {
+        try await Commit(store: store, environment: environment, node: node).maintain(body)
+    }
 }
 
 /// What the operations of an admin's command have in common.

@@ -34,17 +34,13 @@ package struct AuditAnchorRepository {
         return true
     }
 
+    private static let covered = AgedRows(of: "audit_entries", key: "id", age: "sequence", and: "sequence IS NOT NULL")
+
     /// Deletes some of the entries that the current anchor covers.
-    ///
-    /// - Parameter limit: the largest number: it limits how long other writers wait.
-    /// - Returns: the number of deleted entries; 0 if none is left.
-    package func deleteCovered(limit: Int) throws -> Int {
-        try transaction.execute(
-            """
-            DELETE FROM audit_entries WHERE id IN (
-                SELECT id FROM audit_entries WHERE sequence <= (SELECT MAX(sequence) FROM audit_anchors)
-                ORDER BY sequence LIMIT $1)
-            """, [Value(limit)])
+    package func deleteCovered(_ batch: MaintenanceBatch) throws -> MaintenanceBatch.Outcome {
+        let last: Int64?? = try transaction.value("SELECT MAX(sequence) FROM audit_anchors", as: Int64?.self)
+        guard let last = last ?? nil else { return .all(0) }
+        return try Self.covered.take(before: last &+ 1, batch, in: transaction)
     }
 
     /// The checkpoints after an entry, oldest first.

@@ -154,17 +154,20 @@ package struct AuthorizationRepository {
     /// - Parameters:
     ///   - user: the requester; `nil` for all users.
     ///   - limit: the largest number: it limits how long other writers wait.
-    package func expire(askedBy user: UserID? = nil, limit: Int) throws {
+    /// - Returns: how many.
+    @discardableResult
+    package func expire(askedBy user: UserID? = nil, limit: Int) throws -> Int {
         let ended: [AuthorizationID] = try transaction.values(
             """
             UPDATE authorizations SET state = 'EXPIRED', changed_at = expires_at
             WHERE state = 'REQUEST' AND id IN (
                 SELECT id FROM authorizations
                 WHERE state = 'REQUEST' AND expires_at <= $1 AND ($2 = '' OR asker_id = $2)
-                ORDER BY expires_at LIMIT $3)
+                ORDER BY expires_at LIMIT \(limit))
             RETURNING id
-            """, [.time(transaction.now), .text(user?.description ?? ""), Value(limit)])
+            """, [.time(transaction.now), .text(user?.description ?? "")])
         try enter(.expired, ended, at: transaction.now)
+        return ended.count
     }
 
     /// Hides a user's unanswered requests from the recipient for good; the requester sees them unchanged.

@@ -120,13 +120,30 @@ package struct BanMaintenance {
             [.id(entry.ban.id), .text(kind), .bytes(bytes)]) != nil
     }
 
+    private static let isOver = """
+        goes_with_ban = 1 AND (ends_at <= $1 OR EXISTS (
+            SELECT 1 FROM bans b WHERE b.id = ban_holds.ban_id AND b.lifted_at IS NOT NULL))
+        """
+    private static let page = ColumnTuple(Column<Int>("COUNT(*)"), Column<String?>("MAX(ban_id)"))
+
     /// Forgets the entries about erased people that are over.
     package func purge() throws {
-        try transaction.execute(
+        try transaction.execute("DELETE FROM ban_holds WHERE \(Self.isOver)", [.time(transaction.now)])
+    }
+
+    /// Forgets those among some of them, in the order of the bans.
+    package func purge(_ batch: MaintenanceBatch) throws -> MaintenanceBatch.Outcome {
+        let start = Value.text(batch.after ?? "")
+        let page = try transaction.first(
             """
-            DELETE FROM ban_holds WHERE goes_with_ban = 1
-                AND (ends_at <= $1 OR EXISTS (
-                    SELECT 1 FROM bans b WHERE b.id = ban_holds.ban_id AND b.lifted_at IS NOT NULL))
-            """, [.time(transaction.now)])
+            SELECT \(Self.page) FROM (
+                SELECT ban_id FROM ban_holds WHERE goes_with_ban = 1 AND ban_id > $1 ORDER BY ban_id LIMIT \(batch.limit)
+            ) AS entries
+            """, [start])
+        guard let page, case (let count, let last?) = try Self.page.read(page) else { return .all(0) }
+        let rows = try transaction.execute(
+            "DELETE FROM ban_holds WHERE \(Self.isOver) AND ban_id > $2 AND ban_id <= $3",
+            [.time(transaction.now), start, .text(last)])
+        return MaintenanceBatch.Outcome(rows: rows, reached: last, isFinished: count < batch.limit)
     }
 }

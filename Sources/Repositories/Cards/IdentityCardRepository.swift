@@ -145,11 +145,16 @@ package struct IdentityCardRepository {
             ?? nil
     }
 
+    private static let oldInput = AgedRows(
+        "UPDATE identity_cards SET sealed_input = NULL", of: "identity_cards", key: "id", age: "submitted_at",
+        and: "sealed_input IS NOT NULL")
+
     /// Deletes the devices' inputs from before a time.
-    package func dropInput(before moment: Date) throws {
-        try transaction.execute(
-            "UPDATE identity_cards SET sealed_input = NULL WHERE sealed_input IS NOT NULL AND submitted_at < $1",
-            [.time(moment)])
+    @discardableResult
+    package func dropInput(
+        before moment: Date, _ batch: MaintenanceBatch = MaintenanceBatch()
+    ) throws -> MaintenanceBatch.Outcome {
+        try Self.oldInput.take(before: moment, batch, in: transaction)
     }
 
     package func erase(_ user: UserID) throws {

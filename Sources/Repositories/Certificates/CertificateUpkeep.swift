@@ -11,47 +11,51 @@ package struct CertificateUpkeep {
         self.transaction = transaction
     }
 
-    /// Deletes some certificates that ran out before a moment, or were issued before another one and never shown, with the
-    /// devices that have none left. A key that was revoked stays refused for ever.
-    ///
-    /// - Parameter limit: how many at most of each kind: it bounds how long other writers wait.
-    /// - Returns: how many; fewer than `limit` of each kind when none is left.
-    package func purge(endedBefore end: Date, unseenSince issue: Date, limit: Int) throws -> Int {
-        let ended = try delete(
-            """
-            SELECT \(Self.ended) FROM certificates WHERE not_after < $1
-            ORDER BY not_after LIMIT $2
-            """, [.time(end), Value(limit)])
-        // A revoked one is on the revocation list until it runs out.
-        let unseen = try delete(
-            """
-            SELECT \(Self.ended) FROM certificates
-            WHERE first_seen_at IS NULL AND issued_at < $1 AND revoked_at IS NULL ORDER BY issued_at LIMIT $2
-            """, [.time(issue), Value(limit)])
-        return ended + unseen
+    private static let ended = AgedRows(of: "certificates", key: "thumbprint", age: "not_after")
+    // A revoked one is on the revocation list until it runs out.
+    private static let unseen = AgedRows(
+        of: "certificates", key: "thumbprint", age: "issued_at", and: "first_seen_at IS NULL AND revoked_at IS NULL")
+
+    /// Deletes certificates that ran out before a moment, with the devices that have none left. A key that was revoked
+    /// stays refused for ever.
+    package func purge(
+        endedBefore end: Date, _ batch: MaintenanceBatch = MaintenanceBatch()
+    ) throws -> MaintenanceBatch.Outcome {
+        try delete(Self.ended, before: end, batch)
     }
 
-    private static let ended = {
-        let columns = Selection(CertificateColumns.self).each
-        return ColumnTuple(columns.thumbprint, columns.deviceID, columns.keyHash, columns.revocationReason)
-    }()
+    /// Deletes certificates that were issued before a moment and never shown, with the devices that have none left.
+    package func purge(
+        unseenSince issue: Date, _ batch: MaintenanceBatch = MaintenanceBatch()
+    ) throws -> MaintenanceBatch.Outcome {
+        try delete(Self.unseen, before: issue, batch)
+    }
 
-    private func delete(_ selection: String, _ arguments: [Value]) throws -> Int {
-        let rows = try transaction.query(selection, arguments).map(Self.ended.read)
-        var devices: Set<DeviceID> = []
-        for (thumbprint, device, keyHash, reason) in rows {
-            if let reason, reason != "superseded" { try keep(revoked: keyHash) }
-            try transaction.enqueue("DELETE FROM certificates WHERE thumbprint = $1", [thumbprint.value])
-            devices.insert(device)
+    /// How many certificates one transaction deletes at most: each costs several statements.
+    private static let most = 250
+
+    /// What is decided by the deleted row is read with it: it may have been revoked a moment before.
+    private func delete(
+        _ rows: AgedRows, before moment: Date, _ batch: MaintenanceBatch
+    ) throws -> MaintenanceBatch.Outcome {
+        let batch = MaintenanceBatch(after: batch.after, limit: min(batch.limit, Self.most))
+        let columns = Selection(CertificateColumns.self).each
+        let gone = ColumnTuple(rows.age, columns.deviceID, columns.keyHash, columns.revocationReason)
+        let deleted = try transaction.query(
+            rows.statement(limit: batch.limit, returning: gone.description),
+            rows.arguments(before: moment.milliseconds, batch)
+        ).map(gone.read)
+        for case (_, _, let keyHash, let reason?) in deleted where reason != "superseded" {
+            try keep(revoked: keyHash)
         }
-        for device in devices {
+        for device in Set(deleted.map(\.1)) {
             try transaction.enqueue(
                 """
                 DELETE FROM devices WHERE id = $1
                 AND NOT EXISTS (SELECT 1 FROM certificates WHERE certificates.device_id = devices.id)
                 """, [.id(device)])
         }
-        return rows.count
+        return rows.outcome(deleted.map(\.0), of: batch)
     }
 
     /// Keeps a key refused without the certificate that it was revoked with.

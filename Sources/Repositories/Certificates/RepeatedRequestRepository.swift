@@ -43,8 +43,11 @@ package struct RepeatedRequestRepository {
         return (certificate, pem, try DeviceRepository(transaction).presenceKey(of: certificate.deviceID))
     }
 
+    private static let old = AgedRows(of: "recent_certifications", key: "request_hash", age: "expires_at")
+
     /// Forgets what nobody asks for again.
-    package func purge() throws {
-        try transaction.execute("DELETE FROM recent_certifications WHERE expires_at <= $1", [.time(transaction.now)])
+    @discardableResult
+    package func purge(_ batch: MaintenanceBatch = MaintenanceBatch()) throws -> MaintenanceBatch.Outcome {
+        try Self.old.take(before: transaction.now.milliseconds + 1, batch, in: transaction)
     }
 }

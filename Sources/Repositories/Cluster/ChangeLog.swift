@@ -103,8 +103,13 @@ package struct ChangeLog {
             isWhole: Int64(changes.count) == last - sequence)
     }
 
-    /// Forgets changes that every live process has read.
-    package func purge(before moment: Date) throws {
-        try transaction.execute("DELETE FROM changes WHERE at < $1", [.time(moment)])
+    /// Forgets changes that every live process has read, the oldest of them; how many.
+    @discardableResult
+    package func purge(before moment: Date, limit: Int = 1000) throws -> Int {
+        try transaction.execute(
+            """
+            DELETE FROM changes WHERE at < $1 AND sequence IN (
+                SELECT sequence FROM changes ORDER BY sequence LIMIT \(limit))
+            """, [.time(moment)])
     }
 }

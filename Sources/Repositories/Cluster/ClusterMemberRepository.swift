@@ -51,8 +51,9 @@ package struct ClusterMemberRepository {
         try transaction.execute("DELETE FROM nodes WHERE id = $1", [.id(node)])
     }
 
-    /// Forgets nodes that were not seen since a moment.
-    package func purge(unseenSince moment: Date) throws {
+    /// Forgets nodes that were not seen since a moment; how many.
+    @discardableResult
+    package func purge(unseenSince moment: Date) throws -> Int {
         try transaction.execute("DELETE FROM nodes WHERE seen_at < $1", [.time(moment)])
     }
 }

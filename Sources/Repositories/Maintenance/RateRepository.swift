@@ -73,8 +73,13 @@ package struct RateRepository {
         }
     }
 
+    private static let old = AgedRows(of: "rates", key: "key", age: "arrival")
+
     /// Forgets keys whose time has passed: they are as good as new.
-    package func purge(before moment: Date) throws {
-        try transaction.execute("DELETE FROM rates WHERE arrival < $1", [.time(moment)])
+    @discardableResult
+    package func purge(
+        before moment: Date, _ batch: MaintenanceBatch = MaintenanceBatch()
+    ) throws -> MaintenanceBatch.Outcome {
+        try Self.old.take(before: moment, batch, in: transaction)
     }
 }

@@ -244,8 +244,13 @@ package struct OutboxRepository {
         try transaction.execute("DELETE FROM outbox WHERE user_id = $1", [.id(user)])
     }
 
+    private static let over = AgedRows(of: "outbox", key: "id", age: "ended_at")
+
     /// Deletes the messages that ended before a time.
-    package func purge(endedBefore moment: Date) throws {
-        try transaction.execute("DELETE FROM outbox WHERE ended_at < $1", [.time(moment)])
+    @discardableResult
+    package func purge(
+        endedBefore moment: Date, _ batch: MaintenanceBatch = MaintenanceBatch()
+    ) throws -> MaintenanceBatch.Outcome {
+        try Self.over.take(before: moment, batch, in: transaction)
     }
 }

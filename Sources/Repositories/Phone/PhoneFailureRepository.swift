@@ -44,10 +44,15 @@ package struct PhoneFailureRepository {
             Self.columns.row(userID, numberIndex, streak.count, streak.frozenUntil, transaction.now))
     }
 
+    private static let old = AgedRows(
+        of: "phone_failures", key: "user_id, number_index", age: "updated_at",
+        and: "(frozen_until IS NULL OR frozen_until < $1)")
+
     /// Deletes streaks that did not change since a time and freeze nobody.
-    package func purge(before moment: Date) throws {
-        try transaction.execute(
-            "DELETE FROM phone_failures WHERE updated_at < $1 AND (frozen_until IS NULL OR frozen_until < $1)",
-            [.time(moment)])
+    @discardableResult
+    package func purge(
+        before moment: Date, _ batch: MaintenanceBatch = MaintenanceBatch()
+    ) throws -> MaintenanceBatch.Outcome {
+        try Self.old.take(before: moment, batch, in: transaction)
     }
 }

@@ -139,18 +139,30 @@ package struct PhoneSendRepository {
         return isThinned
     }
 
+    private static let old = AgedRows(of: "phone_sends", key: "id", age: "at")
+    private static let oldCounters = AgedRows(
+        "UPDATE phone_sends SET counters = NULL", of: "phone_sends", key: "id", age: "at", and: "counters IS NOT NULL")
+
     /// Deletes the rows that no limit counts any more.
-    package func purge(before moment: Date) throws {
-        let now = transaction.now
-        try transaction.execute("DELETE FROM phone_sends WHERE at < $1", [.time(moment)])
-        try transaction.execute("DELETE FROM phone_stops WHERE ends_at < $1", [.time(now)])
-        try transaction.execute("DELETE FROM phone_spend WHERE day < $1", [Self.day(moment).value])
-        try transaction.execute("DELETE FROM phone_provider_spend WHERE day < $1", [Self.day(moment).value])
-        try PhoneTallyRepository(transaction).purge()
-        // The codes have expired by then, so the networks of their requests are no longer needed.
-        try transaction.execute(
-            "UPDATE phone_sends SET counters = NULL WHERE counters IS NOT NULL AND at < $1",
-            [.time(now.addingTimeInterval(-7200))])
+    @discardableResult
+    package func purge(
+        before moment: Date, _ batch: MaintenanceBatch = MaintenanceBatch()
+    ) throws -> MaintenanceBatch.Outcome {
+        try Self.old.take(before: moment, batch, in: transaction)
+    }
+
+    /// Deletes the networks of requests whose codes have expired.
+    @discardableResult
+    package func dropCounters(_ batch: MaintenanceBatch = MaintenanceBatch()) throws -> MaintenanceBatch.Outcome {
+        try Self.oldCounters.take(before: transaction.now.addingTimeInterval(-7200), batch, in: transaction)
+    }
+
+    /// Deletes pauses that are over, and the costs of the days before a time; returns the number of rows.
+    @discardableResult
+    package func purgeSums(before moment: Date) throws -> Int {
+        try transaction.execute("DELETE FROM phone_stops WHERE ends_at < $1", [.time(transaction.now)])
+            + transaction.execute("DELETE FROM phone_spend WHERE day < $1", [Self.day(moment).value])
+            + transaction.execute("DELETE FROM phone_provider_spend WHERE day < $1", [Self.day(moment).value])
     }
 
     private func spend(_ price: Int, _ provider: ProviderID) throws {

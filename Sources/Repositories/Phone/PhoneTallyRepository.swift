@@ -64,11 +64,13 @@ package struct PhoneTallyRepository {
         try transaction.execute("DELETE FROM phone_tallies WHERE counter = $1", [.text(counter)])
     }
 
+    private static let old = AgedRows(of: "phone_tallies", key: "counter, step", age: "step")
+
     /// Deletes the rows that no limit reads any more.
-    package func purge() throws {
-        try transaction.execute(
-            "DELETE FROM phone_tallies WHERE step <= $1",
-            [.integer(Self.step(of: transaction.now) - Int64(86_400 / Self.step))])
+    @discardableResult
+    package func purge(_ batch: MaintenanceBatch = MaintenanceBatch()) throws -> MaintenanceBatch.Outcome {
+        let end = Self.step(of: transaction.now) - Int64(86_400 / Self.step) + 1
+        return try Self.old.take(before: end, batch, in: transaction)
     }
 }
 

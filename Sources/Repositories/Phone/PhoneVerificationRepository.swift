@@ -103,8 +103,13 @@ package struct PhoneVerificationRepository {
         }
     }
 
+    private static let old = AgedRows(of: "phone_verifications", key: "id", age: "expires_at")
+
     /// Deletes the verifications that expired before a time.
-    package func purge(expiredBefore moment: Date) throws {
-        try transaction.execute("DELETE FROM phone_verifications WHERE expires_at < $1", [.time(moment)])
+    @discardableResult
+    package func purge(
+        expiredBefore moment: Date, _ batch: MaintenanceBatch = MaintenanceBatch()
+    ) throws -> MaintenanceBatch.Outcome {
+        try Self.old.take(before: moment, batch, in: transaction)
     }
 }

@@ -82,10 +82,23 @@ package struct NonceRepository {
         ).map(Self.identifiers.read)
     }
 
-    /// Forgets what expired before a moment: a forgotten nonce is refused for its age.
-    package func purge(expiredBefore moment: Date) throws {
-        try transaction.execute("DELETE FROM spent_nonces WHERE expires_at < $1", [.time(moment)])
-        try transaction.execute("DELETE FROM spent_identifiers WHERE expires_at < $1", [.time(moment)])
+    private static let oldNonces = AgedRows(of: "spent_nonces", key: "expires_at, nonce", age: "expires_at")
+    private static let oldIdentifiers = AgedRows(of: "spent_identifiers", key: "identifier", age: "expires_at")
+
+    /// Forgets nonces that expired before a moment: a forgotten one is refused for its age.
+    @discardableResult
+    package func purge(
+        expiredBefore moment: Date, _ batch: MaintenanceBatch = MaintenanceBatch()
+    ) throws -> MaintenanceBatch.Outcome {
+        try Self.oldNonces.take(before: moment, batch, in: transaction)
+    }
+
+    /// The same for identifiers.
+    @discardableResult
+    package func purgeIdentifiers(
+        expiredBefore moment: Date, _ batch: MaintenanceBatch = MaintenanceBatch()
+    ) throws -> MaintenanceBatch.Outcome {
+        try Self.oldIdentifiers.take(before: moment, batch, in: transaction)
     }
 }
 

@@ -128,11 +128,24 @@ package struct SessionRepository {
             [.id(deviceID), thumbprint.value])
     }
 
-    /// Forgets sessions that ended, or that no clock can keep alive any more, before a moment.
-    package func purge(before moment: Date) throws {
-        try transaction.execute(
-            "DELETE FROM sessions WHERE ended_at < $1 OR (renewed_at < $1 AND COALESCE(challenged_at, 0) < $1)",
-            [.time(moment)])
+    private static let over = AgedRows(of: "sessions", key: "id", age: "ended_at")
+    private static let runOut = AgedRows(
+        of: "sessions", key: "id", age: "renewed_at", and: "COALESCE(challenged_at, 0) < $1")
+
+    /// Forgets sessions that ended before a moment.
+    @discardableResult
+    package func purgeEnded(
+        before moment: Date, _ batch: MaintenanceBatch = MaintenanceBatch()
+    ) throws -> MaintenanceBatch.Outcome {
+        try Self.over.take(before: moment, batch, in: transaction)
+    }
+
+    /// Forgets sessions that no clock can keep alive any more since a moment.
+    @discardableResult
+    package func purgeExpired(
+        before moment: Date, _ batch: MaintenanceBatch = MaintenanceBatch()
+    ) throws -> MaintenanceBatch.Outcome {
+        try Self.runOut.take(before: moment, batch, in: transaction)
     }
 
     // A method of the columns, given to `map` itself, would carry a copy of them all.

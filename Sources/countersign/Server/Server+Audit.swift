@@ -25,19 +25,14 @@ extension Server {
     }
 
     /// Deletes what the policy lets go. A log that does not hold is left as it is: it shows what was done to it.
-    func purgeAudit() async {
-        do {
-            let purge = PurgeAudit(
-                store: store, key: keys.serviceKey, keyID: WebKey.identifier(of: keys.serviceKey.publicKey),
-                keys: try KeyFiles.auditKeys(in: settings.keys), policy: policy, environment: environment)
-            guard let anchor = try await purge() else { return }
+    ///
+    /// - Throws: ``CommandFailure`` where the service's keys cannot be read.
+    func purgeAudit() throws -> MaintenanceTask {
+        PurgeAudit(
+            store: store, key: keys.serviceKey, keyID: WebKey.identifier(of: keys.serviceKey.publicKey),
+            keys: try KeyFiles.auditKeys(in: settings.keys), policy: policy, environment: environment
+        ).task { [logger] anchor in
             logger.info("old audit entries were purged", metadata: ["through": "\(anchor.sequence)"])
-        } catch let defect as AuditDefect {
-            logger.error(
-                "old audit entries were kept: the audit log does not hold",
-                metadata: ["cause": .string(defect.description)])
-        } catch {
-            logger.error("old audit entries were not purged", metadata: ["cause": .string(ErrorWords.of(error))])
         }
     }
 }

@@ -105,7 +105,7 @@ struct Server: Sendable {
         let services: [any Service] = [
             Loop(name: "node", logger: logger, body: nodeLoop(node)),
             Loop(name: "store watch", logger: logger, body: storeLoop),
-            Loop(name: "housekeeping", logger: logger) { [self] in await runHousekeeping() },
+            Loop(name: "housekeeping", logger: logger, body: try housekeepingLoop()),
             Loop(name: "reload", logger: logger) { [self] in await reload(node) },
             Loop(name: "outbox", logger: logger, body: try outboxLoop()),
             Loop(name: "audit sealer", logger: logger, body: auditLoop()),
@@ -229,18 +229,5 @@ struct Server: Sendable {
                 "limits": .string(settings.limits ? "on" : "off"),
             ]))
         ReadinessNotification.send()
-    }
-
-    private func runHousekeeping() async {
-        let housekeeping = Housekeeping(context)
-        while !Task.isCancelled {
-            do {
-                try await housekeeping()
-            } catch {
-                logger.error("housekeeping failed", metadata: ["cause": .string(ErrorWords.of(error))])
-            }
-            await purgeAudit()
-            try? await Task.sleep(for: .seconds(60))
-        }
     }
 }

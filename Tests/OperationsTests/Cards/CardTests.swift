@@ -248,7 +248,7 @@ struct CardTests {
             fixture.clock.advance(86_399)
             try await fixture.housekeeping()
             #expect(try await inputs() == 1)
-            fixture.clock.advance(2)
+            fixture.clock.advance(60)
             try await fixture.housekeeping()
             #expect(try await inputs() == 0)
             #expect(try await bench.review.show(waiting.id).facts == waiting.facts)

@@ -107,7 +107,7 @@ struct ErasureTests {
             fixture.clock.advance(86_400)
             try await fixture.housekeeping()
             #expect(try await Self.input(waiting.id, in: fixture.store) != nil)
-            fixture.clock.advance(1)
+            fixture.clock.advance(60)
             try await fixture.housekeeping()
             #expect(try await Self.input(waiting.id, in: fixture.store) == nil)
             // What was read of it is still there to be judged.

@@ -131,10 +131,13 @@ struct CertificateTableTests {
                 for certificate in [over, unseen] { try records.insert(certificate, subjectPublicKeyInfo: [1]) }
                 _ = try records.revoke(serial: "2", at: TestTables.now, reason: "keyCompromise")
                 _ = try records.recordFirstSight(thumbprint: .of("certificate 1"), at: TestTables.now)
-                return try CertificateUpkeep(transaction).purge(
-                    endedBefore: TestTables.now, unseenSince: TestTables.now.addingTimeInterval(1), limit: 10)
+                let upkeep = CertificateUpkeep(transaction)
+                return try [
+                    upkeep.purge(endedBefore: TestTables.now).rows,
+                    upkeep.purge(unseenSince: TestTables.now.addingTimeInterval(1)).rows,
+                ]
             }
-            #expect(deleted == 2)
+            #expect(deleted == [1, 1])
             let (left, keys, isRevoked) = try await tables.read { transaction in
                 let upkeep = CertificateUpkeep(transaction)
                 return try (
@@ -146,10 +149,12 @@ struct CertificateTableTests {
             #expect(keys == [over.keyHash])
             #expect(isRevoked == [true, false])
             let last = try await tables.write {
-                try CertificateUpkeep($0).purge(
-                    endedBefore: .distantFuture, unseenSince: TestTables.now, limit: 10)
+                let upkeep = CertificateUpkeep($0)
+                return try [
+                    upkeep.purge(unseenSince: TestTables.now).rows, upkeep.purge(endedBefore: .distantFuture).rows,
+                ]
             }
-            #expect(last == 1)
+            #expect(last == [0, 1])
             #expect(try await tables.count("devices") == 0)
         }
     }

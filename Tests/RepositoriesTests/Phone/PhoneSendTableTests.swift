@@ -85,12 +85,14 @@ struct PhoneSendTableTests {
                 try PhoneTallyRepository(transaction).add(
                     sends: 1, verified: 0, to: ["old"], at: TestTables.now.addingTimeInterval(-2 * 86_400))
                 try PhoneSendRepository(transaction).purge(before: TestTables.now)
+                try PhoneTallyRepository(transaction).purge()
             }
             #expect(try await tables.count("phone_sends") == 1)
             #expect(try await tables.count("phone_tallies") == target.counters(bearingOn: [], through: []).count)
             try await tables.sql("UPDATE phone_sends SET at = at - 8000000")
             try await tables.write {
                 try PhoneSendRepository($0).purge(before: TestTables.now.addingTimeInterval(-86_400))
+                try PhoneSendRepository($0).dropCounters()
             }
             let counters = try await tables.store.read {
                 try $0.values("SELECT counters FROM phone_sends", as: String?.self)
@@ -99,7 +101,7 @@ struct PhoneSendTableTests {
             try await tables.write { try PhoneSendRepository($0).purge(before: TestTables.now) }
             #expect(try await tables.count("phone_sends") == 0)
             try await tables.write { transaction in
-                try PhoneSendRepository(transaction).purge(before: TestTables.now.addingTimeInterval(86_400))
+                try PhoneSendRepository(transaction).purgeSums(before: TestTables.now.addingTimeInterval(86_400))
             }
             #expect(try await tables.count("phone_spend") == 0)
             #expect(try await tables.count("phone_provider_spend") == 0)

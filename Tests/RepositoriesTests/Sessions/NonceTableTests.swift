@@ -63,7 +63,10 @@ struct NonceTableTests {
             #expect(answers == (true, false, true))
             let listed = try await tables.read { try NonceRepository($0).spentIdentifiers() }
             #expect(Set(listed.map(\.identifier)) == ["\(tables.provider)/a", "\(other)/a"])
-            try await tables.write { try NonceRepository($0).purge(expiredBefore: soon.addingTimeInterval(1)) }
+            try await tables.write {
+                try NonceRepository($0).purge(expiredBefore: soon.addingTimeInterval(1))
+                try NonceRepository($0).purgeIdentifiers(expiredBefore: soon.addingTimeInterval(1))
+            }
             let left = try await tables.read { try NonceRepository($0).spentIdentifiers() }
             #expect(left.map(\.identifier) == ["\(other)/a"])
             #expect(left.first?.expiresAt == later)

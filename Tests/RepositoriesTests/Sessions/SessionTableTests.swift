@@ -164,7 +164,8 @@ struct SessionTableTests {
                 try records.end(
                     .session(ended.id), at: TestTables.now.addingTimeInterval(-500), .byAdmin)
                 try records.challenge(.session(challenged.id), at: TestTables.now)
-                try records.purge(before: TestTables.now.addingTimeInterval(-100))
+                try records.purgeEnded(before: TestTables.now.addingTimeInterval(-100))
+                try records.purgeExpired(before: TestTables.now.addingTimeInterval(-100))
             }
             let left = try await tables.read { try SessionRepository($0).listOpen(limit: 10).map(\.id) }
             #expect(Set(left) == [challenged.id, young.id])

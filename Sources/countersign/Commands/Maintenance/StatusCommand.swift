@@ -10,7 +10,7 @@ import Repositories
 struct StatusCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "status",
-        abstract: "Shows what is live: sessions, users, certificates, outbox, audit log, store, nodes.")
+        abstract: "Shows what is live: sessions, users, certificates, outbox, audit log, store, nodes, tasks.")
     @OptionGroup var shared: SharedOptions
 
     func run() async throws {
@@ -55,7 +55,30 @@ struct StatusCommand: AsyncParsableCommand {
             ["last checkpoint", signed],
             ["store", bytes.map { "\(($0 + 1023) / 1024) KiB" } ?? "-"],
             ["schema version", String(version)],
-        ] + nodes(summary)
+        ] + nodes(summary) + tasks(summary)
+    }
+
+    private static func tasks(_ summary: ReportStatus.Summary) -> [[String]] {
+        guard !summary.tasks.isEmpty else { return [["housekeeping", "never done"]] }
+        return summary.tasks.map { task in
+            var words = [
+                task.endedAt.map { "last done at \($0.rfc3339), \(task.lastRows) rows" } ?? "never done"
+            ]
+            if let start = task.startedAt { words.append("under way since \(start.rfc3339), \(task.rows) rows") }
+            if task.failures > 0 { words.append("failed \(task.failures) times since") }
+            if task.isOverdue(at: summary.at) { words.append("OVERDUE since \(task.dueAt.rfc3339)") }
+            return ["task \(task.name)", words.joined(separator: "; ")]
+        }
+    }
+
+    private static func json(_ task: MaintenanceTaskRepository.Entry, at now: Date) -> JSONValue {
+        .object([
+            "name": .string(task.name), "last_done_at": task.endedAt.map { .string($0.rfc3339) } ?? .null,
+            "last_rows": .integer(Int64(task.lastRows)), "due_at": .string(task.dueAt.rfc3339),
+            "under_way_since": task.startedAt.map { .string($0.rfc3339) } ?? .null,
+            "rows": .integer(Int64(task.rows)), "failures": .integer(Int64(task.failures)),
+            "overdue": .bool(task.isOverdue(at: now)),
+        ])
     }
 
     private static func nodes(_ summary: ReportStatus.Summary) -> [[String]] {
@@ -105,6 +128,7 @@ struct StatusCommand: AsyncParsableCommand {
                 "bytes": bytes.map { .integer($0) } ?? .null, "schema_version": .integer(Int64(version)),
             ]),
             "nodes": .array(summary.nodes.map { json($0, among: summary.nodes) }),
+            "housekeeping": .array(summary.tasks.map { json($0, at: summary.at) }),
         ])
     }
 }

@@ -1,0 +1,96 @@
+import Database
+import Domain
+import Foundation
+import Repositories
+
+extension MaintenanceTask {
+    /// What is forgotten, table by table: scans of cards before all else. Ages are counted by the store's clock, since a
+    /// node whose own is ahead would forget nonces that can still be shown.
+    static func all(_ policy: CurrentPolicy) -> [MaintenanceTask] {
+        access(policy) + phone(policy) + people()
+    }
+
+    private static let minute: TimeInterval = 60
+    private static let day: TimeInterval = 86_400
+
+    private static func access(_ policy: CurrentPolicy) -> [MaintenanceTask] {
+        [
+            MaintenanceTask("card_input", every: minute) {
+                try IdentityCardRepository($0).dropInput(before: $0.ago(policy[\.cards].rawInputKept), $1)
+            },
+            MaintenanceTask("spent_nonces", every: minute) {
+                try NonceRepository($0).purge(expiredBefore: $0.ago(policy[\.nonces].keptAfterExpiry), $1)
+            },
+            MaintenanceTask("spent_identifiers", every: minute) {
+                try NonceRepository($0).purgeIdentifiers(expiredBefore: $0.ago(policy[\.nonces].keptAfterExpiry), $1)
+            },
+            MaintenanceTask("ended_sessions", every: minute) {
+                try SessionRepository($0).purgeEnded(before: $0.ago(policy.sessionsKept), $1)
+            },
+            MaintenanceTask("expired_sessions", every: minute) {
+                try SessionRepository($0).purgeExpired(before: $0.ago(policy.sessionsKept), $1)
+            },
+            MaintenanceTask("rates", every: minute) { try RateRepository($0).purge(before: $0.ago(minute), $1) },
+            MaintenanceTask("recent_certifications", every: minute) { try RepeatedRequestRepository($0).purge($1) },
+            MaintenanceTask("changes", every: minute) {
+                $1.outcome(try ChangeLog($0).purge(before: $0.ago(60 * minute), limit: $1.limit))
+            },
+            MaintenanceTask("nodes", every: minute) { transaction, _ in
+                .all(try ClusterMemberRepository(transaction).purge(unseenSince: transaction.ago(day)))
+            },
+            MaintenanceTask("ended_certificates", every: minute) {
+                try CertificateUpkeep($0).purge(endedBefore: $0.ago(policy[\.retention].endedCertificates), $1)
+            },
+            MaintenanceTask("unseen_certificates", every: minute) {
+                try CertificateUpkeep($0).purge(unseenSince: $0.ago(policy[\.retention].unseenCertificates), $1)
+            },
+        ]
+    }
+
+    private static func phone(_ policy: CurrentPolicy) -> [MaintenanceTask] {
+        [
+            MaintenanceTask("phone_sends", every: minute) {
+                try PhoneSendRepository($0).purge(before: $0.ago(policy.textsKept), $1)
+            },
+            MaintenanceTask("phone_send_counters", every: minute) { try PhoneSendRepository($0).dropCounters($1) },
+            MaintenanceTask("phone_tallies", every: minute) { try PhoneTallyRepository($0).purge($1) },
+            MaintenanceTask("phone_sums", every: minute) { transaction, _ in
+                .all(try PhoneSendRepository(transaction).purgeSums(before: transaction.ago(policy.textsKept)))
+            },
+            MaintenanceTask("phone_failures", every: minute) {
+                try PhoneFailureRepository($0).purge(before: $0.ago(policy.textsKept), $1)
+            },
+            MaintenanceTask("phone_verifications", every: minute) {
+                try PhoneVerificationRepository($0).purge(expiredBefore: $0.ago(day), $1)
+            },
+        ]
+    }
+
+    private static func people() -> [MaintenanceTask] {
+        [
+            MaintenanceTask("authorizations", every: minute) {
+                $1.outcome(try AuthorizationRepository($0).expire(limit: $1.limit))
+            },
+            MaintenanceTask("ban_entries", every: minute) { try BanMaintenance($0).purge($1) },
+            MaintenanceTask("outbox", every: minute) {
+                try OutboxRepository($0).purge(endedBefore: $0.ago(7 * day), $1)
+            },
+        ]
+    }
+}
+
+extension CurrentPolicy {
+    /// How long sessions are kept that ended, in seconds.
+    fileprivate var sessionsKept: TimeInterval {
+        let policy = self[\.sessions]
+        return policy.absoluteLifetime + policy.renewalWindow + policy.idleLifetime
+    }
+
+    /// How long counts of texts are kept, in seconds.
+    fileprivate var textsKept: TimeInterval { max(self[\.phones].numbersPerUserPeriod, 30 * 86_400) }
+}
+
+extension Transaction {
+    /// The moment that lies so many seconds back.
+    fileprivate func ago(_ seconds: TimeInterval) -> Date { now.addingTimeInterval(-seconds) }
+}

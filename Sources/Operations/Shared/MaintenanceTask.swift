@@ -1,0 +1,45 @@
+import Database
+import Domain
+import Foundation
+import Repositories
+
+/// Something that is done again and again to the store as a whole, by one process at a time: in batches, each of which is
+/// a transaction of its own.
+package struct MaintenanceTask: Sendable {
+    /// As the store, the metrics and the log call it.
+    package let name: String
+    /// Seconds from the end of one run until the task is due again.
+    package let interval: TimeInterval
+    /// What comes before the batches of a turn.
+    let prepare: @Sendable () async throws -> Void
+    /// Does some of what is due. What it records is followed up as for any other change.
+    let batch: @Sendable (any Transaction, MaintenanceBatch, inout RecordedEvents) throws -> MaintenanceBatch.Outcome
+
+    /// Describes a task.
+    ///
+    /// - Parameter batch: finds rows by age or key, and repeats that condition when it changes them: see
+    ///   `Database/maintain(_:)`. It may be begun again, and after a crash it is told of an earlier place.
+    init(
+        _ name: String, every interval: TimeInterval, prepare: @escaping @Sendable () async throws -> Void = {},
+        recording batch:
+            @escaping @Sendable (any Transaction, MaintenanceBatch, inout RecordedEvents) throws ->
+            MaintenanceBatch.Outcome
+    ) {
+        self.name = name
+        self.interval = interval
+        self.prepare = prepare
+        self.batch = batch
+    }
+
+    /// Describes a task that has no consequences.
+    init(
+        _ name: String, every interval: TimeInterval, prepare: @escaping @Sendable () async throws -> Void = {},
+        batch: @escaping @Sendable (any Transaction, MaintenanceBatch) throws -> MaintenanceBatch.Outcome
+    ) {
+        self.init(
+            name, every: interval, prepare: prepare,
+            recording: { transaction, part, _ in
+                try batch(transaction, part)
+            })
+    }
+}

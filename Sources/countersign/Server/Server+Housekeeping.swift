@@ -1,0 +1,55 @@
+import API
+import Domain
+import Foundation
+import Logging
+import Metrics
+import Operations
+import Synchronization
+
+/// The part of the server that forgets: the loop of housekeeping.
+extension Server {
+    /// How often a node looks at what is due, in seconds.
+    private static let housekeepingInterval = 5
+    /// How many such looks lie between two of a process's own.
+    private static let ticks = 12
+
+    /// A failure is logged when it is new, and counted each time.
+    ///
+    /// - Throws: ``CommandFailure`` where the service's keys cannot be read.
+    func housekeepingLoop() throws -> @Sendable () async -> Void {
+        let housekeeping = Housekeeping(context, also: [try purgeAudit()])
+        let overdue = Overdue()
+        registry.addGauge("housekeeping_tasks_overdue") { Double(overdue.count.load(ordering: .relaxed)) }
+        return { [logger] in
+            var (failing, tick) = ([String: String](), 0)
+            while !Task.isCancelled {
+                defer { tick = (tick + 1) % Self.ticks }
+                do {
+                    let report = try await tick == 0 ? housekeeping() : housekeeping.runDue()
+                    overdue.count.store(report.overdue.count, ordering: .relaxed)
+                    for name in report.finished { failing[name] = nil }
+                    for (name, cause) in report.failed {
+                        Counter(label: "housekeeping_failures", dimensions: [("task", name)]).increment()
+                        let words = ErrorWords.of(cause)
+                        guard failing.updateValue(words, forKey: name) != words else { continue }
+                        logger.error(
+                            "a task of housekeeping failed, and is tried each minute",
+                            metadata: ["task": "\(name)", "cause": .string(words)])
+                    }
+                    failing[""] = nil
+                } catch {
+                    let words = ErrorWords.of(error)
+                    if failing.updateValue(words, forKey: "") != words {
+                        logger.error("housekeeping failed", metadata: ["cause": .string(words)])
+                    }
+                }
+                try? await Task.sleep(for: .seconds(Self.housekeepingInterval))
+            }
+        }
+    }
+}
+
+/// How many tasks should have been done by now.
+private final class Overdue: Sendable {
+    let count = Atomic<Int>(0)
+}
