@@ -12,9 +12,14 @@ package struct Digest256: Hashable, Sendable {
 
     /// The digest of a text's UTF-8 bytes.
     package static func of(_ text: String) -> Digest256 {
-        var hash = SHA256()
         var text = text
-        text.withUTF8 { hash.update(bufferPointer: UnsafeRawBufferPointer($0)) }
+        return text.withUTF8 { of(UnsafeRawBufferPointer($0)) }
+    }
+
+    /// The digest of bytes in memory.
+    package static func of(_ bytes: UnsafeRawBufferPointer) -> Digest256 {
+        var hash = SHA256()
+        hash.update(bufferPointer: bytes)
         return Digest256(hash.finalize())
     }
 

@@ -58,8 +58,11 @@ package struct ServiceFixture: Sendable {
     }
 
     /// Builds the fixture over a fresh store and runs a body in it.
+    ///
+    /// - Parameter randomBytes: a source of bytes that can be wound back; the real one where there is none.
     package static func run(
-        _ policy: Policy = Policy(), on kind: StoreKind = .usual, _ body: (ServiceFixture) async throws -> Void
+        _ policy: Policy = Policy(), on kind: StoreKind = .usual,
+        randomBytes: (@Sendable (Int) -> [UInt8])? = nil, _ body: (ServiceFixture) async throws -> Void
     ) async throws {
         let clock = Clock()
         var policy = policy
@@ -68,7 +71,7 @@ package struct ServiceFixture: Sendable {
         let rules = policy
         let now: @Sendable () -> Date = { clock.now }
         try await withStore(kind, migrations: Schema.migrations, clock: now) { store in
-            try await body(try await ServiceFixture(store, clock, CurrentPolicy(rules)))
+            try await body(try await ServiceFixture(store, clock, CurrentPolicy(rules), randomBytes: randomBytes))
         }
     }
 
@@ -79,12 +82,13 @@ package struct ServiceFixture: Sendable {
 
     private init(
         _ store: any Database, _ clock: Clock, _ policy: CurrentPolicy, like other: ServiceFixture? = nil,
-        keys: PersonalKeys? = nil
+        keys: PersonalKeys? = nil, randomBytes: (@Sendable (Int) -> [UInt8])? = nil
     ) async throws {
         self.store = store
         self.clock = clock
         self.policy = policy
-        let environment = Environment(now: { clock.now })
+        let now: @Sendable () -> Date = { clock.now }
+        let environment = randomBytes.map { Environment(now: now, randomBytes: $0) } ?? Environment(now: now)
         if let other {
             (signer, registration) = (other.signer, other.registration)
         } else {

@@ -26,6 +26,15 @@ extension Response {
         return response
     }
 
+    /// An answer with a JSON body that is written already.
+    static func json(status: HTTPResponse.Status = .ok, _ body: ByteBuffer) -> Response {
+        var response = Response(status: status)
+        response.headers[.contentType] = "application/json"
+        response.body = ResponseBody(byteBuffer: body)
+        response.headers[.cacheControl] = "no-store"
+        return response
+    }
+
     mutating func setJSON(_ value: JSONValue, type: String) {
         headers[.contentType] = type
         body = ResponseBody(byteBuffer: value.buffer)

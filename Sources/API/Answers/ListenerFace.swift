@@ -44,7 +44,19 @@ struct ListenerFace: Sendable {
 
     /// One log line and two measurements.
     func record(_ outcome: Outcome, _ logger: Logger) {
-        measurements.of(outcome.method, outcome.route, outcome.status).record(outcome.elapsed)
+        record(outcome, measurements.of(outcome.method, outcome.route, outcome.status), logger)
+    }
+
+    /// What measures one kind of answer, for who gives it often.
+    func instruments(
+        _ method: HTTPRequest.Method, _ route: String, _ status: HTTPResponse.Status
+    ) -> RequestMeasurements.Instruments {
+        measurements.of(method, route, status)
+    }
+
+    /// The same with instruments that were looked up before.
+    func record(_ outcome: Outcome, _ instruments: RequestMeasurements.Instruments, _ logger: Logger) {
+        instruments.record(outcome.elapsed)
         if let problem = outcome.problem, !problem.isFailure {
             Counter(
                 label: "refusals", dimensions: [("code", problem.code), ("reason", problem.refusal?.reasonText ?? "")]

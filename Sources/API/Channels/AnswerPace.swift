@@ -190,7 +190,29 @@ final class AnswerPaceHandler: ChannelDuplexHandler, RemovableChannelHandler {
 
     func flush(context: ChannelHandlerContext) {
         context.flush()
-        if let began, guardian == nil { watch(context, until: began + timeout) }
+        watchAnswers()
+    }
+
+    /// Looks after answers that have not left yet, once they were flushed.
+    func watchAnswers() {
+        if let context, let began, guardian == nil { watch(context, until: began + timeout) }
+    }
+
+    /// Whether the connection owes so much that it works on no more requests.
+    var isFull: Bool { unsent.isFull }
+
+    /// Counts answers that are written before a request came here; what is returned goes with their last byte.
+    func follow(ahead bytes: Int) -> EventLoopPromise<Void>? {
+        guard let context else { return nil }
+        unanswered += 1
+        unfinished += 1
+        if began == nil { (began, taken) = (context.eventLoop.now, 0) }
+        unsent.add(bytes)
+        owed += bytes
+        unpromised += bytes
+        let left = context.eventLoop.makePromise(of: Void.self)
+        follow(left, ends: true, context)
+        return left
     }
 
     private func watch(_ context: ChannelHandlerContext, until deadline: NIODeadline) {

@@ -8,6 +8,7 @@ import NIOHTTPTypes
 final class FirstByteHandler: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer
+    typealias OutboundOut = ByteBuffer
 
     struct BytesArrived: Sendable {}
 
@@ -19,6 +20,26 @@ final class FirstByteHandler: ChannelInboundHandler, RemovableChannelHandler {
     func expectRequestLine() {
         requestLine = 0
         isInRequestLine = true
+    }
+
+    /// Where bytes leave that need no encoding.
+    private var context: ChannelHandlerContext?
+
+    func handlerAdded(context: ChannelHandlerContext) {
+        self.context = context
+    }
+
+    func handlerRemoved(context: ChannelHandlerContext) {
+        self.context = nil
+    }
+
+    /// Sends bytes as they are.
+    func send(_ bytes: ByteBuffer, promise: EventLoopPromise<Void>?) {
+        guard let context else {
+            promise?.fail(ChannelError.ioOnClosedChannel)
+            return
+        }
+        context.writeAndFlush(wrapOutboundOut(bytes), promise: promise)
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
@@ -159,6 +180,11 @@ final class RequestBoundsHandler: ChannelDuplexHandler, RemovableChannelHandler 
         guard awaitsBody else { return }
         awaitsBody = false
         context.writeAndFlush(wrapOutboundOut(.head(HTTPResponse(status: .continue))), promise: nil)
+    }
+
+    /// The request that is being read was read to its end, and answered, before it came here.
+    func endRequest() {
+        began = nil
     }
 
     /// The last answer has left.

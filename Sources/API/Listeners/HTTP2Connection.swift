@@ -21,9 +21,13 @@ struct HTTP2Connection: Sendable {
     let limits: RequestPolicy
     /// Streams that a peer may have open at a time.
     let maximumStreams: Int
+    /// What answers ahead of the routes; `nil` where nothing does.
+    let fastPath: FastPath?
 
     /// Adds the protocol's handlers, on the connection's event loop.
-    func setup(channel: any Channel, activity: ConnectionActivity, logger: Logger) throws -> Value {
+    func setup(
+        channel: any Channel, activity: ConnectionActivity, established: EstablishedConnection, logger: Logger
+    ) throws -> Value {
         let goingAway = GoingAwayHandler(
             idleTimeout: .milliseconds(Int64(limits.idleTimeout * 1000)),
             pingTimeout: .milliseconds(Int64(limits.requestTimeout * 1000)), activity: activity)
@@ -39,6 +43,7 @@ struct HTTP2Connection: Sendable {
                     try operations.addHandler(RefusedStreamHandler())
                     return nil
                 }
+                if let fastPath { try operations.addHandler(FastStreamHandler(fastPath, established, limits: limits)) }
                 try operations.addHandlers([EndStreamHandler(), HTTP2FramePayloadToHTTPServerCodec()])
                 try operations.addHandler(
                     AnswerPaceHandler(timeout: limits.answerTimeout, unsent: unsent.value, activity: nil))

@@ -88,12 +88,13 @@ package struct Listeners: Sendable {
             authorizations: authorizations)
         // A failure is said to the first request, which is checked again.
         let onConnect: @Sendable (ClientConnection) async -> Void = { try? await authenticate($0) }
+        let fastPath = FastPath(sessions, authenticate: authenticate, face: face)
         let (accepted, failures) = gate("client", total: limits.maximumConnections)
         return application(router, at: address, accepted, onRunning: onRunning) { responder in
             TLSListenerChannel(
                 tls: tls, verifyChain: verifyChain, onConnect: onConnect, connections: connections, limits: limits,
                 maximumStreams: limits.clientStreams, open: open, accepted: accepted, failures: failures, face: face,
-                responder: responder)
+                fastPath: fastPath, responder: responder)
         }
     }
 

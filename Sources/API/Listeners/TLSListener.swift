@@ -22,6 +22,7 @@ struct TLSListenerChannel: ServerChildChannel {
         let negotiated: EventLoopFuture<Negotiated>
         let peer: EventLoopFuture<Peer>
         let channel: any Channel
+        let established: EstablishedConnection
     }
 
     let tls: ListenerTLS
@@ -35,15 +36,15 @@ struct TLSListenerChannel: ServerChildChannel {
     /// Those of this listener, whatever their state.
     let accepted: ListenerConnections
     let failures: HandshakeFailures
-    let face: ListenerFace
-    private let http1: HTTP1Channel
+    private let http1: HTTP1Connection
     private let http2: HTTP2Connection
 
     init(
         tls: ListenerTLS, verifyChain: (@Sendable ([[UInt8]]) -> Bool)?,
         onConnect: @escaping @Sendable (ClientConnection) async -> Void, connections: ConnectionTable,
         limits: RequestPolicy, maximumStreams: Int, open: OpenChannels, accepted: ListenerConnections,
-        failures: HandshakeFailures, face: ListenerFace, responder: @escaping HTTPChannelHandler.Responder
+        failures: HandshakeFailures, face: ListenerFace, fastPath: FastPath? = nil,
+        responder: @escaping HTTPChannelHandler.Responder
     ) {
         self.tls = tls
         self.verifyChain = verifyChain
@@ -53,28 +54,11 @@ struct TLSListenerChannel: ServerChildChannel {
         self.open = open
         self.accepted = accepted
         self.failures = failures
-        self.face = face
-        http1 = HTTP1Channel(responder: responder, configuration: Self.configuration(limits, face, isStream: false))
+        http1 = HTTP1Connection(limits: limits, face: face, fastPath: fastPath, responder: responder)
         http2 = HTTP2Connection(
-            http1: HTTP1Channel(responder: responder, configuration: Self.configuration(limits, face, isStream: true)),
-            limits: limits, maximumStreams: maximumStreams)
-    }
-
-    static func configuration(
-        _ limits: RequestPolicy, _ face: ListenerFace, isStream: Bool
-    ) -> HTTP1Channel.Configuration {
-        let timeout = TimeAmount.milliseconds(Int64(limits.requestTimeout * 1000))
-        let handlers = { @Sendable () -> [any RemovableChannelHandler] in
-            let bounds = RequestBoundsHandler(timeout: timeout, maximumBody: limits.maximumBody, isStream: isStream)
-            // Over HTTP/1.1 the decoder itself holds the limits of the header.
-            return isStream ? [FieldLimitsHandler(limits: limits, face: face), bounds] : [bounds]
-        }
-        return HTTP1Channel.Configuration(
-            additionalChannelHandlers: handlers(),
-            idleTimeout: .milliseconds(Int64(limits.idleTimeout * 1000)),
-            httpDecoderConfiguration: .init(
-                maxHeaderFieldSize: limits.maximumHeaders, maxHeaderListSize: limits.maximumHeaders,
-                maxHeaderFieldCount: limits.maximumHeaderCount))
+            http1: HTTP1Channel(
+                responder: responder, configuration: HTTP1Connection.configuration(limits, face, isStream: true)),
+            limits: limits, maximumStreams: maximumStreams, fastPath: fastPath)
     }
 
     func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Value> {
@@ -89,8 +73,9 @@ struct TLSListenerChannel: ServerChildChannel {
             return channel.eventLoop.makeSucceededFuture(
                 Value(
                     negotiated: channel.eventLoop.makeFailedFuture(ChannelError.eof), peer: peer.futureResult,
-                    channel: channel))
+                    channel: channel, established: EstablishedConnection()))
         }
+        let established = EstablishedConnection()
         return channel.eventLoop.makeCompletedFuture {
             // Nothing is read before somebody handles the connection: one that is accepted while the listener closes
             // is handled by nobody, and must not get as far as to send a request.
@@ -104,33 +89,30 @@ struct TLSListenerChannel: ServerChildChannel {
                     peer: peer, accepted: accepted, failures: failures),
             ])
             let negotiation = NIOTypedApplicationProtocolNegotiationHandler<Negotiated> { result, channel in
-                speak(result, on: channel, activity: activity, logger: logger)
+                speak(result, on: channel, activity: activity, established: established, logger: logger)
             }
             try operations.addHandler(negotiation)
             return Value(
-                negotiated: negotiation.protocolNegotiationResult, peer: peer.futureResult, channel: channel)
+                negotiated: negotiation.protocolNegotiationResult, peer: peer.futureResult, channel: channel,
+                established: established)
         }
     }
 
     /// Sets up the protocol that the handshake chose. Who shook hands while the listener was told to stop is told now.
     private func speak(
-        _ result: ALPNResult, on channel: any Channel, activity: ConnectionActivity, logger: Logger
+        _ result: ALPNResult, on channel: any Channel, activity: ConnectionActivity,
+        established: EstablishedConnection, logger: Logger
     ) -> EventLoopFuture<Negotiated> {
         let negotiated: EventLoopFuture<Negotiated>
         switch result {
         case .negotiated("h2"):
             negotiated = channel.eventLoop.makeCompletedFuture {
-                .http2(try http2.setup(channel: channel, activity: activity, logger: logger))
+                .http2(
+                    try http2.setup(channel: channel, activity: activity, established: established, logger: logger))
             }
         case .negotiated("http/1.1"), .fallback:
-            negotiated = channel.eventLoop.makeCompletedFuture {
-                try channel.pipeline.syncOperations.addHandler(FirstByteHandler())
-            }.flatMap {
-                Self.paced(http1, limits, activity).setup(channel: channel, logger: logger)
-            }.flatMapThrowing { value in
-                try MessageRulesHandler.add(to: channel, limits: limits, face: face)
-                return .http1_1(value)
-            }
+            negotiated = http1.setup(channel: channel, activity: activity, established: established, logger: logger)
+                .map { .http1_1($0) }
         case .negotiated:
             return channel.close().flatMap { channel.eventLoop.makeFailedFuture(ChannelError.eof) }
         }
@@ -143,19 +125,6 @@ struct TLSListenerChannel: ServerChildChannel {
         }
     }
 
-    /// HTTP/1.1 for one connection: its answers have their pace, and it stands among others.
-    static func paced(_ http1: HTTP1Channel, _ limits: RequestPolicy, _ activity: ConnectionActivity) -> HTTP1Channel {
-        var configuration = http1.configuration
-        let others = configuration.additionalChannelHandlers
-        configuration.additionalChannelHandlers = {
-            [
-                AnswerPaceHandler(
-                    timeout: limits.answerTimeout, unsent: UnsentBytes(limit: limits.maximumUnsent), activity: activity)
-            ] + others()
-        }
-        return HTTP1Channel(responder: http1.responder, configuration: configuration)
-    }
-
     func handle(value: Value, logger: Logger) async {
         do {
             try await value.channel.setOption(.autoRead, value: true).get()
@@ -166,13 +135,16 @@ struct TLSListenerChannel: ServerChildChannel {
                     value.channel.close(promise: nil)
                 }
             }
-            if let connection { connections.insert(connection) }
+            if let connection {
+                connections.insert(connection)
+                value.established.establish(connection)
+            }
             defer { if let connection { connections.remove(connection) } }
             await CurrentConnection.$peerAddress.withValue(peer.address) {
                 await CurrentConnection.$value.withValue(connection) {
                     if let connection { await onConnect(connection) }
                     switch protocolChannel {
-                    case .http1_1(let channel): await http1.handle(value: channel, logger: logger)
+                    case .http1_1(let channel): await http1.handle(channel, logger: logger)
                     case .http2(let connection): await http2.handle(connection, logger: logger)
                     }
                 }

@@ -1,4 +1,5 @@
 import Domain
+import Encoding
 
 /// The content of `Authorization: Layer …`: nothing, a session's token, an identity token that creates a session, or
 /// an export token.
@@ -40,6 +41,21 @@ package enum AuthorizationHeader: Sendable, Equatable {
         case (nil, nil, let token?): self = .export(token)
         case (nil, nil, nil): self = .none
         default: throw Refusal(.malformedRequest, "Authorization holds two kinds of token at once.")
+        }
+    }
+
+    /// The hash of a session's token where the field has the form that clients write, `Layer session-token="…"`; `nil` for
+    /// every other form, which ``init(_:)`` reads.
+    static func sessionTokenHash(inUsualForm field: String) -> Digest256? {
+        let start: StaticString = "Layer session-token=\""
+        var field = field
+        return field.withUTF8 { field in
+            let bytes = UnsafeRawBufferPointer(field)
+            guard bytes.count > start.utf8CodeUnitCount, bytes.last == UInt8(ascii: "\""),
+                bytes.starts(with: UnsafeBufferPointer(start: start.utf8Start, count: start.utf8CodeUnitCount))
+            else { return nil }
+            return SessionToken.hash(
+                ofShown: UnsafeRawBufferPointer(rebasing: bytes[start.utf8CodeUnitCount..<bytes.count - 1]))
         }
     }
 

@@ -4,6 +4,7 @@ import Foundation
 import HTTPTypes
 import Hummingbird
 import Metrics
+import NIOCore
 import Operations
 
 /// Nonces and sessions, on the client listener.
@@ -17,6 +18,7 @@ package struct SessionRoutes: Sendable {
     let list: ListSessions
     let policy: CurrentPolicy
     let realm: String
+    let now: @Sendable () -> Date
     private let noncesIssued = Counter(label: "nonces_issued")
     private let noncesSpent = Counter(label: "nonces_spent")
 
@@ -30,13 +32,14 @@ package struct SessionRoutes: Sendable {
         list = ListSessions(context)
         policy = context.policy
         realm = context.realm
+        now = context.environment.now
     }
 
     func add(to router: some RouterMethods<ClientContext>) {
         router.post("nonces") { _, context in
-            let (nonce, expiresAt) = issueNonce(try context.connection)
-            noncesIssued.increment()
-            return Response.json(status: .created, ["nonce": .string(nonce), "expires_at": .string(expiresAt.rfc3339)])
+            var body = ByteBuffer()
+            writeNonce(for: try context.connection, to: &body)
+            return Response.json(status: .created, body)
         }
         router.get("nonce") { _, _ -> Response in
             throw Refusal(.sessionRequired, "The nonce is in WWW-Authenticate; POST /nonces gives one too.")
@@ -95,16 +98,21 @@ package struct SessionRoutes: Sendable {
     }
 
     @Sendable private func current(_ request: Request, _ context: ClientContext) async throws -> Response {
-        let session = try context.checkedSession
-        let policy = policy[\.sessions]
-        return .json([
-            "session_id": .id(session.id), "state": .string(session.state.rawValue),
-            "user_id": .id(session.userID), "app_id": .id(session.applicationID),
-            "device_id": .id(session.deviceID),
-            "expires_at": .string(session.expiry(policy: policy).rfc3339),
-            "idle_ttl": .integer(Int64(policy.idleLifetime)),
-            "connection_id": .id(try context.connection.id),
-        ])
+        var body = ByteBuffer()
+        write(try context.checkedSession, on: try context.connection, to: &body)
+        return .json(body)
+    }
+
+    /// Writes the body of an answer with a new nonce.
+    func writeNonce(for connection: ClientConnection, to body: inout ByteBuffer) {
+        let (nonce, expiresAt) = issueNonce(connection)
+        noncesIssued.increment()
+        body.writeNonce(nonce, expiresAt: expiresAt)
+    }
+
+    /// Writes the body of an answer about a session that a request has shown.
+    func write(_ session: Session, on connection: ClientConnection, to body: inout ByteBuffer) {
+        body.writeSession(session, on: connection.id, policy: policy[\.sessions])
     }
 
     @Sendable private func listSessions(_ request: Request, _ context: ClientContext) async throws -> Response {

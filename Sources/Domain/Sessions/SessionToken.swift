@@ -17,8 +17,14 @@ package struct SessionToken: Sendable {
     /// Reads what a device shows; `nil` for what cannot be a token. The length is checked so that nothing long is
     /// hashed.
     package init?(shown text: String) {
-        guard text.utf8.count == 43 else { return nil }
+        var shown = text
+        guard let hash = shown.withUTF8({ Self.hash(ofShown: UnsafeRawBufferPointer($0)) }) else { return nil }
         self.text = Secret(text)
-        hash = Digest256.of(text)
+        self.hash = hash
+    }
+
+    /// The hash alone, of what a device shows; `nil` for what cannot be a token.
+    package static func hash(ofShown text: UnsafeRawBufferPointer) -> Digest256? {
+        text.count == 43 ? Digest256.of(text) : nil
     }
 }

@@ -47,20 +47,28 @@ package struct Identifier<Kind>: Hashable, Sendable {
 extension Identifier: CustomStringConvertible, LosslessStringConvertible {
     /// The 36-character lower-case form, RFC 9562 §4.
     package var description: String {
-        let digits = Array("0123456789abcdef".utf8)
-        return withUnsafeBytes(of: uuid.uuid) { bytes in
-            String(unsafeUninitializedCapacity: 36) { buffer in
-                var position = 0
-                for (index, byte) in bytes.enumerated() {
-                    if index == 4 || index == 6 || index == 8 || index == 10 {
-                        buffer[position] = UInt8(ascii: "-")
-                        position += 1
-                    }
-                    buffer[position] = digits[Int(byte >> 4)]
-                    buffer[position + 1] = digits[Int(byte & 15)]
-                    position += 2
+        String(unsafeUninitializedCapacity: Self.textLength) { buffer in
+            write(to: UnsafeMutableRawBufferPointer(buffer))
+            return Self.textLength
+        }
+    }
+
+    /// Bytes of ``description``.
+    package static var textLength: Int { 36 }
+
+    /// Writes ``description`` into the beginning of a buffer, which holds ``textLength`` bytes at least.
+    package func write(to buffer: UnsafeMutableRawBufferPointer) {
+        func digit(_ value: UInt8) -> UInt8 { value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "a") + value - 10 }
+        withUnsafeBytes(of: uuid.uuid) { bytes in
+            var position = 0
+            for (index, byte) in bytes.enumerated() {
+                if index == 4 || index == 6 || index == 8 || index == 10 {
+                    buffer[position] = UInt8(ascii: "-")
+                    position += 1
                 }
-                return 36
+                buffer[position] = digit(byte >> 4)
+                buffer[position + 1] = digit(byte & 15)
+                position += 2
             }
         }
     }

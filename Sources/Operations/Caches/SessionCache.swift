@@ -35,6 +35,15 @@ final class CachedSession: Sendable {
         }
     }
 
+    /// Notes a use; `false` where it is time to write one, and nothing is noted then.
+    func touchUnlessDue(now: Date, policy: SessionPolicy) -> Bool {
+        use.withLock { use in
+            guard now.timeIntervalSince(use.written) < policy.lastUseInterval else { return false }
+            use.last = max(use.last, now)
+            return true
+        }
+    }
+
     /// Notes a use; `true` where it is time to write it.
     func touch(now: Date, policy: SessionPolicy) -> Bool {
         use.withLock { use in
@@ -55,6 +64,9 @@ package final class SessionCache: Sendable {
     package init(store: any Database) {
         self.store = store
     }
+
+    /// The session whose token has a hash, as far as it is remembered.
+    func known(_ tokenHash: Digest256) -> CachedSession? { table.known(tokenHash) }
 
     /// The session whose token has a hash; `nil` where the store has none.
     func find(_ tokenHash: Digest256) async throws -> CachedSession? {

@@ -30,6 +30,15 @@ package struct AuthenticateConnection: Sendable {
         connection.connect(found)
     }
 
+    /// Whether a connection that was let in before still is, from memory alone; `false` wherever the call above refuses
+    /// or has something to do.
+    package func fromMemory(_ connection: ClientConnection) -> Bool {
+        guard context.invalidator.isFresh, context.invalidator.isClockRight,
+            let (known, state) = connection.known, state == .connected
+        else { return false }
+        return (try? known.requireValid(at: context.environment.now())) != nil
+    }
+
     private static let unknown = Refusal(
         .certificateRevoked, "This service did not issue the certificate: certify the device anew.")
 

@@ -158,7 +158,10 @@ struct Reply: Sendable {
 /// The log of a bench.
 final class CapturedLog: Sendable {
     private let kept = Mutex<[String]>([])
+    private let keptIDs = Mutex<[String]>([])
     var lines: [String] { kept.withLock { $0 } }
+    /// The requests' ids, of the lines that have one.
+    var requestIDs: [String] { keptIDs.withLock { $0 } }
 
     var handler: any LogHandler { Handler(log: self) }
 
@@ -174,6 +177,7 @@ final class CapturedLog: Sendable {
         init(log: CapturedLog) { self.log = log }
 
         func log(event: LogEvent) {
+            if let id = metadata["hb.request.id"] { log.keptIDs.withLock { $0.append("\(id)") } }
             let words = (event.metadata ?? [:]).sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }
             log.kept.withLock {
                 $0.append("\(event.level) \(event.message) " + words.joined(separator: " "))

@@ -1,0 +1,13 @@
+import Operations
+import Synchronization
+
+/// The connection of a channel, once its peer is known; until then requests are for the routes.
+final class EstablishedConnection: Sendable {
+    private let connection = Mutex<ClientConnection?>(nil)
+
+    var value: ClientConnection? { connection.withLock { $0 } }
+
+    func establish(_ connection: ClientConnection) {
+        self.connection.withLock { $0 = connection }
+    }
+}

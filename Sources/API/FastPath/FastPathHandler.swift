@@ -1,0 +1,193 @@
+import NIOCore
+import NIOExtras
+import NIOHTTP1
+import NIOHTTPTypesHTTP1
+
+/// The fast path of a connection of HTTP/1.1, between the decoder and everything that makes more of a request than its
+/// parts. Answers leave as bytes, past the encoder, once for all requests that were read together.
+///
+/// A request is held from its head to its end. It goes on where it has a body, where an answer of the routes is owed, where
+/// the peer does not take its answers, and where the listener stops.
+final class FastPathHandler: ChannelDuplexHandler, RemovableChannelHandler {
+    typealias InboundIn = HTTPServerRequestPart
+    typealias InboundOut = HTTPServerRequestPart
+    typealias OutboundIn = HTTPServerResponsePart
+    typealias OutboundOut = HTTPServerResponsePart
+
+    /// Bytes of answers that wait for the end of a reading at most.
+    private static let mostPending = 65_536
+
+    private let fastPath: FastPath
+    private let established: EstablishedConnection
+    private let idleTimeout: TimeAmount
+    private var turn = AnswerTurn()
+    private var held: (head: HTTPRequestHead, request: FastRequest, began: NIODeadline)?
+    private var body = ByteBuffer()
+    private var pending = ByteBuffer()
+    private var lastUse = NIODeadline.distantPast
+    private var idleTimer: Scheduled<Void>?
+    /// The parts of the connection that count requests and answers, and must learn of these.
+    private var bytes: FirstByteHandler?
+    private var bounds: RequestBoundsHandler?
+    private var pace: AnswerPaceHandler?
+
+    init(_ fastPath: FastPath, _ established: EstablishedConnection, idleTimeout: TimeAmount) {
+        self.fastPath = fastPath
+        self.established = established
+        self.idleTimeout = idleTimeout
+    }
+
+    func handlerAdded(context: ChannelHandlerContext) {
+        let operations = context.pipeline.syncOperations
+        bytes = try? operations.handler(type: FirstByteHandler.self)
+        bounds = try? operations.handler(type: RequestBoundsHandler.self)
+        pace = try? operations.handler(type: AnswerPaceHandler.self)
+        lastUse = context.eventLoop.now
+        watch(context, until: lastUse + idleTimeout)
+    }
+
+    func handlerRemoved(context: ChannelHandlerContext) {
+        release()
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        release()
+        context.fireChannelInactive()
+    }
+
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        if event is ChannelShouldQuiesceEvent { turn.endConnection() }
+        context.fireUserInboundEventTriggered(event)
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        passOnHeld(context)
+        context.fireErrorCaught(error)
+    }
+
+    // MARK: Requests
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        lastUse = context.eventLoop.now
+        switch unwrapInboundIn(data) {
+        case .head(let head):
+            if mayAnswer(context), let request = FastRequest(head) {
+                held = (head, request, .now())
+            } else {
+                turn.passOn()
+                context.fireChannelRead(data)
+            }
+        case .body:
+            passOnHeld(context)
+            context.fireChannelRead(data)
+        case .end(let trailers):
+            if let (_, request, began) = held, trailers == nil, answer(request, began) {
+                held = nil
+                return
+            }
+            passOnHeld(context)
+            turn.endRequest()
+            context.fireChannelRead(data)
+        }
+    }
+
+    private func mayAnswer(_ context: ChannelHandlerContext) -> Bool {
+        turn.isOurs && context.channel.isWritable && pending.readableBytes < Self.mostPending && pace?.isFull == false
+    }
+
+    private func passOnHeld(_ context: ChannelHandlerContext) {
+        guard let (head, _, _) = held else { return }
+        held = nil
+        turn.passOn()
+        context.fireChannelRead(wrapInboundOut(.head(head)))
+    }
+
+    private func answer(_ request: FastRequest, _ began: NIODeadline) -> Bool {
+        body.clear()
+        guard let connection = established.value, fastPath.write(request, on: connection, to: &body) else {
+            return false
+        }
+        pending.writeAnswer(request, date: fastPath.date.text, body: body)
+        bytes?.expectRequestLine()
+        bounds?.endRequest()
+        fastPath.record(request, elapsed: .nanoseconds((.now() - began).nanoseconds))
+        return true
+    }
+
+    // MARK: Answers
+
+    func channelReadComplete(context: ChannelHandlerContext) {
+        send()
+        context.fireChannelReadComplete()
+    }
+
+    /// Answers that wait leave before those of the routes.
+    func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+        send()
+        switch unwrapOutboundIn(data) {
+        case .head(let head) where head.headers.first(name: "connection") == "close": turn.endConnection()
+        case .end: if turn.endAnswer() { lastUse = context.eventLoop.now }
+        default: break
+        }
+        context.write(data, promise: promise)
+    }
+
+    func close(context: ChannelHandlerContext, mode: CloseMode, promise: EventLoopPromise<Void>?) {
+        send()
+        context.close(mode: mode, promise: promise)
+    }
+
+    private func send() {
+        guard pending.readableBytes > 0, let bytes else { return }
+        let answers = pending
+        pending = ByteBuffer()
+        bytes.send(answers, promise: pace?.follow(ahead: answers.readableBytes))
+        pace?.watchAnswers()
+    }
+
+    // MARK: Idleness
+
+    /// Ends a connection that is not used: the library's own timer, behind this handler, does not see all uses.
+    private func watch(_ context: ChannelHandlerContext, until deadline: NIODeadline) {
+        idleTimer = context.eventLoop.assumeIsolated().scheduleTask(deadline: deadline) { [self] in
+            if turn.isAwaited { lastUse = context.eventLoop.now }
+            guard lastUse + idleTimeout <= context.eventLoop.now else {
+                return watch(context, until: lastUse + idleTimeout)
+            }
+            context.close(promise: nil)
+        }
+    }
+
+    private func release() {
+        idleTimer?.cancel()
+        (idleTimer, held, bytes, bounds, pace) = (nil, nil, nil, nil, nil)
+        pending = ByteBuffer()
+    }
+}
+
+extension FastPathHandler {
+    /// Puts one ahead of everything behind the decoder of HTTP/1.
+    static func add(
+        _ fastPath: FastPath, to channel: any Channel, _ established: EstablishedConnection, idleTimeout: TimeAmount
+    ) throws {
+        let operations = channel.pipeline.syncOperations
+        try operations.addHandler(
+            FastPathHandler(fastPath, established, idleTimeout: idleTimeout),
+            position: .before(try operations.handler(type: MessageRulesHandler.self)))
+    }
+}
+
+extension ByteBuffer {
+    /// An answer of HTTP/1.1 with the fields of the routes' answer, in its order.
+    fileprivate mutating func writeAnswer(_ request: FastRequest, date: String, body: ByteBuffer) {
+        switch request {
+        case .session: writeStaticString("HTTP/1.1 200 OK\r\nContent-Length: ")
+        case .nonce: writeStaticString("HTTP/1.1 201 Created\r\nContent-Length: ")
+        }
+        writeString(String(body.readableBytes))
+        writeStaticString("\r\nContent-Type: application/json\r\nCache-Control: no-store\r\nDate: ")
+        writeString(date)
+        writeStaticString("\r\n\r\n")
+        writeImmutableBuffer(body)
+    }
+}

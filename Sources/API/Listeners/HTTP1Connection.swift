@@ -1,0 +1,83 @@
+import Domain
+import HummingbirdCore
+import Logging
+import NIOCore
+import NIOHTTPTypes
+
+/// HTTP/1.1 on an accepted connection, composed of the library's parts and of ours before and between them.
+struct HTTP1Connection: Sendable {
+    typealias Value = HTTP1Channel.Value
+
+    private let http1: HTTP1Channel
+    private let limits: RequestPolicy
+    private let face: ListenerFace
+    private let fastPath: FastPath?
+
+    /// - Parameter fastPath: what answers ahead of the routes; `nil` where nothing does.
+    init(
+        limits: RequestPolicy, face: ListenerFace, fastPath: FastPath?,
+        responder: @escaping HTTPChannelHandler.Responder
+    ) {
+        self.limits = limits
+        self.face = face
+        self.fastPath = fastPath
+        var configuration = Self.configuration(limits, face, isStream: false)
+        // The fast path has a timer of its own, which sees its answers too.
+        if fastPath != nil { configuration.idleTimeout = nil }
+        http1 = HTTP1Channel(responder: responder, configuration: configuration)
+    }
+
+    /// How requests are read: on a connection of HTTP/1.1, or on a stream of HTTP/2.
+    static func configuration(
+        _ limits: RequestPolicy, _ face: ListenerFace, isStream: Bool
+    ) -> HTTP1Channel.Configuration {
+        let timeout = TimeAmount.milliseconds(Int64(limits.requestTimeout * 1000))
+        let handlers = { @Sendable () -> [any RemovableChannelHandler] in
+            let bounds = RequestBoundsHandler(timeout: timeout, maximumBody: limits.maximumBody, isStream: isStream)
+            // Over HTTP/1.1 the decoder itself holds the limits of the header.
+            return isStream ? [FieldLimitsHandler(limits: limits, face: face), bounds] : [bounds]
+        }
+        return HTTP1Channel.Configuration(
+            additionalChannelHandlers: handlers(),
+            idleTimeout: .milliseconds(Int64(limits.idleTimeout * 1000)),
+            httpDecoderConfiguration: .init(
+                maxHeaderFieldSize: limits.maximumHeaders, maxHeaderListSize: limits.maximumHeaders,
+                maxHeaderFieldCount: limits.maximumHeaderCount))
+    }
+
+    /// Adds the protocol's handlers, on the connection's event loop.
+    func setup(
+        channel: any Channel, activity: ConnectionActivity, established: EstablishedConnection, logger: Logger
+    ) -> EventLoopFuture<Value> {
+        channel.eventLoop.makeCompletedFuture {
+            try channel.pipeline.syncOperations.addHandler(FirstByteHandler())
+        }.flatMap {
+            paced(activity).setup(channel: channel, logger: logger)
+        }.flatMapThrowing { value in
+            try MessageRulesHandler.add(to: channel, limits: limits, face: face)
+            if let fastPath {
+                try FastPathHandler.add(
+                    fastPath, to: channel, established, idleTimeout: .milliseconds(Int64(limits.idleTimeout * 1000)))
+            }
+            return value
+        }
+    }
+
+    /// Serves the connection until it ends.
+    func handle(_ value: Value, logger: Logger) async {
+        await http1.handle(value: value, logger: logger)
+    }
+
+    /// For one connection: its answers have their pace, and it stands among others.
+    private func paced(_ activity: ConnectionActivity) -> HTTP1Channel {
+        var configuration = http1.configuration
+        let others = configuration.additionalChannelHandlers
+        configuration.additionalChannelHandlers = {
+            [
+                AnswerPaceHandler(
+                    timeout: limits.answerTimeout, unsent: UnsentBytes(limit: limits.maximumUnsent), activity: activity)
+            ] + others()
+        }
+        return HTTP1Channel(responder: http1.responder, configuration: configuration)
+    }
+}

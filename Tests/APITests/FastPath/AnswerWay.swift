@@ -1,0 +1,135 @@
+import Domain
+import Fixtures
+import Foundation
+import Hummingbird
+import HummingbirdCore
+import Logging
+import Metrics
+import NIOCore
+import NIOEmbedded
+import Operations
+import Synchronization
+
+@testable import API
+
+/// One way to the answers of the client listener, with the fast path or without it, with counters and a log of its own.
+struct AnswerWay: Sendable {
+    let registry = PrometheusRegistry()
+    let log = CapturedLog()
+    private let http1: HTTP1Connection
+    private let http2: HTTP2Connection
+
+    init(_ fixture: ServiceFixture, usesFastPath: Bool) {
+        let log = log
+        (http1, http2) = withMetricsFactory(registry) {
+            let listeners = Listeners(
+                realm: ServiceFixture.realm, policy: fixture.policy, maximumConnections: 100, rateLimiting: .on,
+                open: OpenChannels(), urls: { _ in nil }, logger: Logger(label: "test") { _ in log.handler })
+            let context = fixture.context
+            let sessions = SessionRoutes(context)
+            let router = listeners.clientRouter(
+                authenticate: fixture.judge,
+                certificates: CertificateRoutes(
+                    context, issuing: fixture.issuing, publish: fixture.publish, verifyCaptcha: { $0 == "solved" }),
+                sessions: sessions, phones: PhoneRoutes(context), cards: CardRoutes(context, askIssuer: nil),
+                users: UserRoutes(context), authorizations: AuthorizationRoutes(context))
+            let face = listeners.face(.client)
+            let fastPath = usesFastPath ? FastPath(sessions, authenticate: fixture.judge, face: face) : nil
+            let responder = Self.responder(router.buildResponder(), fixture, face.logger)
+            let limits = listeners.limits
+            return (
+                HTTP1Connection(limits: limits, face: face, fastPath: fastPath, responder: responder),
+                HTTP2Connection(
+                    http1: HTTP1Channel(
+                        responder: responder,
+                        configuration: HTTP1Connection.configuration(limits, face, isStream: true)),
+                    limits: limits, maximumStreams: 100, fastPath: fastPath)
+            )
+        }
+    }
+
+    /// What the HTTP library does around a router, with the fixture's clock and one id for all requests.
+    private static func responder<Responder: HTTPResponder>(
+        _ router: Responder, _ fixture: ServiceFixture, _ logger: Logger
+    ) -> HTTPChannelHandler.Responder where Responder.Context == ClientContext {
+        { request, writer, channel in
+            var logger = logger
+            logger[metadataKey: "hb.request.id"] = "0123456789abcdef0123456789abcdef"
+            let context = ClientContext(source: ApplicationRequestContextSource(channel: channel, logger: logger))
+            var response = try await router.respond(to: request, context: context)
+            response.headers[.date] = ListenerFace.date(fixture.clock.now)
+            try await writer.write(response: response.head, body: response.body)
+        }
+    }
+
+    /// A connection of a device, past its handshake.
+    func open(
+        _ connection: ClientConnection, isHTTP2: Bool, takesBodies: Bool = true
+    ) async throws -> Wire {
+        let channel = NIOAsyncTestingChannel()
+        try await channel.connect(to: SocketAddress(ipAddress: "192.0.2.1", port: 4711)).get()
+        let established = EstablishedConnection()
+        established.establish(connection)
+        let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+        let (http1, http2) = (http1, http2)
+        let serve: @Sendable () async -> Void
+        if isHTTP2 {
+            let value = try await channel.testingEventLoop.executeInContext {
+                try http2.setup(
+                    channel: channel, activity: ConnectionActivity(alone: channel), established: established,
+                    logger: logger)
+            }
+            serve = { await http2.handle(value, logger: logger) }
+        } else {
+            let value = try await channel.testingEventLoop.executeInContext {
+                http1.setup(
+                    channel: channel, activity: ConnectionActivity(alone: channel), established: established,
+                    logger: logger)
+            }.get()
+            serve = { await http1.handle(value, logger: logger) }
+        }
+        withMetricsFactory(registry) {
+            _ = Task { await CurrentConnection.$value.withValue(connection) { await serve() } }
+        }
+        return try await Wire(channel, isHTTP2: isHTTP2, takesBodies: takesBodies)
+    }
+
+    /// How often the fast path has answered.
+    var fastAnswers: Int {
+        let line = registry.render().split(separator: "\n").first {
+            $0.hasPrefix("countersign_fast_path_answers_total ")
+        }
+        return line.flatMap { Int($0.split(separator: " ").last ?? "") } ?? 0
+    }
+
+    /// What was counted, without times and without who answered.
+    var counts: [Substring] {
+        registry.render().split(separator: "\n").filter { line in
+            !line.contains("_bucket{") && !line.contains("_sum") && !line.contains("fast_path_answers")
+        }
+    }
+
+    /// The lines of the log, without times.
+    var lines: [String] {
+        log.lines.map { $0.replacing(/microseconds=\d+|\d+\.\d+(?:e-?\d+)?/, with: "…") }
+    }
+}
+
+/// Bytes that come out again in the same order once they are wound back.
+final class RewoundBytes: Sendable {
+    private let random: Mutex<SeededRandom>
+
+    init(seed: UInt64) {
+        random = Mutex(SeededRandom(seed: seed))
+    }
+
+    func next(_ count: Int) -> [UInt8] {
+        random.withLock { random in (0..<count).map { _ in UInt8.random(in: .min ... .max, using: &random) } }
+    }
+
+    /// Where it stands.
+    var place: SeededRandom {
+        get { random.withLock { $0 } }
+        set { random.withLock { $0 = newValue } }
+    }
+}
