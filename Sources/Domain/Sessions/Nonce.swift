@@ -68,7 +68,9 @@ package struct Nonce: Sendable, Equatable {
 /// The key under which nonces are made: the same on all nodes of one service.
 package struct NonceKey: Sendable {
     private let codeKey: SymmetricKey
-    private let tagKey: SymmetricKey
+    /// Each with its key taken in already, which costs as much as a short text: copies go on from there.
+    private let code: HMAC<SHA256>
+    private let tag: HMAC<SHA256>
 
     /// Derives the two keys in use (HKDF, RFC 5869) from the secret in `Keys/nonce.key`, salted with the store's
     /// generation of nonces: what was issued before a restore is not recognized after it.
@@ -79,17 +81,23 @@ package struct NonceKey: Sendable {
                 inputKeyMaterial: input, salt: Data(generation.utf8), info: Data(label.utf8), outputByteCount: 32)
         }
         codeKey = derive("countersign nonce code")
-        tagKey = derive("countersign nonce device")
+        code = HMAC(key: codeKey)
+        tag = HMAC(key: derive("countersign nonce device"))
     }
 
     fileprivate func code(over bytes: some DataProtocol) -> [UInt8] {
-        Array(HMAC<SHA256>.authenticationCode(for: bytes, using: codeKey)).prefix(16).map { $0 }
+        var code = code
+        code.update(data: bytes)
+        return Array(code.finalize().prefix(16))
     }
 
     /// By which nodes tell whether they have the same secret in the same generation.
     package var fingerprint: Digest256 { NodeFingerprints.digest(of: codeKey, .nonceKey) }
 
     fileprivate func deviceTag(of thumbprint: Digest256, randomBytes: [UInt8]) -> [UInt8] {
-        Array(HMAC<SHA256>.authenticationCode(for: randomBytes + thumbprint.bytes, using: tagKey).prefix(8))
+        var tag = tag
+        tag.update(data: randomBytes)
+        tag.update(data: thumbprint.bytes)
+        return Array(tag.finalize().prefix(8))
     }
 }

@@ -11,20 +11,20 @@ package struct Environment: Sendable {
     /// The defaults are the system's clock and generator.
     package init(
         now: @escaping @Sendable () -> Date = { Date() },
-        randomBytes: @escaping @Sendable (Int) -> [UInt8] = { count in
-            // Each number is a call to the kernel, so eight bytes are read at a time.
-            var generator = SystemRandomNumberGenerator()
-            var bytes: [UInt8] = []
-            bytes.reserveCapacity(count + 7)
-            while bytes.count < count {
-                withUnsafeBytes(of: generator.next()) { bytes.append(contentsOf: $0) }
-            }
-            bytes.removeLast(bytes.count - count)
-            return bytes
-        }
+        randomBytes: @escaping @Sendable (Int) -> [UInt8] = Environment.systemBytes
     ) {
         self.now = now
         self.randomBytes = randomBytes
+    }
+
+    /// Bytes of the kernel's generator. One call gives up to 256, where the standard library's generator gives eight.
+    package static func systemBytes(_ count: Int) -> [UInt8] {
+        var bytes = [UInt8](repeating: 0, count: count)
+        let isFilled = bytes.withUnsafeMutableBytes { $0.count <= 256 && getentropy($0.baseAddress, $0.count) == 0 }
+        if isFilled { return bytes }
+        var generator = SystemRandomNumberGenerator()
+        for index in bytes.indices { bytes[index] = .random(in: .min ... .max, using: &generator) }
+        return bytes
     }
 
     /// A new random identifier (RFC 9562 version 4).
