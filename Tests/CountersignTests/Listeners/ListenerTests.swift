@@ -38,6 +38,12 @@ struct ListenerTests {
         #expect(!log.contains("\"level\":\"error\""))
     }
 
+    @Test("give the same whole answers from memory as by the routes, over HTTP/1.1 and HTTP/2")
+    func fastPath() async throws {
+        let service = try await RunningService()
+        try await expectScript("fast_path.py", service.clientArguments)
+    }
+
     @Test("for probes speaks TLS with the server's certificate where it is told to, off loopback too")
     func operations() async throws {
         // Off loopback texts do not go into a file.

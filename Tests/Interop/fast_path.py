@@ -1,0 +1,74 @@
+"""The fast path over a real connection: whole answers of it and of the routes, over HTTP/1.1 and HTTP/2, and what the
+counters say of who answered. A query that means nothing leads a request to the routes."""
+
+import re
+
+import httpx
+import requests
+
+import options
+from bodies import Ends, head
+from checks import World, accepted, equal, expect
+from client import TIMEOUT
+from messages import tls
+
+WAYS = ("", "?")
+
+
+def counted(chosen):
+    """How many requests the fast path has answered."""
+    text = requests.get(chosen.ops + "/metrics", timeout=TIMEOUT).text
+    return int(re.search(r"^countersign_fast_path_answers_total (\d+)$", text, re.M)[1])
+
+
+def masked(data):
+    """An answer without what differs by the moment."""
+    for pattern in (rb"Date: [^\r]*", rb'"nonce":"[\w-]{64}"', rb'"expires_at":"[^"]*"', rb'"connection_id":"[^"]*"'):
+        data = re.sub(pattern, b"...", data)
+    return data
+
+
+def raw(connection, request):
+    """All bytes of one answer."""
+    connection.sendall(request)
+    data = b""
+    while b"}" not in data:
+        more = connection.recv(65536)
+        expect(more, f"the connection ended: {data!r}")
+        data += more
+    return data
+
+
+def main():
+    chosen = options.parser(__doc__).parse_args()
+    world = World(chosen.public, chosen.client, chosen.ops, chosen.ca, options.provider(chosen), None)
+    device = world.device()
+    token = world.log_in(device, world.user())["session_token"]
+    field = f'Authorization: Layer session-token="{token}"'
+    calls = (("GET", "/sessions/current", [field]), ("POST", "/nonces", ["Content-Length: 0"]))
+    connection = Ends(chosen, device).open("client")
+    raw(connection, head("GET", "/sessions/current?", field))  # attaches the session
+    for method, path, fields in calls:
+        before = counted(chosen)
+        fast, routed = [masked(raw(connection, head(method, path + way, *fields))) for way in WAYS]
+        equal(fast, routed, f"{method} {path} over HTTP/1.1")
+        expect(b"Date: " not in fast and b"no-store" in fast, f"{fast!r}")
+        equal(counted(chosen) - before, 1, f"answers of the fast path to {method} {path}")
+    connection.close()
+    with httpx.Client(http2=True, verify=tls(chosen, device), trust_env=False) as client:
+        fields = {"authorization": field.split(": ")[1]}
+        accepted(client.get(chosen.client + "/sessions/current?x", headers=fields))
+        for method, path, _ in calls:
+            before = counted(chosen)
+            answers = [client.request(method, chosen.client + path + way, headers=fields) for way in ("", "?x")]
+            fast, routed = [
+                (answer.http_version, answer.status_code, [name for name, _ in answer.headers.raw],
+                 masked(answer.content)) for answer in answers]
+            equal(fast, routed, f"{method} {path} over HTTP/2")
+            if method == "GET":  # httpx ends a POST by a frame of its own: that is a body, for the routes
+                equal(counted(chosen) - before, 1, f"answers of the fast path to {method} {path} over HTTP/2")
+    world.close()
+
+
+if __name__ == "__main__":
+    main()
