@@ -39,7 +39,9 @@ struct MaintenanceTaskTableTests {
         try await TestTables.run(kind) { tables in
             let now = TestTables.now
             func reached(as holder: String) async throws -> String?? {
-                try await tables.write { try MaintenanceTaskRepository($0).lease("a", to: holder, for: 60).map(\.reached) }
+                try await tables.write {
+                    try MaintenanceTaskRepository($0).lease("a", to: holder, for: 60).map(\.reached)
+                }
             }
             #expect(try await reached(as: "1") == .some(nil))
             try await tables.write { transaction in

@@ -42,6 +42,7 @@ struct AllowedScan: Sendable {
         AllowedScan(part: "FROM bans WHERE note_version IS NOT NULL", reason: "counts before a key is removed"),
         AllowedScan(part: "FROM bans WHERE lift_note_version IS NOT NULL", reason: "counts before a key is removed"),
         AllowedScan(part: "SELECT key_hash FROM revoked_keys", reason: "all of them are wanted"),
-        AllowedScan(part: "DELETE FROM changes WHERE at < $1", reason: "begins with the oldest, as many as a batch has"),
+        AllowedScan(
+            part: "DELETE FROM changes WHERE at < $1", reason: "begins with the oldest, as many as a batch has"),
     ]
 }
