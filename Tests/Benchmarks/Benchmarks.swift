@@ -94,6 +94,8 @@ struct Parts {
         if wants("hoards") { try await Hoards(service: service, report: report).run() }
         if wants("memory") { try await Memory(service: service, quick: quick, group: group, report: report).run() }
         _ = service.stop()
+        if wants("mass") { try await MassChanges(quick: quick, group: group, report: report).run() }
+        if wants("ends") { try await BansUnderEnds(quick: quick, group: group, report: report).run() }
         if wants("webhook") { try await HangingReceiver(quick: quick, group: group, report: report).run() }
     }
 }
