@@ -55,6 +55,8 @@ package enum NodeAgreement: Sendable, Equatable {
     case refused(NodeDisagreement)
     /// Refused: the store requires a newer version of the wrapping key than this node has.
     case behind(versionInForce: Int)
+    /// Refused: the store was written with other keys than these items of the node.
+    case otherKeys([NodeFingerprints.Item])
 
     /// Evaluates a node that starts.
     ///

@@ -55,12 +55,16 @@ package struct AnnounceNode: Sendable {
             let own = fingerprints()
             let (verdict, now) = try await store.transaction { transaction -> (NodeAgreement, Date) in
                 let now = transaction.now
+                let written = KeyFingerprintRepository(transaction)
+                let others = own.contradictions(to: try written.list())
+                guard others.isEmpty else { return (.otherKeys(others), now) }
                 let records = ClusterMemberRepository(transaction)
                 let verdict = NodeAgreement.evaluate(
                     own, beside: try records.live().filter { $0.id != id }, allowsOtherPolicies: allowsOtherPolicies,
                     versionInForce: try DataKeyRepository(transaction, keys: keys).versionInForce(),
                     arrival: first ?? now, now: now)
                 if verdict == .agreed {
+                    try written.add(own)
                     try records.write(id, host: host, version: version, startedAt: now, own)
                 }
                 return (verdict, now)

@@ -140,7 +140,9 @@ enum KeyFiles {
             return CommandFailure(
                 "\(path) is missing: put what its issuer gave you into it, with mode 0600, or let the policy or option "
                     + "that names it name another file. No command makes it.")
-        default: return CommandFailure("\(path) is missing; run `\(initCommand(directory))`.")
+        default:
+            return CommandFailure(
+                "\(path) is missing. Is --keys right? For a new installation run `\(initCommand(directory))`.")
         }
     }
 

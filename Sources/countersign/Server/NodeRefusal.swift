@@ -12,10 +12,18 @@ enum NodeRefusal {
             return CommandFailure(
                 "\(path) lacks version \(version), which is in force: copy wrapping.key from a node that has it, or from "
                     + "its backup.")
+        case .otherKeys(let items):
+            return CommandFailure(items.map { otherKey($0, in: settings.keys) }.joined(separator: "\n"))
         case .refused(let disagreement), .undecided(let disagreement):
             return CommandFailure(
                 disagreement.differences.map { sentence($0, disagreement, settings) }.joined(separator: "\n"))
         }
+    }
+
+    /// Why keys cannot be used with a store, and what to do.
+    static func otherKey(_ item: NodeFingerprints.Item, in directory: String) -> String {
+        "\(directory)/\(item.rawValue) is not the key that this store was written with: give the directory of its keys "
+            + "(--keys), or restore the file from its backup."
     }
 
     /// The same of a node that serves already, in one sentence for the log.

@@ -83,6 +83,41 @@ struct NodeTests {
         }
     }
 
+    @Test("With other keys than the store was written with no node comes in, not even alone", arguments: StoreKind.all)
+    func otherKeys(kind: StoreKind) async throws {
+        try await Self.bench(kind) { bench in
+            let first = SymmetricKey(size: .bits256)
+            func node(_ keys: [Int: SymmetricKey], index: SymmetricKey) throws -> AnnounceNode {
+                let keys = try PersonalKeys(wrapping: keys, index: [1: index])
+                let fingerprints = NodeFingerprints(
+                    items: [.wrappingKeys: keys.wrappingFingerprints, .blindIndexKeys: keys.indexFingerprints],
+                    policies: [:])
+                return AnnounceNode(
+                    store: bench.store, keys: keys, host: "web-1", version: "1", environment: Environment(),
+                    fingerprints: { fingerprints })
+            }
+            func verdict(_ keys: [Int: SymmetricKey], index: SymmetricKey) async throws -> NodeAgreement {
+                let node = try node(keys, index: index)
+                let verdict = try await node.join(allowsOtherPolicies: false)
+                try await node.leave()
+                return verdict
+            }
+            let other = SymmetricKey(size: .bits256)
+            let verdicts = [
+                try await verdict([1: first], index: first), try await verdict([1: other], index: first),
+                try await verdict([1: first], index: other),
+                // A version that was added is recorded from its first start on.
+                try await verdict([1: first, 2: first], index: first),
+                try await verdict([1: first, 2: other], index: first), try await verdict([1: first], index: first),
+            ]
+            #expect(
+                verdicts == [
+                    .agreed, .otherKeys([.wrappingKeys]), .otherKeys([.blindIndexKeys]), .agreed,
+                    .otherKeys([.wrappingKeys]), .agreed,
+                ])
+        }
+    }
+
     @Test("A node that died is waited for until it does not count", arguments: StoreKind.all)
     func dead(kind: StoreKind) async throws {
         try await Self.bench(kind) { bench in

@@ -42,6 +42,24 @@ struct ClusterMemberTableTests {
     }
 }
 
+@Suite("Table key_fingerprints")
+struct KeyFingerprintTableTests {
+    @Test("The digest of a key's version is recorded once, of what personal data needs", arguments: StoreKind.shared)
+    func once(kind: StoreKind) async throws {
+        try await TestTables.run(kind) { tables in
+            let first = NodeFingerprints(
+                items: [.wrappingKeys: [1: .of("a")], .blindIndexKeys: [1: .of("b")], .serviceKey: [1: .of("c")]],
+                policies: ["phone.yaml": .of("d")])
+            let later = NodeFingerprints(items: [.wrappingKeys: [1: .of("x"), 2: .of("e")]], policies: [:])
+            for fingerprints in [first, later] {
+                try await tables.write { try KeyFingerprintRepository($0).add(fingerprints) }
+            }
+            let found = try await tables.read { try KeyFingerprintRepository($0).list() }
+            #expect(found.items == [.wrappingKeys: [1: .of("a"), 2: .of("e")], .blindIndexKeys: [1: .of("b")]])
+        }
+    }
+}
+
 @Suite("Tables changes and change_counter")
 struct ChangeTableTests {
     @Test("No two changes have one number, and there is one counter", arguments: StoreKind.shared)

@@ -12,6 +12,8 @@ struct Admin: Sendable {
     let keysDirectory: String
     /// The live nodes of the store.
     var nodes: [ClusterMember] = []
+    /// The keys that the store was written with.
+    var written = NodeFingerprints(items: [:], policies: [:])
     let environment = Environment()
 
     /// Opens the store of the settings, runs the body, and closes the store.
@@ -30,7 +32,9 @@ struct Admin: Sendable {
             } else {
                 try await store.requirePresent(at: settings.store)
             }
-            admin.nodes = try await store.read { try ClusterMemberRepository($0).live() }
+            (admin.nodes, admin.written) = try await store.read {
+                (try ClusterMemberRepository($0).live(), try KeyFingerprintRepository($0).list())
+            }
             let result = try await body(admin)
             try await store.close()
             return result
@@ -49,6 +53,9 @@ struct Admin: Sendable {
         let keys = try KeyFiles.personal(in: keysDirectory)
         let own = NodeFingerprints(
             items: [.wrappingKeys: keys.wrappingFingerprints, .blindIndexKeys: keys.indexFingerprints], policies: [:])
+        if let item = own.contradictions(to: written).first {
+            throw CommandFailure(NodeRefusal.otherKey(item, in: keysDirectory))
+        }
         for node in nodes {
             guard let item = own.contradictions(to: node.fingerprints).first else { continue }
             throw CommandFailure(
@@ -74,7 +81,7 @@ func auditReason(_ text: String, _ option: String = "--reason") throws(CommandFa
     guard let reason = AuditReason(text) else {
         throw CommandFailure(
             "\(option) takes a code or a ticket's number such as user_request or ticket:4711, without spaces and without "
-                + "personal data: the audit log keeps it for ever.", exitCode: .usage)
+                + "personal data: the audit log keeps it for years.", exitCode: .usage)
     }
     return reason
 }

@@ -3,6 +3,7 @@ import Authority
 import Database
 import Domain
 import Foundation
+import Repositories
 
 /// How the process ends after an error: its output and its exit code.
 struct CommandEnding: Equatable {
@@ -38,6 +39,8 @@ struct CommandEnding: Equatable {
             self.init(status: CommandFailure.Status.usage.rawValue, output: "", stderr: text)
         } else if error is ExitCode {
             self.init(status: code.rawValue, output: "", stderr: "")
+        } else if error is SealingFailure {
+            self.init(.refused, "Personal data cannot be opened with these keys: give those of the store (--keys).")
         } else if let error = error as? CocoaError {
             self.init(.refused, error.localizedDescription)
         } else {

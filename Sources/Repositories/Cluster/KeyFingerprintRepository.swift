@@ -1,0 +1,60 @@
+import Database
+import Domain
+import Encoding
+
+/// The keys of personal data that the store was written with, as digests that reveal no key.
+///
+/// A node with other keys would start, find no banned number again, and open no sealed row.
+package struct KeyFingerprintRepository {
+    private let transaction: any Transaction
+
+    package init(_ transaction: any Transaction) {
+        self.transaction = transaction
+    }
+
+    /// The items that are recorded. Data that was written with one of these keys is lost without it.
+    private static let recorded: [NodeFingerprints.Item] = [.wrappingKeys, .blindIndexKeys]
+    private static let columns = ColumnTuple(
+        Column<String>("item"), Column<Int>("version"), Column<Digest256>("digest"))
+
+    /// All recorded digests.
+    package func list() throws -> NodeFingerprints {
+        var items: [NodeFingerprints.Item: [Int: Digest256]] = [:]
+        for row in try transaction.query("SELECT \(Self.columns) FROM key_fingerprints ORDER BY item, version") {
+            let (name, version, digest) = try Self.columns.read(row)
+            guard let item = NodeFingerprints.Item(rawValue: name) else { continue }
+            items[item, default: [:]][version] = digest
+        }
+        return NodeFingerprints(items: items, policies: [:])
+    }
+
+    /// Records the versions that are not recorded yet.
+    package func add(_ fingerprints: NodeFingerprints) throws {
+        for item in Self.recorded {
+            for (version, digest) in fingerprints.items[item, default: [:]].sorted(by: { $0.key < $1.key }) {
+                try transaction.execute(
+                    """
+                    INSERT INTO key_fingerprints (\(Self.columns)) VALUES (\(Self.columns.placeholders))
+                    ON CONFLICT (item, version) DO NOTHING
+                    """, Self.columns.row(item.rawValue, version, digest))
+            }
+        }
+    }
+}
+
+extension Schema {
+    /// The keys of personal data that the store was written with.
+    static let keyFingerprints =
+        Migration(
+            identifier: 29, name: "digests of the keys of personal data",
+            statements: [
+                """
+                CREATE TABLE key_fingerprints (
+                    item TEXT NOT NULL,
+                    version BIGINT NOT NULL,
+                    digest BYTEA NOT NULL,
+                    PRIMARY KEY (item, version)
+                )
+                """
+            ])
+}
