@@ -21,7 +21,9 @@ package struct UserSummary: Sendable {
         {
             found = try users.find(providerID: provider.id, externalID: String(name[name.index(after: slash)...]))
         }
-        guard let user = found else { throw Refusal(.notFound, "There is no such user.") }
+        guard let user = found else {
+            throw Refusal(.notFound, "There is no user \(name): give an id, or <provider slug>/<external id>.")
+        }
         return try UserSummary(user, in: transaction)
     }
 

@@ -53,11 +53,23 @@ package struct DeviceRepository {
             """
             SELECT \(Self.line) FROM devices ORDER BY created_at DESC, id LIMIT $2
             """, [.time(transaction.now), Value(limit)]
-        ).map { row in
-            let (id, createdAt, userAgent, certificates, sessions) = try Self.line.read(row)
-            return Summary(
-                id: id, createdAt: createdAt, userAgent: userAgent, certificates: certificates, sessions: sessions)
-        }
+        ).map(Self.summary)
+    }
+
+    /// The newest devices on which a user has a session, or had one that is not forgotten yet.
+    package func list(of user: UserID, limit: Int) throws -> [Summary] {
+        try transaction.query(
+            """
+            SELECT \(Self.line) FROM devices WHERE id IN (SELECT s.device_id FROM sessions s WHERE s.user_id = $3)
+            ORDER BY created_at DESC, id LIMIT $2
+            """, [.time(transaction.now), Value(limit), .id(user)]
+        ).map(Self.summary)
+    }
+
+    private static func summary(_ row: Row) throws -> Summary {
+        let (id, createdAt, userAgent, certificates, sessions) = try line.read(row)
+        return Summary(
+            id: id, createdAt: createdAt, userAgent: userAgent, certificates: certificates, sessions: sessions)
     }
 
     /// The SubjectPublicKeyInfo PEM of a device's presence key; `nil` if it registered none.

@@ -2,6 +2,7 @@ import Delivery
 import Domain
 import Encoding
 import Foundation
+import PhoneNumbers
 
 /// One file of policies: its name and its values.
 struct PolicyArea {
@@ -116,7 +117,7 @@ struct PolicyArea {
                 .time("numbers_per_user_period", \.phones.numbersPerUserPeriod, 3600...(365 * day)),
                 .texts(
                     "countries", \.phones.countries, expected: "a list of ISO 3166-1 alpha-2 codes, each once,",
-                    where: { $0.utf8.count == 2 && $0.utf8.allSatisfy { (0x41...0x5A).contains($0) } }),
+                    where: PhoneNumber.hasPlan),
                 .texts(
                     "refused_types", \.phones.refusedTypes,
                     expected: "a list from \(numberTypes.joined(separator: ", ")), each once,",

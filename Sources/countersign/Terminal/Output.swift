@@ -23,6 +23,11 @@ enum Output {
         FileHandle.standardError.write(Data((Printable.text(line) + "\n").utf8))
     }
 
+    /// Says on a terminal that a list may go on, if it is as long as its limit.
+    static func noteLimit(_ count: Int, _ limit: Int) {
+        if count >= limit, isatty(STDERR_FILENO) == 1 { note("\(count) are shown: --limit shows more.") }
+    }
+
     /// Writes a command's last output. Help and completions are this program's own texts and are not escaped.
     static func end(_ output: String, stderr: String) {
         write(output)

@@ -11,7 +11,14 @@ package struct ListDevices: Sendable {
     }
 
     /// The newest devices, with how many certificates and sessions each has.
-    package func callAsFunction(limit: Int) async throws -> [DeviceRepository.Summary] {
-        try await context.store.snapshot { try DeviceRepository($0).list(limit: limit) }
+    ///
+    /// - Parameter user: on whose devices a session is, or was and is not forgotten yet; `nil` for everybody's.
+    /// - Throws: `Refusal` `not_found` for a user.
+    package func callAsFunction(limit: Int, user: String? = nil) async throws -> [DeviceRepository.Summary] {
+        try await context.store.snapshot { transaction in
+            let devices = DeviceRepository(transaction)
+            guard let user else { return try devices.list(limit: limit) }
+            return try devices.list(of: UserSummary.find(user, in: transaction).user.id, limit: limit)
+        }
     }
 }

@@ -11,7 +11,15 @@ package struct ListOpenSessions: Sendable {
     }
 
     /// The newest sessions that were not ended.
-    package func callAsFunction(limit: Int) async throws -> [Session] {
-        try await context.store.snapshot { try SessionRepository($0).listOpen(limit: limit) }
+    ///
+    /// - Parameter user: whose; `nil` for everybody's.
+    /// - Throws: `Refusal` `not_found` for a user.
+    package func callAsFunction(limit: Int, user: String? = nil) async throws -> [Session] {
+        try await context.store.snapshot { transaction in
+            let sessions = SessionRepository(transaction)
+            guard let user else { return try sessions.listOpen(limit: limit) }
+            let id = try UserSummary.find(user, in: transaction).user.id
+            return try Array(sessions.listOpen(.user(id)).reversed().prefix(limit))
+        }
     }
 }

@@ -16,6 +16,7 @@ extension BanCommand {
                 try await ListBans($0.contextWithPersonalKeys())(isActive: active, limit: limit)
             }
             BanCommand.list(summaries, json: shared.json)
+            Output.noteLimit(summaries.count, limit)
         }
     }
 

@@ -20,6 +20,7 @@ struct ReviewCommand: AsyncParsableCommand {
             let waiting = try await Admin.run(shared) {
                 try await ListCardsInReview($0.contextWithPersonalKeys())(limit: limit)
             }
+            Output.noteLimit(waiting.count, limit)
             if shared.json {
                 Output.json(
                     .array(

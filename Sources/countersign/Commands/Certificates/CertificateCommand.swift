@@ -18,6 +18,7 @@ struct CertificateCommand: AsyncParsableCommand {
 
         func run() async throws {
             let certificates = try await Admin.run(shared) { try await ListCertificates($0.context)(limit: limit) }
+            Output.noteLimit(certificates.count, limit)
             if shared.json {
                 Output.json(.array(certificates.map(CertificateCommand.json)))
             } else {

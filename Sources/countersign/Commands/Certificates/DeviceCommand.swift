@@ -16,9 +16,12 @@ struct DeviceCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(abstract: "Lists the newest devices.")
         @OptionGroup var shared: SharedOptions
         @Option(help: "How many.") var limit = 50
+        @Option(help: "Only devices with sessions of this user: the id, or <provider slug>/<external id>.")
+        var user: String?
 
         func run() async throws {
-            let devices = try await Admin.run(shared) { try await ListDevices($0.context)(limit: limit) }
+            let devices = try await Admin.run(shared) { try await ListDevices($0.context)(limit: limit, user: user) }
+            Output.noteLimit(devices.count, limit)
             if shared.json {
                 Output.json(
                     .array(

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Domain
 import Encoding
+import Foundation
 
 /// `countersign policy`.
 struct PolicyCommand: AsyncParsableCommand {
@@ -18,6 +19,9 @@ struct PolicyCommand: AsyncParsableCommand {
             let settings = try Settings.resolve(shared: options)
             let reading = PolicyFiles.read(directory: settings.policies, required: settings.policiesNamed)
             let faults = reading.defects.map(\.description)
+            if !settings.policiesNamed, !FileManager.default.fileExists(atPath: settings.policies) {
+                Output.note("There is no directory \(settings.policies): all values are defaults.")
+            }
             if options.json {
                 Output.json(Self.report(reading.policy, faults: faults))
             } else if faults.isEmpty {

@@ -31,6 +31,14 @@ struct ServeCommand: AsyncParsableCommand {
         async let _: Void = log.run()
         let registry = PrometheusRegistry()
         MetricsSystem.bootstrap(registry)
+        let logger = Logger(label: "countersign")
+        logger.info(
+            "the service starts",
+            metadata: [
+                "version": "\(ProgramVersion.text)", "store": "\(settings.store.place)", "realm": "\(settings.realm)",
+                "keys": "\(settings.keys)", "policies": "\(settings.policies)",
+            ])
+        defer { logger.info("the service ends") }
         let store = try settings.store.open(clock: { Date() })
         try await store.migrate(Schema.migrations)
         let generation = try await store.read { try RestoreRepository($0).nonceGeneration() }
@@ -39,7 +47,7 @@ struct ServeCommand: AsyncParsableCommand {
             let server = try Server(
                 settings: settings, policy: CurrentPolicy(policy), keys: keys, nonceKey: nonceKey,
                 exportKey: ExportKey(keys.nonceSecret, generation: generation), store: store,
-                registry: registry, deliveryHTTPClient: http, logger: Logger(label: "countersign"))
+                registry: registry, deliveryHTTPClient: http, logger: logger)
             try await server.run()
         }
         try await store.close()

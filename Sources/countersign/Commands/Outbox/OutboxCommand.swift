@@ -25,6 +25,7 @@ struct OutboxCommand: AsyncParsableCommand {
                 return state
             }
             let messages = try await Admin.run(shared) { try await ListOutbox($0.context)(wanted, limit: limit) }
+            Output.noteLimit(messages.count, limit)
             if shared.json {
                 Output.json(.array(messages.map(OutboxCommand.json)))
             } else {

@@ -14,10 +14,14 @@ struct SessionCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(abstract: "Lists the newest sessions that were not ended.")
         @OptionGroup var shared: SharedOptions
         @Option(help: "How many.") var limit = 50
+        @Option(help: "Only sessions of this user: the id, or <provider slug>/<external id>.") var user: String?
 
         func run() async throws {
             let clocks = try SessionCommand.clocks(shared)
-            let sessions = try await Admin.run(shared) { try await ListOpenSessions($0.context)(limit: limit) }
+            let sessions = try await Admin.run(shared) {
+                try await ListOpenSessions($0.context)(limit: limit, user: user)
+            }
+            Output.noteLimit(sessions.count, limit)
             if shared.json {
                 Output.json(.array(sessions.map { SessionCommand.json($0, clocks) }))
             } else {

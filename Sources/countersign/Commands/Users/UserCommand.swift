@@ -19,6 +19,7 @@ struct UserCommand: AsyncParsableCommand {
             let summaries = try await Admin.run(shared) {
                 try await ReadUsers($0.contextWithPersonalKeys())(limit: limit)
             }
+            Output.noteLimit(summaries.count, limit)
             if shared.json {
                 Output.json(.array(summaries.map(UserCommand.json)))
             } else {
