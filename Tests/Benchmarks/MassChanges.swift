@@ -63,7 +63,7 @@ struct MassChanges {
             return RequestBytes.make(
                 "GET", "/sessions/current", headers: ["Authorization: Layer session-token=\"\(token)\""])
         }
-        let watching = Task { try await watch(fleet, checks) }
+        let watching = Task { try await Self.watch(fleet, checks) }
         try await Task.sleep(for: .seconds(1))
         let start = ContinuousClock.now
         let done = try await service.countersign(change.arguments(provider))
@@ -79,7 +79,7 @@ struct MassChanges {
     }
 
     /// Shows each session again and again until it is refused.
-    private func watch(
+    private static func watch(
         _ fleet: Fleet, _ checks: [ByteBuffer]
     ) async throws -> (accepted: ContinuousClock.Instant?, failed: Int) {
         try await withThrowingTaskGroup(of: (ContinuousClock.Instant?, Int).self) { tasks in

@@ -16,7 +16,7 @@ struct LeakedKeyTests {
         let section = text[start.upperBound...].prefix(
             upTo: text[start.upperBound...].range(of: "\n## ")?.lowerBound ?? text.endIndex)
         return section.matches(of: /`countersign ([^`]+)`/).map { match in
-            String(match.1).replacing("NAME", with: "test").replacing("new.pem", with: "{directory}/new.pem")
+            String(match.1).replacing("SLUG", with: "test").replacing("new.pem", with: "{directory}/new.pem")
                 .replacing("KEY-ID", with: "{leaked}")
         }
     }
