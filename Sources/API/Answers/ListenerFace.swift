@@ -6,7 +6,7 @@ import Logging
 import Metrics
 import NIOCore
 
-/// What all answers of one listener share, those of its routes and those that are made before any route is looked for:
+/// What all answers of one listener share, those of its routes and those that are made before a route is found:
 /// its name, the realm, its counters, its log, and where the other listeners are.
 struct ListenerFace: Sendable {
     let name: ListenerName

@@ -57,7 +57,7 @@ final class AnswerPaceHandler: ChannelDuplexHandler, RemovableChannelHandler {
 
     private let timeout: TimeAmount
     private let unsent: UnsentBytes
-    /// Where the connection stands among others; `nil` where this is one of its streams.
+    /// The activity of the connection; `nil` for one of its streams.
     private let activity: ConnectionActivity?
     /// When the oldest answer that has not left began.
     private var began: NIODeadline?

@@ -9,7 +9,7 @@ import NIOTLS
 
 /// Who is at the other end of a connection, once its handshake has ended.
 struct Peer: Sendable {
-    /// SHA-256 of the certificate that the client proved to hold the key of; `nil` where it needed none.
+    /// SHA-256 of the certificate that the client proved to hold the key of; `nil` if it needed none.
     let thumbprint: Digest256?
     /// Where it comes from: the socket's address, or what a proxy of ours says (``ProxyHeader``).
     let address: SocketAddress?
@@ -96,7 +96,7 @@ final class HandshakeHandler: ChannelInboundHandler, RemovableChannelHandler {
         }
     }
 
-    /// Who shook hands; `nil` where the connection ends instead.
+    /// The peer after the handshake; `nil` if the connection ends instead.
     private func otherEnd(_ context: ChannelHandlerContext) -> Peer? {
         let handler = try? context.pipeline.syncOperations.handler(type: NIOSSLServerHandler.self)
         let thumbprint = (try? handler?.peerCertificate?.toDERBytes()).map { Digest256.of($0) }

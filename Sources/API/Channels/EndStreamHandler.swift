@@ -3,7 +3,7 @@ import NIOCore
 import NIOHPACK
 import NIOHTTP2
 
-/// Lets the frame that ends an answer carry END_STREAM (RFC 9113 §8.1), where the end is known by then: with the last byte
+/// Lets the frame that ends an answer carry END_STREAM (RFC 9113 §8.1), if the end is known by then: with the last byte
 /// that `Content-Length` announces, or with the header of an answer that has no body.
 ///
 /// The library ends each answer by an empty frame of its own. Clients that count bytes take the answer for complete
@@ -16,7 +16,7 @@ final class EndStreamHandler: ChannelDuplexHandler, RemovableChannelHandler {
     typealias OutboundOut = HTTP2Frame.FramePayload
 
     private var asksForHeaderOnly = false
-    /// Bytes of the body that are still to come, where they are known.
+    /// Bytes of the body that are still to come, if they are known.
     private var left: Int?
     /// What may be the last frame; it waits for the end, which comes next.
     private var held: (payload: HTTP2Frame.FramePayload, promise: EventLoopPromise<Void>?)?

@@ -24,8 +24,8 @@ enum MessageRules {
         return isHost(host) ? nil : .malformed("Host is no host with an optional port.")
     }
 
-    /// Whether the connection ends with the answer: where the client says so or, in HTTP/1.0, does not say otherwise;
-    /// and where it wants to go on in another protocol, since the decoder then reads no further request.
+    /// Whether the connection ends with the answer: if the client says so or, in HTTP/1.0, does not say otherwise;
+    /// and if it wants to go on in another protocol, since the decoder then reads no further request.
     static func isLast(_ head: HTTPRequestHead) -> Bool {
         !head.isKeepAlive || head.method == .CONNECT || head.headers.contains(name: "upgrade")
     }

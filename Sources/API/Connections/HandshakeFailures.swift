@@ -12,7 +12,7 @@ final class HandshakeFailures: Sendable {
         case notTLS = "not_tls"
         /// It comes from a network of proxies and does not begin with a PROXY header.
         case noProxyHeader = "no_proxy_header"
-        /// The client sent no certificate where one is needed.
+        /// The client sent no certificate, and one is needed.
         case noCertificate = "no_certificate"
         /// The client's certificate is beyond its life.
         case certificateExpired = "certificate_expired"
@@ -57,7 +57,7 @@ final class HandshakeFailures: Sendable {
             return .certificateRefused
         }
         if says("HTTP_REQUEST", "HTTPS_PROXY_REQUEST") { return .plainHTTP }
-        // OpenSSL's clients send their alert in the clear where TLS 1.3 has keys already: it cannot be decrypted.
+        // OpenSSL's clients send their alert in clear text although TLS 1.3 has keys already: it cannot be decrypted.
         if says("_ALERT_", "DECRYPTION_FAILED_OR_BAD_RECORD_MAC") { return .refusedByClient }
         // The last two: none of the client's suites or curves fits the server's key.
         if says("UNSUPPORTED_PROTOCOL", "NO_SHARED", "NO_COMMON", "UNKNOWN_CERTIFICATE_TYPE", "WRONG_CURVE") {

@@ -10,11 +10,11 @@ import Synchronization
 /// Asks a connection that has no request to close for another.
 struct GiveWay: Sendable {}
 
-/// Where one connection stands among the others of its listener. Told on its event loop, read from anywhere.
+/// The activity of one connection of a listener. Its event loop writes it; any thread may read it.
 final class ConnectionActivity: Sendable {
     fileprivate let channel: any Channel
     private let listener: ListenerConnections?
-    /// The time since which it is idle; 0 where it is at work.
+    /// The time since which it is idle; 0 while it is active.
     private let idleSince: Atomic<UInt64>
     private let hasShakenHands = Atomic<Bool>(false)
 
@@ -24,7 +24,7 @@ final class ConnectionActivity: Sendable {
         idleSince = Atomic(NIODeadline.now().uptimeNanoseconds)
     }
 
-    /// Of a connection that stands alone.
+    /// For a connection that no listener counts.
     convenience init(alone channel: any Channel) {
         self.init(channel, of: nil)
     }
@@ -59,7 +59,7 @@ final class ConnectionActivity: Sendable {
 }
 
 /// The open connections of one listener: counts them by address and certificate, and lets the longest idle one give way
-/// where there are too many.
+/// if there are too many.
 final class ListenerConnections: Sendable {
     private struct State {
         var census: ConnectionCensus<ObjectIdentifier>
@@ -83,7 +83,7 @@ final class ListenerConnections: Sendable {
 
     var count: Int { state.withLock { $0.census.count } }
 
-    /// Notes an accepted connection; `nil` where its address has too many that are all at work.
+    /// Notes an accepted connection; `nil` if its address has too many and all are active.
     func insert(_ channel: any Channel, from address: String?) -> ConnectionActivity? {
         let id = ObjectIdentifier(channel)
         let activity = ConnectionActivity(channel, of: self)
@@ -102,7 +102,7 @@ final class ListenerConnections: Sendable {
         return taken ? activity : nil
     }
 
-    /// Notes the address that a proxy said; `false` where it has too many connections.
+    /// Records the address that a proxy reported; `false` if it has too many connections.
     func locate(_ channel: any Channel, at address: String) -> Bool {
         let id = ObjectIdentifier(channel)
         return decide("address") { state, now in
@@ -111,7 +111,7 @@ final class ListenerConnections: Sendable {
         }
     }
 
-    /// Notes the client's certificate; `false` where it has too many connections.
+    /// Records the client's certificate; `false` if it has too many connections.
     func bind(_ channel: any Channel, to certificate: Digest256) -> Bool {
         let id = ObjectIdentifier(channel)
         return decide("certificate") { state, now in
@@ -157,7 +157,7 @@ final class ListenerConnections: Sendable {
         makeRoom()
     }
 
-    /// Asks the one that is idle for longest to close; looks again in a while where nobody is.
+    /// Asks the connection that is idle for the longest time to close; tries again later if none is idle.
     private func makeRoom() {
         let now = NIODeadline.now().uptimeNanoseconds
         let (leaving, any) = state.withLock { state in
@@ -195,7 +195,7 @@ final class ListenerConnections: Sendable {
     }
 }
 
-/// Tells the HTTP library when to accept. It counts by itself: who has closed is forgotten elsewhere a moment later.
+/// Says when the HTTP library may accept. It has a count of its own: elsewhere a closed connection is removed later.
 struct AvailableConnections: AvailableConnectionsDelegate {
     let connections: ListenerConnections
     private var open = 0

@@ -26,7 +26,7 @@ final class SampledLog: Sendable {
         logger.warning(message, metadata: metadata)
     }
 
-    /// How many were left out before this one; `nil` where it is left out itself.
+    /// How many were left out before this one; `nil` if this one is left out.
     func admit(_ kind: String, at now: NIODeadline) -> Int? {
         kinds.withLock { kinds in
             guard let known = kinds[kind], known.next > now else {

@@ -13,7 +13,7 @@ struct HTTP1Connection: Sendable {
     private let face: ListenerFace
     private let fastPath: FastPath?
 
-    /// - Parameter fastPath: what answers ahead of the routes; `nil` where nothing does.
+    /// - Parameter fastPath: what answers ahead of the routes; `nil` if nothing does.
     init(
         limits: RequestPolicy, face: ListenerFace, fastPath: FastPath?,
         responder: @escaping HTTPChannelHandler.Responder
@@ -68,7 +68,7 @@ struct HTTP1Connection: Sendable {
         await http1.handle(value: value, logger: logger)
     }
 
-    /// For one connection: its answers have their pace, and it stands among others.
+    /// For one connection: its answers have a deadline, and the listener counts it.
     private func paced(_ activity: ConnectionActivity) -> HTTP1Channel {
         var configuration = http1.configuration
         let others = configuration.additionalChannelHandlers

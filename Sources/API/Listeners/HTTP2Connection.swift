@@ -12,7 +12,7 @@ struct HTTP2Connection: Sendable {
 
     /// A connection whose streams may be handled.
     struct Value: Sendable {
-        /// `nil` stands for a stream that was refused.
+        /// `nil` for a stream that was refused.
         let streams: NIOHTTP2Handler.AsyncStreamMultiplexer<Stream?>
     }
 
@@ -21,7 +21,7 @@ struct HTTP2Connection: Sendable {
     let limits: RequestPolicy
     /// Streams that a peer may have open at a time.
     let maximumStreams: Int
-    /// What answers ahead of the routes; `nil` where nothing does.
+    /// What answers ahead of the routes; `nil` if nothing does.
     let fastPath: FastPath?
 
     /// Adds the protocol's handlers, on the connection's event loop.

@@ -27,7 +27,7 @@ package final class ListenerTLS: Sendable {
 
     /// Reads the server's chain and key. Each listener has a context, and so ticket keys, of its own.
     ///
-    /// - Parameter clients: `nil` where clients need no certificate.
+    /// - Parameter clients: `nil` if clients need no certificate.
     package init(chainPEM: [UInt8], keyPEM: [UInt8], clients: Clients?) throws {
         self.clients = clients
         context = Mutex(try Self.context(chainPEM: chainPEM, keyPEM: keyPEM, clients: clients))
@@ -44,7 +44,7 @@ package final class ListenerTLS: Sendable {
 
     /// A handler for the next connection.
     ///
-    /// - Parameter verifyChain: judges the chain that the client sent, where the TLS library does not.
+    /// - Parameter verifyChain: verifies the chain that the client sent, if the TLS library does not.
     func makeHandler(verifyChain: (@Sendable ([[UInt8]]) -> Bool)?) -> NIOSSLServerHandler {
         guard let verifyChain, clients?.areRoots == false else { return NIOSSLServerHandler(context: sslContext) }
         return NIOSSLServerHandler(context: sslContext) { chain, promise in

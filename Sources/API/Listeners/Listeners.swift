@@ -35,7 +35,7 @@ package struct Listeners: Sendable {
     ///
     /// - Parameters:
     ///   - maximumConnections: how many each listener takes; the policy's, or fewer.
-    ///   - urls: what a client that asks the wrong listener is told of the others.
+    ///   - urls: the addresses of the others, for a client that uses the wrong listener.
     package init(
         realm: String, policy: CurrentPolicy, maximumConnections: Int, rateLimiting: RateLimiting, open: OpenChannels,
         urls: @escaping @Sendable (ListenerName) -> String?,

@@ -26,9 +26,9 @@ struct TLSListenerChannel: ServerChildChannel {
     }
 
     let tls: ListenerTLS
-    /// Judges the chain that the client sent where the TLS library does not; `nil` where clients need none.
+    /// Verifies the chain that the client sent, if the TLS library does not; `nil` if clients need none.
     let verifyChain: (@Sendable ([[UInt8]]) -> Bool)?
-    /// Told about each connection before its first request.
+    /// Called for each connection before its first request.
     let onConnect: @Sendable (ClientConnection) async -> Void
     let connections: ConnectionTable
     let limits: RequestPolicy

@@ -4,18 +4,6 @@ import Hummingbird
 import Metrics
 import Operations
 
-/// Verifies the certificate before any other part of a request.
-struct RequireCertificate: RouterMiddleware {
-    let authenticate: AuthenticateConnection
-
-    func handle(
-        _ request: Request, context: ClientContext, next: (Request, ClientContext) async throws -> Response
-    ) async throws -> Response {
-        try await authenticate(try context.connection)
-        return try await next(request, context)
-    }
-}
-
 /// Admits a protected action with a session's token. On some paths an identity token is accepted too and creates the
 /// session with the request.
 struct RequireSession: RouterMiddleware {
@@ -93,6 +81,7 @@ extension HTTPField.Name {
     static let layerSessionTTL = known("X-Layer-Session-TTL")
 
     private static func known(_ name: String) -> HTTPField.Name {
-        HTTPField.Name(name) ?? .authorization
+        guard let field = HTTPField.Name(name) else { preconditionFailure("not a field name") }
+        return field
     }
 }
