@@ -1,3 +1,4 @@
+import Encoding
 import Foundation
 import NIOCore
 import Synchronization
@@ -18,7 +19,7 @@ final class DateText: Sendable {
 
     var text: String {
         let now = now()
-        let second = Int64(now.timeIntervalSince1970.rounded(.down))
+        let second = Int64(saturating: now.timeIntervalSince1970.rounded(.down))
         return made.withLock { made in
             if made.second != second { made = Made(second: second, text: ListenerFace.date(now)) }
             return made.text

@@ -8,7 +8,7 @@ struct AllowedScan: Sendable {
     static let small: Set<String> = [
         "audit_anchors", "audit_head", "change_counter", "generations", "nodes", "providers", "provider_keys",
         "provider_webhooks", "applications", "revocation_counter", "revocation_lists", "wrapping_versions",
-        "phone_spend", "phone_provider_spend", "phone_stops", "maintenance_tasks",
+        "phone_spend", "phone_provider_spend", "phone_stops", "maintenance_tasks", "key_fingerprints",
     ]
 
     static let all = lists + counts + restoring + rest
