@@ -34,7 +34,7 @@ package struct ReceiverBreaker: Sendable, Equatable {
     }
 
     /// How many attempts may start now, in addition to those under way.
-    package func room(besides underWay: Int, now: Date) -> Int {
+    package func available(besides underWay: Int, now: Date) -> Int {
         if let restingUntil, restingUntil > now { return 0 }
         return max(0, (failures == 0 ? Self.inFlight : 1) - underWay)
     }

@@ -57,8 +57,8 @@ package struct SealAudit: Sendable {
                 let records = AuditChainRepository(transaction)
                 return (try records.head(), try records.hasUnchained())
             }
-            let room = Int(Self.checkpointEntries - (head.chain.sequence - head.chain.signed))
-            let added = waits && room > 0 ? try await chain(min(Self.batch, room)) : 0
+            let remaining = Int(Self.checkpointEntries - (head.chain.sequence - head.chain.signed))
+            let added = waits && remaining > 0 ? try await chain(min(Self.batch, remaining)) : 0
             chained += added
             let isSigned = try await sign(dueBefore: signingAll && added == 0 ? .distantFuture : nil)
             guard added > 0 || isSigned else { return chained }

@@ -91,7 +91,7 @@ package struct OutboxRepository {
         let due = queues.filter { ($0.due ?? .distantFuture) <= now }.sorted { $0.order < $1.order }
         for queue in due where rest > 0 {
             let isFailing = queue.breaker.failures > 0
-            let room = min(rest, isFailing ? failing : rest, queue.breaker.room(besides: queue.underWay, now: now))
+            let room = min(rest, isFailing ? failing : rest, queue.breaker.available(besides: queue.underWay, now: now))
             guard room > 0 else { continue }
             shares.append((queue.provider, room))
             rest -= room
@@ -113,7 +113,7 @@ package struct OutboxRepository {
         /// When one of them may start; `nil` if a leased one must end first.
         func next(after now: Date) -> Date? {
             let start = max(now, breaker.restingUntil ?? .distantPast)
-            guard let due, breaker.room(besides: underWay, now: start) > 0 else { return nil }
+            guard let due, breaker.available(besides: underWay, now: start) > 0 else { return nil }
             return max(due, breaker.restingUntil ?? .distantPast)
         }
     }

@@ -20,10 +20,10 @@ struct ReceiverBreakerTests {
 
     @Test("leave two at once to who answers, one to who did not, and none to who rests")
     func room() {
-        #expect((0...3).map { ReceiverBreaker().room(besides: $0, now: now) } == [2, 1, 0, 0])
-        #expect((0...2).map { ReceiverBreaker(failures: 1).room(besides: $0, now: now) } == [1, 0, 0])
+        #expect((0...3).map { ReceiverBreaker().available(besides: $0, now: now) } == [2, 1, 0, 0])
+        #expect((0...2).map { ReceiverBreaker(failures: 1).available(besides: $0, now: now) } == [1, 0, 0])
         let resting = ReceiverBreaker(failures: 5, restingUntil: now + 5)
-        #expect(resting.room(besides: 0, now: now) == 0)
-        #expect(resting.room(besides: 0, now: now + 5) == 1)
+        #expect(resting.available(besides: 0, now: now) == 0)
+        #expect(resting.available(besides: 0, now: now + 5) == 1)
     }
 }
