@@ -120,7 +120,8 @@ struct Memory {
                             providerID: provider.id, externalID: user.externalID,
                             applicationID: provider.application, deviceID: device, thumbprint: thumbprint,
                             providerKeyID: provider.es256.id, state: .authenticated, createdAt: now, renewedAt: now,
-                            lastUsedAt: now, challengedAt: nil))
+                            lastUsedAt: now, challengedAt: nil),
+                        at: .first)
                 }
             }
         }

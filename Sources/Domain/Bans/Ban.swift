@@ -126,6 +126,15 @@ package struct BanEntry: Sendable, Equatable {
         case device(DeviceID)
         /// The SHA-256 of a public key that a banned device has used (DER SubjectPublicKeyInfo).
         case deviceKey(Digest256)
+
+        /// What sessions hang on, if that is what it is.
+        package var gate: SessionGate? {
+            switch self {
+            case .user(let id): .user(id)
+            case .device(let id): .device(id)
+            case .phone, .document, .deviceKey: nil
+            }
+        }
     }
 
     /// Why a ban has an entry. The raw values are stored.

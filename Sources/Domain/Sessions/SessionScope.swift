@@ -5,8 +5,6 @@ package enum SessionScope: Sendable, Hashable {
     case session(SessionID)
     case user(UserID)
     case device(DeviceID)
-    case provider(ProviderID)
-    case providerKey(ProviderKeyID)
 }
 
 /// A session that a change has ended, as far as others must be told of it.
@@ -26,20 +24,20 @@ package struct EndedSession: Sendable, Equatable {
 }
 
 /// Why sessions end.
-package enum SessionEnding: Sendable, CaseIterable {
-    case byUser
+package enum SessionEnding: String, Sendable, CaseIterable {
+    case byUser = "by_user"
     case superseded
     /// At the provider's call, which the audit log keeps.
-    case byProvider
+    case byProvider = "by_provider"
     /// By a Security Event Token, which its sender keeps.
-    case byProviderEvent
-    case byAdmin
-    case providerDisabled
-    case providerKeyRevoked
-    case certificateRevoked
-    case deviceRevoked
+    case byProviderEvent = "by_provider_event"
+    case byAdmin = "by_admin"
+    case providerDisabled = "provider_disabled"
+    case providerKeyRevoked = "provider_key_revoked"
+    case certificateRevoked = "certificate_revoked"
+    case deviceRevoked = "device_revoked"
     case banned
-    case userErased
+    case userErased = "user_erased"
 
     /// What is kept with the sessions.
     package var text: String {

@@ -10,8 +10,13 @@ package enum DomainEvent: Sendable {
     /// The session has a new token; the replaced one is no longer accepted.
     case sessionRenewed(Session, replacing: Digest256)
     case sessionEnded(EndedSession, SessionEnding)
-    /// All sessions in a scope that had not ended yet.
-    case sessionsEnded([EndedSession], of: SessionScope, SessionEnding)
+    /// All sessions that hang on something are over. Of these the rows say so; of the others they will, if it is not
+    /// whole.
+    case sessionsCut(SessionGate, [EndedSession], SessionEnding, isWhole: Bool)
+    /// The rows of sessions that a cut had ended say so now.
+    case sessionsSwept([EndedSession])
+    /// The rows of all of them do.
+    case cutCarriedOut(SessionCut)
     case sessionChallenged(Session)
     /// A session's token was used under another device's certificate; the session is challenged.
     case bindingMismatched(Session)
@@ -25,7 +30,7 @@ package enum DomainEvent: Sendable {
 
     // Providers
     case providerAdded(ProviderID, ProviderKeyID, ApplicationID)
-    case providerDisabled(ProviderID, sessionsEnded: Int)
+    case providerDisabled(ProviderID)
     case providerEnabled(ProviderID)
     case applicationAdded(ApplicationID, ProviderID)
     /// The signer is the provider's key that signed the request; `nil` if an admin added the key.

@@ -60,15 +60,13 @@ package struct BanSubject: Sendable {
     private func terminateSessions(
         _ plan: BanPlanner.Plan, in transaction: any Transaction, _ events: inout RecordedEvents
     ) throws {
-        let sessions = SessionRepository(transaction)
+        let cut = CutSessions(transaction: transaction)
         for user in plan.banned {
-            let ended = try sessions.end(.user(user), at: transaction.now, .banned)
-            events.record(.sessionsEnded(ended, of: .user(user), .banned))
+            try cut(.user(user), .banned, &events)
             events.record(.userBanned(user, of: try UserRepository(transaction).find(user)?.providerID))
         }
         for device in plan.devices {
-            let ended = try sessions.end(.device(device), at: transaction.now, .banned)
-            events.record(.sessionsEnded(ended, of: .device(device), .banned))
+            try cut(.device(device), .banned, &events)
             events.record(.deviceBanned(device))
         }
     }

@@ -64,6 +64,7 @@ package struct LiftBan: Sendable {
         for case .device(let device) in entries.map(\.subject) {
             events.record(.deviceUnbanned(device))
         }
+        for entry in entries { try release(entry, of: ban, in: transaction) }
         if ban.scope == .all {
             for case .user(let user) in entries.map(\.subject) {
                 guard try RefuseBanned.activeBan(on: user, in: transaction) == nil,
@@ -76,6 +77,22 @@ package struct LiftBan: Sendable {
         var lifted = ban
         lifted.lifted = .init(at: transaction.now, actor: context.actor)
         return lifted
+    }
+
+    /// What a lifted ban was about begins another generation, and is looked at no more, unless another ban is in force: in
+    /// one transaction, so that none which is made meanwhile is overlooked.
+    private func release(_ entry: BanEntry, of ban: Ban, in transaction: any Transaction) throws {
+        guard let gate = entry.subject.gate else { return }
+        let gates = GateRepository(transaction)
+        // An entry may be over before its ban is, and sessions have been opened since.
+        if ban.scope == .all, entry.isActive(at: transaction.now) { try gates.raise(gate) }
+        let records = BanRepository(transaction)
+        let others =
+            switch gate {
+            case .user(let id): try records.holdsInForce(on: id)
+            default: try records.entries(on: [entry.subject]).filter { $0.isActive(at: transaction.now) }
+            }
+        if others.isEmpty { try gates.setHeld(false, gate) }
     }
 }
 

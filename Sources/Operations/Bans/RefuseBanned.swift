@@ -19,6 +19,13 @@ package struct RefuseBanned: Sendable {
             among: try BanRepository(transaction).holdsInForce(on: user), for: .all, at: transaction.now)
     }
 
+    /// The same at a sign-in. If no entry is in force, whether or not there were any, the next one need not look.
+    static func activeBan(atSignInOf user: UserID, in transaction: any Transaction) throws -> BanEntry? {
+        let entries = try BanRepository(transaction).holdsInForce(on: user)
+        if entries.isEmpty { try GateRepository(transaction).setHeld(false, .user(user)) }
+        return BanEntry.activeBan(among: entries, for: .all, at: transaction.now)
+    }
+
     /// What a transaction decides of a sign-in: a refusal inside it would give the nonce back.
     enum Admission<Value: Sendable>: Sendable {
         case admitted(Value)
@@ -48,9 +55,21 @@ package struct RefuseBanned: Sendable {
     ///
     /// - Throws: `Refusal` `certificate_revoked`.
     static func requireUnbanned(_ device: DeviceID, in transaction: any Transaction) throws {
+        try requireUnbanned(device, by: BanRepository(transaction).entries(on: [.device(device)]), at: transaction.now)
+    }
+
+    /// The same at a sign-in. If no entry is in force, the next one need not look.
+    ///
+    /// - Throws: `Refusal` `certificate_revoked`.
+    static func requireUnbanned(atSignInOn device: DeviceID, in transaction: any Transaction) throws {
         let entries = try BanRepository(transaction).entries(on: [.device(device)])
-        if let entry = BanEntry.activeBan(among: entries, for: .all, at: transaction.now) {
-            throw Refusal.deviceBanned(by: entry)
+        try requireUnbanned(device, by: entries, at: transaction.now)
+        if !entries.contains(where: { $0.isActive(at: transaction.now) }) {
+            try GateRepository(transaction).setHeld(false, .device(device))
         }
+    }
+
+    private static func requireUnbanned(_ device: DeviceID, by entries: [BanEntry], at now: Date) throws(Refusal) {
+        if let entry = BanEntry.activeBan(among: entries, for: .all, at: now) { throw Refusal.deviceBanned(by: entry) }
     }
 }

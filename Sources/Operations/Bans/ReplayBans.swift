@@ -69,8 +69,8 @@ struct ReplayBans: Sendable {
     private func make(_ copy: BanCopy, in transaction: any Transaction) throws {
         let records = BanRepository(transaction)
         try records.insert(copy.ban)
-        for (entry, goesWithBan) in copy.entries { try records.insert(entry, goesWithBan: goesWithBan) }
         for user in copy.users { try recognize(user, of: copy, in: transaction) }
+        for (entry, goesWithBan) in copy.entries { try records.insert(entry, goesWithBan: goesWithBan) }
         // What the ban took stays taken, also where it was lifted since: lifting revives nothing.
         let authorizations = AuthorizationRepository(transaction)
         for user in try Set(copy.entries.flatMap { try holders(of: $0.entry, in: transaction) }) {

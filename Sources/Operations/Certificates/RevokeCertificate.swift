@@ -30,11 +30,7 @@ struct RevokeCertificate {
                 because: AuditReason(reason.rawValue))
         }
         let remaining = try records.list(deviceID: device).contains { $0.revoked == nil }
-        if !remaining {
-            let ended = try SessionRepository(transaction).end(
-                .device(device), at: transaction.now, .certificateRevoked)
-            events.record(.sessionsEnded(ended, of: .device(device), .certificateRevoked))
-        }
+        if !remaining { try CutSessions(transaction: transaction)(.device(device), .certificateRevoked, &events) }
         events.record(
             .certificateRevoked(serial, device, detail: nil), by: actor, because: AuditReason(reason.rawValue))
     }

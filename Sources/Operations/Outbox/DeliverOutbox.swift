@@ -84,7 +84,7 @@ package struct DeliverOutbox: Sendable {
     /// in any case. Attempts under way at the cancellation are finished.
     ///
     /// - Parameter onError: called with the error of a failed round; the next round retries.
-    package func run(_ signal: OutboxSignal, onError: @escaping @Sendable (any Error) -> Void) async {
+    package func run(_ signal: LoopSignal, onError: @escaping @Sendable (any Error) -> Void) async {
         let places = Places()
         var alarm = Date.distantPast
         signal.ring()

@@ -17,11 +17,8 @@ package struct EndUserSessions: Sendable {
         let user = try await context.user(externalID, of: caller.id).id
         try await context.commit { transaction, events in
             try caller.requireActive(in: transaction)
-            let ended = try SessionRepository(transaction).end(.user(user), at: transaction.now, .byProvider)
-            guard !ended.isEmpty else { return }
-            events.record(
-                .sessionsEnded(ended, of: .user(user), .byProvider), by: "provider \(caller.id)",
-                because: "provider_logout")
+            try CutSessions(transaction: transaction)(
+                .user(user), .byProvider, &events, by: "provider \(caller.id)", because: "provider_logout")
         }
     }
 }

@@ -30,19 +30,19 @@ package struct ReceiveProviderEvent: Sendable {
                 try NonceRepository(transaction).spend(
                     identifier: "event \(event.identifier)", of: event.provider, until: event.rememberUntil)
             else { return }
-            let records = SessionRepository(transaction)
-            let sessions: [Session]
             switch event.subject {
             case .session(let id):
-                sessions = [try records.find(id)].compactMap(\.self).filter { $0.providerID == event.provider }
-            case .user(let externalID):
-                let user = try UserRepository(transaction).find(providerID: event.provider, externalID: externalID)
-                sessions = try user.map { try records.listOpen(.user($0.id)) } ?? []
-            }
-            for session in sessions {
-                for ended in try records.end(.session(session.id), at: transaction.now, .byProviderEvent) {
+                let records = SessionRepository(transaction)
+                guard let session = try records.find(id), session.providerID == event.provider else { return }
+                for ended in try records.end(.session(id), at: transaction.now, .byProviderEvent) {
                     events.record(.sessionEnded(ended, .byProviderEvent))
                 }
+            case .user(let externalID):
+                guard
+                    let user = try UserRepository(transaction).find(
+                        providerID: event.provider, externalID: externalID)
+                else { return }
+                try CutSessions(transaction: transaction)(.user(user.id), .byProviderEvent, &events)
             }
         }
     }

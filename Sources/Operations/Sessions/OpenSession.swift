@@ -51,7 +51,7 @@ package struct OpenSession: Sendable {
                     assurance: .none, createdAt: now)
             if found.user == nil { try UserRepository(transaction).enqueueInsert(user) }
             // The nonce stays spent: the refusal is thrown outside.
-            if found.mayUserBeHeld, let entry = try RefuseBanned.activeBan(on: user.id, in: transaction) {
+            if found.mayUserBeHeld, let entry = try RefuseBanned.activeBan(atSignInOf: user.id, in: transaction) {
                 return .banned(user.id, entry, at: now)
             }
             try identity.profile.keep(for: user, keys: keys, in: transaction)
@@ -63,7 +63,7 @@ package struct OpenSession: Sendable {
             if found.openSessions >= policy.perUserAndDevice {
                 try Self.endOldest(before: session, policy: policy, in: transaction, &events)
             }
-            try SessionRepository(transaction).insert(session)
+            try SessionRepository(transaction).insert(session, at: found.generations)
             events.record(.sessionOpened(session))
             return .admitted((session, user.assurance))
         }

@@ -46,7 +46,7 @@ package struct RenewSession: Sendable {
             // By id: names that Unicode calls equivalent are those of two users.
             guard found.user?.id == old.userID else { throw anotherUser }
             let now = transaction.now
-            if found.mayUserBeHeld, let entry = try RefuseBanned.activeBan(on: old.userID, in: transaction) {
+            if found.mayUserBeHeld, let entry = try RefuseBanned.activeBan(atSignInOf: old.userID, in: transaction) {
                 return .banned(old.userID, entry, at: now)
             }
             var session = old
@@ -56,7 +56,9 @@ package struct RenewSession: Sendable {
             session.renewedAt = now
             session.lastUsedAt = now
             session.challengedAt = nil
-            guard try SessionRepository(transaction).renew(session, replacing: old.tokenHash) else {
+            let isRenewed = try SessionRepository(transaction).renew(
+                session, replacing: old.tokenHash, at: found.generations.key)
+            guard isRenewed else {
                 throw Refusal(.sessionDestroyed, "The session was ended or renewed meanwhile.")
             }
             events.record(.sessionRenewed(session, replacing: old.tokenHash))

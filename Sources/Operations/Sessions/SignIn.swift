@@ -24,7 +24,9 @@ extension VerifiedIdentity {
             throw Refusal(.certificateRevoked, "This service did not issue the certificate: certify the device anew.")
         }
         try certificate.requireValid(at: transaction.now)
-        if context.wasDeviceHeld { try RefuseBanned.requireUnbanned(certificate.deviceID, in: transaction) }
+        if context.mayDeviceBeHeld {
+            try RefuseBanned.requireUnbanned(atSignInOn: certificate.deviceID, in: transaction)
+        }
         try NonceRepository(transaction).enqueueSpend(nonce)
         return context
     }

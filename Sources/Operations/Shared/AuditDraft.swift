@@ -22,9 +22,21 @@ extension AuditDraft {
         why == .byAdmin || why == .byProvider ? AuditDraft(.sessionEnded, "session \(session.id)") : nil
     }
 
-    static func ended(_ sessions: [EndedSession], _ scope: SessionScope, _ why: SessionEnding) -> AuditDraft? {
-        guard case .user(let user) = scope, why == .byProvider else { return nil }
+    static func ended(_ sessions: [EndedSession], _ gate: SessionGate, _ why: SessionEnding) -> AuditDraft? {
+        guard case .user(let user) = gate, why == .byProvider, !sessions.isEmpty else { return nil }
         return AuditDraft(.sessionEnded, "user \(user)", "\(sessions.count) sessions ended")
+    }
+
+    /// How many sessions ended behind a cut whose own entry could not count them.
+    static func carriedOut(_ cut: SessionCut) -> AuditDraft {
+        let subject =
+            switch cut.gate {
+            case .user(let id): "user \(id)"
+            case .device(let id): "device \(id)"
+            case .provider(let id): "provider \(id)"
+            case .providerKey(let id): "key \(id)"
+            }
+        return AuditDraft(.sessionEnded, subject, "\(cut.ended) sessions ended: \(cut.why.text)")
     }
 
     static func challenged(_ subject: String) -> AuditDraft { .init(.sessionChallenged, subject) }
@@ -41,8 +53,8 @@ extension AuditDraft {
         .init(.providerAdded, "provider \(id)", "key \(key) app \(app)")
     }
 
-    static func disabled(_ id: ProviderID, _ sessions: Int) -> AuditDraft {
-        .init(.providerDisabled, "provider \(id)", "\(sessions) sessions ended")
+    static func disabled(_ id: ProviderID) -> AuditDraft {
+        .init(.providerDisabled, "provider \(id)", "its sessions end")
     }
 
     static func enabled(_ id: ProviderID) -> AuditDraft { .init(.providerEnabled, "provider \(id)") }

@@ -15,6 +15,7 @@ struct Commit: Sendable {
         var changes: [ChangeLog.Change] = []
         var opened: [Session] = []
         var wakesOutbox = false
+        var leavesRows = false
     }
 
     /// Runs a body in a transaction with all that follows from it.
@@ -78,20 +79,29 @@ struct Commit: Sendable {
                     audit.event, subject: audit.subject, actor: entry.actor, detail: audit.detail,
                     reason: entry.reason, id: audit.id ?? environment.newUUID())
             }
-            for securityEvent in consequence.securityEvents {
-                let isQueued = try ProviderWebhookRepository(transaction).enqueue(
-                    securityEvent.event, of: securityEvent.user, to: securityEvent.provider)
-                if isQueued { aftermath.wakesOutbox = true }
-            }
+            if try enqueue(consequence.securityEvents, in: transaction) { aftermath.wakesOutbox = true }
             for notice in consequence.notices where seen.insert(notice).inserted { notices.append(notice) }
             aftermath.changes += consequence.here
             if let session = consequence.opened { aftermath.opened.append(session) }
             if consequence.wakesOutbox { aftermath.wakesOutbox = true }
+            if consequence.leavesRows { aftermath.leavesRows = true }
         }
         // A banned user's notice says everything that the user's own would.
         notices = notices.filter { if case .user(let id) = $0 { !seen.contains(.bannedUser(id)) } else { true } }
         for notice in notices { try ChangeLog(transaction).append(notice) }
         aftermath.changes += notices
         return aftermath
+    }
+
+    /// Writes security events for the providers that have a receiver; whether there is any.
+    private func enqueue(_ events: [Consequence.SecurityEvent], in transaction: any Transaction) throws -> Bool {
+        let webhooks = ProviderWebhookRepository(transaction)
+        var receives: [ProviderID: Bool] = [:]
+        for event in events {
+            let isReceiver = try receives[event.provider] ?? (webhooks.find(event.provider) != nil)
+            receives[event.provider] = isReceiver
+            if isReceiver { try webhooks.enqueue(event.event, of: event.user, to: event.provider) }
+        }
+        return receives.values.contains(true)
     }
 }

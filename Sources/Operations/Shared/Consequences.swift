@@ -19,6 +19,8 @@ struct Consequence {
     /// What this node may remember from now on.
     var opened: Session?
     var wakesOutbox = false
+    /// Whether rows of sessions are left to be ended.
+    var leavesRows = false
 
     struct SecurityEvent {
         let event: ProviderEvent
@@ -28,10 +30,12 @@ struct Consequence {
 
     init(
         _ audit: AuditDraft? = nil, notices: [ChangeLog.Change] = [], here: [ChangeLog.Change] = [],
-        securityEvents: [SecurityEvent] = [], opened: Session? = nil, wakesOutbox: Bool = false
+        securityEvents: [SecurityEvent] = [], opened: Session? = nil, wakesOutbox: Bool = false,
+        leavesRows: Bool = false
     ) {
         (self.audit, self.notices, self.here) = (audit, notices, here)
-        (self.securityEvents, self.opened, self.wakesOutbox) = (securityEvents, opened, wakesOutbox)
+        (self.securityEvents, self.opened) = (securityEvents, opened)
+        (self.wakesOutbox, self.leavesRows) = (wakesOutbox, leavesRows)
     }
 
     init(of event: DomainEvent) {
@@ -40,10 +44,14 @@ struct Consequence {
         case .sessionRenewed(let session, let old): self.init(notices: [.session(old)], opened: session)
         case .sessionEnded(let ended, let why):
             self.init(
-                AuditDraft.ended(ended, why), notices: [.session(ended.tokenHash)], securityEvents: .revoked([ended]))
-        case .sessionsEnded(let ended, let scope, let why):
+                AuditDraft.ended(ended, why), notices: [.session(ended.tokenHash)],
+                securityEvents: .revoked([ended]))
+        case .sessionsCut(let gate, let ended, let why, let isWhole):
             self.init(
-                AuditDraft.ended(ended, scope, why), notices: .about(ended, scope), securityEvents: .revoked(ended))
+                AuditDraft.ended(ended, gate, why), notices: [.about(gate)], securityEvents: .revoked(ended),
+                leavesRows: !isWhole)
+        case .sessionsSwept(let ended): self.init(securityEvents: .revoked(ended))
+        case .cutCarriedOut(let cut): self.init(.carriedOut(cut))
         case .sessionChallenged(let session):
             self.init(.challenged("session \(session.id)"), notices: [.session(session.tokenHash)])
         case .bindingMismatched(let session):
@@ -55,14 +63,14 @@ struct Consequence {
         case .certificateRevoked(let serial, let device, let detail):
             self.init(.revoked(serial, detail), notices: [.device(device)])
         case .providerAdded(let id, let key, let app): self.init(.added(id, key, app), notices: [.provider(id)])
-        case .providerDisabled(let id, let count): self.init(.disabled(id, count), notices: [.provider(id)])
+        case .providerDisabled(let id): self.init(.disabled(id), notices: [.provider(id)])
         case .providerEnabled(let id): self.init(.enabled(id), notices: [.provider(id)])
-        case .applicationAdded(let app, let id): self.init(.added(app, to: id), notices: [.provider(id)])
+        case .applicationAdded(let app, let id): self.init(.added(app, to: id), notices: [.providerKeys(id)])
         case .providerKeyAdded(let key, let id, let signer):
-            self.init(.added(key, to: id, signer), notices: [.provider(id)])
-        case .providerKeyRetired(let key, let id): self.init(.retired(key), notices: [.provider(id)])
+            self.init(.added(key, to: id, signer), notices: [.providerKeys(id)])
+        case .providerKeyRetired(let key, let id): self.init(.retired(key), notices: [.providerKeys(id)])
         case .providerKeyRevoked(let key, let id, let detail):
-            self.init(.revoked(key, detail), notices: [.provider(id)])
+            self.init(.revoked(key, detail), notices: [.providerKeys(id)])
         case .assuranceChanged(let change): self.init(securityEvents: .changed(change))
         case .phoneReassigned(let loser): self.init(.reassigned(loser), notices: [.user(loser)])
         case .userErased(let id, let provider, let receipt):
@@ -70,7 +78,8 @@ struct Consequence {
                 .erased(id, receipt), notices: [.user(id)], securityEvents: .account(.accountPurged, id, provider))
         case .userBanned(let id, let provider):
             self.init(notices: [.bannedUser(id)], securityEvents: .account(.accountDisabled, id, provider))
-        case .userUnbanned(let id, let provider): self.init(securityEvents: .account(.accountEnabled, id, provider))
+        case .userUnbanned(let id, let provider):
+            self.init(notices: [.user(id)], securityEvents: .account(.accountEnabled, id, provider))
         case .deviceBanned(let id), .deviceUnbanned(let id): self.init(notices: [.device(id)])
         case .messageQueued: self.init(wakesOutbox: true)
         case .acted(let act): self.init(AuditDraft(act))
@@ -78,14 +87,14 @@ struct Consequence {
     }
 }
 
-extension [ChangeLog.Change] {
-    /// One notice for all that ended, whatever their number; none where another event of the same change has it.
-    fileprivate static func about(_ ended: [EndedSession], _ scope: SessionScope) -> Self {
-        switch scope {
-        case .session: ended.map { .session($0.tokenHash) }
-        case .user(let id): ended.isEmpty ? [] : [.user(id)]
-        case .device(let id): ended.isEmpty ? [] : [.device(id)]
-        case .provider, .providerKey: []
+extension ChangeLog.Change {
+    /// One notice for all sessions that hang on something.
+    fileprivate static func about(_ gate: SessionGate) -> Self {
+        switch gate {
+        case .user(let id): .user(id)
+        case .device(let id): .device(id)
+        case .provider(let id): .provider(id)
+        case .providerKey(let id): .providerKey(id)
         }
     }
 }

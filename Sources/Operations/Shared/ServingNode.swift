@@ -12,6 +12,7 @@ package final class ServingNode: Sendable {
     private let onMessage: @Sendable () -> Void
     private let onUserBan: @Sendable (Set<UserID>) -> Void
     private let onDeviceChange: @Sendable (Set<DeviceID>) -> Void
+    private let onCut: @Sendable () -> Void
     private let isInDoubt = Atomic<Bool>(false)
 
     /// Joins memories and connections.
@@ -20,15 +21,18 @@ package final class ServingNode: Sendable {
     ///   - onMessage: wakes the outbox's loop: there may be something to send.
     ///   - onUserBan: takes banned users' sessions off connections, and closes those that nobody else uses.
     ///   - onDeviceChange: called after devices' certificates were read anew; closes connections that are valid no more.
+    ///   - onCut: wakes the loop that ends rows of sessions behind a cut of this process.
     package init(
         caches: Caches, onMessage: @escaping @Sendable () -> Void = {},
         onUserBan: @escaping @Sendable (Set<UserID>) -> Void = { _ in },
-        onDeviceChange: @escaping @Sendable (Set<DeviceID>) -> Void = { _ in }
+        onDeviceChange: @escaping @Sendable (Set<DeviceID>) -> Void = { _ in },
+        onCut: @escaping @Sendable () -> Void = {}
     ) {
         self.caches = caches
         self.onMessage = onMessage
         self.onUserBan = onUserBan
         self.onDeviceChange = onDeviceChange
+        self.onCut = onCut
     }
 
     /// What follows from a commit of this process.
@@ -38,6 +42,7 @@ package final class ServingNode: Sendable {
     func apply(_ aftermath: Commit.Aftermath, since epoch: UInt64) async throws {
         for session in aftermath.opened { caches.sessions.remember(session, since: epoch) }
         if aftermath.wakesOutbox { onMessage() }
+        if aftermath.leavesRows { onCut() }
         try await apply(aftermath.changes)
     }
 
@@ -50,6 +55,7 @@ package final class ServingNode: Sendable {
         var banned: Set<UserID> = []
         var devices: Set<DeviceID> = []
         var providers: Set<ProviderID> = []
+        var keys: Set<ProviderKeyID> = []
         for change in changes {
             switch change {
             case .session(let hash): tokens.insert(hash)
@@ -59,14 +65,16 @@ package final class ServingNode: Sendable {
                 banned.insert(id)
             case .device(let id): devices.insert(id)
             case .provider(let id): providers.insert(id)
+            case .providerKeys(let id): caches.providers.drop(id)
+            case .providerKey(let id): keys.insert(id)
             }
         }
         for hash in tokens { caches.sessions.drop(hash) }
         for id in providers { caches.providers.drop(id) }
-        if !users.isEmpty || !devices.isEmpty || !providers.isEmpty {
-            caches.sessions.drop { [users, devices, providers] session in
+        if !users.isEmpty || !devices.isEmpty || !providers.isEmpty || !keys.isEmpty {
+            caches.sessions.drop { [users, devices, providers, keys] session in
                 users.contains(session.userID) || devices.contains(session.deviceID)
-                    || providers.contains(session.providerID)
+                    || providers.contains(session.providerID) || keys.contains(session.providerKeyID)
             }
         }
         if !banned.isEmpty { onUserBan(banned) }

@@ -26,8 +26,7 @@ struct EraseUser: Sendable {
         try BlockRepository(transaction).erase(user)
         try UserRepository(transaction).erase(user)
         try DataKeyRepository(transaction, keys: keys).erase(user, at: now)
-        let ended = try SessionRepository(transaction).end(.user(user), at: now, .userErased)
-        events.record(.sessionsEnded(ended, of: .user(user), .userErased))
+        try CutSessions(transaction: transaction)(.user(user), .userErased, &events)
         let provider = try UserRepository(transaction).find(user)?.providerID
         events.record(.userErased(user, of: provider, receipt: receipt), by: actor, because: reason)
     }

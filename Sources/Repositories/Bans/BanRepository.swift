@@ -36,7 +36,8 @@ package struct BanRepository {
             """, Self.columns.row { $0.write(ban, to: &$1) })
     }
 
-    /// Writes an entry of a ban; one that it has already stays as it is.
+    /// Writes an entry of a ban; one that it has already stays as it is. Sign-ins of the user or on the device that it is
+    /// about look at it from now on.
     ///
     /// - Parameter goesWithBan: whether it is about an erased person, and is forgotten as soon as it is over.
     package func insert(_ entry: BanEntry, goesWithBan: Bool = false) throws {
@@ -45,6 +46,7 @@ package struct BanRepository {
             INSERT INTO ban_holds (\(Self.entryColumns.all)) VALUES (\(Self.entryColumns.placeholders))
             ON CONFLICT (ban_id, kind, subject) DO NOTHING
             """, Self.entryColumns.row { $0.write(entry, goesWithBan: goesWithBan, to: &$1) })
+        if let gate = entry.subject.gate { try GateRepository(transaction).setHeld(true, gate) }
     }
 
     /// The ban with an id.

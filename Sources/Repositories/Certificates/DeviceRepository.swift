@@ -20,7 +20,7 @@ package struct DeviceRepository {
     package func insert(_ id: DeviceID, userAgent: String?, presenceKey: String?, at time: Date) throws -> Bool {
         try transaction.execute(
             """
-            INSERT INTO devices (\(Self.columns)) VALUES (\(Self.columns.placeholders))
+            INSERT INTO devices (\(Self.columns), held) VALUES (\(Self.columns.placeholders), 0)
             ON CONFLICT (id) DO NOTHING
             """, Self.columns.row(id, userAgent, presenceKey, time)) > 0
     }
@@ -45,7 +45,11 @@ package struct DeviceRepository {
             (SELECT COUNT(*) FROM certificates
              WHERE device_id = devices.id AND revoked_at IS NULL AND not_after > $1)
             """),
-        Column<Int>("(SELECT COUNT(*) FROM sessions WHERE device_id = devices.id AND state <> 'unauthenticated')"))
+        Column<Int>(
+            """
+            (SELECT COUNT(*) FROM sessions
+             WHERE device_id = devices.id AND state <> 'unauthenticated' AND \(GateRepository.isCurrent("sessions")))
+            """))
 
     /// The newest devices.
     package func list(limit: Int) throws -> [Summary] {

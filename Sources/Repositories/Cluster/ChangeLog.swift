@@ -24,6 +24,10 @@ package struct ChangeLog {
         case device(DeviceID)
         /// A provider, its keys, its apps and its sessions.
         case provider(ProviderID)
+        /// A provider's keys and apps; its sessions stay as they are.
+        case providerKeys(ProviderID)
+        /// All sessions that a provider's key opened or renewed.
+        case providerKey(ProviderKeyID)
 
         var columns: (kind: String, key: String) {
             switch self {
@@ -32,6 +36,8 @@ package struct ChangeLog {
             case .bannedUser(let id): ("banned_user", id.description)
             case .device(let id): ("device", id.description)
             case .provider(let id): ("provider", id.description)
+            case .providerKeys(let id): ("provider_keys", id.description)
+            case .providerKey(let id): ("provider_key", id.description)
             }
         }
 
@@ -52,6 +58,12 @@ package struct ChangeLog {
             case "provider":
                 guard let id = ProviderID(key[...]) else { return nil }
                 self = .provider(id)
+            case "provider_keys":
+                guard let id = ProviderID(key[...]) else { return nil }
+                self = .providerKeys(id)
+            case "provider_key":
+                guard let id = ProviderKeyID(key[...]) else { return nil }
+                self = .providerKey(id)
             default: return nil
             }
         }

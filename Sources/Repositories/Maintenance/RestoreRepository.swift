@@ -13,7 +13,8 @@ package struct RestoreRepository {
 
     /// Ends every session; how many there were.
     package func endAllSessions() throws -> Int {
-        try transaction.execute(
+        try transaction.enqueue("DELETE FROM cuts", [])
+        return try transaction.execute(
             """
             UPDATE sessions SET state = 'unauthenticated', challenged_at = NULL, ended_at = $1,
                 end_reason = 'the store was restored'

@@ -17,15 +17,20 @@ package struct StatusRepository {
         func ago(_ seconds: TimeInterval) -> Value { .integer(now - Int64((seconds * 1000).rounded())) }
         let shift = Value.integer(Int64(((policy.absoluteLifetime - policy.idleLifetime) * 1000).rounded()))
         let authenticated = try count(
-            "SELECT COUNT(*) FROM sessions WHERE state = 'authenticated' AND renewed_at > $1 AND last_used_at > $2",
+            """
+            SELECT COUNT(*) FROM sessions WHERE state = 'authenticated' AND renewed_at > $1 AND last_used_at > $2
+            AND \(Self.isCurrent)
+            """,
             [ago(policy.absoluteLifetime), ago(policy.idleLifetime)])
         let challenged = try count(
-            "SELECT COUNT(*) FROM sessions WHERE state = 'challenged' AND challenged_at > $1",
+            """
+            SELECT COUNT(*) FROM sessions WHERE state = 'challenged' AND challenged_at > $1 AND \(Self.isCurrent)
+            """,
             [ago(policy.renewalWindow)])
         let idle = try count(
             """
             SELECT COUNT(*) FROM sessions WHERE state = 'authenticated' AND last_used_at <= $1
-            AND last_used_at < renewed_at + $2 AND last_used_at > $3
+            AND last_used_at < renewed_at + $2 AND last_used_at > $3 AND \(Self.isCurrent)
             """, [ago(policy.idleLifetime), shift, ago(policy.idleLifetime + policy.renewalWindow)])
         return (authenticated, challenged + idle)
     }
@@ -61,6 +66,10 @@ package struct StatusRepository {
             try count("SELECT COUNT(*) FROM providers WHERE disabled_at IS NOT NULL", [])
         )
     }
+
+    /// Rows are looked at one by one only while a cut is being carried out.
+    private static let isCurrent =
+        "(NOT EXISTS (SELECT 1 FROM cuts) OR \(GateRepository.isCurrent("sessions")))"
 
     private func count(_ sql: String, _ arguments: [Value]) throws -> Int {
         try transaction.value(sql, arguments) ?? 0

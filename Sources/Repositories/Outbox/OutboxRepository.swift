@@ -22,13 +22,19 @@ package struct OutboxRepository {
         kinds.map { "'\($0.rawValue)'" }.joined(separator: ", ")
     }
 
+    private static let insertion = """
+        INSERT INTO outbox (\(columns.all)) VALUES (\(columns.placeholders))
+        ON CONFLICT (deduplication_key) DO NOTHING
+        """
+
     /// Inserts a message; `false` if the same one was inserted before.
     package func insert(_ message: OutboxMessage) throws -> Bool {
-        try transaction.execute(
-            """
-            INSERT INTO outbox (\(Self.columns.all)) VALUES (\(Self.columns.placeholders))
-            ON CONFLICT (deduplication_key) DO NOTHING
-            """, Self.columns.row { $0.write(message, to: &$1) }) > 0
+        try transaction.execute(Self.insertion, Self.columns.row { $0.write(message, to: &$1) }) > 0
+    }
+
+    /// Writes a message that no other one is the same as.
+    package func enqueueInsert(_ message: OutboxMessage) throws {
+        try transaction.enqueue(Self.insertion, Self.columns.row { $0.write(message, to: &$1) })
     }
 
     /// Leases the messages that have been due longest, up to the given number of each kind, and counts a try for

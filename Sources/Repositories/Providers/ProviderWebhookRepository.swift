@@ -68,12 +68,11 @@ package struct ProviderWebhookRepository {
         return changed > 0 && after.restingUntil != nil
     }
 
-    /// Writes an event into the outbox, in the transaction that made it; `false` if its provider has no receiver.
-    package func enqueue(_ event: ProviderEvent, of user: UserID, to provider: ProviderID) throws -> Bool {
-        guard try find(provider) != nil else { return false }
+    /// Writes an event for a provider's receiver into the outbox, in the transaction that made it.
+    package func enqueue(_ event: ProviderEvent, of user: UserID, to provider: ProviderID) throws {
         let id = OutboxMessageID(UUID())
         let now = transaction.now
-        return try OutboxRepository(transaction).insert(
+        try OutboxRepository(transaction).enqueueInsert(
             OutboxMessage(
                 id: id, kind: .providerEvent, subject: provider.description, userID: user,
                 deduplicationKey: "event \(id)", payload: Array(event.jsonText.utf8), createdAt: now,

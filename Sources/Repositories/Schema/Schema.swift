@@ -162,6 +162,6 @@ package enum Schema {
             ]),
         personalData, phoneVerification, bans, auditChain, authorizations,
         providerWebhooks, wrappingVersions, nodes, subjects, providerStanding, certificateUpkeep, phoneTallies,
-        openSessionIndexes, maintenanceTasks, keyFingerprints,
+        openSessionIndexes, gates, openSessionsByKey, maintenanceTasks, keyFingerprints,
     ]
 }

@@ -19,9 +19,9 @@ package struct HolderRepository {
         package let user: User
         /// The certificate that the request came under, revoked or not; `nil` if it was never issued here.
         package let certificate: DeviceCertificate?
-        /// Whether a ban ever held the device: only then is it to be asked whether one still does.
-        package let wasDeviceHeld: Bool
-        /// Whether a ban ever held the user, the user's number or document, or it is not known.
+        /// Whether there are ban entries about the device: only then is it to be asked whether one is in force.
+        package let mayDeviceBeHeld: Bool
+        /// Whether there are ban entries about the user, or it is not known.
         package let mayUserBeHeld: Bool
     }
 
@@ -30,26 +30,26 @@ package struct HolderRepository {
     /// - Parameter shown: the session as it was let in.
     package func holder(of shown: Session) throws -> Holder? {
         let row = try transaction.first(
-            Self.question, [.id(shown.id), .bytes(shown.deviceID.bytes), shown.thumbprint.value])
+            Self.question, [.id(shown.id), .id(shown.deviceID), shown.thumbprint.value])
         guard let row else { return nil }
         let answer = Self.answer.each
         return Holder(
             session: try answer.session.session(row),
             user: try answer.user.user(row, now: transaction.now),
             certificate: try answer.certificate.certificateIfFound(row),
-            wasDeviceHeld: try row[answer.holdsOnDevice] > 0, mayUserBeHeld: try row[answer.holdsOnUser] > 0)
+            mayDeviceBeHeld: try row[answer.isDeviceHeld], mayUserBeHeld: try row[answer.isUserHeld])
     }
 
     private struct Answer: ColumnSet {
-        let holdsOnDevice: Column<Int>
-        let holdsOnUser: Column<Int>
+        let isDeviceHeld: Column<Bool>
+        let isUserHeld: Column<Bool>
         let session: SessionColumns
         let user: UserColumns
         let certificate: CertificateColumns
 
         init(_ list: inout ColumnList) {
-            holdsOnDevice = list.add("(SELECT COUNT(*) FROM ban_holds WHERE kind = 'device' AND subject = $2)")
-            holdsOnUser = list.add(SignInRepository.holdsOnUser)
+            isDeviceHeld = list.add("COALESCE(d.held, 0)")
+            isUserHeld = list.add("u.held")
             session = list.add(SessionColumns.self, of: "s")
             user = list.add(UserColumns.self, of: "u")
             certificate = list.add(CertificateColumns.self, of: "c")
@@ -61,6 +61,7 @@ package struct HolderRepository {
         SELECT \(answer)
         FROM sessions s
         JOIN users u ON u.id = s.user_id
+        LEFT JOIN devices d ON d.id = $2
         LEFT JOIN certificates c ON c.thumbprint = $3
         WHERE s.id = $1
         """

@@ -4,6 +4,8 @@ import Encoding
 import Foundation
 
 /// The columns of `sessions`. `ended_at` and `end_reason` are written by the statement that ends a session.
+///
+/// The state is read as it is: of a session that a cut has ended, whether or not its row says so yet.
 struct SessionColumns: ColumnSet {
     let id: Column<SessionID>
     let tokenHash: Column<Digest256>
@@ -19,6 +21,10 @@ struct SessionColumns: ColumnSet {
     let renewedAt: Column<Date>
     let lastUsedAt: Column<Date>
     let challengedAt: Column<Date?>
+    let userGeneration: Column<Int64>
+    let deviceGeneration: Column<Int64>
+    let providerGeneration: Column<Int64>
+    let keyGeneration: Column<Int64>
 
     init(_ list: inout ColumnList) {
         id = list.add("id")
@@ -30,11 +36,18 @@ struct SessionColumns: ColumnSet {
         deviceID = list.add("device_id")
         thumbprint = list.add("thumbprint")
         providerKeyID = list.add("provider_key_id")
-        state = list.add("state")
+        state = list.add("state", of: "sessions") { table in
+            let ended = SessionState.unauthenticated.rawValue
+            return "CASE WHEN \(GateRepository.isCurrent(table)) THEN \(table).state ELSE '\(ended)' END"
+        }
         createdAt = list.add("created_at")
         renewedAt = list.add("renewed_at")
         lastUsedAt = list.add("last_used_at")
         challengedAt = list.add("challenged_at")
+        userGeneration = list.addWritten("user_generation")
+        deviceGeneration = list.addWritten("device_generation")
+        providerGeneration = list.addWritten("provider_generation")
+        keyGeneration = list.addWritten("key_generation")
     }
 
     func session(_ row: Row) throws -> Session {
@@ -46,7 +59,7 @@ struct SessionColumns: ColumnSet {
             challengedAt: try row[challengedAt])
     }
 
-    func write(_ session: Session, to row: inout NewRow) {
+    func write(_ session: Session, _ generations: SessionGenerations, to row: inout NewRow) {
         row.set(id, session.id)
         row.set(tokenHash, session.tokenHash)
         row.set(userID, session.userID)
@@ -61,5 +74,9 @@ struct SessionColumns: ColumnSet {
         row.set(renewedAt, session.renewedAt)
         row.set(lastUsedAt, session.lastUsedAt)
         row.set(challengedAt, session.challengedAt)
+        row.set(userGeneration, generations.user)
+        row.set(deviceGeneration, generations.device)
+        row.set(providerGeneration, generations.provider)
+        row.set(keyGeneration, generations.key)
     }
 }

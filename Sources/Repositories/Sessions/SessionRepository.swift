@@ -4,6 +4,8 @@ import Encoding
 import Foundation
 
 /// Sessions. The store holds the hash of a token, never the token.
+///
+/// A session that a cut has ended is an ended one to every method, whether or not its row says so yet.
 package struct SessionRepository {
     private let transaction: any Transaction
 
@@ -13,13 +15,17 @@ package struct SessionRepository {
 
     private static let columns = Selection(SessionColumns.self)
     private static let insertion = "INSERT INTO sessions (\(columns.all)) VALUES (\(columns.placeholders))"
+    private static let isOpen = "state <> 'unauthenticated' AND \(GateRepository.isCurrent("sessions"))"
     private static let byTokenHash = "SELECT \(columns) FROM sessions WHERE token_hash = $1"
 
     private static let ended = ColumnTuple(
         columns.each.id, columns.each.tokenHash, columns.each.userID, columns.each.providerID)
 
-    package func insert(_ session: Session) throws {
-        try transaction.enqueue(Self.insertion, Self.columns.row { $0.write(session, to: &$1) })
+    /// Writes a new session.
+    ///
+    /// - Parameter generations: those that the sign-in read with the holds that it looked at.
+    package func insert(_ session: Session, at generations: SessionGenerations) throws {
+        try transaction.enqueue(Self.insertion, Self.columns.row { $0.write(session, generations, to: &$1) })
     }
 
     /// The session whose token has this hash, ended ones too.
@@ -37,7 +43,7 @@ package struct SessionRepository {
         let (condition, value) = scope.condition
         return try transaction.query(
             """
-            SELECT \(Self.columns) FROM sessions WHERE \(condition) AND state <> 'unauthenticated'
+            SELECT \(Self.columns) FROM sessions WHERE \(condition) AND \(Self.isOpen)
             ORDER BY created_at, id
             """, [value]
         ).map(Self.session)
@@ -53,7 +59,7 @@ package struct SessionRepository {
     package func listOpen(limit: Int) throws -> [Session] {
         try transaction.query(
             """
-            SELECT \(Self.columns) FROM sessions WHERE state <> 'unauthenticated'
+            SELECT \(Self.columns) FROM sessions WHERE \(Self.isOpen)
             ORDER BY created_at DESC, id LIMIT $1
             """, [.integer(Int64(limit))]
         ).map(Self.session)
@@ -61,20 +67,88 @@ package struct SessionRepository {
 
     /// Ends the sessions in scope that the state machine lets end.
     ///
+    /// - Parameter limit: how many at most.
     /// - Returns: those that this has ended.
     @discardableResult
-    package func end(_ scope: SessionScope, at time: Date, _ why: SessionEnding) throws -> [EndedSession] {
+    package func end(
+        _ scope: SessionScope, at time: Date, _ why: SessionEnding, limit: Int = .max
+    ) throws -> [EndedSession] {
         let (condition, value) = scope.condition
+        return try end(
+            """
+            SELECT id FROM sessions
+            WHERE \(condition) AND \(Self.isAllowed(Self.destroyed)) AND \(GateRepository.isCurrent("sessions")) LIMIT $2
+            """, [value, limit.value], at: time, why)
+    }
+
+    /// Ends rows of sessions that a cut has ended; fewer than asked when none is left.
+    package func end(_ cut: SessionCut, limit: Int) throws -> [EndedSession] {
+        var ended: [EndedSession] = []
+        for scope in try behind(cut.gate) where ended.count < limit {
+            // In the order of an index: a walk that begins at its front meets the ones to be ended, and no others.
+            ended += try end(
+                """
+                SELECT id FROM sessions WHERE \(scope.condition) AND \(scope.generation) < $3
+                    AND \(Self.isAllowed(Self.destroyed)) ORDER BY \(scope.order) LIMIT $2
+                """, [scope.id, (limit - ended.count).value, .integer(cut.generation)], at: cut.at, cut.why)
+        }
+        return ended
+    }
+
+    private func end(
+        _ selection: String, _ arguments: [Value], at time: Date, _ why: SessionEnding
+    ) throws -> [EndedSession] {
+        let next = arguments.count + 1
         return try transaction.query(
             """
-            UPDATE sessions SET state = '\(Self.destroyed.to.rawValue)', challenged_at = NULL, ended_at = $2,
-                end_reason = $3
-            WHERE \(condition) AND \(Self.isAllowed(Self.destroyed))
+            UPDATE sessions SET state = '\(Self.destroyed.to.rawValue)', challenged_at = NULL, ended_at = $\(next),
+                end_reason = $\(next + 1)
+            WHERE id IN (\(selection)) AND \(Self.isAllowed(Self.destroyed))
             RETURNING \(Self.ended)
-            """, [value, .time(time), .text(why.text)]
+            """, arguments + [.time(time), .text(why.text)]
         ).map { row in
             let (id, tokenHash, userID, providerID) = try Self.ended.read(row)
             return EndedSession(id: id, tokenHash: tokenHash, userID: userID, providerID: providerID)
+        }
+    }
+
+    /// How many open sessions hang on something, counted no further than asked.
+    package func countOpen(_ gate: SessionGate, limit: Int) throws -> Int {
+        try behind(gate).reduce(0) { count, scope in
+            guard count < limit else { return count }
+            let more: Int? = try transaction.value(
+                """
+                SELECT COUNT(*) FROM (
+                    SELECT 1 FROM sessions WHERE \(scope.condition) AND \(Self.isOpen) ORDER BY \(scope.order) LIMIT $2
+                ) AS open
+                """, [scope.id, (limit - count).value])
+            return count + (more ?? 0)
+        }
+    }
+
+    /// Open sessions that an index finds: those of a provider by its keys.
+    private struct Indexed {
+        let condition: String
+        let id: Value
+        let generation: String
+        let order: String
+    }
+
+    private func behind(_ gate: SessionGate) throws -> [Indexed] {
+        func byKey(_ id: ProviderKeyID, _ generation: String) -> Indexed {
+            Indexed(
+                condition: "provider_key_id = $1", id: .id(id), generation: generation, order: "provider_generation")
+        }
+        switch gate {
+        case .user(let id):
+            return [Indexed(condition: "user_id = $1", id: .id(id), generation: "user_generation", order: "device_id")]
+        case .device(let id):
+            return [
+                Indexed(condition: "device_id = $1", id: .id(id), generation: "device_generation", order: "device_id")
+            ]
+        case .provider(let id):
+            return try ProviderKeyRepository(transaction).list(of: id).map { byKey($0.id, "provider_generation") }
+        case .providerKey(let id): return [byKey(id, "key_generation")]
         }
     }
 
@@ -85,7 +159,7 @@ package struct SessionRepository {
         return try transaction.execute(
             """
             UPDATE sessions SET state = '\(Self.challenged.to.rawValue)', challenged_at = $2
-            WHERE \(condition) AND \(Self.isAllowed(Self.challenged))
+            WHERE \(condition) AND \(Self.isAllowed(Self.challenged)) AND \(GateRepository.isCurrent("sessions"))
             """, [value, .time(time)])
     }
 
@@ -101,16 +175,21 @@ package struct SessionRepository {
 
     /// Renews a session: a new token and new clocks under the same id. `false` if it is not as it was read, because
     /// another request renewed or ended it.
-    package func renew(_ session: Session, replacing oldTokenHash: Digest256) throws -> Bool {
+    ///
+    /// - Parameter keyGeneration: that of the key which signed for the renewal.
+    package func renew(
+        _ session: Session, replacing oldTokenHash: Digest256, at keyGeneration: Int64
+    ) throws -> Bool {
         try transaction.execute(
             """
             UPDATE sessions SET token_hash = $2, thumbprint = $3, provider_key_id = $4, state = $7,
-                renewed_at = $5, last_used_at = $5, challenged_at = NULL
-            WHERE id = $1 AND token_hash = $6 AND state <> 'unauthenticated'
+                renewed_at = $5, last_used_at = $5, challenged_at = NULL, key_generation = $8
+            WHERE id = $1 AND token_hash = $6 AND \(Self.isOpen)
             """,
             [
                 .id(session.id), session.tokenHash.value, session.thumbprint.value, .id(session.providerKeyID),
                 .time(session.renewedAt), oldTokenHash.value, .text(session.state.rawValue),
+                .integer(keyGeneration),
             ]) > 0
     }
 
@@ -158,8 +237,6 @@ extension SessionScope {
         case .session(let id): ("id = $1", .id(id))
         case .user(let id): ("user_id = $1", .id(id))
         case .device(let id): ("device_id = $1", .id(id))
-        case .provider(let id): ("provider_id = $1", .id(id))
-        case .providerKey(let id): ("provider_key_id = $1", .id(id))
         }
     }
 }

@@ -18,12 +18,14 @@ package struct SignInRepository {
         package let mayKeyOpenSessions: Bool
         /// The connection's certificate, revoked or not; `nil` if it was never issued here.
         package let certificate: DeviceCertificate?
-        /// Whether a ban ever held the device: only then is it to be asked whether one still does.
-        package let wasDeviceHeld: Bool
+        /// Whether there are ban entries about the device: only then is it to be asked whether one is in force.
+        package let mayDeviceBeHeld: Bool
         /// The user, if there is one already.
         package let user: User?
-        /// Whether a ban ever held the user, the user's number or document, or it is not known.
+        /// Whether there are ban entries about the user, or it is not known.
         package let mayUserBeHeld: Bool
+        /// What the session's row is to hold.
+        package let generations: SessionGenerations
         /// The user's sessions on the device that were not ended, counted no further than asked.
         package let openSessions: Int
     }
@@ -56,57 +58,54 @@ package struct SignInRepository {
         let row = try transaction.first(
             Self.question,
             [
-                .id(subject.keyID), .bytes(subject.deviceID.bytes), .id(subject.deviceID), mostSessions.value,
-                subject.thumbprint.value, .id(subject.providerID), .text(subject.externalID),
+                .id(subject.keyID), .id(subject.deviceID), mostSessions.value, subject.thumbprint.value,
+                .id(subject.providerID), .text(subject.externalID),
             ])
         guard let row else { throw DamagedRow(column: 0) }
         let answer = Self.answer.each
         return Context(
-            mayKeyOpenSessions: try row[answer.usableKeys] > 0,
+            mayKeyOpenSessions: try row[answer.isKeyUsable],
             certificate: try answer.certificate.certificateIfFound(row),
-            wasDeviceHeld: try row[answer.holdsOnDevice] > 0,
+            mayDeviceBeHeld: try row[answer.isDeviceHeld],
             user: try row.isNull(answer.user.id) ? nil : try answer.user.user(row, now: transaction.now),
-            mayUserBeHeld: try row[answer.holdsOnUser] > 0, openSessions: try row[answer.openSessions])
+            mayUserBeHeld: try row[answer.isUserHeld],
+            generations: SessionGenerations(
+                user: try row[answer.userGeneration], device: try row[answer.deviceGeneration],
+                provider: try row[answer.providerGeneration], key: try row[answer.keyGeneration]),
+            openSessions: try row[answer.openSessions])
     }
 
-    /// How many ban entries there are about the user `u`, the user's number and documents; 1 if that is not known, 0 for no user.
-    static let holdsOnUser = """
-        CASE WHEN u.id IS NULL THEN 0 WHEN u.subject IS NULL THEN 1 ELSE
-            (SELECT COUNT(*) FROM ban_holds h WHERE h.kind = 'user' AND h.subject = u.subject)
-            + (
-                SELECT COUNT(*) FROM authenticated_users a
-                JOIN ban_holds h ON h.kind = 'phone' AND h.subject = a.phone_index WHERE a.user_id = u.id
-            ) + (
-                SELECT COUNT(*) FROM identity_cards i
-                JOIN ban_holds h ON h.kind = 'document' AND h.subject = i.document_index WHERE i.user_id = u.id
-            )
-        END
-        """
-
     private struct Answer: ColumnSet {
-        let usableKeys: Column<Int>
-        let holdsOnDevice: Column<Int>
-        let holdsOnUser: Column<Int>
+        let isKeyUsable: Column<Bool>
+        let isDeviceHeld: Column<Bool>
+        let isUserHeld: Column<Bool>
+        let userGeneration: Column<Int64>
+        let deviceGeneration: Column<Int64>
+        let providerGeneration: Column<Int64>
+        let keyGeneration: Column<Int64>
         let openSessions: Column<Int>
         let certificate: CertificateColumns
         let user: UserColumns
 
         init(_ list: inout ColumnList) {
-            usableKeys = list.add(
+            isKeyUsable = list.add(
                 """
-                (
-                    SELECT COUNT(*) FROM provider_keys k JOIN providers p ON p.id = k.provider_id
-                    WHERE k.id = $1 AND k.revoked_at IS NULL AND k.retired_at IS NULL AND p.disabled_at IS NULL
-                )
+                CASE WHEN k.revoked_at IS NULL AND k.retired_at IS NULL AND p.disabled_at IS NULL
+                    AND k.provider_id = p.id THEN 1 ELSE 0 END
                 """)
-            holdsOnDevice = list.add("(SELECT COUNT(*) FROM ban_holds WHERE kind = 'device' AND subject = $2)")
-            holdsOnUser = list.add(SignInRepository.holdsOnUser)
+            isDeviceHeld = list.add("COALESCE(d.held, 0)")
+            isUserHeld = list.add("COALESCE(u.held, 0)")
+            userGeneration = list.add("COALESCE(u.generation, 0)")
+            deviceGeneration = list.add("COALESCE(d.generation, 0)")
+            providerGeneration = list.add("COALESCE(p.generation, 0)")
+            keyGeneration = list.add("COALESCE(k.generation, 0)")
             openSessions = list.add(
                 """
                 (
                     SELECT COUNT(*) FROM (
                         SELECT 1 FROM sessions s
-                        WHERE s.user_id = u.id AND s.device_id = $3 AND s.state <> 'unauthenticated' LIMIT $4
+                        WHERE s.user_id = u.id AND s.device_id = $2 AND s.state <> 'unauthenticated'
+                            AND \(GateRepository.isCurrent("s")) LIMIT $3
                     ) AS open
                 )
                 """)
@@ -119,7 +118,10 @@ package struct SignInRepository {
     private static let question = """
         SELECT \(answer)
         FROM (SELECT 1 AS one) AS always
-        LEFT JOIN certificates c ON c.thumbprint = $5
-        LEFT JOIN users u ON u.provider_id = $6 AND u.external_id = $7
+        LEFT JOIN provider_keys k ON k.id = $1
+        LEFT JOIN devices d ON d.id = $2
+        LEFT JOIN certificates c ON c.thumbprint = $4
+        LEFT JOIN providers p ON p.id = $5
+        LEFT JOIN users u ON u.provider_id = $5 AND u.external_id = $6
         """
 }

@@ -27,6 +27,8 @@ struct ColumnList {
     private var prefix = ""
     /// The columns of SELECT.
     fileprivate var read: [String] = []
+    /// The same as INSERT names them.
+    fileprivate var names: [String] = []
     /// The columns that only INSERT has, after those of SELECT.
     fileprivate var written: [String] = []
 
@@ -35,8 +37,23 @@ struct ColumnList {
     /// Adds a column that is read and written, or an expression.
     mutating func add<Content>(_ sql: String) -> Column<Content> {
         precondition(written.isEmpty || !prefix.isEmpty, "columns that are written alone come last")
-        read.append(prefix + sql)
-        return Column(prefix + sql, index: read.count - 1)
+        return append(prefix + sql, named: sql)
+    }
+
+    /// Adds a column that is written by its name and read as an expression.
+    ///
+    /// - Parameter expression: of what the statement calls the table.
+    mutating func add<Content>(_ name: String, of table: String, readAs expression: (String) -> String)
+        -> Column<Content>
+    {
+        precondition(written.isEmpty || !prefix.isEmpty, "columns that are written alone come last")
+        return append(expression(prefix.isEmpty ? table : String(prefix.dropLast())), named: name)
+    }
+
+    private mutating func append<Content>(_ sql: String, named name: String) -> Column<Content> {
+        read.append(sql)
+        names.append(name)
+        return Column(sql, index: read.count - 1)
     }
 
     /// Adds a column that only INSERT has.
@@ -71,7 +88,7 @@ struct Selection<Columns: ColumnSet>: Sendable, CustomStringConvertible {
         var list = ColumnList()
         each = Columns(&list)
         description = list.read.joined(separator: ", ")
-        let all = list.read + list.written
+        let all = list.names + list.written
         self.all = all.joined(separator: ", ")
         placeholders = all.indices.map { "$\($0 + 1)" }.joined(separator: ", ")
         count = all.count

@@ -12,8 +12,8 @@ struct UserColumns: ColumnSet {
     let assuranceUntil: Column<Date?>
     let createdAt: Column<Date>
     let profileIndex: Column<Digest256?>
-    /// The id in the form that bans use; users from before this column have none.
-    let subject: Column<[UInt8]?>
+    /// Whether a sign-in has to look for bans.
+    let held: Column<Bool>
 
     init(_ list: inout ColumnList) {
         id = list.add("id")
@@ -23,7 +23,7 @@ struct UserColumns: ColumnSet {
         assuranceUntil = list.add("assurance_until")
         createdAt = list.add("created_at")
         profileIndex = list.add("profile_index")
-        subject = list.addWritten("subject")
+        held = list.addWritten("held")
     }
 
     /// The user, with the level at a given time.
@@ -42,6 +42,6 @@ struct UserColumns: ColumnSet {
         row.set(externalID, user.externalID)
         row.set(assurance, user.assurance)
         row.set(createdAt, user.createdAt)
-        row.set(subject, user.id.bytes)
+        row.set(held, false)
     }
 }

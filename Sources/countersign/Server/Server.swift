@@ -29,7 +29,8 @@ struct Server: Sendable {
     let logger: Logger
 
     let environment = Environment()
-    let outboxSignal = OutboxSignal()
+    let outboxSignal = LoopSignal()
+    private let cutSignal = LoopSignal()
     private let connections = ConnectionTable()
     /// What the operations have in common.
     let context: ServiceContext
@@ -59,6 +60,7 @@ struct Server: Sendable {
         let connections = connections
         let environment = environment
         let outboxSignal = outboxSignal
+        let cutSignal = cutSignal
         let revocations = PublishRevocationList(store: store, authority: keys.authority, environment: environment)
         self.revocations = revocations
         let node = ServingNode(
@@ -66,7 +68,7 @@ struct Server: Sendable {
             onDeviceChange: { _ in
                 revocations.suspect()
                 connections.closeInvalid(at: environment.now())
-            })
+            }, onCut: { cutSignal.ring() })
         watch = CacheInvalidator(store: store, node: node, policy: policy, environment: environment) { isRight in
             if isRight {
                 logger.notice("this machine's clock agrees with the store's again")
@@ -108,6 +110,13 @@ struct Server: Sendable {
             Loop(name: "housekeeping", logger: logger, body: try housekeepingLoop()),
             Loop(name: "reload", logger: logger) { [self] in await reload(node) },
             Loop(name: "outbox", logger: logger, body: try outboxLoop()),
+            Loop(name: "ended sessions", logger: logger) { [logger, cutSignal, context] in
+                await EndCutSessions(context).run(cutSignal) {
+                    logger.error(
+                        "sessions behind a cut were not ended in the store",
+                        metadata: ["cause": .string(ErrorWords.of($0))])
+                }
+            },
             Loop(name: "audit sealer", logger: logger, body: auditLoop()),
             listening,
         ]

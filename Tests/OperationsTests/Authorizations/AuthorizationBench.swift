@@ -8,6 +8,7 @@ import Foundation
 import Operations
 import Repositories
 import Synchronization
+import Tokens
 
 /// Authorizations over a store: two providers, verified people made in one step, and the pushes that came out.
 struct AuthorizationBench {
@@ -161,10 +162,11 @@ struct AuthorizationBench {
     /// A session of a user on a device of its own. Housekeeping leaves it be, however many days pass.
     func signIn(_ user: User) async throws -> Session {
         let (now, device) = (clock.now, DeviceID(UUID()))
+        let key = try await key(of: user.providerID)
         let session = Session(
             id: SessionID(UUID()), tokenHash: Digest256.of("\(device)"), userID: user.id,
             providerID: user.providerID, externalID: user.externalID, applicationID: ApplicationID(UUID()),
-            deviceID: device, thumbprint: Digest256.of("\(device)"), providerKeyID: ProviderKeyID(UUID()),
+            deviceID: device, thumbprint: Digest256.of("\(device)"), providerKeyID: key,
             state: .authenticated, createdAt: now, renewedAt: now, lastUsedAt: now, challengedAt: nil)
         let certificate = DeviceCertificate(
             serial: session.deviceID.description, thumbprint: session.thumbprint, deviceID: session.deviceID,
@@ -176,9 +178,23 @@ struct AuthorizationBench {
             try CertificateRepository(transaction).insert(certificate, subjectPublicKeyInfo: [])
             var row = session
             row.renewedAt = .distantFuture
-            try SessionRepository(transaction).insert(row)
+            try SessionRepository(transaction).insert(row, at: .first)
         }
         return session
+    }
+
+    /// A key of a provider, made if it has none.
+    private func key(of provider: ProviderID) async throws -> ProviderKeyID {
+        let new = ProviderKeyRecord(
+            id: ProviderKeyID(UUID()), providerID: provider, algorithm: "ES256",
+            subjectPublicKeyInfo: try ProviderSigner(.es256).verificationKey.subjectPublicKeyInfo, origin: .admin,
+            createdAt: clock.now, retiredAt: nil, revokedAt: nil)
+        return try await store.write { transaction in
+            let keys = ProviderKeyRepository(transaction)
+            if let present = try keys.list(of: provider).first { return present.id }
+            _ = try keys.insert(new)
+            return new.id
+        }
     }
 
     /// Another session of a user whose own was ended.

@@ -34,7 +34,7 @@ struct UpkeepTests {
             #expect(try await list(limit: 9).map(\.certificates) == [1, 1])
             let revoked = try await revoke(device, reason: .keyCompromise)
             #expect(revoked.serials.count == 1)
-            #expect(revoked.sessionsEnded == 1)
+            #expect(revoked.sessionsEnded.count == 1)
             let line = try #require(try await list(limit: 9).first { $0.id == device })
             #expect((line.certificates, line.sessions) == (0, 0))
             await #expect(throws: Refusal(.conflict, "")) { try await revoke(device, reason: .keyCompromise) }

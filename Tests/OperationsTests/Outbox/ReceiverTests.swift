@@ -84,7 +84,7 @@ struct ReceiverTests {
             let user = try UserRepository(transaction).findOrCreate(
                 providerID: id, externalID: "user", newID: UserID(UUID()), at: now)
             for _ in 0..<events {
-                _ = try ProviderWebhookRepository(transaction).enqueue(.accountDisabled, of: user.id, to: id)
+                try ProviderWebhookRepository(transaction).enqueue(.accountDisabled, of: user.id, to: id)
             }
         }
         return (url, id)
@@ -97,7 +97,7 @@ struct ReceiverTests {
             let person = try await bench.person("alice")
             let (hung, _) = try await provider("hung", events: 100, in: fixture)
             let world = World(hanging: [hung])
-            let signal = OutboxSignal()
+            let signal = LoopSignal()
             let deliver = loop(fixture, world)
             let running = Task { await deliver.run(signal) { Issue.record("\($0)") } }
             #expect(try await becomes { world.underWay(hung) == 2 })

@@ -52,6 +52,13 @@ extension ConsequenceTests {
         },
     ]
 
+    static let cutRows: [Row] = [
+        .service("EndCutSessions", queued: ["session-revoked"], here: [.wakesOutbox]) { world in
+            _ = try await DisableProvider(world.fixture.admin)("test")
+            return { node in try await EndCutSessions(node.context)() }
+        }
+    ]
+
     static let certificateRows: [Row] = [
         .service("CertifyDevice", audit: ["certificate_issued"]) { world in
             { node in
@@ -115,7 +122,7 @@ extension ConsequenceTests {
             }
         },
         .admin(
-            "DisableProvider", audit: ["provider_disabled"], notices: ["provider"], queued: ["session-revoked"],
+            "DisableProvider", audit: ["provider_disabled"], notices: ["provider"],
             effects: [.dropsSession, .dropsProvider]
         ) { world in
             { _ in _ = try await DisableProvider(world.fixture.admin)("test") }
@@ -127,13 +134,12 @@ extension ConsequenceTests {
             { _ in try await EnableProvider(world.fixture.admin)("test") }
         },
         .admin(
-            "AddApplication", audit: ["application_added"], notices: ["provider"],
-            effects: [.dropsSession, .dropsProvider]
+            "AddApplication", audit: ["application_added"], notices: ["provider_keys"], effects: [.dropsProvider]
         ) { world in
             { _ in _ = try await AddApplication(world.fixture.admin)("Second", to: "test") }
         },
         .service(
-            "AddOwnKey", audit: ["provider_key_added"], notices: ["provider"], here: [.dropsSession, .dropsProvider]
+            "AddOwnKey", audit: ["provider_key_added"], notices: ["provider_keys"], here: [.dropsProvider]
         ) { world in
             let (signer, fixture) = (try ProviderSigner(.es256), world.fixture)
             return { node in
@@ -145,8 +151,8 @@ extension ConsequenceTests {
             }
         },
         .service(
-            "RevokeOwnKey", audit: ["provider_key_revoked"], notices: ["provider"],
-            here: [.dropsSession, .dropsProvider]
+            "RevokeOwnKey", audit: ["provider_key_revoked"], notices: ["provider_key", "provider_keys"],
+            here: [.dropsProvider]
         ) { world in
             let fixture = world.fixture
             let id = try await AddProviderKey(fixture.admin)(
@@ -157,8 +163,7 @@ extension ConsequenceTests {
             }
         },
         .admin(
-            "AddProviderKey", audit: ["provider_key_added"], notices: ["provider"],
-            effects: [.dropsSession, .dropsProvider]
+            "AddProviderKey", audit: ["provider_key_added"], notices: ["provider_keys"], effects: [.dropsProvider]
         ) { world in
             let key = try ProviderSigner(.es256).verificationKey
             return { _ in
@@ -167,14 +172,14 @@ extension ConsequenceTests {
             }
         },
         .admin(
-            "RetireProviderKey", audit: ["provider_key_retired"], notices: ["provider"],
-            effects: [.dropsSession, .dropsProvider]
+            "RetireProviderKey", audit: ["provider_key_retired"], notices: ["provider_keys"],
+            effects: [.dropsProvider]
         ) { world in
             { _ in try await RetireProviderKey(world.fixture.admin)(world.fixture.registration.keyID) }
         },
         .admin(
-            "RevokeProviderKey", audit: ["provider_key_revoked"], notices: ["provider"],
-            queued: ["session-revoked"], effects: [.dropsSession, .dropsProvider]
+            "RevokeProviderKey", audit: ["provider_key_revoked"], notices: ["provider_key", "provider_keys"],
+            effects: [.dropsSession, .dropsProvider]
         ) { world in
             { _ in
                 try await RevokeProviderKey(world.fixture.admin)(
@@ -210,7 +215,7 @@ extension ConsequenceTests {
             }
         },
         .service(
-            "ReceiveProviderEvent", notices: ["session"], queued: ["session-revoked"],
+            "ReceiveProviderEvent", notices: ["user"], queued: ["session-revoked"],
             here: [.dropsSession, .wakesOutbox]
         ) { world in
             { node in try await ReceiveProviderEvent(node.context)(try world.logout()) }

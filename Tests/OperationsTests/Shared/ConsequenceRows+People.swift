@@ -78,7 +78,10 @@ extension ConsequenceTests {
                     try world.bans.order(.device(world.alice.session.deviceID)), upTo: nil)
             }
         },
-        .admin("LiftBan", audit: ["ban_lifted"], queued: ["account-enabled"]) { world in
+        .admin(
+            "LiftBan", audit: ["ban_lifted"], notices: ["user"], queued: ["account-enabled"],
+            effects: [.dropsSession]
+        ) { world in
             let ban = try await world.bans.ban(.user("test/alice")).ban
             return { _ in _ = try await world.bans.lift(ban.id, note: "a mistake") }
         },

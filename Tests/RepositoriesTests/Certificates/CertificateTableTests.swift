@@ -164,7 +164,7 @@ struct CertificateTableTests {
         try await TestTables.run(kind) { tables in
             let (session, other) = (tables.session(1), DeviceID(UUID()))
             let taken = try await tables.write { transaction in
-                try SessionRepository(transaction).insert(session)
+                try SessionRepository(transaction).insert(session, at: .first)
                 let records = DeviceRepository(transaction)
                 return try [
                     records.insert(tables.device, userAgent: nil, presenceKey: nil, at: TestTables.now),

@@ -61,7 +61,7 @@ struct MaintenanceTableTests {
                 dueAt: TestTables.now)
             let later = TestTables.now.addingTimeInterval(60)
             let answers = try await tables.write { [keys = tables.keys] transaction in
-                try SessionRepository(transaction).insert(session)
+                try SessionRepository(transaction).insert(session, at: .first)
                 _ = try OutboxRepository(transaction).insert(message)
                 _ = try DataKeyRepository(transaction, keys: keys).findOrCreate(tables.user, at: TestTables.now)
                 try DataKeyRepository(transaction, keys: keys).erase(tables.user, at: TestTables.now)
@@ -101,7 +101,7 @@ struct MaintenanceTableTests {
         try await TestTables.run(kind) { tables in
             let sessions = [tables.session(1), tables.session(2)]
             try await tables.write { transaction in
-                for session in sessions { try SessionRepository(transaction).insert(session) }
+                for session in sessions { try SessionRepository(transaction).insert(session, at: .first) }
                 try SessionRepository(transaction).challenge(.session(sessions[1].id), at: TestTables.now)
             }
             let (counts, users, certificates, others) = try await tables.read { transaction in

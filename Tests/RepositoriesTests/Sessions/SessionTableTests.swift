@@ -15,7 +15,7 @@ struct SessionTableTests {
             var challenged = tables.session(2)
             (challenged.state, challenged.challengedAt) = (.challenged, TestTables.now.addingTimeInterval(1))
             for session in [tables.session(1, age: 60), challenged] {
-                try await tables.write { try SessionRepository($0).insert(session) }
+                try await tables.write { try SessionRepository($0).insert(session, at: .first) }
                 let found = try await tables.read {
                     (
                         try SessionRepository($0).find(tokenHash: session.tokenHash),
@@ -39,13 +39,13 @@ struct SessionTableTests {
     func constraints(kind: StoreKind) async throws {
         try await TestTables.run(kind) { tables in
             let (first, second) = (tables.session(1), tables.session(1))
-            try await tables.write { try SessionRepository($0).insert(first) }
+            try await tables.write { try SessionRepository($0).insert(first, at: .first) }
             await #expect(throws: StoreError.constraint(kind: .unique)) {
-                try await tables.write { try SessionRepository($0).insert(second) }
+                try await tables.write { try SessionRepository($0).insert(second, at: .first) }
             }
             let orphan = tables.session(2, of: UserID(UUID()))
             await #expect(throws: StoreError.constraint(kind: .foreignKey)) {
-                try await tables.write { try SessionRepository($0).insert(orphan) }
+                try await tables.write { try SessionRepository($0).insert(orphan, at: .first) }
             }
             await #expect(throws: StoreError.constraint(kind: .check)) {
                 try await tables.sql("UPDATE sessions SET state = 'unauthenticated'")
@@ -58,13 +58,13 @@ struct SessionTableTests {
     func ending(kind: StoreKind) async throws {
         try await TestTables.run(kind) { tables in
             let other = try await tables.newUser("eve")
-            let device = DeviceID(UUID())
+            let device = try await tables.newDevice()
             let sessions = [
                 tables.session(1), tables.session(2), tables.session(3, on: device), tables.session(4, of: other),
                 tables.session(5, of: other, on: device),
             ]
             try await tables.write { transaction in
-                for session in sessions { try SessionRepository(transaction).insert(session) }
+                for session in sessions { try SessionRepository(transaction).insert(session, at: .first) }
             }
             func end(_ scope: SessionScope) async throws -> Int {
                 try await tables.write {
@@ -77,8 +77,7 @@ struct SessionTableTests {
             #expect(try await end(.device(device)) == 1)
             let left = try await tables.read { try SessionRepository($0).listOpen(.user(other)).map(\.id) }
             #expect(left == [sessions[3].id])
-            #expect(try await end(.provider(tables.provider)) == 1)
-            #expect(try await end(.providerKey(tables.providerKey)) == 0)
+            #expect(try await end(.user(other)) == 1)
             let ended = try await tables.read { try SessionRepository($0).find(sessions[3].id) }
             #expect(ended?.state == .unauthenticated)
         }
@@ -88,7 +87,7 @@ struct SessionTableTests {
     func renewal(kind: StoreKind) async throws {
         try await TestTables.run(kind) { tables in
             let session = tables.session(1, age: 600)
-            try await tables.write { try SessionRepository($0).insert(session) }
+            try await tables.write { try SessionRepository($0).insert(session, at: .first) }
             let later = TestTables.now.addingTimeInterval(1)
             let challenged = try await tables.write {
                 try SessionRepository($0).challenge(.session(session.id), at: TestTables.now)
@@ -100,9 +99,9 @@ struct SessionTableTests {
             let answers = try await tables.write { [renewed] transaction in
                 let records = SessionRepository(transaction)
                 return try (
-                    records.renew(renewed, replacing: .of("wrong")),
-                    records.renew(renewed, replacing: session.tokenHash),
-                    records.renew(renewed, replacing: session.tokenHash)
+                    records.renew(renewed, replacing: .of("wrong"), at: 0),
+                    records.renew(renewed, replacing: session.tokenHash, at: 0),
+                    records.renew(renewed, replacing: session.tokenHash, at: 0)
                 )
             }
             #expect(answers == (false, true, false))
@@ -116,8 +115,8 @@ struct SessionTableTests {
             let (open, ended) = (tables.session(1, age: 60), tables.session(2, age: 60))
             try await tables.write { transaction in
                 let records = SessionRepository(transaction)
-                try records.insert(open)
-                try records.insert(ended)
+                try records.insert(open, at: .first)
+                try records.insert(ended, at: .first)
                 try records.end(.session(ended.id), at: TestTables.now, .byAdmin)
                 for session in [open, ended] { try records.recordUse(session.id, at: TestTables.now) }
                 try records.rebind(deviceID: tables.device, to: .of("certificate 2"))
@@ -137,7 +136,7 @@ struct SessionTableTests {
         try await TestTables.run(kind) { tables in
             let sessions = (1...5).map { tables.session($0, age: Double($0)) }
             try await tables.write { transaction in
-                for session in sessions { try SessionRepository(transaction).insert(session) }
+                for session in sessions { try SessionRepository(transaction).insert(session, at: .first) }
                 try SessionRepository(transaction).end(.session(sessions[0].id), at: TestTables.now, .byAdmin)
             }
             let (newest, ofUser, devices) = try await tables.read {
@@ -160,7 +159,7 @@ struct SessionTableTests {
             )
             try await tables.write { transaction in
                 let records = SessionRepository(transaction)
-                for session in [ended, old, challenged, young] { try records.insert(session) }
+                for session in [ended, old, challenged, young] { try records.insert(session, at: .first) }
                 try records.end(
                     .session(ended.id), at: TestTables.now.addingTimeInterval(-500), .byAdmin)
                 try records.challenge(.session(challenged.id), at: TestTables.now)
@@ -177,7 +176,7 @@ struct SessionTableTests {
     func damage(kind: StoreKind) async throws {
         try await TestTables.run(kind) { tables in
             let session = tables.session(1)
-            try await tables.write { try SessionRepository($0).insert(session) }
+            try await tables.write { try SessionRepository($0).insert(session, at: .first) }
             for change in ["device_id = 'none'", "thumbprint = token_hash || token_hash", "application_id = 'x'"] {
                 try await tables.sql("UPDATE sessions SET \(change)")
                 await #expect(throws: DamagedRow.self, "\(change)") {

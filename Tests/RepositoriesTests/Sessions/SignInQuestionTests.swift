@@ -22,7 +22,7 @@ struct SignInQuestionTests {
         try await TestTables.run(kind) { tables in
             let sessions = (1...4).map { tables.session($0) }
             try await tables.write { transaction in
-                for session in sessions { try SessionRepository(transaction).insert(session) }
+                for session in sessions { try SessionRepository(transaction).insert(session, at: .first) }
                 try SessionRepository(transaction).end(.session(sessions[0].id), at: TestTables.now, .byAdmin)
             }
             let (known, few, unknown) = try await tables.read {
@@ -36,7 +36,7 @@ struct SignInQuestionTests {
             #expect(known.mayKeyOpenSessions)
             #expect(known.certificate == tables.certificate(1))
             #expect(known.user == tables.person(tables.user, "ada"))
-            #expect(!known.wasDeviceHeld && !known.mayUserBeHeld)
+            #expect(!known.mayDeviceBeHeld && !known.mayUserBeHeld)
             #expect(known.openSessions == 3)
             #expect(few.openSessions == 2)
             #expect(unknown.certificate == nil)
@@ -50,14 +50,14 @@ struct SignInQuestionTests {
         try await TestTables.run(kind) { tables in
             let (session, forgotten) = (tables.session(1), tables.session(2))
             let found = try await tables.write { transaction in
-                try SessionRepository(transaction).insert(session)
+                try SessionRepository(transaction).insert(session, at: .first)
                 let records = HolderRepository(transaction)
                 return try (records.holder(of: session), records.holder(of: forgotten))
             }
             #expect(found.0?.session == session)
             #expect(found.0?.user == tables.person(tables.user, "ada"))
             #expect(found.0?.certificate == tables.certificate(1))
-            #expect(found.0?.wasDeviceHeld == false && found.0?.mayUserBeHeld == false)
+            #expect(found.0?.mayDeviceBeHeld == false && found.0?.mayUserBeHeld == false)
             #expect(found.1 == nil)
         }
     }

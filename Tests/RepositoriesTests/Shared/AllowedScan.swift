@@ -6,7 +6,7 @@ struct AllowedScan: Sendable {
 
     /// Tables that do not grow with users, sessions or time.
     static let small: Set<String> = [
-        "audit_anchors", "audit_head", "change_counter", "generations", "nodes", "providers", "provider_keys",
+        "audit_anchors", "audit_head", "change_counter", "cuts", "generations", "nodes", "providers", "provider_keys",
         "provider_webhooks", "applications", "revocation_counter", "revocation_lists", "wrapping_versions",
         "phone_spend", "phone_provider_spend", "phone_stops", "maintenance_tasks", "key_fingerprints",
     ]
@@ -16,7 +16,7 @@ struct AllowedScan: Sendable {
     private static let lists = [
         "FROM certificates ORDER BY issued_at DESC", "FROM devices ORDER BY created_at DESC",
         "FROM users ORDER BY created_at DESC",
-        "FROM sessions WHERE state <> 'unauthenticated' ORDER BY created_at DESC", "FROM bans b WHERE $1 = 0 OR",
+        "FROM sessions WHERE state <> 'unauthenticated' AND sessions.user_generation", "FROM bans b WHERE $1 = 0 OR",
         "FROM outbox WHERE ($1 = '' OR state = $1)",
     ].map { AllowedScan(part: $0, reason: "an operator's list of the newest") }
 
@@ -32,12 +32,6 @@ struct AllowedScan: Sendable {
     ].map { AllowedScan(part: $0, reason: "a restore, while nothing is served") }
 
     private static let rest = [
-        AllowedScan(
-            part: "WHERE provider_id = $1 AND state <> 'unauthenticated'",
-            reason: "a provider is disabled; an index for it would cost every sign-in"),
-        AllowedScan(
-            part: "WHERE provider_key_id = $1 AND state <> 'unauthenticated'",
-            reason: "a provider's key is revoked; an index for it would cost every sign-in"),
         AllowedScan(part: "SELECT id FROM bans WHERE", reason: "notes are wrapped anew, after a rotation"),
         AllowedScan(part: "FROM bans WHERE note_version IS NOT NULL", reason: "counts before a key is removed"),
         AllowedScan(part: "FROM bans WHERE lift_note_version IS NOT NULL", reason: "counts before a key is removed"),

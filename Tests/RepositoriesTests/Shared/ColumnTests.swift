@@ -36,7 +36,7 @@ struct ColumnTests {
         #expect(
             columns.description == "id, provider_id, external_id, assurance, assurance_until, created_at, profile_index"
         )
-        #expect(columns.all == columns.description + ", subject")
+        #expect(columns.all == columns.description + ", held")
         #expect(columns.placeholders == "$1, $2, $3, $4, $5, $6, $7, $8")
     }
 
@@ -44,10 +44,10 @@ struct ColumnTests {
     func rows() {
         let columns = Selection(UserColumns.self)
         let row = columns.row { column, row in
-            row.set(column.subject, [1])
+            row.set(column.held, true)
             row.set(column.externalID, "ada")
         }
-        #expect(row == [.null, .null, .text("ada"), .null, .null, .null, .null, .bytes([1])])
+        #expect(row == [.null, .null, .text("ada"), .null, .null, .null, .null, .integer(1)])
     }
 
     @Test("No repository reads a column by a number or counts its parameters")

@@ -90,6 +90,15 @@ struct TestTables: Sendable {
         return person.id
     }
 
+    /// Another device.
+    func newDevice() async throws -> DeviceID {
+        let id = DeviceID(UUID())
+        _ = try await store.write {
+            try DeviceRepository($0).insert(id, userAgent: nil, presenceKey: nil, at: Self.now)
+        }
+        return id
+    }
+
     /// A certificate of the device; those of one number are equal.
     func certificate(_ number: Int, endsAfter seconds: TimeInterval = 3600, replaces: String? = nil)
         -> DeviceCertificate

@@ -15,16 +15,17 @@ package struct RevokeDevice: Sendable {
 
     /// Revokes.
     ///
-    /// - Returns: the serial numbers, and how many sessions ended.
+    /// - Returns: the serial numbers, and how many sessions end.
     /// - Throws: `Refusal` `not_found`, or `conflict` where it has no valid certificate.
     package func callAsFunction(
         _ id: DeviceID, reason: RevocationReason
-    ) async throws -> (serials: [String], sessionsEnded: Int) {
+    ) async throws -> (serials: [String], sessionsEnded: CountedSessions) {
         let actor = context.actor
         return try await context.commit { transaction, events in
             let records = CertificateRepository(transaction)
             let certificates = try records.list(deviceID: id)
             guard !certificates.isEmpty else { throw Refusal(.notFound, "There is no device \(id).") }
+            let count = try CountedSessions(behind: .device(id), in: transaction)
             // A superseded one of a key in other hands is listed for that.
             let revoked = try certificates.filter { certificate in
                 let (serial, now) = (certificate.serial, transaction.now)
@@ -40,9 +41,8 @@ package struct RevokeDevice: Sendable {
                     .certificateRevoked(certificate.serial, id, detail: "device \(id)"), by: actor,
                     because: AuditReason(reason.rawValue))
             }
-            let ended = try SessionRepository(transaction).end(.device(id), at: transaction.now, .deviceRevoked)
-            events.record(.sessionsEnded(ended, of: .device(id), .deviceRevoked))
-            return (revoked.map(\.serial), ended.count)
+            try CutSessions(transaction: transaction)(.device(id), .deviceRevoked, &events)
+            return (revoked.map(\.serial), count)
         }
     }
 }

@@ -12,18 +12,20 @@ package struct DisableProvider: Sendable {
 
     /// Disables.
     ///
-    /// - Returns: how many sessions ended.
+    /// - Returns: how many open sessions there were just before, counted no further than ``CountedSessions/limit``.
     /// - Throws: `Refusal` `not_found`.
-    package func callAsFunction(_ name: String, reason: AuditReason? = nil) async throws -> Int {
+    package func callAsFunction(_ name: String, reason: AuditReason? = nil) async throws -> CountedSessions {
         let actor = context.actor
-        return try await context.commit { transaction, events in
+        // Not in the transaction: each sign-in of the provider would disturb it.
+        let count = try await context.store.snapshot { transaction in
+            try CountedSessions(behind: .provider(ProviderRepository(transaction).require(name).id), in: transaction)
+        }
+        try await context.commit { transaction, events in
             let provider = try ProviderRepository(transaction).require(name).id
             try ProviderRepository(transaction).setDisabled(provider, at: transaction.now)
-            let ended = try SessionRepository(transaction).end(
-                .provider(provider), at: transaction.now, .providerDisabled)
-            events.record(.sessionsEnded(ended, of: .provider(provider), .providerDisabled))
-            events.record(.providerDisabled(provider, sessionsEnded: ended.count), by: actor, because: reason)
-            return ended.count
+            try CutSessions(transaction: transaction)(.provider(provider), .providerDisabled, &events)
+            events.record(.providerDisabled(provider), by: actor, because: reason)
         }
+        return count
     }
 }

@@ -8,7 +8,8 @@ import Tokens
 package struct ProviderKeyRevocation: Sendable {
     /// The key, and the keys that it added, in the order in which they were added.
     package let keys: [ProviderKeyID]
-    package let sessionsEnded: Int
+    /// How many open sessions there were just before, if they end and an admin asks; `nil` if that was not counted.
+    package internal(set) var sessionsEnded: CountedSessions?
 }
 
 /// Changes of a provider's keys, in the transaction of whoever may: an admin or, within bounds, the provider itself.
@@ -53,25 +54,30 @@ struct ProviderKeyChanges {
         let keys = try records.list(of: key.providerID)
         let taken = [key] + (keepingAdded ? [] : keys.descendants(of: id))
         if let requester { try Self.require(requester, mayRevoke: taken, of: keys) }
-        var count = 0
         for taken in taken {
             // One that is revoked already is not revoked again, but what it opened may still live.
             try records.revoke(taken.id, at: transaction.now)
-            var ended: [EndedSession] = []
             if endingSessions {
-                ended = try SessionRepository(transaction).end(
-                    .providerKey(taken.id), at: transaction.now, .providerKeyRevoked)
-                events.record(.sessionsEnded(ended, of: .providerKey(taken.id), .providerKeyRevoked))
+                try CutSessions(transaction: transaction)(.providerKey(taken.id), .providerKeyRevoked, &events)
             }
-            count += ended.count
+            let fate = endingSessions ? "its sessions end" : "its sessions go on"
             let origin = taken.id == id ? "" : ", added by way of key \(id)"
             let signer = requester.map { ", signed by key \($0.keyID)" } ?? ""
             events.record(
-                .providerKeyRevoked(
-                    taken.id, key.providerID, detail: "\(ended.count) sessions ended\(origin)\(signer)"),
-                by: actor, because: reason)
+                .providerKeyRevoked(taken.id, key.providerID, detail: "\(fate)\(origin)\(signer)"), by: actor,
+                because: reason)
         }
-        return ProviderKeyRevocation(keys: taken.map(\.id), sessionsEnded: count)
+        return ProviderKeyRevocation(keys: taken.map(\.id))
+    }
+
+    /// How many open sessions a revocation would end. In a transaction of its own: each sign-in of the provider would
+    /// disturb that of the revocation.
+    func countSessions(_ id: ProviderKeyID, keepingAdded: Bool) throws -> CountedSessions {
+        let key = try find(id)
+        let keys = try ProviderKeyRepository(transaction).list(of: key.providerID)
+        return try ([key] + (keepingAdded ? [] : keys.descendants(of: id))).reduce(CountedSessions()) {
+            $0 + (try CountedSessions(behind: .providerKey($1.id), in: transaction))
+        }
     }
 
     /// Retires a key: nothing new is accepted from it, its sessions go on.

@@ -18,10 +18,19 @@ package struct RevokeProviderKey: Sendable {
         _ id: ProviderKeyID, endingSessions: Bool, keepingAdded: Bool = false, reason: AuditReason? = nil
     ) async throws -> ProviderKeyRevocation {
         let actor = context.actor
-        return try await context.commit { transaction, events in
+        let count =
+            try await !endingSessions
+            ? CountedSessions()
+            : context.store.snapshot {
+                try ProviderKeyChanges(actor: actor, requester: nil, transaction: $0)
+                    .countSessions(id, keepingAdded: keepingAdded)
+            }
+        var done = try await context.commit { transaction, events in
             try ProviderKeyChanges(actor: actor, requester: nil, transaction: transaction)
                 .revoke(
                     id, endingSessions: endingSessions, keepingAdded: keepingAdded, reason: reason, &events)
         }
+        done.sessionsEnded = count
+        return done
     }
 }

@@ -68,12 +68,12 @@ struct DeviceCommand: AsyncParsableCommand {
                 Output.json(
                     .object([
                         "device_id": .string(id.description), "revoked": .array(revoked.serials.map { .string($0) }),
-                        "sessions_ended": .integer(Int64(revoked.sessionsEnded)), "crl_rebuilt": .bool(isListed),
+                        "sessions_ended": revoked.sessionsEnded.json, "crl_rebuilt": .bool(isListed),
                     ]))
             } else {
                 Output.table([
                     ["device", id.description], ["certificates revoked", String(revoked.serials.count)],
-                    ["sessions ended", String(revoked.sessionsEnded)],
+                    ["sessions ended", revoked.sessionsEnded.text],
                 ])
             }
         }

@@ -82,9 +82,9 @@ struct ProviderCommand: AsyncParsableCommand {
             let reason = try reason.map { text throws(CommandFailure) in try auditReason(text) }
             let ended = try await Admin.run(shared) { try await DisableProvider($0.context)(provider, reason: reason) }
             if shared.json {
-                Output.json(.object(["disabled": .string(provider), "sessions_ended": .integer(Int64(ended))]))
+                Output.json(.object(["disabled": .string(provider), "sessions_ended": ended.json]))
             } else {
-                Output.table([["\(provider) is disabled; \(ended) sessions ended."]])
+                Output.table([["\(provider) is disabled; \(ended.text) sessions ended."]])
             }
         }
     }

@@ -88,17 +88,18 @@ struct KeyCommand: AsyncParsableCommand {
                 try await RevokeProviderKey($0.context)(
                     id, endingSessions: endSessions, keepingAdded: keepAdded, reason: reason)
             }
+            let ended = done.sessionsEnded ?? CountedSessions()
             let added = done.keys.dropFirst().map(\.description)
             if shared.json {
                 Output.json(
                     .object([
                         "revoked": .string(key), "revoked_with_it": .array(added.map { .string($0) }),
-                        "sessions_ended": .integer(Int64(done.sessionsEnded)),
+                        "sessions_ended": ended.json,
                     ]))
             } else {
                 Output.table(
                     added.map { ["\($0) was added by way of it and is revoked, too."] }
-                        + [["\(key) is revoked; \(done.sessionsEnded) sessions ended."]])
+                        + [["\(key) is revoked; \(ended.text) sessions ended."]])
             }
         }
     }

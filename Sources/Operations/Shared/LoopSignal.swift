@@ -1,5 +1,5 @@
-/// Wakes the outbox's loop when there may be something to send.
-package final class OutboxSignal: Sendable {
+/// Wakes a loop when there may be something to do.
+package final class LoopSignal: Sendable {
     let rings: AsyncStream<Void>
     private let continuation: AsyncStream<Void>.Continuation
 
@@ -8,7 +8,7 @@ package final class OutboxSignal: Sendable {
         (rings, continuation) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     }
 
-    /// Signals that there may be something to send.
+    /// Signals that there may be something to do.
     package func ring() {
         continuation.yield()
     }

@@ -1,0 +1,47 @@
+import Database
+import Domain
+import Repositories
+
+/// Ends all sessions that hang on something, in the transaction of whoever may: its generation rises, and with the commit
+/// they are over on every node, whatever their number.
+///
+/// Rows follow. Some of a user or device, who have few as a rule, are ended here; all others, and those of a provider or
+/// a key, are left to ``EndCutSessions``: a transaction that read them would disturb every sign-in of that provider.
+struct CutSessions {
+    let transaction: any Transaction
+
+    /// How many rows end at once.
+    static let atOnce = 100
+
+    /// Cuts.
+    ///
+    /// - Returns: how many sessions have ended, as far as that is known here.
+    @discardableResult
+    func callAsFunction(
+        _ gate: SessionGate, _ why: SessionEnding, _ events: inout RecordedEvents, by actor: String = "service",
+        because reason: AuditReason? = nil
+    ) throws -> Int {
+        let sessions = SessionRepository(transaction)
+        let ended: [EndedSession]
+        switch gate {
+        case .user(let id): ended = try sessions.end(.user(id), at: transaction.now, why, limit: Self.atOnce)
+        case .device(let id): ended = try sessions.end(.device(id), at: transaction.now, why, limit: Self.atOnce)
+        case .provider, .providerKey: ended = []
+        }
+        try GateRepository(transaction).raise(gate)
+        let isWhole = gate.isPersonal && ended.count < Self.atOnce
+        if !isWhole { try CutRepository(transaction).insert(gate, why) }
+        events.record(.sessionsCut(gate, ended, why, isWhole: isWhole), by: actor, because: reason)
+        return ended.count
+    }
+}
+
+extension SessionGate {
+    /// Whether no more than one person's or one device's sessions hang on it.
+    fileprivate var isPersonal: Bool {
+        switch self {
+        case .user, .device: true
+        case .provider, .providerKey: false
+        }
+    }
+}

@@ -1,0 +1,83 @@
+import Database
+import Domain
+import Foundation
+import Repositories
+
+/// Ends the rows of sessions that a cut has ended, with what their providers are told: a batch in each transaction, by
+/// whichever node takes the cut. One that dies leaves whole batches, and another goes on where it was.
+package struct EndCutSessions: Sendable {
+    private let context: ServiceContext
+    private let holder: String
+
+    /// How many sessions one transaction ends at most: it bounds how long other writers wait.
+    package static let batch = 1000
+    /// How long a node keeps a cut that it does not go on with, seconds.
+    static let leaseTime: TimeInterval = 15
+    /// How long a cut is kept, seconds: a sign-in that had looked before it has been committed or given up by then.
+    package static let kept: TimeInterval = 30
+    /// How often the loop looks, seconds.
+    static let interval: TimeInterval = 1
+
+    package init(_ context: ServiceContext) {
+        self.context = context
+        holder = context.environment.newUUID().uuidString
+    }
+
+    /// Ends everything that is due.
+    ///
+    /// - Returns: how many sessions.
+    /// - Throws: `Refusal` `unavailable`.
+    @discardableResult
+    package func callAsFunction() async throws -> Int {
+        var count = 0
+        while try await context.store.snapshot({ try CutRepository($0).isDue(to: holder) }) {
+            guard let ended = try await endBatch() else { return count }
+            count += ended
+        }
+        return count
+    }
+
+    /// Ends some sessions of one cut; how many, `nil` if no cut is due.
+    ///
+    /// - Throws: `Refusal` `unavailable`.
+    package func endBatch() async throws -> Int? {
+        try await context.commit { [holder] transaction, events in
+            let cuts = CutRepository(transaction)
+            guard var cut = try cuts.take(by: holder, for: Self.leaseTime) else { return nil }
+            let ended = try SessionRepository(transaction).end(cut, limit: Self.batch)
+            cut.ended += Int64(ended.count)
+            events.record(.sessionsSwept(ended))
+            if ended.count == Self.batch {
+                try cuts.keep(cut)
+            } else if transaction.now < cut.at.addingTimeInterval(Self.kept) {
+                try cuts.giveBack(cut, until: cut.at.addingTimeInterval(Self.kept))
+            } else {
+                try cuts.delete(cut)
+                if cut.ended > 0 { events.record(.cutCarriedOut(cut)) }
+            }
+            return ended.count
+        }
+    }
+
+    /// Ends what is due until the task is cancelled: at once when the signal rings, and otherwise each second.
+    ///
+    /// - Parameter onError: told when a round failed; the next one tries again.
+    package func run(_ signal: LoopSignal, onError: @escaping @Sendable (any Error) -> Void) async {
+        await withDiscardingTaskGroup { group in
+            group.addTask {
+                while !Task.isCancelled {
+                    signal.ring()
+                    try? await Task.sleep(for: .seconds(Self.interval))
+                }
+            }
+            for await _ in signal.rings {
+                do {
+                    try await self()
+                } catch {
+                    onError(error)
+                }
+            }
+            group.cancelAll()
+        }
+    }
+}

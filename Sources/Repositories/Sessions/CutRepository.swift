@@ -1,0 +1,98 @@
+import Database
+import Domain
+import Encoding
+import Foundation
+
+/// Cuts whose sessions are still to be ended row by row. Whoever works on one has taken it: the others leave it alone
+/// until it is given back, or was not gone on with for a while.
+package struct CutRepository {
+    private let transaction: any Transaction
+
+    package init(_ transaction: any Transaction) {
+        self.transaction = transaction
+    }
+
+    private static let columns = ColumnTuple(
+        Column<String>("kind"), Column<String>("gate_id"), Column<Int64>("generation"), Column<String>("why"),
+        Column<Date>("at"), Column<Int64>("ended"))
+    private static let isFree = "(due_at <= $1 OR holder = $2)"
+
+    /// Writes that the sessions of before the present generation are to be ended.
+    package func insert(_ gate: SessionGate, _ why: SessionEnding) throws {
+        let (table, id) = GateRepository.row(of: gate)
+        try transaction.enqueue(
+            """
+            INSERT INTO cuts (\(Self.columns), due_at)
+            SELECT '\(Self.kind(of: gate))', id, generation, $2, $3, 0, $3 FROM \(table) WHERE id = $1
+            """, [id, .text(why.rawValue), .time(transaction.now)])
+    }
+
+    /// Whether there is a cut that somebody may work on.
+    package func isDue(to holder: String) throws -> Bool {
+        try transaction.first(
+            "SELECT 1 FROM cuts WHERE \(Self.isFree) LIMIT 1", [.time(transaction.now), .text(holder)]) != nil
+    }
+
+    /// Takes the oldest cut that is free; `nil` if there is none.
+    ///
+    /// - Parameter seconds: how long the others leave it alone.
+    package func take(by holder: String, for seconds: TimeInterval) throws -> SessionCut? {
+        try transaction.first(
+            """
+            UPDATE cuts SET holder = $2, due_at = $3
+            WHERE (kind, gate_id, generation) = (
+                SELECT kind, gate_id, generation FROM cuts WHERE \(Self.isFree)
+                ORDER BY at, kind, gate_id, generation LIMIT 1)
+            RETURNING \(Self.columns)
+            """,
+            [.time(transaction.now), .text(holder), .time(transaction.now.addingTimeInterval(seconds))]
+        ).map(Self.cut)
+    }
+
+    /// Writes how many sessions it has ended.
+    package func keep(_ cut: SessionCut) throws {
+        try transaction.enqueue(
+            "UPDATE cuts SET ended = $4 WHERE \(Self.isIt)", Self.key(of: cut) + [.integer(cut.ended)])
+    }
+
+    /// Writes how many sessions it has ended, and leaves it to anyone from a moment on.
+    package func giveBack(_ cut: SessionCut, until time: Date) throws {
+        try transaction.enqueue(
+            "UPDATE cuts SET ended = $4, holder = NULL, due_at = $5 WHERE \(Self.isIt)",
+            Self.key(of: cut) + [.integer(cut.ended), .time(time)])
+    }
+
+    /// Forgets a cut that has no session left.
+    package func delete(_ cut: SessionCut) throws {
+        try transaction.enqueue("DELETE FROM cuts WHERE \(Self.isIt)", Self.key(of: cut))
+    }
+
+    private static let isIt = "kind = $1 AND gate_id = $2 AND generation = $3"
+
+    private static func key(of cut: SessionCut) -> [Value] {
+        [.text(kind(of: cut.gate)), GateRepository.row(of: cut.gate).id, .integer(cut.generation)]
+    }
+
+    private static func kind(of gate: SessionGate) -> String {
+        switch gate {
+        case .user: "user"
+        case .device: "device"
+        case .provider: "provider"
+        case .providerKey: "provider_key"
+        }
+    }
+
+    private static func cut(_ row: Row) throws -> SessionCut {
+        let (kind, id, generation, why, at, ended) = try columns.read(row)
+        let gate: SessionGate? =
+            switch kind {
+            case "user": UserID(id[...]).map(SessionGate.user)
+            case "device": DeviceID(id[...]).map(SessionGate.device)
+            case "provider": ProviderID(id[...]).map(SessionGate.provider)
+            default: ProviderKeyID(id[...]).map(SessionGate.providerKey)
+            }
+        guard let gate else { throw DamagedRow(column: 1) }
+        guard let why = SessionEnding(rawValue: why) else { throw DamagedRow(column: 3) }
+        return SessionCut(gate: gate, generation: generation, why: why, at: at, ended: ended)
+    }
+}

@@ -1,0 +1,78 @@
+import Database
+import Foundation
+import Synchronization
+
+/// A store that counts what is written through it.
+final class StatementCounter: Database {
+    struct Counts: Equatable {
+        var statements = 0
+        /// Rows that were inserted, updated or deleted.
+        var rows = 0
+    }
+
+    private let store: any Database
+    private let state = Mutex(Counts())
+
+    init(_ store: any Database) { self.store = store }
+
+    /// What was written since this was asked last.
+    func take() -> Counts {
+        state.withLock { counts in
+            defer { counts = Counts() }
+            return counts
+        }
+    }
+
+    private func note(_ rows: Int) {
+        state.withLock { counts in
+            counts.statements += 1
+            counts.rows += rows
+        }
+    }
+
+    private struct Counted: Transaction {
+        let inner: any Transaction
+        let counter: StatementCounter
+
+        var now: Date { inner.now }
+
+        func query(_ sql: String, _ arguments: [Value]) throws -> [Row] {
+            let rows = try inner.query(sql, arguments)
+            counter.note(sql.hasPrefix("SELECT") ? 0 : rows.count)
+            return rows
+        }
+
+        func first(_ sql: String, _ arguments: [Value]) throws -> Row? {
+            let row = try inner.first(sql, arguments)
+            counter.note(sql.hasPrefix("SELECT") || row == nil ? 0 : 1)
+            return row
+        }
+
+        func execute(_ sql: String, _ arguments: [Value]) throws -> Int {
+            let count = try inner.execute(sql, arguments)
+            counter.note(count)
+            return count
+        }
+
+        func enqueue(_ sql: String, _ arguments: [Value]) throws { _ = try execute(sql, arguments) }
+        func createChangeLog() throws { try inner.createChangeLog() }
+
+        func appendChange(kind: Int, key: [UInt8]) throws {
+            try inner.appendChange(kind: kind, key: key)
+            counter.note(1)
+        }
+    }
+
+    func read<T: Sendable>(_ body: @Sendable @escaping (any Transaction) throws -> T) async throws -> T {
+        try await store.read(body)
+    }
+
+    func write<T: Sendable>(_ body: @Sendable @escaping (any Transaction) throws -> T) async throws -> T {
+        try await store.write { try body(Counted(inner: $0, counter: self)) }
+    }
+
+    func tables() async throws -> [TableShape] { try await store.tables() }
+    func changeStamp() throws -> Int64 { try store.changeStamp() }
+    func check() async throws { try await store.check() }
+    func close() async throws {}
+}
