@@ -65,6 +65,63 @@ import Testing
         }
     }
 
+    @Test("Most of the log is copied while somebody writes, who does not wait for it")
+    func beside() async throws {
+        try await withTemporaryDirectory { directory in
+            let path = directory.appendingPathComponent("store.db").path
+            let store = try SQLiteDatabase(path: path, clock: { Date(timeIntervalSince1970: 0) })
+            try await store.write { transaction in
+                try transaction.execute("CREATE TABLE rows (id BIGINT PRIMARY KEY, value BYTEA)")
+                for id in 0..<500 {
+                    try transaction.execute(
+                        "INSERT INTO rows VALUES ($1, $2)",
+                        [.integer(Int64(id)), .bytes([UInt8](repeating: 1, count: 4000))])
+                }
+            }
+            func size() throws -> Int { try Data(contentsOf: URL(fileURLWithPath: path)).count }
+            #expect(try size() < 100_000)
+            let (started, starting) = AsyncStream<Void>.makeStream()
+            let gate = DispatchSemaphore(value: 0)
+            async let written: Int = store.write { transaction in
+                let count = try transaction.execute("UPDATE rows SET id = id + 1000 WHERE id = 0")
+                starting.finish()
+                gate.wait()
+                return count
+            }
+            for await _ in started {}
+            async let isCleared = store.clearLog()
+            let deadline = ContinuousClock.now + .seconds(10)
+            while try size() < 1_000_000, ContinuousClock.now < deadline { try await Task.sleep(for: .milliseconds(5)) }
+            #expect(try size() > 1_000_000)
+            gate.signal()
+            #expect(try await written == 1)
+            #expect(try await isCleared)
+            #expect(try Data(contentsOf: URL(fileURLWithPath: path + "-wal")).isEmpty)
+            try await store.close()
+        }
+    }
+
+    @Test("The log of much maintenance is copied behind it, not by the next writer")
+    func maintained() async throws {
+        try await withTemporaryDirectory { directory in
+            let path = directory.appendingPathComponent("store.db").path
+            let store = try SQLiteDatabase(path: path, clock: { Date(timeIntervalSince1970: 0) })
+            try await store.write { try $0.execute("CREATE TABLE rows (id BIGINT PRIMARY KEY, value BYTEA)") }
+            @Sendable func fill(_ ids: Range<Int64>, in transaction: any Transaction) throws {
+                let value = [UInt8](repeating: 1, count: 4000)
+                for id in ids {
+                    try transaction.execute("INSERT INTO rows VALUES ($1, $2)", [.integer(id), .bytes(value)])
+                }
+            }
+            func size() throws -> Int { try Data(contentsOf: URL(fileURLWithPath: path)).count }
+            try await store.write { try fill(0..<500, in: $0) }
+            #expect(try size() < 100_000)
+            try await store.maintain { try fill(500..<1500, in: $0) }
+            #expect(try size() > 4_000_000)
+            try await store.close()
+        }
+    }
+
     @Test("A closed store says so")
     func closed() async throws {
         try await Self.withForgottenSecret { store, _ in

@@ -8,6 +8,8 @@ package final class SQLiteDatabase: Database {
     private let readers: SQLiteReaders
     private let watcher: DatabaseQueue
     private let watching: SQLiteReaders
+    /// Copies the log beside the writer; `nil` where there is none.
+    private let cleaner: DatabaseQueue?
 
     /// Opens the file, and makes it (mode 0600) where there is none.
     ///
@@ -29,6 +31,7 @@ package final class SQLiteDatabase: Database {
         readers = SQLiteReaders(try (0..<4).map { _ in try file.openReader() }, clock: clock)
         watcher = try file.openReader()
         watching = SQLiteReaders([watcher], clock: clock)
+        cleaner = try file.openWriter()
     }
 
     /// Makes an empty store in memory, for tests and trials: it ends with this instance, no other reaches it, and reads
@@ -42,6 +45,7 @@ package final class SQLiteDatabase: Database {
         readers = SQLiteReaders([connection], clock: clock, mayWrite: true)
         watcher = connection
         watching = SQLiteReaders([connection], clock: clock, mayWrite: true)
+        cleaner = nil
     }
 
     /// Runs a body on a connection that cannot write, over one snapshot.
@@ -85,6 +89,20 @@ package final class SQLiteDatabase: Database {
         }
     }
 
+    /// Runs a body like ``write(_:)``. Maintenance fills the log quickly; it is copied behind each body, so that no commit of
+    /// somebody else comes to copy all of it.
+    ///
+    /// - Throws: whatever the body throws, or a `StoreError`.
+    @discardableResult
+    package func maintain<T: Sendable>(
+        _ body: @Sendable @escaping (any Transaction) throws -> T
+    ) async throws -> T {
+        let value = try await write(body)
+        // What cannot be copied now is copied behind a later one.
+        _ = try? await cleaner?.copyLongLog()
+        return value
+    }
+
     /// SQLite's `data_version` as a connection that never writes sees it: commits of this process move it too.
     ///
     /// - Throws: `StoreError.unavailable`.
@@ -103,12 +121,15 @@ package final class SQLiteDatabase: Database {
         _ = try await read { try $0.first("SELECT count(*) FROM sqlite_schema") }
     }
 
-    /// Copies SQLite's write-ahead log into the file and truncates it.
+    /// Copies SQLite's write-ahead log into the file and truncates it. Most of it is copied beside those who write, who
+    /// wait for the rest of it alone.
     ///
+    /// - Returns: `false` if readers still need the log.
     /// - Throws: `StoreError.unavailable`.
     @discardableResult
     package func clearLog() async throws -> Bool {
-        try await writer.clearLog()
+        guard try await cleaner?.copyLog() ?? true else { return false }
+        return try await writer.clearLog()
     }
 
     /// Finishes the reads and writes in line, then closes every connection.
@@ -116,7 +137,7 @@ package final class SQLiteDatabase: Database {
     /// - Throws: `StoreError.unavailable` where SQLite does not let go.
     package func close() async throws {
         // Waiting for what is under way would block a thread that tasks share.
-        let (writer, readers, watching) = (writer, readers, watching)
+        let (writer, readers, watching, cleaner) = (writer, readers, watching, cleaner)
         try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
             DispatchQueue.global().async {
                 continuation.resume(
@@ -124,6 +145,7 @@ package final class SQLiteDatabase: Database {
                         // The writer last: it is the one that can clear the log away.
                         try readers.close()
                         try watching.close()
+                        try cleaner?.letGo()
                         try writer.close()
                     })
             }

@@ -107,7 +107,7 @@ final class SQLiteWriter: Sendable {
     }
 
     /// The longest that writers wait while readers hold the log, in milliseconds.
-    private static let logPatience = 100
+    private static let logPatience = 50
 
     /// Copies the write-ahead log into the file and truncates it; `false` where somebody still reads from it.
     func clearLog() async throws -> Bool {

@@ -1,0 +1,50 @@
+import Foundation
+import GRDB
+
+extension DatabaseQueue {
+    /// How many pages of the log are left to whoever truncates it while others wait; four KiB each.
+    private static let mostLeft: Int64 = 1024
+
+    /// A log of so many bytes is long.
+    private static let longLog = 4 << 20
+
+    /// Copies what can be copied of a log that has grown long.
+    ///
+    /// - Throws: `StoreError.unavailable`.
+    func copyLongLog() async throws {
+        var status = stat()
+        guard stat(path + "-wal", &status) == 0, status.st_size > Self.longLog else { return }
+        _ = try await copyLog()
+    }
+
+    /// Copies the log into the file while others read and write: until little of it is left, or nothing more can be copied.
+    ///
+    /// - Returns: whether little is left. Readers may need the rest.
+    /// - Throws: `StoreError.unavailable`.
+    func copyLog() async throws -> Bool {
+        try await withCheckedThrowingContinuation { continuation in
+            asyncWriteWithoutTransaction { connection in
+                continuation.resume(
+                    with: Result {
+                        try connection.requireUnmoved()
+                        // What is written meanwhile is less each time.
+                        for _ in 0..<4 {
+                            if try connection.copyLog() <= Self.mostLeft { return true }
+                        }
+                        return false
+                    })
+            }
+        }
+    }
+}
+
+extension GRDB.Database {
+    /// Copies what no reader needs; how many pages are left.
+    fileprivate func copyLog() throws -> Int64 {
+        let statement = try SQLiteStatementHandle("PRAGMA wal_checkpoint(PASSIVE)", on: self)
+        defer { statement.reset() }
+        guard try statement.step() else { throw StoreError.statement(reason: "a checkpoint has no answer") }
+        let row = statement.row()
+        return try row.integer(1) - row.integer(2)
+    }
+}
