@@ -3,23 +3,35 @@ import NIOCore
 import Operations
 import Synchronization
 
-/// The encoded revocation list in both forms: made once for a list, and shared by all responses.
+/// The encoded revocation list, shared by all responses. Each of its forms is made once for a list, if it is asked for:
+/// few want PEM, which is a third longer.
 final class RevocationListBuffers: Sendable {
     private struct Made {
         let list: RevocationListDocument
-        let der: ByteBuffer
-        let pem: ByteBuffer
+        let buffer: ByteBuffer
     }
 
-    private let last = Mutex<Made?>(nil)
+    private let der = Mutex<Made?>(nil)
+    private let pem = Mutex<Made?>(nil)
 
-    /// The buffers of a list in DER and in PEM.
-    func buffers(of list: RevocationListDocument) -> (der: ByteBuffer, pem: ByteBuffer) {
+    /// A list's buffer in DER.
+    func der(of list: RevocationListDocument) -> ByteBuffer {
+        Self.buffer(of: list, der) { ByteBuffer(bytes: list.der) }
+    }
+
+    /// A list's buffer in PEM.
+    func pem(of list: RevocationListDocument) -> ByteBuffer {
+        Self.buffer(of: list, pem) { ByteBuffer(string: Self.pem(list.der)) }
+    }
+
+    private static func buffer(
+        of list: RevocationListDocument, _ last: borrowing Mutex<Made?>, make: () -> ByteBuffer
+    ) -> ByteBuffer {
         last.withLock { last in
-            if let last, last.list === list { return (last.der, last.pem) }
-            let made = Made(list: list, der: ByteBuffer(bytes: list.der), pem: ByteBuffer(string: Self.pem(list.der)))
-            last = made
-            return (made.der, made.pem)
+            if let last, last.list === list { return last.buffer }
+            let made = make()
+            last = Made(list: list, buffer: made)
+            return made
         }
     }
 

@@ -58,9 +58,8 @@ package struct CertificateRoutes: Sendable {
             ]
             guard !tag.isKnown(to: request.headers) else { return Response(status: .notModified, headers: headers) }
             headers[.contentType] = wantsPEM ? "application/x-pem-file" : "application/pkix-crl"
-            let list = lists.buffers(of: document)
-            return Response(
-                status: .ok, headers: headers, body: ResponseBody(shared: wantsPEM ? list.pem : list.der))
+            let list = wantsPEM ? lists.pem(of: document) : lists.der(of: document)
+            return Response(status: .ok, headers: headers, body: ResponseBody(shared: list))
         }
     }
 

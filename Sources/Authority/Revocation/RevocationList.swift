@@ -17,6 +17,25 @@ package struct RevokedCertificate: Sendable, Equatable {
     }
 }
 
+/// The entries of a list, encoded as they come: a long list lies in memory in no other form.
+package struct RevocationListEntries: Sendable {
+    package private(set) var count = 0
+    fileprivate private(set) var bytes: [UInt8] = []
+    private let reasons: EncodedReasons
+
+    package init() throws { reasons = try EncodedReasons() }
+
+    /// Adds an entry; each serial once.
+    ///
+    /// - Throws: ``AuthorityError/invalidSerial`` for a serial that is not hexadecimal.
+    package mutating func append(_ certificate: RevokedCertificate) throws {
+        var entry = DER.Serializer()
+        try entry.append(certificate, reasons)
+        bytes += entry.serializedBytes
+        count += 1
+    }
+}
+
 /// A certificate revocation list of version 2 (RFC 5280 §5), signed by the authority.
 package struct RevocationList: Sendable {
     /// The list in DER form.
@@ -44,6 +63,15 @@ extension CertificateAuthority {
     package func issueRevocationList(
         _ revoked: [RevokedCertificate], number: UInt64, thisUpdate: Date, nextUpdate: Date
     ) throws -> RevocationList {
+        var entries = try RevocationListEntries()
+        for certificate in revoked { try entries.append(certificate) }
+        return try issueRevocationList(entries, number: number, thisUpdate: thisUpdate, nextUpdate: nextUpdate)
+    }
+
+    /// The same for entries that were encoded one by one.
+    package func issueRevocationList(
+        _ revoked: RevocationListEntries, number: UInt64, thisUpdate: Date, nextUpdate: Date
+    ) throws -> RevocationList {
         var list = DER.Serializer()
         try list.appendConstructedNode(identifier: .sequence) { coder in
             try coder.serialize(1)
@@ -52,11 +80,8 @@ extension CertificateAuthority {
             try coder.serialize(CertificateTime(thisUpdate))
             try coder.serialize(CertificateTime(nextUpdate))
             // §5.1.2.6: absent, not empty, if nothing is revoked.
-            if !revoked.isEmpty {
-                let reasons = try EncodedReasons()
-                try coder.appendConstructedNode(identifier: .sequence) { coder in
-                    for certificate in revoked { try coder.append(certificate, reasons) }
-                }
+            if revoked.count > 0 {
+                coder.appendConstructedNode(identifier: .sequence) { $0.serializeRawBytes(revoked.bytes) }
             }
             try coder.serialize(explicitlyTaggedWithTagNumber: 0, tagClass: .contextSpecific) { coder in
                 try coder.serializeSequenceOf(try revocationListExtensions(number: number))
@@ -100,7 +125,7 @@ private struct EncodedExtension: DERSerializable {
 }
 
 /// The extensions of an entry, encoded once for each reason: a list has many entries and few reasons.
-private struct EncodedReasons {
+private struct EncodedReasons: Sendable {
     private let bytes: [RevocationReason: [UInt8]]
 
     init() throws {

@@ -161,14 +161,12 @@ package final class PublishRevocationList: Sendable {
                 if let current, current.number == heading.number { return RevocationListDocument(current) }
                 continue
             }
-            let (entries, counted) = try await store.snapshot { transaction in
-                let records = CertificateRepository(transaction)
-                return (try records.listed(now: now), try records.revocations())
-            }
+            let entries = try await entries(now: now)
             let last = heading?.number ?? 0
             let list = try await sign(entries, number: last + 1, now: now)
             let published = RevocationListRepository.Published(
-                number: last + 1, der: list.der, entries: Int64(entries.count), thisUpdate: now, revocations: counted)
+                number: last + 1, der: list.der, entries: Int64(entries.count), thisUpdate: now,
+                revocations: revocations)
             let isPublished = try await store.transaction { transaction in
                 try RevocationListRepository(transaction).publish(published, nextUpdate: list.nextUpdate, after: last)
             }
@@ -177,20 +175,37 @@ package final class PublishRevocationList: Sendable {
         throw Refusal(.unavailable, "The revocation list is changing too quickly; try again.", retryAfter: 1)
     }
 
+    /// How many entries are read at once.
+    static let page = 5000
+
+    /// The content, page by page, since the rows of a long list take many times its size. What is revoked meanwhile may be
+    /// missing, and moves the counter that was read before: then this list is not whole.
+    private func entries(now: Date) async throws -> RevocationListEntries {
+        var entries = try RevocationListEntries()
+        var last: (at: Date, serial: String)?
+        while true {
+            let mark = last
+            let page = try await store.snapshot {
+                try CertificateRepository($0).listed(now: now, after: mark, limit: Self.page)
+            }
+            for (serial, at, reason) in page {
+                let reason = RevocationReason(rawValue: reason) ?? .unspecified
+                try entries.append(RevokedCertificate(serial: serial, revocationDate: at, reason: reason))
+            }
+            guard page.count == Self.page, let end = page.last else { return entries }
+            last = (end.at, end.serial)
+        }
+    }
+
     /// Signs on a thread of its own: a long list would hold up what else tasks have to do.
     private func sign(
-        _ revoked: [(serial: String, at: Date, reason: String)], number: Int64, now: Date
+        _ entries: RevocationListEntries, number: Int64, now: Date
     ) async throws -> RevocationList {
         try await withCheckedThrowingContinuation { continuation in
             DispatchQueue.global(qos: .utility).async { [authority] in
                 continuation.resume(
                     with: Result {
-                        let entries = revoked.map {
-                            RevokedCertificate(
-                                serial: $0.serial, revocationDate: $0.at,
-                                reason: RevocationReason(rawValue: $0.reason) ?? .unspecified)
-                        }
-                        return try authority.issueRevocationList(
+                        try authority.issueRevocationList(
                             entries, number: UInt64(number), thisUpdate: now,
                             nextUpdate: now.addingTimeInterval(Self.validity))
                     })

@@ -83,14 +83,21 @@ package struct CertificateRepository {
     private static let listed = ColumnTuple(
         columns.each.serial, Column<Date>("revoked_at"), Column<String>("revocation_reason"))
 
-    /// The content of the revocation list: what is revoked, has not run out and is not certified anew with the same key,
+    /// The content of the revocation list: what is revoked, has not expired and is not certified anew with the same key,
     /// oldest revocation first.
-    package func listed(now: Date) throws -> [(serial: String, at: Date, reason: String)] {
+    ///
+    /// - Parameters:
+    ///   - mark: the last entry of the page before.
+    ///   - limit: the largest number.
+    package func listed(
+        now: Date, after mark: (at: Date, serial: String)? = nil, limit: Int = .max
+    ) throws -> [(serial: String, at: Date, reason: String)] {
         try transaction.query(
             """
             SELECT \(Self.listed) FROM certificates
-            WHERE revoked_at IS NOT NULL AND unlisted = 0 AND not_after > $1 ORDER BY revoked_at, serial
-            """, [.time(now)]
+            WHERE revoked_at IS NOT NULL AND unlisted = 0 AND (revoked_at, serial) > ($2, $3) AND not_after > $1
+            ORDER BY revoked_at, serial LIMIT \(limit)
+            """, [.time(now), mark.map { .time($0.at) } ?? .integer(.min), .text(mark?.serial ?? "")]
         ).map(Self.listed.read)
     }
 

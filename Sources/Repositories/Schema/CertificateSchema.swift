@@ -1,6 +1,13 @@
 import Database
 
 extension Schema {
+    /// What a revocation list names, in its order.
+    static let listedCertificates = Migration(
+        identifier: 26, name: "index of what a revocation list names",
+        index: TableIndex(
+            "certificates_listed", on: "certificates",
+            "(revoked_at, serial) WHERE revoked_at IS NOT NULL AND unlisted = 0"))
+
     /// What keeps certificates bounded: repeated requests, the counter that says whether a revocation list is still whole,
     /// and purging, also of the audit log.
     static let certificateUpkeep = Migration(

@@ -162,6 +162,6 @@ package enum Schema {
             ]),
         personalData, phoneVerification, bans, auditChain, authorizations,
         providerWebhooks, wrappingVersions, nodes, subjects, providerStanding, certificateUpkeep, phoneTallies,
-        openSessionIndexes, gates, openSessionsByKey, maintenanceTasks, keyFingerprints,
+        openSessionIndexes, gates, openSessionsByKey, maintenanceTasks, listedCertificates, keyFingerprints,
     ]
 }

@@ -58,6 +58,17 @@ struct RevocationListTests {
         }
     }
 
+    @Test("that is longer than a page names every certificate once")
+    func pages() async throws {
+        try await ServiceFixture.run { fixture in
+            try await Self.revoke(5003, in: fixture.store)
+            let store = CountingStore(fixture.store)
+            let list = try await Self.publisher(fixture, store).document()
+            #expect(list.entries == 5003)
+            #expect(store.counts == CountingStore.Counts(reads: 3, writes: 1))
+        }
+    }
+
     @Test("is waited for by all who ask after a revocation while one is made: the next is made once, nobody is refused")
     func theNext() async throws {
         try await ServiceFixture.run { fixture in

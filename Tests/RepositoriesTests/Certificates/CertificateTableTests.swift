@@ -121,6 +121,33 @@ struct CertificateTableTests {
         }
     }
 
+    @Test("The revocation list's content comes in pages, each entry once", arguments: StoreKind.shared)
+    func pages(kind: StoreKind) async throws {
+        try await TestTables.run(kind) { tables in
+            try await tables.write { transaction in
+                let records = CertificateRepository(transaction)
+                for number in 2...8 {
+                    try records.insert(tables.certificate(number), subjectPublicKeyInfo: [1])
+                    // Most of them at one moment.
+                    let time = TestTables.now.addingTimeInterval(number == 5 ? -1 : 0)
+                    _ = try records.revoke(serial: String(number), at: time, reason: "keyCompromise")
+                }
+            }
+            let serials = try await tables.read { transaction in
+                var (serials, mark) = ([[String]](), (at: Date, serial: String)?.none)
+                for _ in 0..<4 {
+                    let page = try CertificateRepository(transaction).listed(
+                        now: TestTables.now, after: mark, limit: 3)
+                    serials.append(page.map(\.serial))
+                    guard let last = page.last else { break }
+                    mark = (last.at, last.serial)
+                }
+                return serials
+            }
+            #expect(serials == [["5", "2", "3"], ["4", "6", "7"], ["8"], []])
+        }
+    }
+
     @Test(
         "Purging deletes what ran out or was never shown, and keeps revoked keys refused", arguments: StoreKind.shared)
     func purge(kind: StoreKind) async throws {
