@@ -71,8 +71,8 @@ struct RunMaintenanceTask: Sendable {
                 return .finished
             }
             reached = step.outcome.reached
-            limit = step.duration > Self.longBatch ? limit / 2 : limit * 2
-            limit = min(max(limit, Self.smallestBatch), Self.largestBatch)
+            if step.duration > Self.longBatch { limit = max(limit / 2, Self.smallestBatch) }
+            if step.duration < Self.longBatch / 3 { limit = min(limit * 2, Self.largestBatch) }
             // Whoever waited for this batch goes before the next one.
             try? await Task.sleep(for: max(step.duration, .milliseconds(2)))
         }
