@@ -59,6 +59,14 @@ package struct SessionPolicy: Sendable, Equatable {
     package init() {}
 }
 
+extension SessionPolicy {
+    /// Seconds between two uses of a session that a node notes: the store, and with it the other nodes, must learn of them
+    /// well before the session seems idle.
+    package var useInterval: TimeInterval { min(lastUseInterval, idleLifetime / 4) }
+    /// Seconds until noted uses are written.
+    package var useWriteInterval: TimeInterval { min(30, idleLifetime / 4) }
+}
+
 /// Identity cards: `Policies/cards.yaml`.
 package struct CardPolicy: Sendable, Equatable {
     package var submissions = 5

@@ -5,6 +5,7 @@ package struct Caches: Sendable {
     package let sessions: SessionCache
     package let certificates: CertificateCache
     package let providers: ProviderCache
+    package let lastUses = LastUses()
 
     /// Empty ones.
     package init(store: any Database) {

@@ -35,22 +35,12 @@ final class CachedSession: Sendable {
         }
     }
 
-    /// Notes a use; `false` where it is time to write one, and nothing is noted then.
-    func touchUnlessDue(now: Date, policy: SessionPolicy) -> Bool {
-        use.withLock { use in
-            guard now.timeIntervalSince(use.written) < policy.lastUseInterval else { return false }
-            use.last = max(use.last, now)
-            return true
-        }
-    }
-
-    /// Notes a use; `true` where it is time to write it.
-    func touch(now: Date, policy: SessionPolicy) -> Bool {
+    /// Notes a use, often enough for the store to learn of it in time.
+    func touch(now: Date, policy: SessionPolicy, in uses: LastUses) {
         use.withLock { use in
             use.last = max(use.last, now)
-            guard now.timeIntervalSince(use.written) >= policy.lastUseInterval else { return false }
+            guard now.timeIntervalSince(use.written) >= policy.useInterval, uses.note(base.id, at: now) else { return }
             use.written = now
-            return true
         }
     }
 }

@@ -26,23 +26,21 @@ package struct CheckSession: Sendable {
             }
             connection.attach(session)
         }
-        if cached.touch(now: now, policy: policy) {
-            try await context.store.transaction { try SessionRepository($0).recordUse(session.id, at: now) }
-        }
+        cached.touch(now: now, policy: policy, in: context.caches.lastUses)
         return session
     }
 
     /// Lets an action pass from memory alone; `nil` wherever the answer is a refusal, the store would be asked, or
-    /// something be written or attached: then the call above decides.
+    /// something be attached: then the call above decides.
     package func fromMemory(_ tokenHash: Digest256, on connection: ClientConnection) -> Session? {
         guard let cached = context.caches.sessions.known(tokenHash) else { return nil }
         let policy = context.policy[\.sessions]
         let now = context.environment.now()
         let session = cached.session
         guard session.effectiveState(at: now, policy: policy) == .authenticated,
-            session.thumbprint == connection.thumbprint, connection.isAttached(session.id),
-            cached.touchUnlessDue(now: now, policy: policy)
+            session.thumbprint == connection.thumbprint, connection.isAttached(session.id)
         else { return nil }
+        cached.touch(now: now, policy: policy, in: context.caches.lastUses)
         return session
     }
 

@@ -193,11 +193,26 @@ package struct SessionRepository {
             ]) > 0
     }
 
-    /// Writes that a session was used.
-    package func recordUse(_ id: SessionID, at time: Date) throws {
-        try transaction.execute(
-            "UPDATE sessions SET last_used_at = $2 WHERE id = $1 AND state = 'authenticated' AND last_used_at < $2",
-            [.id(id), .time(time)])
+    /// Writes uses of sessions; a later one that is known already stays. A statement has 250, 50, ten or one of
+    /// them, so that there are four texts to prepare.
+    package func recordUses(_ uses: [SessionUse]) throws {
+        var left = uses[...]
+        while let (count, statement) = Self.uses.first(where: { $0.count <= left.count }) {
+            try transaction.enqueue(statement, left.prefix(count).flatMap { [.id($0.id), .time($0.at)] })
+            left = left.dropFirst(count)
+        }
+    }
+
+    private static let uses = [250, 50, 10, 1].map { count in
+        let rows = (0..<count).map { "($\(2 * $0 + 1), $\(2 * $0 + 2))" }.joined(separator: ", ")
+        return (
+            count: count,
+            statement: """
+            UPDATE sessions SET last_used_at = used.column2 FROM (VALUES \(rows)) AS used
+            WHERE sessions.id = used.column1 AND sessions.state = 'authenticated'
+                AND sessions.last_used_at < used.column2
+            """
+        )
     }
 
     /// Moves a device's sessions to the certificate that renews theirs.

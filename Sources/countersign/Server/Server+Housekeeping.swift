@@ -49,6 +49,20 @@ extension Server {
     }
 }
 
+extension Server {
+    /// Ends after the listeners, with what the last requests have left.
+    func lastUsesLoop() -> @Sendable () async -> Void {
+        let write = WriteLastUses(context)
+        let uses = context.node.caches.lastUses
+        registry.addGauge("last_uses_pending") { Double(uses.count) }
+        return { [logger] in
+            await write.run {
+                logger.error("last uses cannot be written", metadata: ["cause": .string(ErrorWords.of($0))])
+            }
+        }
+    }
+}
+
 /// How many tasks should have been done by now.
 private final class Overdue: Sendable {
     let count = Atomic<Int>(0)

@@ -118,6 +118,7 @@ struct Server: Sendable {
                 }
             },
             Loop(name: "audit sealer", logger: logger, body: auditLoop()),
+            Loop(name: "last uses", logger: logger, body: lastUsesLoop()),
             listening,
         ]
         var configuration = ServiceGroupConfiguration(

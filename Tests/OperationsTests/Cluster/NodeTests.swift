@@ -251,7 +251,7 @@ struct NodeTests {
             let token = try #require(opened.token).text.reveal()
             let id = opened.session.id
             fixture.clock.advance(3000)
-            try await fixture.store.write { try SessionRepository($0).recordUse(id, at: $0.now) }
+            try await fixture.store.write { try SessionRepository($0).recordUses([SessionUse(id: id, at: $0.now)]) }
             fixture.clock.advance(3000)
             #expect(try await fixture.serve.introspect(token, for: fixture.backend()) != nil)
             _ = try await fixture.check(token, on: connection)

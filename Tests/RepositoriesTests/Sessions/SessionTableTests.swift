@@ -118,7 +118,7 @@ struct SessionTableTests {
                 try records.insert(open, at: .first)
                 try records.insert(ended, at: .first)
                 try records.end(.session(ended.id), at: TestTables.now, .byAdmin)
-                for session in [open, ended] { try records.recordUse(session.id, at: TestTables.now) }
+                try records.recordUses([open, ended].map { SessionUse(id: $0.id, at: TestTables.now) })
                 try records.rebind(deviceID: tables.device, to: .of("certificate 2"))
             }
             let found = try await tables.read {
@@ -128,6 +128,27 @@ struct SessionTableTests {
             #expect(found.0?.thumbprint == .of("certificate 2"))
             #expect(found.1?.lastUsedAt == ended.lastUsedAt)
             #expect(found.1?.thumbprint == ended.thumbprint)
+        }
+    }
+
+    @Test("Uses are written many at once, and none takes back a later one", arguments: StoreKind.shared)
+    func uses(kind: StoreKind) async throws {
+        try await TestTables.run(kind) { tables in
+            let sessions = (1...312).map { tables.session($0, age: 60) }
+            let now = TestTables.now
+            try await tables.write { transaction in
+                for session in sessions { try SessionRepository(transaction).insert(session) }
+            }
+            try await tables.write { transaction in
+                let records = SessionRepository(transaction)
+                try records.recordUses([])
+                try records.recordUses(sessions.map { SessionUse(id: $0.id, at: now.addingTimeInterval(-30)) })
+                try records.recordUses(sessions.prefix(11).map { SessionUse(id: $0.id, at: now) })
+                try records.recordUses(sessions.prefix(3).map { SessionUse(id: $0.id, at: now.addingTimeInterval(-1)) })
+            }
+            let found = try await tables.store.read { try SessionRepository($0).listOpen(limit: 2000) }
+            #expect(found.count { $0.lastUsedAt == now } == 11)
+            #expect(found.count { $0.lastUsedAt == now.addingTimeInterval(-30) } == 301)
         }
     }
 

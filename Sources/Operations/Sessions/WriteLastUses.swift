@@ -1,0 +1,53 @@
+import Database
+import Domain
+import Foundation
+import Repositories
+
+/// Writes the uses of sessions that this node has noted, apart from the requests that made them.
+package struct WriteLastUses: Sendable {
+    /// The largest number of uses in one transaction: it limits how long other writers wait.
+    static let batch = 250
+
+    private let context: ServiceContext
+
+    package init(_ context: ServiceContext) {
+        self.context = context
+    }
+
+    /// Writes all of them. What fails is kept for the next time.
+    ///
+    /// - Throws: `Refusal` `unavailable`.
+    package func callAsFunction() async throws {
+        let (store, noted) = (context.store, context.caches.lastUses)
+        var uses = noted.takeAll()[...]
+        while !uses.isEmpty {
+            let part = Array(uses.prefix(Self.batch))
+            let start = ContinuousClock.now
+            do {
+                try await store.maintained { try SessionRepository($0).recordUses(part) }
+            } catch {
+                noted.putBack(uses)
+                throw error
+            }
+            uses = uses.dropFirst(Self.batch)
+            // Whoever waited for this part goes before the next one.
+            if !uses.isEmpty { try? await Task.sleep(for: ContinuousClock.now - start) }
+        }
+    }
+
+    /// Writes them again and again until the task is cancelled, and once more then.
+    ///
+    /// - Parameter onError: called for each failure.
+    package func run(onError: @escaping @Sendable (any Error) -> Void) async {
+        @Sendable func write() async {
+            do { try await self() } catch { onError(error) }
+        }
+        while !Task.isCancelled {
+            let interval = context.policy[\.sessions].useWriteInterval
+            guard (try? await Task.sleep(for: .seconds(interval))) != nil else { break }
+            await write()
+        }
+        // In a task of its own, because the cancellation does not mean it.
+        await Task { await write() }.value
+    }
+}
