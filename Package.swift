@@ -193,8 +193,8 @@ let package = Package(
         .testTarget(
             name: "CountersignTests",
             dependencies: [
-                "Encoding", "PhoneNumbers", "Domain", "Delivery", "Database", "Repositories", "Operations", "Fixtures",
-                "countersign", "SampleProvider",
+                "Encoding", "PhoneNumbers", "Domain", "Tokens", "Delivery", "Database", "Repositories",
+                "Operations", "Fixtures", "countersign", "SampleProvider",
                 httpClient, nioSSL, crypto,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],

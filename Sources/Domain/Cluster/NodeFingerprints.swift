@@ -20,6 +20,8 @@ package struct NodeFingerprints: Sendable, Equatable {
         case serverKeys = "server.key"
         /// The key that signs events and the audit log's checkpoints.
         case serviceKey = "service.key"
+        /// The published keys of access tokens: the present one, 1, and the others behind it.
+        case accessTokenKeys = "access-token.key"
         /// The realm of challenges, and the audience of tokens.
         case realm
 
@@ -29,7 +31,7 @@ package struct NodeFingerprints: Sendable, Equatable {
             case .nonceKey, .authority, .serviceKey, .realm: .same
             case .phoneCodeKeys, .wrappingKeys: .sharedVersions
             case .blindIndexKeys: .sharedVersionsAndNewest
-            case .serverKeys: .overlapping
+            case .serverKeys, .accessTokenKeys: .overlapping
             }
         }
     }

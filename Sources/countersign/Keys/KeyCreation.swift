@@ -3,6 +3,7 @@ import Domain
 import Encoding
 import Foundation
 import SwiftASN1
+import Tokens
 import X509
 
 /// Creates the missing files in a directory of keys and leaves the others alone.
@@ -45,6 +46,9 @@ struct KeyCreation {
             try create(name) { KeyFiles.line(version: 1, $0.randomBytes(32)) }
         }
         try createKey(.serviceKey)
+        try create(.accessTokenKey) { creation throws(CommandFailure) in
+            try creation.issuing(.accessTokenKey) { try AccessTokenKeys.generate().reveal() }
+        }
         return outcomes
     }
 

@@ -5,6 +5,7 @@ import Encoding
 import Foundation
 import Repositories
 import SwiftASN1
+import Tokens
 import X509
 
 /// The keys of a service, loaded and checked to belong together.
@@ -24,6 +25,8 @@ struct LoadedKeys: Sendable {
     let personal: PersonalKeys
     /// The key that signs Security Event Tokens.
     let serviceKey: P256.Signing.PrivateKey
+    /// The keys that sign access tokens.
+    let accessTokens: AccessTokenKeys
 }
 
 /// The directory of keys: `countersign keys init` creates its files, and the service reads them at its start.
@@ -44,9 +47,14 @@ enum KeyFiles {
         case serviceKey = "service.key"
         /// The public halves of former service keys.
         case retiredServiceKeys = "service-retired.pem"
+        case accessTokenKey = "access-token.key"
+        /// The public halves of the next and of former keys of access tokens.
+        case otherAccessTokenKeys = "access-token-others.pem"
 
         /// A `pkcs11:` URI may hold a PIN.
-        var isPrivate: Bool { ![.authorityCertificate, .serverCertificate, .retiredServiceKeys].contains(self) }
+        var isPrivate: Bool {
+            ![.authorityCertificate, .serverCertificate, .retiredServiceKeys, .otherAccessTokenKeys].contains(self)
+        }
     }
 
     /// A file of the directory.
@@ -72,7 +80,8 @@ enum KeyFiles {
             server: try server(in: directory, now: now),
             nonceSecret: try nonceSecret(try read(.nonceSecret), directory),
             phoneCodes: try phoneCodes(in: directory), personal: try personal(in: directory),
-            serviceKey: try serviceKey(try read(.serviceKey), directory))
+            serviceKey: try serviceKey(try read(.serviceKey), directory),
+            accessTokens: try accessTokens(in: directory))
     }
 
     /// The authority's key: from `ca.uri` if that file exists, otherwise from `ca.key`.
@@ -136,7 +145,7 @@ enum KeyFiles {
             return CommandFailure(
                 "\(path) is missing: put it back from its backup, or copy it from another node; a store's data is lost "
                     + "without it. For a new store run `\(initCommand(directory))`.")
-        case .authorityURI, .retiredServiceKeys, nil:
+        case .authorityURI, .retiredServiceKeys, .otherAccessTokenKeys, nil:
             return CommandFailure(
                 "\(path) is missing: put what its issuer gave you into it, with mode 0600, or let the policy or option "
                     + "that names it name another file. No command makes it.")

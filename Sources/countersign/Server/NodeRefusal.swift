@@ -58,6 +58,8 @@ enum NodeRefusal {
         case .authority: "copy ca.pem and ca.key (or ca.uri) from there. A new authority wants all nodes stopped first."
         case .serverKeys: "copy server.key, server-next.key and server.pem from there."
         case .serviceKey: "copy service.key from there. A new one wants all nodes stopped first."
+        case .accessTokenKeys:
+            "copy access-token.key from there, or put its public half into access-token-others.pem here."
         case .realm: "start with the same --realm."
         }
     }

@@ -8,6 +8,7 @@ import Logging
 import Operations
 import Repositories
 import Synchronization
+import Tokens
 import UnixSignals
 
 /// The part of the server that knows of other nodes on the same store.
@@ -149,6 +150,8 @@ extension LoadedKeys {
                 .authority: [1: Digest256.of(authority.chainPEM.joined())],
                 .serverKeys: [1: server.pin, 2: server.nextPin],
                 .serviceKey: [1: Digest256.of(WebKey.identifier(of: serviceKey.publicKey))],
+                .accessTokenKeys: Dictionary(
+                    uniqueKeysWithValues: accessTokens.published.enumerated().map { ($0 + 1, Digest256.of($1.id)) }),
                 .realm: [1: Digest256.of(realm)],
             ], policies: PolicyFiles.fingerprints(of: policy))
     }

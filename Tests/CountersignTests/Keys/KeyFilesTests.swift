@@ -1,7 +1,9 @@
 import Domain
 import Encoding
+import Fixtures
 import Foundation
 import Testing
+import Tokens
 
 @testable import countersign
 
@@ -25,13 +27,13 @@ struct KeyFilesTests {
         let parent = try TemporaryDirectory()
         let keys = parent.path + "/Keys"
         let outcomes = try Self.create(keys)
-        #expect(outcomes.count == 10)
+        #expect(outcomes.count == 11)
         #expect(outcomes.filter { !$0.isNew } == [])
         #expect(try Self.mode(keys) == 0o700)
         for outcome in outcomes {
             #expect(try Self.mode(outcome.path) == (outcome.path.hasSuffix(".pem") ? 0o644 : 0o600))
         }
-        #expect(try FileManager.default.contentsOfDirectory(atPath: keys).count == 10)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: keys).count == 11)
         let loaded = try KeyFiles.load(directory: keys, now: Self.now)
         #expect(loaded.nonceSecret.reveal().count == 32)
         #expect(loaded.phoneCodes.currentVersion == 1)
@@ -51,6 +53,30 @@ struct KeyFilesTests {
         let after = try KeyFiles.load(directory: keys, now: Self.now)
         #expect(after.server.pin == before.server.pin)
         #expect(after.nonceSecret.reveal() != before.nonceSecret.reveal())
+    }
+
+    @Test("The next and former keys of access tokens are published behind the present one, and only RSA keys")
+    func accessTokens() throws {
+        let parent = try TemporaryDirectory()
+        let keys = parent.path + "/Keys"
+        _ = try Self.create(keys)
+        func published() throws -> [String] {
+            try KeyFiles.load(directory: keys, now: Self.now).accessTokens.published.map(\.id)
+        }
+        let present = try published()
+        #expect(present.count == 1)
+        let others = URL(filePath: keys + "/access-token-others.pem")
+        let other = try ProviderSigner(.rs256).publicKeyPEM
+        try (other + "\n" + other + "\n").write(to: others, atomically: true, encoding: .utf8)
+        #expect(try published().count == 2 && published().first == present.first)
+        try ProviderSigner(.es256).publicKeyPEM.write(to: others, atomically: true, encoding: .utf8)
+        #expect(throws: CommandFailure.self) { _ = try published() }
+        try FileManager.default.removeItem(at: others)
+        let key = URL(filePath: keys + "/access-token.key")
+        try FileManager.default.removeItem(at: key)
+        try FileManager.default.copyItem(atPath: keys + "/service.key", toPath: key.path)
+        let failure = #expect(throws: CommandFailure.self) { _ = try published() }
+        #expect(failure?.sentence.contains("rm \(key.path)") == true)
     }
 
     @Test("A line more is a new version of the codes' key, and a line that cannot be read is refused")
@@ -128,7 +154,9 @@ struct KeyFilesTests {
             }
         }
         #expect(complaint() == nil)
-        for name in ["ca.key", "server.key", "server-next.key", "nonce.key", "phone-code.key", "service.key"] {
+        for name in [
+            "ca.key", "server.key", "server-next.key", "nonce.key", "phone-code.key", "service.key", "access-token.key",
+        ] {
             let path = keys + "/" + name
             for mode in [0o640, 0o604] {
                 try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: path)

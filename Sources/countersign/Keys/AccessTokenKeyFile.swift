@@ -1,0 +1,36 @@
+import Domain
+import Foundation
+import Tokens
+
+/// The key that signs access tokens, and the public keys that are published beside it.
+extension KeyFiles {
+    /// Reads the key and the others.
+    ///
+    /// - Throws: ``CommandFailure`` that names the file and what mends it.
+    static func accessTokens(in directory: String) throws(CommandFailure) -> AccessTokenKeys {
+        let pem = try file(.accessTokenKey, in: directory).read()
+        guard AccessTokenKeys(pem: pem, others: []) != nil else {
+            let path = path(.accessTokenKey, directory)
+            throw CommandFailure(
+                "\(path) is not an RSA key of 2048 to 4096 bits in PEM; run `rm \(path) && \(initCommand(directory))`.")
+        }
+        let others = file(.otherAccessTokenKeys, in: directory)
+        let published = others.exists ? try publicKeys(in: others) : []
+        guard let keys = AccessTokenKeys(pem: pem, others: published) else { throw notRSA(others) }
+        return keys
+    }
+
+    private static func publicKeys(in file: KeyFile) throws(CommandFailure) -> [VerificationKey] {
+        let end = "-----END PUBLIC KEY-----"
+        var keys: [VerificationKey] = []
+        for part in try file.read().components(separatedBy: end).dropLast() {
+            guard let key = try? VerificationKey(pem: part + end + "\n", algorithm: .rs256) else { throw notRSA(file) }
+            keys.append(key)
+        }
+        return keys
+    }
+
+    private static func notRSA(_ file: KeyFile) -> CommandFailure {
+        CommandFailure("\(file.path) does not hold RSA public keys in PEM.")
+    }
+}
