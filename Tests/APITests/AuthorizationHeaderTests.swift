@@ -8,7 +8,7 @@ struct AuthorizationHeaderTests {
         "is read with either quote, none, in any order and case",
         arguments: [
             "Layer session-token=\"abc\"", "layer Session-Token='abc'", "LAYER realm=\"r\", session-token=abc",
-            "Layer   session-token = \"abc\" ,realm='x y'",
+            "Bearer abc", "bearer  abc", "Layer   session-token = \"abc\" ,realm='x y'",
         ])
     func sessions(field: String) throws {
         #expect(try AuthorizationHeader(field) == .session("abc"))
@@ -27,7 +27,7 @@ struct AuthorizationHeaderTests {
 
     @Test(
         "of another scheme, or absent, says nothing",
-        arguments: [nil, "Bearer abc", "Layer", "Layered session-token=a"])
+        arguments: [nil, "Bearer", "Bearer ", "Basic abc", "Layer", "Layered session-token=a"])
     func nothing(field: String?) throws {
         #expect(try AuthorizationHeader(field) == .none)
     }

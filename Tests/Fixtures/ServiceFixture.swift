@@ -46,6 +46,12 @@ package struct ServiceFixture: Sendable {
     package let user: OwnDataCalls
 
     package static let realm = "test"
+    package static let urls = ServiceURLs(
+        publicURL: { "https://public.example" }, clientURL: { "https://client.example" })
+    /// One for all tests: it takes its time.
+    package static let accessTokens = (try? AccessTokenKeys.generate().reveal()).flatMap {
+        AccessTokenKeys(pem: $0, others: [])
+    }
 
     /// A clock that stands still until it is moved.
     package final class Clock: Sendable {
@@ -110,14 +116,16 @@ package struct ServiceFixture: Sendable {
         personalKeys = try keys ?? PersonalKeys(wrapping: [1: wrappingKey], index: [1: indexKey])
         let secret = Secret([UInt8](repeating: 1, count: 32))
         let generation = try await store.read { try RestoreRepository($0).nonceGeneration() }
-        guard let codes = PhoneCodeKeys([1: Secret([UInt8](repeating: 9, count: 32))]) else {
+        guard let codes = PhoneCodeKeys([1: Secret([UInt8](repeating: 9, count: 32))]),
+            let accessTokens = Self.accessTokens
+        else {
             throw Refusal(.unavailable, "no key")
         }
         let context = ServiceContext(
-            realm: Self.realm,
+            realm: Self.realm, urls: Self.urls,
             keys: ServiceKeys(
                 personal: personalKeys, phoneCodes: codes, nonces: NonceKey(secret, generation: generation),
-                exports: ExportKey(secret, generation: generation)),
+                exports: ExportKey(secret, generation: generation), accessTokens: accessTokens),
             rateLimiting: .on, node: node, invalidator: watch)
         self.context = context
         issuing = IssueCertificate(context, authority: authority, baseURL: "https://countersign.example")
@@ -152,9 +160,10 @@ package struct ServiceFixture: Sendable {
             store: store ?? self.store, node: node ?? context.node, policy: policy,
             environment: Environment(now: { clock.now + ahead }))
         return ServiceContext(
-            realm: Self.realm,
+            realm: Self.realm, urls: Self.urls,
             keys: ServiceKeys(
-                personal: keys ?? old.personal, phoneCodes: old.phoneCodes, nonces: old.nonces, exports: old.exports),
+                personal: keys ?? old.personal, phoneCodes: old.phoneCodes, nonces: old.nonces, exports: old.exports,
+                accessTokens: old.accessTokens),
             rateLimiting: rateLimiting, node: node ?? context.node, invalidator: invalidator)
     }
 
@@ -184,7 +193,8 @@ package struct ServiceFixture: Sendable {
     package func backend() async throws -> ProvenProvider {
         try await authenticate(
             try signer.providerToken(
-                provider: registration.provider.id, kid: registration.keyID, realm: Self.realm, now: clock.now))
+                provider: registration.provider.id, kid: registration.keyID, realm: Self.realm, now: clock.now),
+            for: nil)
     }
 
     /// A good identity token around a new nonce.

@@ -112,6 +112,23 @@ package struct ProviderSigner: Sendable {
         return try sign(draft)
     }
 
+    /// A good client assertion (RFC 7523 §2.2), changed by `edit` before it is signed.
+    package func clientAssertion(
+        provider: ProviderID, kid: ProviderKeyID, audience: String, now: Date, lifetime: Int64 = 300,
+        edit: (inout TokenDraft) -> Void = { _ in }
+    ) throws -> String {
+        var draft = TokenDraft(header: [
+            JSONMember(name: "typ", value: .string("JWT")), JSONMember(name: "alg", value: .string(algorithm.rawValue)),
+            JSONMember(name: "kid", value: .string(kid.description)),
+        ])
+        for name in ["iss", "sub"] { draft[claim: name] = .string(provider.description) }
+        draft[claim: "aud"] = .string(audience)
+        draft[claim: "jti"] = .string(UUID().uuidString)
+        draft.lives(from: now, for: lifetime)
+        edit(&draft)
+        return try sign(draft)
+    }
+
     /// A good provider token for one call that changes something.
     package func freshProviderToken(
         provider: ProviderID, kid: ProviderKeyID, realm: String, identifier: String, request: ProvenRequest, now: Date,

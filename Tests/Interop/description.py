@@ -104,7 +104,8 @@ def main():
         get = lambda path: public.get(chosen.public + path, timeout=TIMEOUT)
         description = Description(get("/openapi.json").json())
         judge = description.judge
-        for path in ("/", "/.well-known/countersign", "/.well-known/jwks.json", "/openapi.json"):
+        for path in ("/", "/.well-known/countersign", "/.well-known/jwks.json", "/openapi.json",
+                     "/.well-known/oauth-authorization-server"):
             judge(path, get(path))
         complete(description)
         judge("/provider", get("/provider"))  # a refusal
@@ -113,6 +114,7 @@ def main():
     certified = judge("/certificates", device.certify(device.pkcs10()))
     judge("/nonces", device.ask_nonce())
     judge("/nonce", device.call("GET", "/nonce"))
+    judge("/.well-known/oauth-protected-resource", device.call("GET", "/.well-known/oauth-protected-resource"))
 
     # Both ways to open a session spend a nonce and are counted; so is the session.
     equal(metric(chosen, "nonces_spent_total"), 0, "nonces_spent")
@@ -163,6 +165,10 @@ def main():
     judge("/sessions/renew", device.renew_session(token, provider.identity_token("alice", device.nonce())))
     judge("/certificates/renewal", device.call("POST", "/certificates/renewal", json={}))
     judge("/provider", provider.record())
+    exchange = {"grant_type": "urn:ietf:params:oauth:grant-type:token-exchange", "subject_token": token,
+                "subject_token_type": "urn:ietf:params:oauth:token-type:access_token"}
+    for audience in (provider.provider_id, "another"):
+        judge("/token", device.call("POST", "/token", data={**exchange, "audience": audience}))
     for text in (token, "nothing"):
         judge("/introspect", provider.introspect(text))
     judge("/provider/users/{external_id}", provider.user("alice"))

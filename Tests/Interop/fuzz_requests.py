@@ -63,7 +63,7 @@ class Fuzz:
 
     def listener(self, path):
         servers = self.document["paths"][path].get("servers") or self.document["servers"]
-        return servers[0]["description"].split()[0]
+        return (servers[0] if len(servers) == 1 else self.random.choice(servers))["description"].split()[0]
 
     def channel(self, listener):
         """A connection to a listener: over TLS one of HTTP/2 for every second request."""

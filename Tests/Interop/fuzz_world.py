@@ -19,6 +19,11 @@ from phones import begin, check, new_number, wait_for_texts
 
 MRZ = "P<UTOERIKSSON<<ANNA<MARIA<<<<<<<<<<<<<<<<<<<L898902C36UTO7408122F1204159ZE184226B<<<<<10"
 
+TOKEN_TYPE = "urn:ietf:params:oauth:token-type:access_token"
+ASSERTION_TYPE = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
+GRANTS = ["client_credentials", "urn:ietf:params:oauth:grant-type:jwt-bearer",
+          "urn:ietf:params:oauth:grant-type:token-exchange"]
+
 
 class World:
     """Good values; what a request has used up is made anew."""
@@ -134,6 +139,12 @@ class World:
             "event_id": lambda: "event 1", "alg": lambda: "ES256", "proof": lambda: self.provider.key_proof(key),
             "url": lambda: "https://events.invalid/sets", "external_id": lambda: self.user, "key_id": lambda: uuid4,
             "box": lambda: random.choice(["in", "out"]), "state": lambda: "REQUEST", "sessions": lambda: "keep",
+            "grant_type": lambda: random.choice(GRANTS), "assertion": self.assertion,
+            "subject_token": lambda: self.session["session_token"], "subject_token_type": lambda: TOKEN_TYPE,
+            "requested_token_type": lambda: TOKEN_TYPE, "audience": lambda: self.provider.provider_id,
+            "client_id": lambda: random.choice([self.provider.app_id, self.provider.provider_id]),
+            "client_assertion": self.client_assertion, "client_assertion_type": lambda: ASSERTION_TYPE,
+            "scope": lambda: "sessions.read users.read",
             "cursor": lambda: base64url(f"{int(time.time() * 1000)} {uuid4}".encode()),
         }
         if name == "id" and "{id}" in path:
@@ -141,6 +152,18 @@ class World:
                      "authorizations": self.authorization, "blocks": self.partner["user_id"]}
             return known.get(path.split("/")[1], uuid4)
         return values.get(name, lambda: uuid4)()
+
+    def assertion(self):
+        """An identity token as a grant's assertion."""
+        return self.provider.identity_token(
+            self.user, self.device.nonce(), prn=None, sub=self.user, aud=self.chosen.public)
+
+    def client_assertion(self):
+        """A provider's proof of itself in a form."""
+        now, provider = int(time.time()), self.provider
+        claims = {"iss": provider.provider_id, "sub": provider.provider_id, "aud": self.chosen.public, "iat": now,
+                  "exp": now + 60, "jti": str(uuid.uuid4())}
+        return provider.sign(None, claims, {"typ": "JWT"})
 
     def unused(self):
         """A device that was not certified yet."""

@@ -42,6 +42,11 @@ struct ListenerFace: Sendable {
     /// Where a listener is, to follow its name.
     func place(of listener: ListenerName) -> String { urls(listener).map { ", \($0)" } ?? "" }
 
+    /// Where the listener describes itself as a protected resource; only the client listener is one.
+    var resourceMetadata: String? {
+        name == .client ? urls(.client).map { $0 + "/.well-known/oauth-protected-resource" } : nil
+    }
+
     /// One log line and two measurements.
     func record(_ outcome: Outcome, _ logger: Logger) {
         record(outcome, measurements.of(outcome.method, outcome.route, outcome.status), logger)
@@ -91,7 +96,8 @@ struct ListenerFace: Sendable {
     func refuse(_ defect: HTTPDefect, _ method: HTTPRequest.Method?) -> (head: HTTPResponse, body: ByteBuffer) {
         let id = RequestID()
         let problem = Problem(defect)
-        var (fields, body) = problem.document(requestID: id.description, realm: realm)
+        var (fields, body) = problem.document(
+            requestID: id.description, realm: realm, resourceMetadata: resourceMetadata)
         fields[.connection] = "close"
         fields[.date] = Self.date(Date())
         var logger = logger

@@ -7,7 +7,7 @@ import NIOCore
 
 /// Turns an error into the contract's response (RFC 9457). Only this type knows status codes.
 struct Problem {
-    let status: HTTPResponse.Status
+    private(set) var status: HTTPResponse.Status
     let code: String
     let detail: String
     let refusal: Refusal?
@@ -15,6 +15,7 @@ struct Problem {
     private var allowed: [HTTPRequest.Method] = []
     /// A nonce that saves the caller a request to `/nonces`.
     var nonce: (nonce: String, expiresAt: Date)?
+    private var oauthError: String?
 
     /// An error that is no refusal becomes a bare 500: its description is for the log alone.
     init(_ error: any Error) {
@@ -65,7 +66,7 @@ struct Problem {
         case .sessionRequired, .sessionExpired, .sessionChallenged, .sessionDestroyed, .sessionNotAttached,
             .providerTokenRequired, .providerTokenInvalid:
             .unauthorized
-        case .bindingMismatch, .certificateRevoked, .userBanned, .notVerified: .forbidden
+        case .insufficientScope, .bindingMismatch, .certificateRevoked, .userBanned, .notVerified: .forbidden
         case .notFound: .notFound
         case .conflict: .conflict
         case .gone: .gone
@@ -82,14 +83,29 @@ struct Problem {
     /// Whether the service itself failed.
     var isFailure: Bool { refusal == nil && status == .internalServerError }
 
-    func response(requestID: String, realm: String) -> Response {
-        let (fields, body) = document(requestID: requestID, realm: realm)
+    /// The same as an OAuth endpoint says it.
+    func ofOAuth(hasAuthorization: Bool) -> Problem {
+        let error = OAuthError(self, hasAuthorization: hasAuthorization)
+        var problem = self
+        problem.status = error.status
+        problem.oauthError = error.word
+        return problem
+    }
+
+    func response(requestID: String, realm: String, resourceMetadata: String?) -> Response {
+        let (fields, body) = document(requestID: requestID, realm: realm, resourceMetadata: resourceMetadata)
         return Response(status: status, headers: fields, body: ResponseBody(byteBuffer: body))
     }
 
     /// The response's header fields, including its length, and its body.
-    func document(requestID: String, realm: String) -> (fields: HTTPFields, body: ByteBuffer) {
+    ///
+    /// - Parameter resourceMetadata: where the listener describes itself (RFC 9728 §5.1).
+    func document(
+        requestID: String, realm: String, resourceMetadata: String?
+    ) -> (fields: HTTPFields, body: ByteBuffer) {
         let members: KeyValuePairs<String, JSONValue?> = [
+            "error": oauthError.map { .string($0) },
+            "error_description": oauthError.map { _ in .string(detail) },
             "type": .string(isFailure ? "about:blank" : "urn:countersign:problem:\(code)"),
             "title": .string(status.reasonPhrase),
             "status": .integer(Int64(status.code)),
@@ -106,21 +122,25 @@ struct Problem {
             "nonce_expires_at": nonce.map { .string($0.expiresAt.rfc3339) },
         ]
         var fields = HTTPFields()
-        if let nonce {
-            if status == .unauthorized {
-                fields[.wwwAuthenticate] = "Layer realm=\"\(realm)\", nonce=\"\(nonce.nonce)\""
-            }
-        } else if status == .unauthorized {
-            fields[.wwwAuthenticate] = "Bearer realm=\"\(realm)\""
-        }
+        fields[values: .wwwAuthenticate] = challenges(realm: realm, resourceMetadata: resourceMetadata)
         if !allowed.isEmpty { fields[.allow] = HTTPDefect.list(allowed) }
         if let retryAfter = refusal?.retryAfter { fields[.retryAfter] = String(retryAfter) }
         if refusal?.code == .certificateRevoked { fields[.connection] = "close" }
         let body = JSONValue.object(members).buffer
-        fields[.contentType] = "application/problem+json"
+        fields[.contentType] = oauthError == nil ? "application/problem+json" : "application/json"
         fields[.contentLength] = String(body.readableBytes)
         fields[.cacheControl] = "no-store"
         return (fields, body)
+    }
+
+    /// The schemes by which a refused caller may come again (RFC 9110 §11.6.1).
+    private func challenges(realm: String, resourceMetadata: String?) -> [String] {
+        let bearer = "Bearer realm=\"\(realm)\""
+        if refusal?.code == .insufficientScope { return ["\(bearer), error=\"insufficient_scope\""] }
+        guard status == .unauthorized else { return [] }
+        guard let nonce else { return [bearer] }
+        let resource = resourceMetadata.map { ", resource_metadata=\"\($0)\"" } ?? ""
+        return ["Layer realm=\"\(realm)\", nonce=\"\(nonce.nonce)\"", bearer + resource]
     }
 }
 

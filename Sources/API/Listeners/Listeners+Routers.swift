@@ -4,19 +4,23 @@ import Operations
 /// What is asked on each listener: its routes, behind what holds for all of them.
 extension Listeners {
     func publicRouter(
-        certificates: CertificateRoutes, providers: ProviderRoutes, webhooks: WebhookRoutes, discovery: DiscoveryRoutes
+        certificates: CertificateRoutes, providers: ProviderRoutes, tokens: TokenRoutes, webhooks: WebhookRoutes,
+        discovery: DiscoveryRoutes, metadata: MetadataRoutes
     ) -> Router<PublicContext> {
         let router = ListedRouter(PublicContext.self, listener: .public, directory: directory)
         router.add(middleware: ErrorResponseMiddleware(face: face(.public), policy: policy))
         certificates.addPublic(to: router)
         providers.add(to: router)
+        tokens.addPublic(to: router)
         webhooks.add(to: router)
         discovery.add(to: router)
+        metadata.addPublic(to: router)
         return router.router
     }
 
     func clientRouter(
-        authenticate: AuthenticateConnection, certificates: CertificateRoutes, sessions: SessionRoutes,
+        authenticate: AuthenticateConnection, certificates: CertificateRoutes, metadata: MetadataRoutes,
+        tokens: TokenRoutes, sessions: SessionRoutes,
         phones: PhoneRoutes,
         cards: CardRoutes, users: UserRoutes, authorizations: AuthorizationRoutes
     ) -> Router<ClientContext> {
@@ -27,6 +31,8 @@ extension Listeners {
             })
         router.add(middleware: RequireCertificate(authenticate: authenticate))
         certificates.addClient(to: router)
+        metadata.addClient(to: router)
+        tokens.addClient(to: router)
         sessions.add(to: router)
         let behind = RequireSession(
             check: sessions.check, open: sessions.open, realm: realm, allowsIdentityToken: true)

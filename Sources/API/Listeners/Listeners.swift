@@ -59,11 +59,13 @@ package struct Listeners: Sendable {
     /// The listener for devices without a certificate and for provider backends.
     package func makePublic(
         at address: ListenerAddress, tls: ListenerTLS, certificates: CertificateRoutes, providers: ProviderRoutes,
-        webhooks: WebhookRoutes, discovery: DiscoveryRoutes, onRunning: @escaping @Sendable (Int) -> Void
+        tokens: TokenRoutes, webhooks: WebhookRoutes, discovery: DiscoveryRoutes, metadata: MetadataRoutes,
+        onRunning: @escaping @Sendable (Int) -> Void
     ) -> any Service {
         let face = face(.public)
         let router = publicRouter(
-            certificates: certificates, providers: providers, webhooks: webhooks, discovery: discovery)
+            certificates: certificates, providers: providers, tokens: tokens, webhooks: webhooks, discovery: discovery,
+            metadata: metadata)
         let (accepted, failures) = gate("public", total: limits.maximumConnections)
         return application(router, at: address, accepted, onRunning: onRunning) { responder in
             TLSListenerChannel(
@@ -77,13 +79,14 @@ package struct Listeners: Sendable {
     package func makeClient(
         at address: ListenerAddress, tls: ListenerTLS, verifyChain: @escaping @Sendable ([[UInt8]]) -> Bool,
         connections: ConnectionTable, authenticate: AuthenticateConnection, certificates: CertificateRoutes,
-        sessions: SessionRoutes,
+        metadata: MetadataRoutes, tokens: TokenRoutes, sessions: SessionRoutes,
         phones: PhoneRoutes, cards: CardRoutes, users: UserRoutes, authorizations: AuthorizationRoutes,
         onRunning: @escaping @Sendable (Int) -> Void
     ) -> any Service {
         let face = face(.client)
         let router = clientRouter(
-            authenticate: authenticate, certificates: certificates, sessions: sessions, phones: phones, cards: cards,
+            authenticate: authenticate, certificates: certificates, metadata: metadata, tokens: tokens,
+            sessions: sessions, phones: phones, cards: cards,
             users: users,
             authorizations: authorizations)
         // A failure is said to the first request, which is checked again.

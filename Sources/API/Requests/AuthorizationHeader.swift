@@ -29,6 +29,11 @@ package enum AuthorizationHeader: Sendable, Equatable {
             throw Refusal(.malformedRequest, "Authorization is longer than \(Self.maximumLength) bytes.")
         }
         let scheme = field.prefix { $0 != " " }
+        if scheme.lowercased() == "bearer" {
+            let token = field.dropFirst(scheme.count).drop { $0 == " " }
+            self = token.isEmpty ? .none : .session(String(token))
+            return
+        }
         guard scheme.lowercased() == "layer" else {
             self = .none
             return

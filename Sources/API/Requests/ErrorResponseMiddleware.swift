@@ -41,7 +41,7 @@ struct ErrorResponseMiddleware<Context: ListenerContext>: RouterMiddleware {
             (response, problem) = unrouted(request, context)
         } catch {
             cause = (error as? ActionFailedAfterSignIn)?.cause ?? error
-            (response, problem) = refusal(of: error, context)
+            (response, problem) = refusal(of: error, request, context)
         }
         // RFC 9110 §9.3.2 and §8.6: fields as for GET, no body; and no length where there can be no body.
         if request.method == .head { response = response.createHeadResponse() }
@@ -57,15 +57,19 @@ struct ErrorResponseMiddleware<Context: ListenerContext>: RouterMiddleware {
         return response
     }
 
-    private func refusal(of error: any Error, _ context: Context) -> (Response, Problem) {
+    private func refusal(
+        of error: any Error, _ request: Request, _ context: Context
+    ) -> (Response, Problem) {
         let passing = error as? ActionFailedAfterSignIn
         var problem = Problem(passing?.cause ?? error)
-        if problem.status == .unauthorized || problem.refusal?.code == .invalidIdentityToken
+        let isOAuth = context.endpointPath.map(OAuthError.paths.contains) ?? false
+        if isOAuth { problem = problem.ofOAuth(hasAuthorization: request.headers[.authorization] != nil) }
+        if isOAuth || problem.status == .unauthorized || problem.refusal?.code == .invalidIdentityToken
             || problem.refusal?.code == .invalidPresenceProof
         {
             problem.nonce = freshNonce(context)
         }
-        var response = problem.response(requestID: context.id, realm: face.realm)
+        var response = self.response(problem, context)
         // The rest of the body is still arriving, or cannot be delimited, so the connection must close.
         if problem.refusal?.code == .payloadTooLarge || (passing?.cause ?? error) is HTTPDefect {
             response.headers[.connection] = "close"
@@ -88,7 +92,11 @@ struct ErrorResponseMiddleware<Context: ListenerContext>: RouterMiddleware {
             problem = Problem(Refusal(.notFound, "This path is on the \(other.rawValue) listener\(place)."))
         case .nowhere: problem = Problem(Refusal(.notFound, "There is nothing here under this path."))
         }
-        return (problem.response(requestID: context.id, realm: face.realm), problem)
+        return (response(problem, context), problem)
+    }
+
+    private func response(_ problem: Problem, _ context: Context) -> Response {
+        problem.response(requestID: context.id, realm: face.realm, resourceMetadata: face.resourceMetadata)
     }
 }
 

@@ -118,22 +118,6 @@ extension Request {
         return try JSONBodyDecoder(bytes)
     }
 
-    /// One field of a form body (RFC 6749 appendix B), for endpoints whose RFCs use forms. Other fields, such as
-    /// `token_type_hint`, are ignored as those RFCs require.
-    func formField(_ name: String, upTo maximum: Int) async throws -> String {
-        try requireMediaType("application/x-www-form-urlencoded")
-        let text = String(decoding: try await bytes(upTo: maximum), as: UTF8.self)
-        var found: String?
-        for pair in text.split(separator: "&") {
-            let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-            guard parts.first.map(String.init) == name else { continue }
-            guard found == nil else { throw Refusal(.malformedRequest, "\(name) occurs in the form twice.") }
-            found = parts.count == 2 ? parts[1].replacing("+", with: " ").removingPercentEncoding : ""
-        }
-        guard let found, !found.isEmpty else { throw Refusal(.malformedRequest, "\(name) is missing in the form.") }
-        return found
-    }
-
     /// A body that is a Security Event Token (RFC 8935 §2.1).
     func securityEventToken(upTo maximum: Int) async throws -> String {
         try requireMediaType("application/secevent+jwt")
@@ -151,9 +135,15 @@ extension Request {
         return String(parts[1])
     }
 
-    private func requireMediaType(_ wanted: String) throws(Refusal) {
-        let given = headers[.contentType]?.split(separator: ";").first?.trimmingSuffix(while: \.isWhitespace)
-        guard given?.lowercased() == wanted else {
+    /// Whether the body is a form.
+    var hasForm: Bool { mediaType == FormBody.mediaType }
+
+    private var mediaType: String? {
+        headers[.contentType]?.split(separator: ";").first?.trimmingSuffix(while: \.isWhitespace).lowercased()
+    }
+
+    func requireMediaType(_ wanted: String) throws(Refusal) {
+        guard mediaType == wanted else {
             throw Refusal(.unsupportedMediaType, "Send the body as \(wanted).")
         }
     }

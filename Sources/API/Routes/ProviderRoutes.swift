@@ -10,8 +10,6 @@ package struct ProviderRoutes: Sendable {
     let authenticate: AuthenticateProvider
     let addOwnKey: AddOwnKey
     let revokeOwnKey: RevokeOwnKey
-    let introspect: Introspect
-    let revoke: RevokeSession
     let readClaims: ReadUserClaims
     let endSessions: EndUserSessions
     let check: CheckIdentityToken
@@ -21,8 +19,6 @@ package struct ProviderRoutes: Sendable {
         authenticate = AuthenticateProvider(context)
         addOwnKey = AddOwnKey(context)
         revokeOwnKey = RevokeOwnKey(context)
-        introspect = Introspect(context)
-        revoke = RevokeSession(context)
         readClaims = ReadUserClaims(context)
         endSessions = EndUserSessions(context)
         check = CheckIdentityToken(context)
@@ -30,18 +26,11 @@ package struct ProviderRoutes: Sendable {
     }
 
     func add(to router: some RouterMethods<PublicContext>) {
-        router.get("provider") { request, _ in describe(try await authenticate(request.bearer).known) }
+        router.get("provider") { request, _ in describe(try await authenticate(request.bearer, for: nil).known) }
         router.post("provider/keys", use: addKey)
         router.delete("provider/keys/:key_id", use: deleteKey)
-        router.post("introspect", use: introspectToken)
-        router.post("revoke") { request, _ in
-            let caller = try await authenticate(request.bearer)
-            try await revoke(
-                try await request.formField("token", upTo: policy[\.requests].maximumBody), for: caller)
-            return Response(status: .ok)
-        }
         router.get("provider/users/:external_id") { request, context in
-            let caller = try await authenticate(request.bearer)
+            let caller = try await authenticate(request.bearer, for: .usersRead)
             let found = try await readClaims(try externalID(context), of: caller.id)
             func over(_ years: Int) -> JSONValue { found.isOver(years).map { .bool($0) } ?? .null }
             return Response.json([
@@ -51,7 +40,7 @@ package struct ProviderRoutes: Sendable {
             ])
         }
         router.delete("provider/users/:external_id/sessions") { request, context in
-            let caller = try await authenticate(request.bearer)
+            let caller = try await authenticate(request.bearer, for: .sessionsEnd)
             try await endSessions(of: try externalID(context), at: caller)
             return Response(status: .noContent)
         }
@@ -90,24 +79,8 @@ package struct ProviderRoutes: Sendable {
         return Response(status: .noContent)
     }
 
-    @Sendable private func introspectToken(_ request: Request, _ context: PublicContext) async throws -> Response {
-        let caller = try await authenticate(request.bearer)
-        let token = try await request.formField("token", upTo: policy[\.requests].maximumBody)
-        guard let found = try await introspect(token, for: caller) else {
-            return .json(["active": .bool(false)])
-        }
-        let session = found.session
-        return .json([
-            "active": .bool(true), "sub": .string(session.externalID), "user_id": .id(session.userID),
-            "sid": .id(session.id), "exp": .integer(Int64(found.expiresAt.timeIntervalSince1970)),
-            "iat": .integer(Int64(session.createdAt.timeIntervalSince1970)),
-            "client_id": .id(session.applicationID), "assurance": .string(found.assurance.rawValue),
-            "cnf": .object(["x5t#S256": .string(session.thumbprint.base64URL)]),
-        ])
-    }
-
     @Sendable private func checkToken(_ request: Request, _ context: PublicContext) async throws -> Response {
-        let caller = try await authenticate(request.bearer)
+        let caller = try await authenticate(request.bearer, for: .sessionsRead)
         var members = try await request.members(upTo: policy[\.requests].maximumBody)
         let token = try members.string("identity_token")
         try members.rejectUnknown()

@@ -22,7 +22,7 @@ package struct WebhookRoutes: Sendable {
 
     func add(to router: some RouterMethods<PublicContext>) {
         router.get("provider/webhook") { request, _ in
-            let caller = try await authenticate(request.bearer)
+            let caller = try await authenticate(request.bearer, for: .ssfRead)
             return Response.json(["url": .string(try await webhook(caller.id))])
         }
         router.put("provider/webhook", use: set)

@@ -8,6 +8,7 @@ package struct Policy: Sendable, Equatable {
     package var nonces = NoncePolicy()
     package var identityTokens = IdentityTokenPolicy()
     package var sessions = SessionPolicy()
+    package var accessTokens = AccessTokenPolicy()
     package var requests = RequestPolicy()
     package var phones = PhonePolicy()
     package var delivery = DeliveryPolicy()
@@ -65,6 +66,16 @@ extension SessionPolicy {
     package var useInterval: TimeInterval { min(lastUseInterval, idleLifetime / 4) }
     /// Seconds until noted uses are written.
     package var useWriteInterval: TimeInterval { min(30, idleLifetime / 4) }
+}
+
+/// Lifetimes of access tokens: `Policies/access-tokens.yaml`.
+package struct AccessTokenPolicy: Sendable, Equatable {
+    /// Of a session's token for a provider: as long a backend may trust it that does not apply security events.
+    package var sessionLifetime: TimeInterval = 120
+    /// Of a provider's token for its own calls.
+    package var providerLifetime: TimeInterval = 3600
+
+    package init() {}
 }
 
 /// Identity cards: `Policies/cards.yaml`.

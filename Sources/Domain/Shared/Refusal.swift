@@ -64,6 +64,7 @@ package struct Refusal: Error, Sendable {
         case sessionNotAttached = "session_not_attached"
         case providerTokenRequired = "provider_token_required"
         case providerTokenInvalid = "provider_token_invalid"
+        case insufficientScope = "insufficient_scope"
         case bindingMismatch = "binding_mismatch"
         case certificateRevoked = "certificate_revoked"
         case userBanned = "user_banned"

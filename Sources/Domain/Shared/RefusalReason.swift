@@ -43,6 +43,14 @@ extension Refusal {
         /// A presence proof is required, and the request has none.
         case missing
 
+        // Requests for tokens (RFC 6749 §5.2, RFC 8693 §2.2.2).
+
+        /// The `grant_type` is unknown, or for the other listener.
+        case unsupportedGrantType = "unsupported_grant_type"
+        /// The `audience` is not the session's provider.
+        case invalidTarget = "invalid_target"
+        case invalidScope = "invalid_scope"
+
         // Keys and certification requests.
 
         /// The signature of a request or a proof does not verify with the key in it.

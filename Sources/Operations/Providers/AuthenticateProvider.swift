@@ -39,29 +39,71 @@ package struct AuthenticateProvider: Sendable {
         self.context = context
     }
 
-    /// Reads a provider token (`Authorization: Bearer …`).
+    /// Reads `Authorization: Bearer …`: a provider token, which permits every read and end, or an access token.
     ///
-    /// - Throws: `Refusal` `provider_token_required` or `provider_token_invalid`.
-    package func callAsFunction(_ bearer: String?) async throws -> ProvenProvider {
-        let (token, known) = try await read(bearer)
+    /// - Parameter scope: what an access token must permit; `nil` where any of the provider's does.
+    /// - Throws: `Refusal` `provider_token_required`, `provider_token_invalid` or `insufficient_scope`.
+    package func callAsFunction(_ bearer: String?, for scope: ProviderScope?) async throws -> ProvenProvider {
+        let token = try read(bearer)
+        if ProviderAccessToken.isNamed(by: token) { return try await bearerOfAccessToken(token, for: scope) }
+        let known = try await context.caches.providers.find(token.issuer)
         let verified = try verifier.verify(
             token, provider: known?.provider, key: known?.key(token.keyID), now: context.environment.now())
         guard let known else { throw Refusal(.providerTokenInvalid, "iss names no provider.") }
         return ProvenProvider(known: known, keyID: verified.keyID)
     }
 
+    /// An access token counts no longer than the key by which its provider proved itself.
+    private func bearerOfAccessToken(
+        _ token: UnverifiedToken, for scope: ProviderScope?
+    ) async throws -> ProvenProvider {
+        let access = try ProviderAccessToken(
+            token, keys: context.keys.accessTokens, issuer: context.urls.issuer, now: context.environment.now())
+        guard let known = try await context.caches.providers.find(access.provider), known.provider.disabledAt == nil,
+            let key = known.key(access.keyID), !key.retired
+        else {
+            throw Refusal(
+                .providerTokenInvalid,
+                "The key by which the access token was taken, or its provider, does not count any more.")
+        }
+        guard scope.map(access.scopes.contains) ?? true else {
+            throw Refusal(
+                .insufficientScope, "The access token lacks the scope \(scope?.rawValue ?? "") of this call.")
+        }
+        return ProvenProvider(known: known, keyID: access.keyID)
+    }
+
+    /// Reads a client assertion (RFC 7523 §2.2) and spends it: it counts once, whatever becomes of the request.
+    ///
+    /// - Throws: `Refusal` `provider_token_required` or `provider_token_invalid`.
+    package func callAsFunction(_ shown: ShownAssertion) async throws -> ProvenProvider {
+        guard shown.type == ClientAssertion.type else {
+            throw Refusal(
+                .providerTokenRequired,
+                "client_assertion_type is \(ClientAssertion.type): it says how a client proves itself.")
+        }
+        let token = try read(shown.assertion)
+        let known = try await context.caches.providers.find(token.issuer)
+        let proof = try verifier.verifyAssertion(
+            token, audiences: context.urls.audiences, provider: known?.provider, key: known?.key(token.keyID),
+            now: context.environment.now())
+        guard let known else { throw Refusal(.providerTokenInvalid, "iss names no provider.") }
+        guard shown.clientID == nil || shown.clientID.flatMap({ ProviderID($0[...]) }) == proof.provider else {
+            throw Refusal(.providerTokenInvalid, "client_id is another client than the assertion's.")
+        }
+        try await spend("assertion \(proof.identifier)", of: proof.provider, until: proof.rememberUntil)
+        return ProvenProvider(known: known, keyID: proof.keyID)
+    }
+
     /// Reads a fresh proof, made for this one request, and spends it: it counts once, whatever becomes of the request.
     package func fresh(_ bearer: String?, for request: ProvenRequest) async throws -> ProvenProvider {
-        let (token, known) = try await read(bearer)
+        let token = try read(bearer)
+        let known = try await context.caches.providers.find(token.issuer)
         let proof = try verifier.verifyFresh(
             token, request: request, provider: known?.provider, key: known?.key(token.keyID),
             now: context.environment.now())
         guard let known else { throw Refusal(.providerTokenInvalid, "iss names no provider.") }
-        let isNew = try await context.store.transaction {
-            try NonceRepository($0).spend(
-                identifier: "proof \(proof.identifier)", of: proof.token.provider, until: proof.rememberUntil)
-        }
-        guard isNew else { throw Refusal(.providerTokenInvalid, "jti was used before: make a proof for each request.") }
+        try await spend("proof \(proof.identifier)", of: proof.token.provider, until: proof.rememberUntil)
         return ProvenProvider(known: known, keyID: proof.token.keyID)
     }
 
@@ -69,12 +111,34 @@ package struct AuthenticateProvider: Sendable {
         ProviderTokenVerifier(realm: context.realm, clockSkew: context.policy[\.identityTokens].clockSkew)
     }
 
-    private func read(_ bearer: String?) async throws -> (UnverifiedToken, CachedProvider?) {
+    private func spend(_ identifier: String, of provider: ProviderID, until expiry: Date) async throws {
+        let isNew = try await context.store.transaction {
+            try NonceRepository($0).spend(identifier: identifier, of: provider, until: expiry)
+        }
+        guard isNew else { throw Refusal(.providerTokenInvalid, "jti was used before: make a proof for each request.") }
+    }
+
+    private func read(_ bearer: String?) throws -> UnverifiedToken {
         try context.invalidator.requireFresh()
         guard let bearer else {
             throw Refusal(.providerTokenRequired, "Send Authorization: Bearer with a provider token.")
         }
-        let token = try UnverifiedToken(bearer, refusing: .providerTokenInvalid)
-        return (token, try await context.caches.providers.find(token.issuer))
+        return try UnverifiedToken(bearer, refusing: .providerTokenInvalid)
+    }
+}
+
+/// What a client shows of itself in a form (RFC 7521 §4.2).
+package struct ShownAssertion: Sendable {
+    /// `client_assertion`.
+    package let assertion: String?
+    /// `client_assertion_type`.
+    package let type: String?
+    /// `client_id`, which may be left out.
+    package let clientID: String?
+
+    package init(assertion: String?, type: String?, clientID: String?) {
+        self.assertion = assertion
+        self.type = type
+        self.clientID = clientID
     }
 }

@@ -28,7 +28,8 @@ package struct CheckIdentityToken: Sendable {
     package func callAsFunction(_ identityToken: String, for caller: ProvenProvider) async throws -> Findings {
         try await context.store.snapshot { try caller.requireActive(in: $0) }
         let known = caller.known
-        let verifier = IdentityTokenVerifier(realm: context.realm, policy: context.policy[\.identityTokens])
+        let verifier = IdentityTokenVerifier(
+            realm: context.realm, endpoints: context.urls.audiences, policy: context.policy[\.identityTokens])
         let now = context.environment.now()
         let check = verifier.check(identityToken, provider: known.provider, keys: Array(known.keys.values), now: now)
         var defects = check.defects.map { (reason: $0.reason, detail: $0.detail) }

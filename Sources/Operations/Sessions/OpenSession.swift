@@ -17,11 +17,13 @@ package struct OpenSession: Sendable {
 
     /// Opens a session on an authenticated connection.
     ///
-    /// - Parameter applicationID: may be `nil` where the provider has one app.
+    /// - Parameters:
+    ///   - applicationID: may be `nil` where the provider has one app.
+    ///   - isGrant: whether the token is the assertion of a grant (RFC 7523 §2.1).
     /// - Throws: `Refusal` `invalid_identity_token`, `malformed_request`, `rate_limited`, `certificate_revoked`,
     ///   `user_banned`, `unavailable`.
     package func callAsFunction(
-        identityToken: String, applicationID: String?, on connection: ClientConnection
+        identityToken: String, applicationID: String?, isGrant: Bool = false, on connection: ClientConnection
     ) async throws -> OpenedSession {
         guard let device = connection.certificate,
             let state = SessionState.unauthenticated.after(.create, while: connection.state)
@@ -31,7 +33,7 @@ package struct OpenSession: Sendable {
             try device.countCreation(
                 limit: RateLimit(count: policy.createdPerMinute, per: 60), now: context.environment.now())
         }
-        let identity = try await verify(identityToken, on: connection)
+        let identity = try await verify(identityToken, isGrant: isGrant, on: connection)
         let application = try Self.application(applicationID, of: identity)
         let token = SessionToken(randomBytes: context.environment.randomBytes(32))
         let sessionID: SessionID = context.environment.newOrderedIdentifier()

@@ -25,11 +25,16 @@ package struct VerifyIdentity: Sendable {
 
     /// Verifies signature, claims and nonce, in this order: what a forger wrote is never evaluated.
     ///
+    /// - Parameter isGrant: whether it is the assertion of a grant, which names subject and audience (RFC 7523 §3).
     /// - Throws: `Refusal` `invalid_identity_token` with the contract's reasons.
-    package func callAsFunction(_ compact: String, on connection: ClientConnection) async throws -> VerifiedIdentity {
+    package func callAsFunction(
+        _ compact: String, isGrant: Bool = false, on connection: ClientConnection
+    ) async throws -> VerifiedIdentity {
         let unverified = try UnverifiedToken(compact)
         let known = try await context.caches.providers.find(unverified.issuer)
-        let verifier = IdentityTokenVerifier(realm: context.realm, policy: context.policy[\.identityTokens])
+        let verifier = IdentityTokenVerifier(
+            realm: context.realm, endpoints: context.urls.audiences, isGrant: isGrant,
+            policy: context.policy[\.identityTokens])
         let token = try verifier.verify(
             unverified, provider: known?.provider, key: known?.key(unverified.keyID), now: context.environment.now())
         guard let known else {

@@ -2,6 +2,7 @@ import Database
 import Domain
 import Foundation
 import Repositories
+import Tokens
 
 /// The secrets by which the service makes and opens what it hands out.
 package struct ServiceKeys: Sendable {
@@ -10,18 +11,24 @@ package struct ServiceKeys: Sendable {
     package let phoneCodes: PhoneCodeKeys
     package let nonces: NonceKey
     package let exports: ExportKey
+    package let accessTokens: AccessTokenKeys
 
-    package init(personal: PersonalKeys, phoneCodes: PhoneCodeKeys, nonces: NonceKey, exports: ExportKey) {
+    package init(
+        personal: PersonalKeys, phoneCodes: PhoneCodeKeys, nonces: NonceKey, exports: ExportKey,
+        accessTokens: AccessTokenKeys
+    ) {
         self.personal = personal
         self.phoneCodes = phoneCodes
         self.nonces = nonces
         self.exports = exports
+        self.accessTokens = accessTokens
     }
 }
 
 /// What the operations of a serving process have in common.
 package struct ServiceContext: Sendable {
     package let realm: String
+    package let urls: ServiceURLs
     package let store: any Database
     package let keys: ServiceKeys
     package let policy: CurrentPolicy
@@ -34,9 +41,11 @@ package struct ServiceContext: Sendable {
     ///
     /// - Parameter invalidator: keeps the memories of the node coherent with the store.
     package init(
-        realm: String, keys: ServiceKeys, rateLimiting: RateLimiting, node: ServingNode, invalidator: CacheInvalidator
+        realm: String, urls: ServiceURLs, keys: ServiceKeys, rateLimiting: RateLimiting, node: ServingNode,
+        invalidator: CacheInvalidator
     ) {
         self.realm = realm
+        self.urls = urls
         self.keys = keys
         self.rateLimiting = rateLimiting
         self.node = node

@@ -73,10 +73,16 @@ struct ClaimReader {
 
     /// `aud` (RFC 7519 §4.1.3): a string, or an array of strings of which one is the realm.
     mutating func audience(realm: String, required: Bool) {
+        audience(among: [realm], required: required)
+    }
+
+    /// The same, with several names of this service.
+    mutating func audience(among names: [String], required: Bool) {
+        let expected = names.joined(separator: " or ")
         let audience: [String?]
         switch payload["aud"] {
         case nil:
-            if required { note(.missingClaim, "The claim aud is missing: it is the realm, \(realm).") }
+            if required { note(.missingClaim, "The claim aud is missing: it is \(expected).") }
             return
         case .string(let text): audience = [text]
         case .array(let values): audience = values.map(\.text)
@@ -86,8 +92,9 @@ struct ClaimReader {
             note(.malformed, "The claim aud is neither a string nor an array of strings.")
             return
         }
-        guard audience.contains(where: { $0?.utf8.elementsEqual(realm.utf8) ?? false }) else {
-            note(.wrongAudience, "The claim aud does not name this realm, \(realm).")
+        let isNamed = audience.contains { text in names.contains { text?.utf8.elementsEqual($0.utf8) ?? false } }
+        guard isNamed else {
+            note(.wrongAudience, "The claim aud does not name \(expected).")
             return
         }
     }

@@ -15,9 +15,11 @@ struct TokenProfile: Sendable {
     let maximumLifetime: TimeInterval
 
     /// The token that opens a session; the operator sets its lifetime, 24 hours at most.
-    static func identity(maximumLifetime: TimeInterval) -> TokenProfile {
+    ///
+    /// - Parameter isGrant: at the token endpoint RFC 7523 §3 has `aud` required.
+    static func identity(maximumLifetime: TimeInterval, isGrant: Bool = false) -> TokenProfile {
         TokenProfile(
-            contentType: "layer-eit;v=1", requiresType: true, requiresAudience: false,
+            contentType: "layer-eit;v=1", requiresType: true, requiresAudience: isGrant,
             maximumLifetime: min(maximumLifetime, 86_400))
     }
 
@@ -32,6 +34,11 @@ struct TokenProfile: Sendable {
     /// A provider's permission to certify a device.
     static let enrolment = TokenProfile(
         contentType: "layer-enrolment;v=1", requiresType: false, requiresAudience: true, maximumLifetime: 600)
+
+    /// A backend's proof of itself in a form (RFC 7523 §2.2). Its age is checked beside its lifetime.
+    static let clientAssertion = TokenProfile(
+        contentType: nil, requiresType: false, types: ["JWT", "client-authentication+jwt"], requiresAudience: true,
+        maximumLifetime: 3600)
 
     /// The proof of possession for a new key.
     static let keyPossession = TokenProfile(

@@ -52,7 +52,10 @@ struct IdentityClaims {
         nonce = claims.text("nce", bytes: 1...256)
         validity = claims.validity(
             now: now, clockSkew: verifier.clockSkew, maximumLifetime: verifier.maximumLifetime)
-        claims.audience(realm: verifier.realm, required: verifier.profile.requiresAudience)
+        claims.audience(among: [verifier.realm] + verifier.endpoints, required: verifier.profile.requiresAudience)
+        if verifier.isGrant, !claims.has("sub") {
+            claims.note(.missingClaim, "The claim sub is missing: an assertion names its subject so.")
+        }
         let application = claims.optionalText("app_id", bytes: 1...64)
         applicationID = application.flatMap { ApplicationID($0) }
         if application != nil, applicationID == nil { claims.note(.malformed, "The claim app_id is not an app's id.") }

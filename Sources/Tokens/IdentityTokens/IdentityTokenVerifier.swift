@@ -13,18 +13,31 @@ package struct IdentityTokenVerifier: Sendable {
     package let clockSkew: TimeInterval
     /// The longest `exp − iat`, in seconds; never more than 24 hours, whatever the policy says.
     package let maximumLifetime: TimeInterval
+    /// What `aud` may name instead of the realm: the issuer and the token endpoints.
+    let endpoints: [String]
+    /// Whether tokens come as the assertion of a grant, with `sub` and `aud` (RFC 7523 §3).
+    let isGrant: Bool
     let profile: TokenProfile
 
-    package init(realm: String, clockSkew: TimeInterval = 60, maximumLifetime: TimeInterval = 600) {
-        profile = .identity(maximumLifetime: maximumLifetime)
+    package init(
+        realm: String, endpoints: [String] = [], isGrant: Bool = false, clockSkew: TimeInterval = 60,
+        maximumLifetime: TimeInterval = 600
+    ) {
+        profile = .identity(maximumLifetime: maximumLifetime, isGrant: isGrant)
+        self.endpoints = endpoints
+        self.isGrant = isGrant
         self.realm = realm
         self.clockSkew = clockSkew
         self.maximumLifetime = profile.maximumLifetime
     }
 
     /// Takes the limits of a policy.
-    package init(realm: String, policy: IdentityTokenPolicy) {
-        self.init(realm: realm, clockSkew: policy.clockSkew, maximumLifetime: policy.maximumLifetime)
+    package init(
+        realm: String, endpoints: [String] = [], isGrant: Bool = false, policy: IdentityTokenPolicy
+    ) {
+        self.init(
+            realm: realm, endpoints: endpoints, isGrant: isGrant, clockSkew: policy.clockSkew,
+            maximumLifetime: policy.maximumLifetime)
     }
 
     /// Verifies a token.

@@ -12,8 +12,8 @@ struct PolicyArea {
 
     static var all: [PolicyArea] {
         [
-            certification, nonces, identityTokens, sessions, requests, phones, delivery, webhooks, cards,
-            authorizations, bans, retention,
+            certification, nonces, identityTokens, sessions, accessTokens, requests, phones, delivery, webhooks,
+            cards, authorizations, bans, retention,
         ]
     }
 
@@ -73,6 +73,15 @@ struct PolicyArea {
                 .time("last_use_interval", \.sessions.lastUseInterval, 1...day),
                 .choice("attach", \.sessions.attach),
                 .whole("created_per_minute", \.sessions.createdPerMinute, 1...1_000_000),
+            ])
+    }
+
+    private static var accessTokens: PolicyArea {
+        PolicyArea(
+            name: "access-tokens",
+            fields: [
+                .time("session_lifetime", \.accessTokens.sessionLifetime, 60...300),
+                .time("provider_lifetime", \.accessTokens.providerLifetime, 60...3600),
             ])
     }
 

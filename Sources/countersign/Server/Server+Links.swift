@@ -16,3 +16,11 @@ final class Ports: Sendable {
 
     func port(_ listener: Listener) -> Int { taken.withLock { $0[listener] ?? 0 } }
 }
+
+extension Settings {
+    /// The public listener as seen from outside.
+    func publicURL(port: Int) -> String { baseURL ?? "https://\(publicAddress.host(port: port))" }
+
+    /// The client listener as seen from outside.
+    func clientURL(port: Int) -> String { clientURL ?? "https://\(clientAddress.host(port: port))" }
+}

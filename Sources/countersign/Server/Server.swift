@@ -12,6 +12,7 @@ import Operations
 import Repositories
 import ServiceLifecycle
 import Synchronization
+import Tokens
 import UnixSignals
 
 /// Where the parts are joined: memories, operations, routes, listeners, and the loops that keep them true.
@@ -76,10 +77,15 @@ struct Server: Sendable {
                 logger.error("this machine's clock differs too much from the store's: nothing is decided by it")
             }
         }
+        let ports = ports
         context = ServiceContext(
             realm: settings.realm,
+            urls: ServiceURLs(
+                publicURL: { settings.publicURL(port: ports.port(.publicListener)) },
+                clientURL: { settings.clientURL(port: ports.port(.client)) }),
             keys: ServiceKeys(
-                personal: keys.personal, phoneCodes: keys.phoneCodes, nonces: nonceKey, exports: exportKey),
+                personal: keys.personal, phoneCodes: keys.phoneCodes, nonces: nonceKey, exports: exportKey,
+                accessTokens: keys.accessTokens),
             rateLimiting: settings.limits ? .on : .off, node: node, invalidator: watch)
         server = CurrentServer(keys.server)
         let chain = Array(keys.server.chainPEM.utf8)
@@ -142,7 +148,8 @@ struct Server: Sendable {
         let listeners = Listeners(
             realm: settings.realm, policy: policy, maximumConnections: try affordableConnections(),
             rateLimiting: context.rateLimiting, open: open,
-            urls: { [self] in [ListenerName.public: publicURL, .client: clientURL][$0] }, logger: logger)
+            urls: { [urls = context.urls] in [ListenerName.public: urls.issuer, .client: urls.client][$0] },
+            logger: logger)
         let ready: @Sendable (Ports.Listener) -> @Sendable (Int) -> Void = { listener in
             { [self] port in
                 if ports.set(listener, port) { sayReady() }
@@ -152,9 +159,9 @@ struct Server: Sendable {
         let clientChain = try ClientChain(trusting: keys.authority.chain)
         let open = listeners.makePublic(
             at: settings.publicAddress.listener, tls: publicTLS, certificates: certificateRoutes,
-            providers: ProviderRoutes(context),
+            providers: ProviderRoutes(context), tokens: TokenRoutes(context),
             webhooks: WebhookRoutes(context, allowingLoopback: settings.allowsLoopbackURLs),
-            discovery: discoveryRoutes(context.rateLimiting),
+            discovery: discoveryRoutes(context.rateLimiting), metadata: MetadataRoutes(urls: context.urls),
             onRunning: ready(.publicListener))
         let client = listeners.makeClient(
             at: settings.clientAddress.listener, tls: clientTLS,
@@ -162,6 +169,7 @@ struct Server: Sendable {
                 (try? clientChain.verify(chain, now: environment.now())) != nil
             },
             connections: connections, authenticate: AuthenticateConnection(context), certificates: certificateRoutes,
+            metadata: MetadataRoutes(urls: context.urls), tokens: TokenRoutes(context),
             sessions: SessionRoutes(context), phones: PhoneRoutes(context), cards: try cardRoutes(),
             users: UserRoutes(context), authorizations: AuthorizationRoutes(context),
             onRunning: ready(.client))
@@ -195,7 +203,7 @@ struct Server: Sendable {
     private func certificateRoutes() throws -> CertificateRoutes {
         let captcha = SiteVerify(http: deliveryHTTPClient) { try KeyFile(path: $0, isPrivate: true).read() }
         return CertificateRoutes(
-            context, issuing: IssueCertificate(context, authority: keys.authority, baseURL: publicURL),
+            context, issuing: IssueCertificate(context, authority: keys.authority, baseURL: context.urls.issuer),
             publish: revocations,
             verifyCaptcha: { [policy] in try await captcha.accepts($0, by: policy[\.certification]) })
     }
@@ -203,19 +211,10 @@ struct Server: Sendable {
     private func discoveryRoutes(_ rateLimiting: RateLimiting) -> DiscoveryRoutes {
         DiscoveryRoutes(
             realm: settings.realm,
-            publicURL: { [self] in publicURL }, clientURL: { [self] in clientURL },
+            publicURL: { [context] in context.urls.issuer }, clientURL: { [context] in context.urls.client },
             pins: { [server] in [server.present.pin.base64URL, server.present.nextPin.base64URL] },
-            webKeys: WebKey.json(keys.serviceKey.publicKey), rateLimiting: rateLimiting, policy: policy)
-    }
-
-    /// The public listener as seen from outside.
-    private var publicURL: String {
-        settings.baseURL ?? "https://\(settings.publicAddress.host(port: ports.port(.publicListener)))"
-    }
-
-    /// The client listener as seen from outside.
-    private var clientURL: String {
-        settings.clientURL ?? "https://\(settings.clientAddress.host(port: ports.port(.client)))"
+            webKeys: [WebKey.json(keys.serviceKey.publicKey)] + keys.accessTokens.published.map(\.webKey),
+            rateLimiting: rateLimiting, policy: policy)
     }
 
     private func addGauges() {

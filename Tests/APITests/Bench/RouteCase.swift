@@ -59,11 +59,13 @@ extension Reply {
         if status == 204 { #expect(body.isEmpty && headers[.contentLength] == nil, "\(shown)") }
         let isJSON = headers[.contentType]?.hasSuffix("json") ?? false
         guard status >= 400 else {
-            if listener == .client, isJSON { #expect(headers[.cacheControl] == "no-store", "\(shown)") }
+            if listener == .client, isJSON, !path.hasPrefix("/.well-known/") {
+                #expect(headers[.cacheControl] == "no-store", "\(shown)")
+            }
             return
         }
         guard path != "/readyz" else { return }
-        #expect(headers[.contentType] == "application/problem+json", "\(shown)")
+        judgeForm(shown)
         #expect(headers[.cacheControl] == "no-store", "\(shown)")
         #expect(self["status"] == .integer(Int64(status)), "\(shown)")
         for member in ["type", "title", "code", "detail", "request_id"] {
@@ -73,8 +75,21 @@ extension Reply {
             let scheme = listener == .client ? "Layer" : "Bearer"
             #expect(headers[.wwwAuthenticate]?.hasPrefix("\(scheme) realm=\"test\"") == true, "\(shown)")
             #expect((text("nonce") != nil) == (listener == .client), "\(shown)")
+            if listener == .client {
+                let resource = "https://client.example/.well-known/oauth-protected-resource"
+                let bearer = "Bearer realm=\"test\", resource_metadata=\"\(resource)\""
+                #expect(headers[values: .wwwAuthenticate].last == bearer, "\(shown)")
+            }
         }
         if status == 429 { #expect(headers[.retryAfter].flatMap(Int.init) != nil, "\(shown)") }
         if code == "certificate_revoked" { #expect(headers[.connection] == "close", "\(shown)") }
+    }
+
+    /// A problem document (RFC 9457); at an endpoint of OAuth its members beside `error` (RFC 6749 §5.2). What no route
+    /// has taken is a problem document everywhere.
+    private func judgeForm(_ shown: String) {
+        let isOAuth = OAuthError.paths.contains(path) && ![404, 405].contains(status)
+        #expect(headers[.contentType] == (isOAuth ? "application/json" : "application/problem+json"), "\(shown)")
+        #expect((text("error") != nil) == isOAuth && text("error_description") == (isOAuth ? text("detail") : nil))
     }
 }

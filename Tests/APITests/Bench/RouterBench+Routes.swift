@@ -11,7 +11,7 @@ extension RouterBench {
         DiscoveryRoutes(
             realm: ServiceFixture.realm, publicURL: { "https://public.example" },
             clientURL: { "https://client.example" },
-            pins: { ["one", "two"] }, webKeys: .object([JSONMember(name: "kid", value: .string("key"))]),
+            pins: { ["one", "two"] }, webKeys: [.object([JSONMember(name: "kid", value: .string("key"))])],
             rateLimiting: .on, policy: fixture.policy)
     }
 }

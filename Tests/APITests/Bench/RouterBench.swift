@@ -65,17 +65,22 @@ struct RouterBench: Sendable {
         let log = log
         let listeners = Listeners(
             realm: ServiceFixture.realm, policy: fixture.policy, maximumConnections: 100, rateLimiting: .on,
-            open: OpenChannels(), urls: { _ in nil }, logger: Logger(label: "test") { _ in log.handler })
+            open: OpenChannels(),
+            urls: { [.public: ServiceFixture.urls.issuer, .client: ServiceFixture.urls.client][$0] },
+            logger: Logger(label: "test") { _ in log.handler })
         directory = listeners.directory
         let context = fixture.context
         let certificates = CertificateRoutes(
             context, issuing: fixture.issuing, publish: fixture.publish, verifyCaptcha: { $0 == "solved" })
-        let state = state
+        let (state, tokens) = (state, TokenRoutes(context))
+        let metadata = MetadataRoutes(urls: ServiceFixture.urls)
         let open = listeners.publicRouter(
-            certificates: certificates, providers: ProviderRoutes(context),
-            webhooks: WebhookRoutes(context, allowingLoopback: false), discovery: Self.discoveryRoutes(fixture))
+            certificates: certificates, providers: ProviderRoutes(context), tokens: tokens,
+            webhooks: WebhookRoutes(context, allowingLoopback: false), discovery: Self.discoveryRoutes(fixture),
+            metadata: metadata)
         let client = listeners.clientRouter(
-            authenticate: fixture.judge, certificates: certificates, sessions: SessionRoutes(context),
+            authenticate: fixture.judge, certificates: certificates, metadata: metadata, tokens: tokens,
+            sessions: SessionRoutes(context),
             phones: PhoneRoutes(context), cards: CardRoutes(context, askIssuer: nil), users: UserRoutes(context),
             authorizations: AuthorizationRoutes(context))
         let ops = listeners.opsRouter(

@@ -31,8 +31,9 @@ struct AnswerWay: Sendable {
                 authenticate: fixture.judge,
                 certificates: CertificateRoutes(
                     context, issuing: fixture.issuing, publish: fixture.publish, verifyCaptcha: { $0 == "solved" }),
-                sessions: sessions, phones: PhoneRoutes(context), cards: CardRoutes(context, askIssuer: nil),
-                users: UserRoutes(context), authorizations: AuthorizationRoutes(context))
+                metadata: MetadataRoutes(urls: context.urls), tokens: TokenRoutes(context), sessions: sessions,
+                phones: PhoneRoutes(context), cards: CardRoutes(context, askIssuer: nil), users: UserRoutes(context),
+                authorizations: AuthorizationRoutes(context))
             let face = listeners.face(.client)
             let fastPath = usesFastPath ? FastPath(sessions, authenticate: fixture.judge, face: face) : nil
             let responder = Self.responder(router.buildResponder(), fixture, face.logger)

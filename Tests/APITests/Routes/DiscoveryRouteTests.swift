@@ -32,6 +32,21 @@ struct DiscoveryRouteTests {
             #expect(reply["keys"] == .array([.object(["kid": .string("key")])]))
             return reply
         },
+        RouteCase("GET /.well-known/oauth-authorization-server", 200) { bench in
+            let reply = try await bench.open("GET /.well-known/oauth-authorization-server")
+            #expect(reply.text("issuer") == "https://public.example")
+            #expect(reply.text("token_endpoint") == "https://public.example/token")
+            #expect(reply["mtls_endpoint_aliases"]?["token_endpoint"]?.text == "https://client.example/token")
+            #expect(reply["tls_client_certificate_bound_access_tokens"] == .bool(true))
+            return reply
+        },
+        RouteCase("GET /.well-known/oauth-protected-resource", 200) { bench in
+            let connection = try await bench.fixture.connectNewDevice()
+            let reply = try await bench.client("GET /.well-known/oauth-protected-resource", on: connection)
+            #expect(reply.text("resource") == "https://client.example")
+            #expect(reply["authorization_servers"] == .array([.string("https://public.example")]))
+            return reply
+        },
         RouteCase("GET /openapi.json", 200) { bench in
             let reply = try await bench.open("GET /openapi.json")
             let text = String(decoding: reply.body, as: UTF8.self)

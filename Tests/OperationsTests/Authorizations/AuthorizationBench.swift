@@ -98,15 +98,18 @@ struct AuthorizationBench {
             try keys
             ?? PersonalKeys(wrapping: [1: SymmetricKey(size: .bits256)], index: [1: SymmetricKey(size: .bits256)])
         self.keys = keys
-        guard let codes = PhoneCodeKeys([1: Secret([UInt8](repeating: 9, count: 32))]) else {
+        guard let codes = PhoneCodeKeys([1: Secret([UInt8](repeating: 9, count: 32))]),
+            let accessTokens = ServiceFixture.accessTokens
+        else {
             throw Refusal(.unavailable, "no key")
         }
         let secret = Secret([UInt8](repeating: 1, count: 32))
         let node = ServingNode(caches: Caches(store: store))
         let context = ServiceContext(
-            realm: ServiceFixture.realm,
+            realm: ServiceFixture.realm, urls: ServiceFixture.urls,
             keys: ServiceKeys(
-                personal: keys, phoneCodes: codes, nonces: NonceKey(secret), exports: ExportKey(secret)),
+                personal: keys, phoneCodes: codes, nonces: NonceKey(secret), exports: ExportKey(secret),
+                accessTokens: accessTokens),
             rateLimiting: rateLimiting, node: node,
             invalidator: CacheInvalidator(store: store, node: node, policy: policy, environment: environment))
         ask = RequestPermission(context)

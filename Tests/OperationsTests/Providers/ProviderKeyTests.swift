@@ -23,7 +23,7 @@ struct ProviderKeyTests {
                 try await fixture.authenticate(
                     try signer.providerToken(
                         provider: fixture.registration.provider.id, kid: keyID, realm: ServiceFixture.realm,
-                        now: fixture.clock.now))
+                        now: fixture.clock.now), for: nil)
             }
         }
 

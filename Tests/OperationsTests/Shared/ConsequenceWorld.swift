@@ -80,7 +80,7 @@ struct ConsequenceWorld: Sendable {
             try await AuthenticateProvider(context)(
                 try fixture.signer.providerToken(
                     provider: fixture.registration.provider.id, kid: fixture.registration.keyID,
-                    realm: ServiceFixture.realm, now: fixture.clock.now))
+                    realm: ServiceFixture.realm, now: fixture.clock.now), for: nil)
         }
     }
 

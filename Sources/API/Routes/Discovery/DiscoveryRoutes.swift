@@ -12,7 +12,7 @@ package struct DiscoveryRoutes: Sendable {
     let publicURL: @Sendable () -> String
     let clientURL: @Sendable () -> String
     let pins: @Sendable () -> [String]
-    let webKeys: JSONValue
+    let webKeys: [JSONValue]
     let rateLimiting: RateLimiting
     let policy: CurrentPolicy
     private let document = ServiceDocument()
@@ -22,7 +22,7 @@ package struct DiscoveryRoutes: Sendable {
     ///   - webKeys: the public halves of the service's signing keys (RFC 7517).
     package init(
         realm: String, publicURL: @escaping @Sendable () -> String, clientURL: @escaping @Sendable () -> String,
-        pins: @escaping @Sendable () -> [String], webKeys: JSONValue, rateLimiting: RateLimiting, policy: CurrentPolicy
+        pins: @escaping @Sendable () -> [String], webKeys: [JSONValue], rateLimiting: RateLimiting, policy: CurrentPolicy
     ) {
         self.realm = realm
         self.publicURL = publicURL
@@ -37,7 +37,7 @@ package struct DiscoveryRoutes: Sendable {
         router.get("/") { _, _ in describe() }
         router.get(".well-known/countersign") { _, _ in describe() }
         router.get(".well-known/jwks.json") { _, _ in
-            Response.json(["keys": .array([webKeys])], mayStore: true)
+            Response.json(["keys": .array(webKeys)], mayStore: true)
         }
         router.get("openapi.json") { _, _ in
             Response(

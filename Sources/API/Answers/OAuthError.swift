@@ -1,0 +1,47 @@
+import Domain
+import HTTPTypes
+
+/// A refusal in the words of OAuth: `error` and `error_description` beside the members of a problem.
+struct OAuthError {
+    /// The paths whose specifications say what an error is like (RFC 6749 §5.2, RFC 7009 §2.2.1, RFC 7662 §2.3).
+    static let paths: Set = ["/token", "/introspect", "/revoke"]
+
+    /// The registered word (RFC 6749 §11.4).
+    let word: String
+    let status: HTTPResponse.Status
+
+    /// - Parameter hasAuthorization: whether the client proved itself by `Authorization` (RFC 6750 §3.1) and not in the
+    ///   form.
+    init(_ problem: Problem, hasAuthorization: Bool) {
+        guard let refusal = problem.refusal else {
+            word = problem.isFailure ? "server_error" : "invalid_request"
+            status = problem.status
+            return
+        }
+        word = Self.word(refusal, hasAuthorization: hasAuthorization)
+        status =
+            switch refusal.code {
+            // RFC 6749 §5.2 and RFC 8693 §2.2.2 have 400 for these.
+            case .invalidIdentityToken, .userBanned, .bindingMismatch, .sessionRequired, .sessionExpired,
+                .sessionChallenged, .sessionDestroyed, .sessionNotAttached:
+                .badRequest
+            default: problem.status
+            }
+    }
+
+    private static func word(_ refusal: Refusal, hasAuthorization: Bool) -> String {
+        switch refusal.code {
+        case .malformedRequest:
+            switch refusal.reason {
+            case .unsupportedGrantType, .invalidTarget, .invalidScope: refusal.reasonText ?? "invalid_request"
+            default: "invalid_request"
+            }
+        case .invalidIdentityToken, .userBanned: "invalid_grant"
+        case .providerTokenRequired, .providerTokenInvalid: hasAuthorization ? "invalid_token" : "invalid_client"
+        case .certificateRevoked: "invalid_client"
+        case .insufficientScope: "insufficient_scope"
+        case .rateLimited, .unavailable: "temporarily_unavailable"
+        default: "invalid_request"
+        }
+    }
+}

@@ -1,0 +1,159 @@
+import Domain
+import Encoding
+import Foundation
+import HTTPTypes
+import Hummingbird
+import Metrics
+import Operations
+
+/// The endpoints of OAuth: tokens on both listeners, introspection and revocation on the public one. They are the
+/// operations of the other routes in the words of its specifications.
+package struct TokenRoutes: Sendable {
+    /// How a token is asked for (RFC 6749 §4.4, RFC 7523 §2.1, RFC 8693 §2.1).
+    enum Grant: String, CaseIterable {
+        case clientCredentials = "client_credentials"
+        case assertion = "urn:ietf:params:oauth:grant-type:jwt-bearer"
+        case tokenExchange = "urn:ietf:params:oauth:grant-type:token-exchange"
+    }
+
+    private static let accessTokenType = "urn:ietf:params:oauth:token-type:access_token"
+    private static let jwtType = "urn:ietf:params:oauth:token-type:jwt"
+
+    let open: OpenSession
+    let exchange: ExchangeSessionToken
+    let issue: IssueProviderAccessToken
+    let authenticate: AuthenticateProvider
+    let introspect: Introspect
+    let revoke: RevokeSession
+    let urls: ServiceURLs
+    let policy: CurrentPolicy
+    private let noncesSpent = Counter(label: "nonces_spent")
+
+    package init(_ context: ServiceContext) {
+        open = OpenSession(context)
+        exchange = ExchangeSessionToken(context)
+        issue = IssueProviderAccessToken(context)
+        authenticate = AuthenticateProvider(context)
+        introspect = Introspect(context)
+        revoke = RevokeSession(context)
+        urls = context.urls
+        policy = context.policy
+    }
+
+    func addPublic(to router: some RouterMethods<PublicContext>) {
+        router.post("token", use: tokenForProvider)
+        router.post("introspect", use: introspectToken)
+        router.post("revoke") { request, _ in
+            let (caller, form) = try await self.caller(of: request, for: .sessionsEnd)
+            try await revoke(try form.required("token"), for: caller)
+            return Response(status: .ok)
+        }
+    }
+
+    func addClient(to router: some RouterMethods<ClientContext>) {
+        router.post("token", use: tokenForDevice)
+    }
+
+    @Sendable private func tokenForProvider(_ request: Request, _ context: PublicContext) async throws -> Response {
+        let form = try await request.form(upTo: policy[\.requests].maximumBody)
+        guard try grant(of: form) == .clientCredentials else {
+            throw Self.elsewhere("Devices take their tokens at \(urls.clientTokenEndpoint), with mutual TLS.")
+        }
+        let answer = try await issue(form.assertion, scope: form["scope"])
+        return .json([
+            "access_token": .string(answer.token.reveal()), "token_type": .string("Bearer"),
+            "expires_in": .integer(Int64(answer.lifetime)), "scope": .string(ProviderScope.text(answer.scopes)),
+        ])
+    }
+
+    @Sendable private func tokenForDevice(_ request: Request, _ context: ClientContext) async throws -> Response {
+        let form = try await request.form(upTo: policy[\.requests].maximumBody)
+        let connection = try context.connection
+        switch try grant(of: form) {
+        case .assertion: return try await openSession(form, on: connection)
+        case .tokenExchange: return try await exchangeToken(form, on: connection)
+        case .clientCredentials: throw Self.elsewhere("Providers take their tokens at \(urls.tokenEndpoint).")
+        }
+    }
+
+    private func openSession(_ form: FormBody, on connection: ClientConnection) async throws -> Response {
+        let opened = try await open(
+            identityToken: try form.required("assertion"), applicationID: form["client_id"], isGrant: true,
+            on: connection)
+        noncesSpent.increment()
+        return .json([
+            "access_token": opened.token.map { .string($0.text.reveal()) }, "token_type": .string("Bearer"),
+            "expires_in": .integer(Int64(opened.lifetime)), "session_id": .id(opened.session.id),
+            "user_id": .id(opened.session.userID), "address": .string(opened.address),
+            "idle_ttl": .integer(Int64(opened.idleLifetime)), "assurance": .string(opened.assurance.rawValue),
+            "cnf": .object(["x5t#S256": .string(opened.session.thumbprint.base64URL)]),
+        ])
+    }
+
+    private func exchangeToken(_ form: FormBody, on connection: ClientConnection) async throws -> Response {
+        let token = try form.required("subject_token")
+        guard try form.required("subject_token_type") == Self.accessTokenType else {
+            throw Refusal(.malformedRequest, "subject_token_type is \(Self.accessTokenType): a session's token is one.")
+        }
+        guard [nil, Self.jwtType, Self.accessTokenType].contains(form["requested_token_type"]) else {
+            throw Refusal(.malformedRequest, "requested_token_type is \(Self.jwtType), or left out.")
+        }
+        guard form["actor_token"] == nil, form["actor_token_type"] == nil else {
+            throw Refusal(.malformedRequest, "Nobody acts for another here: leave out actor_token.")
+        }
+        guard form["resource"] == nil else {
+            throw Refusal(
+                .malformedRequest, "resource names no provider: send its id as audience.", reason: .invalidTarget)
+        }
+        let answer = try await exchange(
+            token, for: try form.required("audience"), clientID: form["client_id"], on: connection)
+        return .json([
+            "access_token": .string(answer.token.reveal()), "issued_token_type": .string(Self.jwtType),
+            "token_type": .string("Bearer"), "expires_in": .integer(Int64(answer.lifetime)),
+        ])
+    }
+
+    @Sendable private func introspectToken(_ request: Request, _ context: PublicContext) async throws -> Response {
+        let (caller, form) = try await self.caller(of: request, for: .sessionsRead)
+        guard let found = try await introspect(try form.required("token"), for: caller) else {
+            return .json(["active": .bool(false)])
+        }
+        let session = found.session
+        return .json([
+            "active": .bool(true), "sub": .string(session.externalID), "user_id": .id(session.userID),
+            "sid": .id(session.id), "exp": .integer(Int64(found.expiresAt.timeIntervalSince1970)),
+            "iat": .integer(Int64(session.createdAt.timeIntervalSince1970)),
+            "client_id": .id(session.applicationID), "assurance": .string(found.assurance.rawValue),
+            "cnf": .object(["x5t#S256": .string(session.thumbprint.base64URL)]),
+        ])
+    }
+
+    /// Who calls, by `Authorization: Bearer …` or by a client assertion in the form, and not by both (RFC 6749 §2.3).
+    private func caller(
+        of request: Request, for scope: ProviderScope
+    ) async throws -> (ProvenProvider, FormBody) {
+        let maximum = policy[\.requests].maximumBody
+        guard request.bearer == nil, request.hasForm else {
+            let caller = try await authenticate(request.bearer, for: scope)
+            let form = try await request.form(upTo: maximum)
+            guard form["client_assertion"] == nil else {
+                throw Refusal(.malformedRequest, "Send Authorization or client_assertion, not both.")
+            }
+            return (caller, form)
+        }
+        let form = try await request.form(upTo: maximum)
+        return (try await authenticate(form.assertion), form)
+    }
+
+    private func grant(of form: FormBody) throws(Refusal) -> Grant {
+        guard let grant = Grant(rawValue: try form.required("grant_type")) else {
+            let known = Grant.allCases.map(\.rawValue).joined(separator: ", ")
+            throw Refusal(.malformedRequest, "grant_type is none of \(known).", reason: .unsupportedGrantType)
+        }
+        return grant
+    }
+
+    private static func elsewhere(_ sentence: String) -> Refusal {
+        Refusal(.malformedRequest, sentence, reason: .unsupportedGrantType)
+    }
+}

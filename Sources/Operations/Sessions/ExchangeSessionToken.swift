@@ -1,0 +1,54 @@
+import Database
+import Domain
+import Encoding
+import Foundation
+import Repositories
+import Tokens
+
+/// A device exchanges its session's token for one that its provider verifies without a call (RFC 8693).
+package struct ExchangeSessionToken: Sendable {
+    private let context: ServiceContext
+    private let check: CheckSession
+
+    package init(_ context: ServiceContext) {
+        self.context = context
+        check = CheckSession(context)
+    }
+
+    /// An access token, and how long it lives.
+    package struct Answer: Sendable {
+        package let token: Secret<String>
+        /// Seconds.
+        package let lifetime: Int
+    }
+
+    /// Signs a token for the provider of an authenticated session on its own device. Nothing of the token is kept.
+    ///
+    /// - Parameters:
+    ///   - sessionToken: the session's token.
+    ///   - audience: the provider's id; no other provider gets a token of the session.
+    ///   - clientID: the app's id, if the request names one.
+    /// - Throws: `Refusal` with the session codes; `malformed_request`, for another audience with reason `invalid_target`.
+    package func callAsFunction(
+        _ sessionToken: String, for audience: String, clientID: String?, on connection: ClientConnection
+    ) async throws -> Answer {
+        let session = try await check(sessionToken, on: connection)
+        guard ProviderID(audience[...]) == session.providerID else {
+            throw Refusal(
+                .malformedRequest, "audience is not the id of the provider that vouched for the session's user.",
+                reason: .invalidTarget)
+        }
+        guard clientID == nil || clientID.flatMap({ ApplicationID($0[...]) }) == session.applicationID else {
+            throw Refusal(.malformedRequest, "client_id is not the id of the session's app.")
+        }
+        let user = try await context.store.snapshot { try UserRepository($0).find(session.userID) }
+        let now = context.environment.now()
+        let end = session.expiry(policy: context.policy[\.sessions])
+        let lifetime = min(context.policy[\.accessTokens].sessionLifetime, end.timeIntervalSince(now))
+        let token = SessionAccessToken(
+            issuer: context.urls.issuer, session: session, assurance: user?.assurance ?? .none, identifier: UUID(),
+            issuedAt: now, expiresAt: now.addingTimeInterval(lifetime))
+        return Answer(
+            token: try token.signed(with: context.keys.accessTokens), lifetime: max(0, Int(saturating: lifetime)))
+    }
+}

@@ -1,0 +1,69 @@
+import Domain
+import Encoding
+import Foundation
+
+/// A token for the calls of a provider's backend (RFC 9068), with which no key of the provider signs each call.
+package struct ProviderAccessToken: Sendable, Equatable {
+    package let provider: ProviderID
+    /// The provider's key that signed the assertion. The token ends with it.
+    package let keyID: ProviderKeyID
+    package let scopes: Set<ProviderScope>
+    package let identifier: UUID
+    package let issuedAt: Date
+    package let expiresAt: Date
+
+    package init(
+        provider: ProviderID, keyID: ProviderKeyID, scopes: Set<ProviderScope>, identifier: UUID, issuedAt: Date,
+        expiresAt: Date
+    ) {
+        self.provider = provider
+        self.keyID = keyID
+        self.scopes = scopes
+        self.identifier = identifier
+        self.issuedAt = issuedAt
+        self.expiresAt = expiresAt
+    }
+
+    /// The compact JWS. The service itself is its audience, so that it says nothing to any other backend.
+    package func signed(with keys: AccessTokenKeys, issuer: String) throws -> Secret<String> {
+        try keys.signed(
+            .object([
+                "iss": .string(issuer), "aud": .string(issuer), "sub": .string(provider.description),
+                "client_id": .string(provider.description), "key_id": .string(keyID.description),
+                "scope": .string(ProviderScope.text(scopes)), "iat": .integer(issuedAt.wholeSeconds),
+                "exp": .integer(expiresAt.wholeSeconds), "jti": .string(identifier.uuidString.lowercased()),
+            ]))
+    }
+
+    /// Whether a token claims to be an access token (RFC 9068 §2.1).
+    package static func isNamed(by token: UnverifiedToken) -> Bool { token.header.type == "at+jwt" }
+
+    /// Verifies a token that the service signed for its own calls.
+    ///
+    /// - Parameter keys: those of every node.
+    /// - Throws: `Refusal` `provider_token_invalid`; its sentence names the defect.
+    package init(
+        _ token: UnverifiedToken, keys: AccessTokenKeys, issuer: String, now: Date
+    ) throws(Refusal) {
+        func refuse(_ detail: String) -> Refusal { Refusal(.providerTokenInvalid, detail) }
+        guard Self.isNamed(by: token), token.header.contentType == nil, token.header.algorithm == "RS256",
+            let key = keys.key(token.header.keyID), key.isValid(signature: token.signature, over: token.signingInput)
+        else { throw refuse("This service did not sign the access token.") }
+        let claims = token.payload
+        guard claims["iss"]?.text == issuer, claims["aud"]?.text == issuer else {
+            throw refuse("The access token is for another audience than this service.")
+        }
+        guard let provider = claims["sub"]?.text.flatMap({ ProviderID($0[...]) }),
+            let keyID = claims["key_id"]?.text.flatMap({ ProviderKeyID($0[...]) }),
+            let scopes = claims["scope"]?.text,
+            let identifier = claims["jti"]?.text.flatMap(UUID.init),
+            case .integer(let issuedAt)? = claims["iat"], case .integer(let expiresAt)? = claims["exp"]
+        else { throw refuse("The access token is not one for the calls of a provider.") }
+        let expiry = Date(timeIntervalSince1970: TimeInterval(expiresAt))
+        guard now < expiry else { throw refuse("The access token has expired: take a new one at POST /token.") }
+        self.init(
+            provider: provider, keyID: keyID,
+            scopes: Set(scopes.split(separator: " ").compactMap { ProviderScope(rawValue: String($0)) }),
+            identifier: identifier, issuedAt: Date(timeIntervalSince1970: TimeInterval(issuedAt)), expiresAt: expiry)
+    }
+}

@@ -1,0 +1,47 @@
+import Domain
+import Encoding
+import Foundation
+
+/// A session's token for the provider of its user: an access token (RFC 9068) that its backend verifies without a call.
+///
+/// It is bound to the device certificate of the session (`cnf` with `x5t#S256`, RFC 8705 §3.1).
+package struct SessionAccessToken: Sendable {
+    /// The service's issuer (RFC 8414 §2).
+    package let issuer: String
+    package let session: Session
+    /// The user's level.
+    package let assurance: Assurance
+    package let identifier: UUID
+    package let issuedAt: Date
+    package let expiresAt: Date
+
+    package init(
+        issuer: String, session: Session, assurance: Assurance, identifier: UUID, issuedAt: Date, expiresAt: Date
+    ) {
+        self.issuer = issuer
+        self.session = session
+        self.assurance = assurance
+        self.identifier = identifier
+        self.issuedAt = issuedAt
+        self.expiresAt = expiresAt
+    }
+
+    /// The compact JWS.
+    package func signed(with keys: AccessTokenKeys) throws -> Secret<String> {
+        try keys.signed(
+            .object([
+                "iss": .string(issuer), "aud": .string(session.providerID.description),
+                "sub": .string(session.userID.description), "external_id": .string(session.externalID),
+                "client_id": .string(session.applicationID.description), "sid": .string(session.id.description),
+                "iat": .integer(issuedAt.wholeSeconds), "exp": .integer(expiresAt.wholeSeconds),
+                "jti": .string(identifier.uuidString.lowercased()), "acr": .string(assurance.rawValue),
+                "auth_time": .integer(session.renewedAt.wholeSeconds),
+                "cnf": .object(["x5t#S256": .string(session.thumbprint.base64URL)]),
+            ]))
+    }
+}
+
+extension Date {
+    /// A NumericDate (RFC 7519 §2).
+    var wholeSeconds: Int64 { Int64(timeIntervalSince1970) }
+}
