@@ -261,13 +261,56 @@ import Testing
             #expect(try await Self.readOn(store, &position).map(\.key) == [[4]])
             try await store.purgeChanges(below: [])
             try await store.purgeChanges(below: [position, slow])
-            #expect(try await count() == 4)
+            // With the one that every log begins with.
+            #expect(try await count() == 5)
             let kept = try #require(ChangePosition(text: position.text))
             // A table that somebody uses is left for the next time.
             for _ in 0..<20 where try await count() != 1 { try await store.purgeChanges(below: [kept]) }
             #expect(try await count() == 1)
             try await Self.append(store, [5])
             #expect(try await Self.readOn(store, &position).map(\.key) == [[5]])
+        }
+    }
+
+    @Test(
+        "A reader that began at the start of a log notices that what it has not read was purged", arguments: StoreKind.shared
+    )
+    func left(kind: StoreKind) async throws {
+        try await withStore(kind, migrations: Self.migrations) { store async throws in
+            let slow = try await store.changePosition()
+            try await Self.append(store, [1, 2, 3])
+            if kind.description == StoreKind.postgresql.description {
+                try await store.write { try $0.execute("UPDATE change_log SET slot = (slot + 3) % 6") }
+            }
+            try await Self.append(store, [4])
+            let others = try await store.changePosition()
+            for _ in 0..<20 where try await !store.changes(after: slow, limit: 10).isInterrupted {
+                try await store.purgeChanges(below: [others])
+            }
+            #expect(try await store.changes(after: slow, limit: 10).isInterrupted)
+            #expect(try await !store.changes(after: others, limit: 10).isInterrupted)
+        }
+    }
+
+    @Test("What was read shows a heartbeat that was committed before, and none that came later")
+    func heartbeat() async throws {
+        try await withStore(.postgresql, migrations: Self.migrations) { store async throws in
+            let start = try await store.changePosition()
+            let first = try #require(try await store.heartbeat())
+            #expect(!start.shows(first))
+            let read = try await store.changes(after: start, limit: 10).position
+            let second = try #require(try await store.heartbeat())
+            #expect(read.shows(first) && !read.shows(second))
+            // It takes no table, which might be locked, or have no room.
+            #expect(try await store.read { try $0.first("SELECT count(*) FROM change_log")?.integer(0) } == 1)
+            try await Self.append(store, [1, 2])
+            var page = try await store.changes(after: read, limit: 1).position
+            #expect(!page.shows(second))
+            _ = try await Self.readOn(store, &page, limit: 1)
+            #expect(page.shows(second))
+        }
+        try await withStore(.sqlite, migrations: Self.migrations) { store async throws in
+            #expect(try await store.heartbeat() == nil)
         }
     }
 

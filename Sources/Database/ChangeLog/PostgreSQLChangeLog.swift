@@ -47,7 +47,22 @@ extension PostgreSQLDatabase {
             try first.textOrNull(1) == position.incarnation, try first.integerOrNull(2) == position.last?.tag,
             present.next > last.transaction
         else { return try await interrupted() }
-        return try Self.reading(rows, present, position, limit: limit)
+        let time = Date(timeIntervalSince1970: Double(try first.integer(3)) / 1000)
+        return try Self.reading(rows, present, position, limit: limit, now: clock?() ?? time)
+    }
+
+    /// Commits a message of the log that is written ahead, on the connection that reads changes: it takes no table, and a
+    /// synchronous standby has it when this returns.
+    ///
+    /// - Throws: `StoreError`; `outcomeUnknown` where somebody ended the wait for the standby.
+    package func heartbeat() async throws -> Heartbeat? {
+        let sql = """
+            SELECT CAST(CAST(pg_current_xact_id() AS TEXT) AS BIGINT),
+                CAST(pg_logical_emit_message(true, 'countersign', '') AS TEXT)
+            """
+        let number = try await maintainAtOnce(onWatch: true) { try $0.first(sql)?.integer(0) }
+        guard let number else { throw StoreError.statement(reason: "the server gave a transaction no number") }
+        return Heartbeat(transaction: number)
     }
 
     /// Empties the parts of the log that every one of these readers has read. A part that somebody uses is left for the
@@ -108,7 +123,7 @@ extension PostgreSQLDatabase {
         """
 
     private static func reading(
-        _ rows: [Row], _ present: PostgreSQLSnapshot, _ position: ChangePosition, limit: Int
+        _ rows: [Row], _ present: PostgreSQLSnapshot, _ position: ChangePosition, limit: Int, now time: Date
     ) throws -> ChangeReading {
         var (changes, next) = ([LoggedChange](), position)
         for row in rows {
@@ -140,12 +155,13 @@ extension PostgreSQLDatabase {
             next.horizonSince = now
         }
         return ChangeReading(
-            changes: changes, position: next, isInterrupted: false, hasMore: hasMore, horizonAge: age)
+            changes: changes, position: next, isInterrupted: false, hasMore: hasMore, horizonAge: age, now: time)
     }
 
     private func interrupted() async throws -> ChangeReading {
         ChangeReading(
-            changes: [], position: try await changePosition(), isInterrupted: true, hasMore: false, horizonAge: 0)
+            changes: [], position: try await changePosition(), isInterrupted: true, hasMore: false, horizonAge: 0,
+            now: nil)
     }
 }
 
@@ -166,6 +182,11 @@ struct PostgreSQLSnapshot {
             parts[2].utf8.allSatisfy({ (0x30...0x39).contains($0) || $0 == 0x2c })
         else { return nil }
         (self.text, self.lowest, self.next, open) = (text, lowest, next, String(parts[2]))
+    }
+
+    /// Whether a transaction that was committed before is seen.
+    func shows(_ transaction: Int64) -> Bool {
+        transaction < next && !open.split(separator: ",").contains { Int64($0) == transaction }
     }
 }
 

@@ -20,7 +20,7 @@ extension SQLiteDatabase {
             guard incarnation == position.incarnation, tag == position.last?.tag else {
                 return ChangeReading(
                     changes: [], position: try Self.end(transaction), isInterrupted: true, hasMore: false,
-                    horizonAge: 0)
+                    horizonAge: 0, now: nil)
             }
             let rows = try transaction.query(
                 "SELECT n, tag, kind, key FROM change_log WHERE n > $1 ORDER BY n LIMIT $2",
@@ -31,7 +31,8 @@ extension SQLiteDatabase {
             }
             return ChangeReading(
                 changes: try rows.map { LoggedChange(kind: Int(try $0.integer(2)), key: try $0.bytes(3)) },
-                position: next, isInterrupted: false, hasMore: rows.count == limit, horizonAge: 0)
+                position: next, isInterrupted: false, hasMore: rows.count == limit, horizonAge: 0,
+                now: transaction.now)
         }
     }
 

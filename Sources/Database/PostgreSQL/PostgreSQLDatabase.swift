@@ -12,7 +12,7 @@ package final class PostgreSQLDatabase: Database {
     private let watching: PostgreSQLWorkers
     private let administration: PostgreSQLWorkers
     private let timeouts: PostgreSQLTimeouts
-    private let clock: (@Sendable () -> Date)?
+    let clock: (@Sendable () -> Date)?
     private let stamp = Atomic<Int64>(0)
 
     /// Names the store; the first body connects.
@@ -115,9 +115,11 @@ package final class PostgreSQLDatabase: Database {
         try await run(.maintain, on: writers, body)
     }
 
-    /// Runs a body like ``maintain(_:)``, past those who wait to write.
-    func maintainAtOnce(_ body: @Sendable @escaping (any Transaction) throws -> Void) async throws {
-        try await run(.maintain, on: administration, body)
+    /// Runs a body like ``maintain(_:)``, past those who wait to write, or on the connection that watches.
+    func maintainAtOnce<T: Sendable>(
+        onWatch isOnWatch: Bool = false, _ body: @Sendable @escaping (any Transaction) throws -> T
+    ) async throws -> T {
+        try await run(.maintain, on: isOnWatch ? watching : administration, body)
     }
 
     /// A new number each time: the server keeps none that says who committed, so that whoever asks is to look.

@@ -1,3 +1,5 @@
+import Foundation
+
 /// One entry of the change log: something that a process may remember has changed.
 package struct LoggedChange: Sendable, Equatable {
     /// What was changed, a number of the program's own.
@@ -76,6 +78,30 @@ package struct ChangeReading: Sendable {
     /// For how many seconds at least the oldest transaction of the server has been open: what it changes is not in the
     /// log yet.
     package let horizonAge: Double
+    /// The store's clock when it was read; `nil` where the log was interrupted.
+    package let now: Date?
+
+    package init(
+        changes: [LoggedChange], position: ChangePosition, isInterrupted: Bool, hasMore: Bool, horizonAge: Double,
+        now: Date?
+    ) {
+        (self.changes, self.position, self.isInterrupted) = (changes, position, isInterrupted)
+        (self.hasMore, self.horizonAge, self.now) = (hasMore, horizonAge, now)
+    }
+}
+
+/// A commit by which a process tells that it reaches the server that takes writes, and no other.
+package struct Heartbeat: Sendable, Hashable {
+    /// The number of its transaction.
+    let transaction: Int64
+}
+
+extension ChangePosition {
+    /// Whether what was read up to here is as young as a commit of the same process.
+    package func shows(_ heartbeat: Heartbeat) -> Bool {
+        guard page == nil, let present = PostgreSQLSnapshot(snapshot) else { return false }
+        return present.shows(heartbeat.transaction)
+    }
 }
 
 extension Transaction {
@@ -86,12 +112,18 @@ extension Transaction {
     package func renewChangeLog() throws {
         try execute("DELETE FROM change_log")
         try execute("UPDATE change_log_incarnation SET value = $1 WHERE id = 1", [.text(Self.newIncarnation())])
+        try beginChangeLog()
     }
+
+    /// Writes an entry that says nothing. Who reads a log has always come behind some entry, and so notices that entries
+    /// are gone which it has not read.
+    private func beginChangeLog() throws { try appendChange(kind: 0, key: []) }
 
     /// Makes the table in which the log's life is named.
     func createIncarnation() throws {
         try execute("CREATE TABLE change_log_incarnation (id INTEGER PRIMARY KEY, value TEXT NOT NULL)")
         try execute("INSERT INTO change_log_incarnation (id, value) VALUES (1, $1)", [.text(Self.newIncarnation())])
+        try beginChangeLog()
     }
 
     private static func newIncarnation() -> String { String(UInt64.random(in: 0...UInt64.max), radix: 16) }

@@ -82,6 +82,13 @@ package protocol Database: Sendable {
     /// - Throws: `StoreError`.
     func purgeChanges(below positions: [ChangePosition]) async throws
 
+    /// Commits something, and tells what; `nil` where every reading is as young as the store itself, as that of a file is. A
+    /// server that another has replaced may go on answering readers, and it is by its own commits that a process knows
+    /// better.
+    ///
+    /// - Throws: `StoreError`; then the commit proves nothing.
+    func heartbeat() async throws -> Heartbeat?
+
     /// A number that moves whenever another process has committed (and may move at other times).
     ///
     /// Cheap enough to ask every 100 ms. It means nothing by itself: only two answers of the same instance compare.
@@ -169,6 +176,9 @@ extension Database {
 
     /// A store without a change log.
     package func purgeChanges(below positions: [ChangePosition]) async throws { throw StoreError.noChangeLog }
+
+    /// A store that is one file, which has no other in its place.
+    package func heartbeat() async throws -> Heartbeat? { nil }
 
     /// Nothing is to be done where the log is in the hands of a server of its own.
     @discardableResult
