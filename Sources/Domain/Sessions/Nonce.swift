@@ -11,6 +11,8 @@ package struct Nonce: Sendable, Equatable {
     package let randomBytes: [UInt8]
     /// From when on it is refused, by the store's clock in the spending transaction.
     package let expiresAt: Date
+    /// The generation in which this process knows nonces: whoever spends it compares that with the store's.
+    package let generation: String
 
     /// 16 random, 8 expiry, 8 device tag, 16 code.
     private static let length = 48
@@ -37,7 +39,7 @@ package struct Nonce: Sendable, Equatable {
             throw Refusal(
                 .invalidIdentityToken, "This service did not issue the nonce in nce.", reason: .nonceUnknown)
         }
-        self.init(authentic: bytes)
+        self.init(authentic: bytes, generation: key.generation)
         guard constantTimeEqual(bytes[24..<32], key.deviceTag(of: thumbprint, randomBytes: randomBytes)) else {
             throw Refusal(
                 .invalidIdentityToken, "The nonce in nce was issued to another device certificate.",
@@ -49,7 +51,7 @@ package struct Nonce: Sendable, Equatable {
     /// a provider that checks its token where the device is not at hand.
     package init?(issuedHere text: String, key: NonceKey) {
         guard let bytes = Self.authentic(text, key: key) else { return nil }
-        self.init(authentic: bytes)
+        self.init(authentic: bytes, generation: key.generation)
     }
 
     private static func authentic(_ text: String, key: NonceKey) -> [UInt8]? {
@@ -59,7 +61,8 @@ package struct Nonce: Sendable, Equatable {
         return bytes
     }
 
-    private init(authentic bytes: [UInt8]) {
+    private init(authentic bytes: [UInt8], generation: String) {
+        self.generation = generation
         randomBytes = Array(bytes[..<16])
         expiresAt = Date(milliseconds: bytes[16..<24].reduce(Int64(0)) { $0 << 8 | Int64($1) })
     }
@@ -71,6 +74,8 @@ package struct NonceKey: Sendable {
     /// Each with its key taken in already, which costs as much as a short text: copies go on from there.
     private let code: HMAC<SHA256>
     private let tag: HMAC<SHA256>
+    /// The store's generation of nonces, in which it was made.
+    package let generation: String
 
     /// Derives the two keys in use (HKDF, RFC 5869) from the secret in `Keys/nonce.key`, salted with the store's
     /// generation of nonces: what was issued before a restore is not recognized after it.
@@ -80,6 +85,7 @@ package struct NonceKey: Sendable {
             HKDF<SHA256>.deriveKey(
                 inputKeyMaterial: input, salt: Data(generation.utf8), info: Data(label.utf8), outputByteCount: 32)
         }
+        self.generation = generation
         codeKey = derive("countersign nonce code")
         code = HMAC(key: codeKey)
         tag = HMAC(key: derive("countersign nonce device"))

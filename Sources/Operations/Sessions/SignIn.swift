@@ -27,7 +27,7 @@ extension VerifiedIdentity {
         if context.mayDeviceBeHeld {
             try RefuseBanned.requireUnbanned(atSignInOn: certificate.deviceID, in: transaction)
         }
-        try NonceRepository(transaction).enqueueSpend(nonce)
+        try NonceRepository(transaction).enqueueSpend(nonce, generation: context.nonceGeneration)
         return context
     }
 }

@@ -16,20 +16,29 @@ package struct NonceRepository {
     /// A nonce's own expiry is part of it (its code covers both), and leads the key: nonces that are spent at about
     /// the same time lie together, which makes spending cheap and forgetting too.
     ///
-    /// - Throws: `Refusal` `invalid_identity_token` with reason `nonce_expired` or `nonce_used`.
+    /// - Throws: `Refusal` `invalid_identity_token` with reason `nonce_expired` or `nonce_used`, `unavailable` after a
+    ///   restore under this process.
     package func spend(_ nonce: Nonce) throws {
         try requireUnexpired(nonce)
         let spent = try transaction.execute(
-            "\(Self.insertion) ON CONFLICT (expires_at, nonce) DO NOTHING", Self.values(of: nonce))
-        guard spent > 0 else { throw Self.used }
+            """
+            INSERT INTO spent_nonces (\(Self.nonces.all)) SELECT \(Self.nonces.placeholders)
+            WHERE \(Self.generation) = $3 ON CONFLICT (expires_at, nonce) DO NOTHING
+            """, Self.values(of: nonce) + [.text(nonce.generation)])
+        guard spent == 0 else { return }
+        guard try isSpent(nonce) else { throw Self.restored }
+        throw Self.used
     }
 
     /// Spends a nonce with the commit. One that was spent before fails the body with `StoreError.constraint` `unique`:
     /// looking first would have every two sign-ins of the same moment disturb each other, since they look at the same
     /// end of the table.
     ///
-    /// - Throws: `Refusal` `invalid_identity_token` with reason `nonce_expired`.
-    package func enqueueSpend(_ nonce: Nonce) throws {
+    /// - Parameter generation: the store's generation of nonces, as this transaction reads it.
+    /// - Throws: `Refusal` `invalid_identity_token` with reason `nonce_expired`, `unavailable` after a restore under this
+    ///   process.
+    package func enqueueSpend(_ nonce: Nonce, generation: String) throws {
+        guard nonce.generation == generation else { throw Self.restored }
         try requireUnexpired(nonce)
         try transaction.enqueue(Self.insertion, Self.values(of: nonce))
     }
@@ -37,6 +46,14 @@ package struct NonceRepository {
     /// The refusal of a nonce that was spent before.
     package static let used = Refusal(
         .invalidIdentityToken, "The nonce in nce was used before: take a new one and sign again.", reason: .nonceUsed)
+
+    /// The refusal of a process that was halted while the store was restored: it knows the nonces of before, of which the
+    /// store no longer tells which were spent.
+    private static let restored = Refusal(
+        .unavailable, "The store was restored under this node; nothing was changed. Ask another node.", retryAfter: 5)
+
+    /// The store's generation of nonces, as an expression.
+    static let generation = "(SELECT value FROM generations WHERE name = 'nonces')"
 
     private static let nonces = Selection(NonceColumns.self)
     private static let identifiers = ColumnTuple(Column<String>("identifier"), Column<Date>("expires_at"))

@@ -28,6 +28,8 @@ package struct SignInRepository {
         package let generations: SessionGenerations
         /// The user's sessions on the device that were not ended, counted no further than asked.
         package let openSessions: Int
+        /// The store's generation of nonces.
+        package let nonceGeneration: String
     }
 
     /// Whom and what a sign-in names.
@@ -72,7 +74,7 @@ package struct SignInRepository {
             generations: SessionGenerations(
                 user: try row[answer.userGeneration], device: try row[answer.deviceGeneration],
                 provider: try row[answer.providerGeneration], key: try row[answer.keyGeneration]),
-            openSessions: try row[answer.openSessions])
+            openSessions: try row[answer.openSessions], nonceGeneration: try row[answer.nonceGeneration])
     }
 
     private struct Answer: ColumnSet {
@@ -84,6 +86,7 @@ package struct SignInRepository {
         let providerGeneration: Column<Int64>
         let keyGeneration: Column<Int64>
         let openSessions: Column<Int>
+        let nonceGeneration: Column<String>
         let certificate: CertificateColumns
         let user: UserColumns
 
@@ -109,6 +112,7 @@ package struct SignInRepository {
                     ) AS open
                 )
                 """)
+            nonceGeneration = list.add(NonceRepository.generation)
             certificate = list.add(CertificateColumns.self, of: "c")
             user = list.add(UserColumns.self, of: "u")
         }

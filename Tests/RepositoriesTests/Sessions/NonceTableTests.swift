@@ -24,15 +24,32 @@ struct NonceTableTests {
             let (first, second) = (try Self.nonce(1), try Self.nonce(2))
             try await tables.write { try NonceRepository($0).spend(first) }
             await #expect(throws: Refusal.self) { try await tables.write { try NonceRepository($0).spend(first) } }
-            try await tables.write { try NonceRepository($0).enqueueSpend(second) }
+            try await tables.write { try NonceRepository($0).enqueueSpend(second, generation: "") }
             await #expect(throws: StoreError.constraint(kind: .unique)) {
-                try await tables.write { try NonceRepository($0).enqueueSpend(second) }
+                try await tables.write { try NonceRepository($0).enqueueSpend(second, generation: "") }
             }
             let third = try Self.nonce(3)
             let spent = try await tables.read {
                 (try NonceRepository($0).isSpent(first), try NonceRepository($0).isSpent(third))
             }
             #expect(spent == (true, false))
+        }
+    }
+
+    @Test("A nonce of a process that missed a restore is refused, and not spent", arguments: StoreKind.shared)
+    func generation(kind: StoreKind) async throws {
+        try await TestTables.run(kind) { tables in
+            let (first, second) = (try Self.nonce(1), try Self.nonce(2))
+            try await tables.write { try NonceRepository($0).spend(second) }
+            try await tables.write { try RestoreRepository($0).beginNonceGeneration(UUID()) }
+            let generation = try await tables.read { try RestoreRepository($0).nonceGeneration() }
+            await #expect(throws: Refusal(.unavailable, "")) {
+                try await tables.write { try NonceRepository($0).spend(first) }
+            }
+            await #expect(throws: Refusal(.unavailable, "")) {
+                try await tables.write { try NonceRepository($0).enqueueSpend(first, generation: generation) }
+            }
+            #expect(try await tables.count("spent_nonces") == 1)
         }
     }
 
