@@ -167,12 +167,13 @@ struct Growth {
         return Int(text.trimmingCharacters(in: .whitespacesAndNewlines)) ?? 0
     }
 
-    /// Without the looks at the change counter, ten a second, and the transactions around them.
+    /// Without the looks at the change log, ten a second, the heartbeats, and the transactions around them.
     private static func calls(_ cluster: PostgreSQLCluster) throws -> Double {
         let text = try cluster.run(
             """
-            SELECT COALESCE(SUM(CASE WHEN query LIKE '%READ ONLY%' THEN -calls ELSE calls END), 0) FROM pg_stat_statements
-            WHERE query NOT LIKE '%change%' AND query NOT LIKE '%pg_stat%'
+            SELECT COALESCE(SUM(CASE WHEN query LIKE '%READ ONLY%' THEN -calls
+                WHEN query LIKE '%pg_logical_emit_message%' THEN -2 * calls ELSE calls END), 0) FROM pg_stat_statements
+            WHERE query NOT LIKE '%change%' AND query NOT LIKE '%pg_stat%' AND query NOT LIKE '%lock_timeout%'
             """)
         return Double(text.trimmingCharacters(in: .whitespacesAndNewlines)) ?? .nan
     }

@@ -273,7 +273,8 @@ import Testing
     }
 
     @Test(
-        "A reader that began at the start of a log notices that what it has not read was purged", arguments: StoreKind.shared
+        "A reader that began at the start of a log notices that what it has not read was purged",
+        arguments: StoreKind.shared
     )
     func left(kind: StoreKind) async throws {
         try await withStore(kind, migrations: Self.migrations) { store async throws in

@@ -306,7 +306,7 @@ def crash(chosen, provider, admin):
                 "SELECT count(*) FROM audit_entries WHERE event = 'ban_added' AND subject = ?",
                 ("user " + name,)).fetchone()[0],
             store.execute(
-                "SELECT count(*) FROM changes WHERE kind = 'banned_user' AND key = ?", (name,)).fetchone()[0],
+                "SELECT count(*) FROM change_log WHERE kind = 3 AND key = ?", (uuid.UUID(name).bytes,)).fetchone()[0],
         )
         expect(found in ((0,) * 5, (1,) * 5), f"round {round_} left a part of a ban: {found}")
         whole += found[0]

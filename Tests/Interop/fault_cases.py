@@ -169,7 +169,7 @@ def cut(trial):
                    "the probe does not say that the view is old")
         time.sleep(0.1)
     # As if it had been cut off for longer than changes are kept.
-    primary.execute("DELETE FROM changes")
+    primary.execute("DELETE FROM change_log")
     way.release()
     trial.say(f"the way is open again; the cut node refused {seen_stale} looks")
     released = time.monotonic()

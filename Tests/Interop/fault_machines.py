@@ -142,7 +142,7 @@ def full_log(trial):
         except subprocess.TimeoutExpired:
             trial.say("the server goes on by itself")
 
-    while_full(trial, place, node, "the change counter cannot be read", press, mend)
+    while_full(trial, place, node, "the change log cannot be read", press, mend)
     trial.judge(primary.rows, 20)
 
 

@@ -15,6 +15,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "Model"))
 
 import fault_cases
 import fault_machines  # pylint: disable=unused-import
+import fault_restores  # pylint: disable=unused-import
 from checks import expect
 from fault_load import Load
 from history import History

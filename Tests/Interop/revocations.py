@@ -31,9 +31,8 @@ def revoke(path, count):
         ((hashlib.sha256(b"certificate %d" % number).digest(), f"{(1 << 127) + number:032x}", device,
           hashlib.sha256(b"key %d" % number).digest(), now, now + 86_400_000, now, now) for number in range(count)))
     store.execute("UPDATE revocation_counter SET value = value + 1 WHERE id = 1")
-    store.execute("UPDATE change_counter SET value = value + 1 WHERE id = 1")
     store.execute(
-        "INSERT INTO changes (sequence, kind, key, at) SELECT value, 'device', ?, ? FROM change_counter", (device, now))
+        "INSERT INTO change_log (tag, kind, key, at) VALUES (random(), 4, ?, ?)", (uuid.UUID(device).bytes, now // 1000))
     store.execute("COMMIT")
     store.close()
 

@@ -118,7 +118,7 @@ package struct AuthorizationPolicy: Sendable, Equatable {
 
 /// Bans, and how quickly nodes learn of a change: `Policies/bans.yaml`.
 package struct BanPolicy: Sendable, Equatable {
-    /// A node reads the change counter at least this often.
+    /// A node reads the change log at least this often.
     package var changePollInterval: TimeInterval = 0.1
     /// A node that could not read the counter for this long refuses to decide.
     package var maximumStaleness: TimeInterval = 1

@@ -12,6 +12,7 @@ package struct AnnounceNode: Sendable {
     private let version: String
     private let fingerprints: @Sendable () -> NodeFingerprints
     private let readAgain: @Sendable () -> Void
+    private let position: @Sendable () -> ChangePosition?
     private let environment: Environment
     package let id: NodeID
 
@@ -23,9 +24,11 @@ package struct AnnounceNode: Sendable {
     ///   - version: the program's.
     ///   - fingerprints: what the node has at that moment; keys and policies can be read anew.
     ///   - readAgain: reads the keys that have versions anew: somebody has a newer one.
+    ///   - position: how far the node has read the change log: what stands behind that is kept for it.
     package init(
         store: any Database, keys: PersonalKeys, host: String, version: String, environment: Environment,
-        fingerprints: @escaping @Sendable () -> NodeFingerprints, readAgain: @escaping @Sendable () -> Void = {}
+        fingerprints: @escaping @Sendable () -> NodeFingerprints, readAgain: @escaping @Sendable () -> Void = {},
+        position: @escaping @Sendable () -> ChangePosition? = { nil }
     ) {
         self.store = store
         self.keys = keys
@@ -34,6 +37,7 @@ package struct AnnounceNode: Sendable {
         self.environment = environment
         self.fingerprints = fingerprints
         self.readAgain = readAgain
+        self.position = position
         id = environment.newIdentifier()
     }
 
@@ -52,7 +56,7 @@ package struct AnnounceNode: Sendable {
         var arrival: Date?
         while true {
             let first = arrival
-            let own = fingerprints()
+            let (own, position) = (fingerprints(), position())
             let (verdict, now) = try await store.transaction { transaction -> (NodeAgreement, Date) in
                 let now = transaction.now
                 let written = KeyFingerprintRepository(transaction)
@@ -65,7 +69,8 @@ package struct AnnounceNode: Sendable {
                     arrival: first ?? now, now: now)
                 if verdict == .agreed {
                     try written.add(own)
-                    try records.write(id, host: host, version: version, startedAt: now, own)
+                    try records.write(
+                        id, host: host, version: version, startedAt: now, own, position: position)
                 }
                 return (verdict, now)
             }
@@ -96,10 +101,11 @@ package struct AnnounceNode: Sendable {
             readAgain()
             own = fingerprints()
         }
-        let present = own
-        try await store.transaction { transaction in
+        let (present, position) = (own, position())
+        // Past a crowd of requests: a node that is busy lives.
+        try await store.transaction(on: .administration) { transaction in
             try ClusterMemberRepository(transaction).write(
-                id, host: host, version: version, startedAt: transaction.now, present)
+                id, host: host, version: version, startedAt: transaction.now, present, position: position)
         }
         return NodeAgreement.disagreements(of: present, with: others, allowsOtherPolicies: false, now: now)
     }

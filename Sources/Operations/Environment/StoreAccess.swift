@@ -2,34 +2,31 @@ import Database
 import Domain
 
 extension Database {
-    /// Writes like `Database/write(_:)`, but throws the contract's refusals if the store is unavailable.
-    func transaction<T: Sendable>(_ body: @Sendable @escaping (any Transaction) throws -> T) async throws -> T {
-        try await inWords { try await write(body) }
+    /// Writes like `Database/write(on:_:)`, but throws the contract's refusals if the store is unavailable.
+    func transaction<T: Sendable>(
+        on lane: Lane = .usual, _ body: @Sendable @escaping (any Transaction) throws -> T
+    ) async throws -> T {
+        try await reached { try await write(on: lane, body) }
     }
 
-    /// Writes like `Database/maintain(_:)`, saying in the contract's words that the store is away.
+    /// Writes like `Database/maintain(_:)`, but throws the contract's refusals if the store is unavailable.
     func maintained<T: Sendable>(_ body: @Sendable @escaping (any Transaction) throws -> T) async throws -> T {
-        try await inWords { try await maintain(body) }
-    }
-
-    private func inWords<T: Sendable>(_ work: () async throws -> T) async throws -> T {
-        do {
-            return try await work()
-        } catch StoreError.unavailable(let reason) {
-            throw Refusal.storeUnavailable(reason)
-        } catch StoreError.outcomeUnknown(let reason) {
-            throw Refusal.outcomeUnknown(reason)
-        } catch StoreError.statement(let reason) {
-            throw await cause(ofFailedStatement: reason)
-        }
+        try await reached { try await maintain(body) }
     }
 
     /// Reads like `Database/read(_:)`, but throws the contract's refusals if the store is unavailable.
     func snapshot<T: Sendable>(_ body: @Sendable @escaping (any Transaction) throws -> T) async throws -> T {
+        try await reached { try await read(body) }
+    }
+
+    /// Asks the store for something, but throws the contract's refusals if it is unavailable.
+    func reached<T>(_ ask: () async throws -> T) async throws -> T {
         do {
-            return try await read(body)
+            return try await ask()
         } catch StoreError.unavailable(let reason) {
             throw Refusal.storeUnavailable(reason)
+        } catch StoreError.outcomeUnknown(let reason) {
+            throw Refusal.outcomeUnknown(reason)
         } catch StoreError.statement(let reason) {
             throw await cause(ofFailedStatement: reason)
         }
@@ -46,13 +43,7 @@ extension Database {
 
     /// Reads like ``snapshot(_:)`` on a reserved connection, ahead of other readers: for this process's caches.
     func reservedSnapshot<T: Sendable>(_ body: @Sendable @escaping (any Transaction) throws -> T) async throws -> T {
-        do {
-            return try await readReserved(body)
-        } catch StoreError.unavailable(let reason) {
-            throw Refusal.storeUnavailable(reason)
-        } catch StoreError.statement(let reason) {
-            throw await cause(ofFailedStatement: reason)
-        }
+        try await reached { try await readReserved(body) }
     }
 }
 

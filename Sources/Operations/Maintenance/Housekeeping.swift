@@ -28,7 +28,7 @@ package struct Housekeeping: Sendable {
     }
 
     /// Does what is due, and what is each process's own: lets go of what it remembers and nobody has used for a while, and
-    /// clears the store's log.
+    /// clears the store's logs.
     ///
     /// - Throws: `Refusal` `unavailable` if the store cannot say what is due.
     @discardableResult
@@ -37,6 +37,8 @@ package struct Housekeeping: Sendable {
         context.caches.sessions.dropIdle(since: idle)
         context.caches.certificates.dropIdle(since: idle)
         let report = try await runDue()
+        let positions = try await context.store.snapshot { try ClusterMemberRepository($0).positions() }
+        try await context.store.reached { try await context.store.purgeChanges(below: positions) }
         // What was erased since the last round is to be gone from the log as well, data keys above all.
         try await context.store.clearLog()
         return report

@@ -32,9 +32,6 @@ extension MaintenanceTask {
             },
             MaintenanceTask("rates", every: minute) { try RateRepository($0).purge(before: $0.ago(minute), $1) },
             MaintenanceTask("recent_certifications", every: minute) { try RepeatedRequestRepository($0).purge($1) },
-            MaintenanceTask("changes", every: minute) {
-                $1.outcome(try ChangeLog($0).purge(before: $0.ago(60 * minute), limit: $1.limit))
-            },
             MaintenanceTask("nodes", every: minute) { transaction, _ in
                 .all(try ClusterMemberRepository(transaction).purge(unseenSince: transaction.ago(day)))
             },

@@ -213,6 +213,8 @@ package struct CopyStore: Sendable {
         let moved = CopyMark(copy: mark.copy, target: mark.target, peer: places.target, state: .moved, run: "")
         try await source.retire(moved) { transaction in
             if !cutsNodes { try Self.requireNoNodes(in: transaction) }
+            // Its readers look up why, and end.
+            try transaction.renewChangeLog()
             try AuditRepository(transaction).append(
                 .storeMoved, subject: "store", actor: actor, detail: detail, id: id)
         }

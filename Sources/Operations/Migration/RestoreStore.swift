@@ -70,6 +70,8 @@ package struct RestoreStore: Sendable {
             report.messagesDropped = try records.dropUnsentMessages()
             try records.endPhoneVerifications()
             try records.beginNonceGeneration(generation)
+            // A node that was halted meanwhile has read changes that this store may never have seen.
+            try transaction.renewChangeLog()
             // Whoever served the store when the copy was made does not serve this one.
             try ClusterMemberRepository(transaction).purge(unseenSince: .distantFuture)
             let head = try AuditChainRepository(transaction).head().chain

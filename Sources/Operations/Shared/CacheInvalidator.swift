@@ -7,75 +7,142 @@ import Synchronization
 
 /// Keeps this process's memories coherent with the store, and knows how old they are.
 ///
-/// Own commits are applied when they are made; this applies what other processes did, by the change counter.
+/// Own commits are applied when they are made; this applies what other processes did, by the change log. What it knows is
+/// as young as the last heartbeat that it read back: a server that was cut off from the others may go on answering.
 package final class CacheInvalidator: Sendable {
     let store: any Database
     let policy: CurrentPolicy
     let environment: Environment
     private let node: ServingNode
+    private let nonceGeneration: String?
     private let clock = ContinuousClock()
     private let state: Mutex<State>
     /// Called when this machine's clock begins and ends to differ too much from the store's; `true` when it ends.
     private let onClockChange: @Sendable (Bool) -> Void
 
     private struct State {
-        var sequence: Int64?
+        var position: ChangePosition?
         var stamp: Int64?
+        var heartbeat = LastHeartbeat()
+        /// For how many seconds at least the oldest transaction of the server has been open.
+        var horizonAge: TimeInterval = 0
         var freshAt: ContinuousClock.Instant
         /// Seconds that this machine's clock is known to be ahead of the store's at least, or behind where negative.
         var clockDifference: TimeInterval = 0
     }
 
+    /// The last commit by which this process tried to tell that it reaches the store.
+    private struct LastHeartbeat {
+        var begunAt: ContinuousClock.Instant?
+        /// What was committed; `nil` where the store needs no such commit, or where it was read back already.
+        var commit: Heartbeat?
+        /// Whether a reading alone tells that the store was reached.
+        var isNeedless = false
+    }
+
     /// Watches a store for a node.
+    ///
+    /// - Parameter nonceGeneration: the one that the node makes and knows nonces in; a restore begins another, and ends
+    ///   this node. `nil` where that is not to be compared.
     package init(
         store: any Database, node: ServingNode, policy: CurrentPolicy, environment: Environment,
+        nonceGeneration: String? = nil,
         onClockChange: @escaping @Sendable (Bool) -> Void = { _ in }
     ) {
         self.store = store
         self.node = node
         self.policy = policy
         self.environment = environment
+        self.nonceGeneration = nonceGeneration
         self.onClockChange = onClockChange
-        state = Mutex(State(sequence: nil, stamp: nil, freshAt: clock.now))
+        state = Mutex(State(freshAt: clock.now))
     }
 
     /// Reads the changes since the last time.
     ///
-    /// - Throws: `Refusal` `unavailable`, or what the store says.
+    /// - Throws: `Refusal` `unavailable`, ``StoreRestored``, or what the store says.
     package func poll() async throws {
         let started = clock.now
+        try await beat(at: started)
         let stamp = try store.changeStamp()
         if node.endDoubt() { state.withLock { $0.stamp = nil } }
         let known = state.withLock { $0 }
-        if known.sequence == nil || known.stamp != stamp {
-            try await catchUp(after: known.sequence)
+        if known.position == nil || known.stamp != stamp {
+            try await catchUp(from: known.position)
         }
         state.withLock { state in
             state.stamp = stamp
-            state.freshAt = started
+            if state.heartbeat.isNeedless {
+                state.freshAt = started
+            } else if let commit = state.heartbeat.commit, let begunAt = state.heartbeat.begunAt,
+                state.position?.shows(commit) == true
+            {
+                // Its age counts from its begin: what was committed elsewhere before that is in what was read.
+                state.freshAt = begunAt
+                state.heartbeat.commit = nil
+            }
         }
     }
 
-    /// Applies what happened since a change, or forgets everything where that can no longer be told.
-    private func catchUp(after sequence: Int64?) async throws {
-        let before = environment.now()
-        let (reading, now) = try await store.reservedSnapshot { transaction in
-            let records = ChangeLog(transaction)
-            let reading = try sequence.map(records.read(after:)) ?? .none(last: try records.last())
-            // Behind the first statement, with which it comes: asked before it costs a wait of its own.
-            return (reading, transaction.now)
-        }
-        compareClock(of: now, from: before, to: environment.now())
-        guard reading.isWhole else {
-            // Numbers leave no gap. Either the oldest are forgotten already, or a store that was behind took this one's
-            // place (a standby, a backup).
-            try await node.forgetAll()
-            return state.withLock { $0.sequence = reading.last }
-        }
-        try await node.apply(reading.changes)
-        if let sequence, reading.last != sequence { node.wakeOutbox() }
-        state.withLock { $0.sequence = max($0.sequence ?? reading.last, reading.last) }
+    /// Commits a heartbeat if it is time for one.
+    private func beat(at moment: ContinuousClock.Instant) async throws {
+        let last = state.withLock { $0.heartbeat.begunAt }
+        // Often enough that a view is never too old in between.
+        if let last, moment - last < maximumAge * 0.4 { return }
+        // One whose outcome is not known proves nothing.
+        state.withLock { $0.heartbeat = LastHeartbeat() }
+        let commit = try await store.reached { try await store.heartbeat() }
+        state.withLock { $0.heartbeat = .init(begunAt: moment, commit: commit, isNeedless: commit == nil) }
     }
+
+    /// Applies what happened since a position, page by page, or forgets everything where that cannot be told.
+    private func catchUp(from known: ChangePosition?) async throws {
+        var position: ChangePosition
+        if let known {
+            position = known
+        } else {
+            position = try await store.reached { try await store.changePosition() }
+            try await requireSameStore()
+        }
+        var isAtEnd = false
+        while !isAtEnd {
+            let (from, before) = (position, environment.now())
+            let reading = try await store.reached { try await store.changes(after: from, limit: Self.page) }
+            if let now = reading.now { compareClock(of: now, from: before, to: environment.now()) }
+            if reading.isInterrupted {
+                try await requireSameStore()
+                try await node.forgetAll()
+            }
+            let changes = reading.changes.compactMap(ChangeLog.Change.init)
+            try await node.apply(changes)
+            if !changes.isEmpty { node.wakeOutbox() }
+            position = reading.position
+            isAtEnd = !reading.hasMore
+            state.withLock { state in
+                state.position = reading.position
+                state.horizonAge = reading.horizonAge
+                // It may have been another server's.
+                if reading.isInterrupted { state.heartbeat = LastHeartbeat() }
+            }
+        }
+    }
+
+    /// How many changes are read at once.
+    private static let page = 1000
+
+    /// A log that was begun anew is that of a restored store, or of one that was moved away: this process may go on in
+    /// neither. Otherwise changes were missed, or another server took over.
+    private func requireSameStore() async throws {
+        let generation = try await store.reservedSnapshot { try RestoreRepository($0).nonceGeneration() }
+        if let nonceGeneration, generation != nonceGeneration { throw StoreRestored() }
+    }
+
+    /// How far the change log was read.
+    package var position: ChangePosition? { state.withLock { $0.position } }
+
+    /// For how many seconds at least the oldest transaction of the store's server has been open, of whatever program:
+    /// what it changes is known to nobody yet.
+    package var horizonAge: TimeInterval { state.withLock { $0.horizonAge } }
 
     /// Compares the store's clock, read at some moment between two of this machine's, with this machine's.
     private func compareClock(of store: Date, from before: Date, to after: Date) {
@@ -89,13 +156,15 @@ package final class CacheInvalidator: Sendable {
     ///
     /// - Parameter onFailure: told about the first failed try of a row, and again while it lasts, every ten seconds.
     /// - Throws: `StoreError.notUsable` once the store was moved: what this process remembers of it counts no more, not even
-    ///   where the store is taken back into use.
+    ///   where the store is taken back into use. ``StoreRestored``.
     package func run(onFailure: @Sendable (any Error) -> Void) async throws {
         var toldAt: ContinuousClock.Instant?
         while !Task.isCancelled {
             do {
                 try await poll()
                 toldAt = nil
+            } catch let restored as StoreRestored {
+                throw restored
             } catch {
                 if (error as? Refusal)?.reason == .storeMoved { try await store.requireUsable() }
                 if toldAt.map({ clock.now - $0 >= .seconds(10) }) ?? true {
@@ -114,7 +183,7 @@ package final class CacheInvalidator: Sendable {
         guard isFresh else {
             throw Refusal(
                 .unavailable, "This node's view of the store is too old to decide from; nothing was changed.",
-                retryAfter: 1, privateDetail: "last read of the change counter was \(age) s ago")
+                retryAfter: 1, privateDetail: "the last proof of being current was \(age) s ago")
         }
         guard isClockRight else {
             throw Refusal(
@@ -138,4 +207,10 @@ package final class CacheInvalidator: Sendable {
     package var clockDifference: TimeInterval { state.withLock { $0.clockDifference } }
 
     private var maximumAge: Duration { .seconds(policy[\.bans].maximumStaleness) }
+}
+
+/// The store was put back to an earlier state while this process had it open: the nonces that it makes and knows are of
+/// before.
+package struct StoreRestored: Error {
+    package init() {}
 }

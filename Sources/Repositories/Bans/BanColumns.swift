@@ -112,7 +112,7 @@ extension Identifier {
     /// The sixteen bytes.
     var bytes: [UInt8] { withUnsafeBytes(of: uuid.uuid) { Array($0) } }
 
-    fileprivate init?(bytes: [UInt8]) {
+    init?(bytes: [UInt8]) {
         guard bytes.count == 16 else { return nil }
         self.init(bytes.withUnsafeBytes { UUID(uuid: $0.loadUnaligned(as: uuid_t.self)) })
     }

@@ -17,16 +17,32 @@ package struct ClusterMemberRepository {
         Column<NodeID>("id"), Column<String>("host"), Column<String>("version"), Column<Date>("started_at"),
         Column<Date>("seen_at"), Column<String>("fingerprints"))
 
-    /// Writes that a node lives now, and what it has; one that was forgotten meanwhile is there again.
-    package func write(_ node: NodeID, host: String, version: String, startedAt: Date, _ fingerprints: NodeFingerprints)
-        throws
-    {
+    /// How long a node that is not seen keeps its place in the change log: longer than it counts, so that one that was
+    /// cut off for a while reads what it missed. After that it finds the log interrupted, and forgets all it remembers.
+    package static let logPatience: TimeInterval = 600
+
+    /// Writes that a node lives now, what it has, and how far it has read the change log; one that was forgotten
+    /// meanwhile is there again.
+    package func write(
+        _ node: NodeID, host: String, version: String, startedAt: Date, _ fingerprints: NodeFingerprints,
+        position: ChangePosition? = nil
+    ) throws {
+        let values = Self.columns.row(
+            node, host, version, startedAt, transaction.now, fingerprints.json.jsonText)
         try transaction.execute(
             """
-            INSERT INTO nodes (\(Self.columns)) VALUES (\(Self.columns.placeholders))
-            ON CONFLICT (id) DO UPDATE SET seen_at = excluded.seen_at, fingerprints = excluded.fingerprints
-            """,
-            Self.columns.row(node, host, version, startedAt, transaction.now, fingerprints.json.jsonText))
+            INSERT INTO nodes (\(Self.columns), log_position) VALUES (\(Self.columns.placeholders), $7)
+            ON CONFLICT (id) DO UPDATE SET seen_at = excluded.seen_at, fingerprints = excluded.fingerprints,
+                log_position = excluded.log_position
+            """, values + [Value(position?.text)])
+    }
+
+    /// How far those have read the change log that may still go on from there.
+    package func positions() throws -> [ChangePosition] {
+        let moment = transaction.now.addingTimeInterval(-Self.logPatience)
+        return try transaction.query(
+            "SELECT log_position FROM nodes WHERE seen_at > $1 AND log_position IS NOT NULL", [.time(moment)]
+        ).compactMap { ChangePosition(text: try $0.text(0)) }
     }
 
     /// The nodes that were seen a moment ago, oldest first.

@@ -21,7 +21,8 @@ extension Server {
             fingerprints: { [settings, keys, nonceKey, policy, server] in
                 keys.fingerprints(
                     nonceKey: nonceKey, server: server.present, realm: settings.realm, policy: policy[\.self])
-            }, readAgain: { [self] in reloadKeys() })
+            }, readAgain: { [self] in reloadKeys() },
+            position: { [watch] in watch.position })
     }
 
     /// Comes in, or says why it may not.

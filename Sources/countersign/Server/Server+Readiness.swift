@@ -30,17 +30,20 @@ extension Server {
     /// Follows the store's changes.
     ///
     /// - Throws: `StoreError.notUsable` where the store was moved, which ends this node: it has nothing to serve from, and
-    ///   what it remembers would be wrong if the store came back into use.
+    ///   what it remembers would be wrong if the store came back into use. `StoreRestored` where it was put back.
     func storeLoop() async throws {
         do {
             try await watch.run {
-                logger.error("the change counter cannot be read", metadata: ["cause": .string(ErrorWords.of($0))])
+                logger.error("the change log cannot be read", metadata: ["cause": .string(ErrorWords.of($0))])
             }
         } catch StoreError.notUsable(.moved(let place)) {
             logger.critical(
                 "the store was moved: this node ends; start it with the store's new place", metadata: ["to": "\(place)"]
             )
             throw StoreError.notUsable(.moved(to: place))
+        } catch let restored as StoreRestored {
+            logger.critical("the store was restored under this node: it ends; start it again")
+            throw restored
         }
     }
 

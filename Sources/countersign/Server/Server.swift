@@ -70,7 +70,9 @@ struct Server: Sendable {
                 revocations.suspect()
                 connections.closeInvalid(at: environment.now())
             }, onCut: { cutSignal.ring() })
-        watch = CacheInvalidator(store: store, node: node, policy: policy, environment: environment) { isRight in
+        watch = CacheInvalidator(
+            store: store, node: node, policy: policy, environment: environment, nonceGeneration: nonceKey.generation
+        ) { isRight in
             if isRight {
                 logger.notice("this machine's clock agrees with the store's again")
             } else {
@@ -224,6 +226,7 @@ struct Server: Sendable {
             Double(sessions.countLive(now: environment.now(), policy: policy[\.sessions]))
         }
         registry.addGauge("store_view_age_seconds") { [watch] in watch.age }
+        registry.addGauge("store_oldest_transaction_seconds") { [watch] in watch.horizonAge }
         registry.addGauge("store_clock_difference_seconds") { [watch] in watch.clockDifference }
         registry.addGauge("connections") { [connections] in Double(connections.count) }
     }

@@ -42,6 +42,22 @@ struct StoreFaultTests {
         try await expectPromisesKept("failover")
     }
 
+    @Test("A failover lost a commit that a node had read: the node forgets it, and misses nothing of what came after")
+    func lostCommit() async throws {
+        try await expectPromisesKept("lost_commit")
+    }
+
+    @Test(
+        "A node that reaches an isolated primary alone refuses by itself within two seconds, though reads are answered")
+    func isolated() async throws {
+        try await expectPromisesKept("isolated")
+    }
+
+    @Test("A node that is halted during a restore accepts no nonce of before, and ends")
+    func restored() async throws {
+        try await expectPromisesKept("restored")
+    }
+
     @Test("Connections to the store are reset at random points of transactions")
     func reset() async throws {
         try await expectPromisesKept("reset")

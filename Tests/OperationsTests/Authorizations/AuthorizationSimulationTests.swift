@@ -49,6 +49,16 @@ private final class DyingStore: Database {
         throw Death()
     }
 
+    func changePosition() async throws -> ChangePosition { try await store.changePosition() }
+
+    func changes(after position: ChangePosition, limit: Int) async throws -> ChangeReading {
+        try await store.changes(after: position, limit: limit)
+    }
+
+    func purgeChanges(below positions: [ChangePosition]) async throws {
+        try await store.purgeChanges(below: positions)
+    }
+
     func tables() async throws -> [TableShape] { try await store.tables() }
     func changeStamp() throws -> Int64 { try store.changeStamp() }
     func check() async throws { try await store.check() }

@@ -37,7 +37,7 @@ struct BanTests {
             _ = try await fixture.check(bob, on: second)
             #expect(try await bench.count("audit_entries") == before + 1)
             #expect(try await bench.count("audit_entries", where: "event = 'ban_added'") == 1)
-            #expect(try await bench.count("changes", where: "kind = 'banned_user'") == 1)
+            #expect(try await bench.count("change_log", where: "kind = 3") == 1)
         }
     }
 
@@ -198,7 +198,7 @@ struct BanTests {
             let ban = try await bench.ban(.user("test/alice"), note: "threatened Mallory Miller").ban
             _ = try await bench.lift(ban.id, note: "Mallory Miller withdrew it")
             let rows = try await fixture.store.read { transaction in
-                try ["bans", "ban_holds", "audit_entries", "changes"].flatMap {
+                try ["bans", "ban_holds", "audit_entries", "change_log"].flatMap {
                     try transaction.query("SELECT * FROM \($0)").map { "\($0)" }
                 }
             }

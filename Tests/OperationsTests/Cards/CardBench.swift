@@ -61,10 +61,9 @@ struct CardBench {
 
     /// Every column of every row of the store that holds bytes, by its table.
     func sealedValues() async throws -> [(table: String, bytes: [UInt8])] {
-        try await fixture.store.read { transaction in
-            let tables = Schema.migrations.flatMap(\.statements).filter { $0.hasPrefix("CREATE TABLE ") }
-                .compactMap { $0.split(separator: " ").dropFirst(2).first.map(String.init) }
-            return try tables.flatMap { table in
+        let tables = try await fixture.store.tables().map(\.name)
+        return try await fixture.store.read { transaction in
+            try tables.flatMap { table in
                 try transaction.query("SELECT * FROM \(table)").flatMap(\.values).compactMap { value in
                     if case .bytes(let bytes) = value { (table, bytes) } else { nil }
                 }

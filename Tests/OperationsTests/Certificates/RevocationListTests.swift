@@ -259,5 +259,9 @@ final class CountingStore: Database {
             record(sql)
             return try transaction.execute(sql, arguments)
         }
+
+        func appendChange(kind: Int, key: [UInt8]) throws {
+            try transaction.appendChange(kind: kind, key: key)
+        }
     }
 }

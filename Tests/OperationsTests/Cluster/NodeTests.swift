@@ -235,11 +235,58 @@ struct NodeTests {
                     serial: serial, at: transaction.now, reason: "unspecified")
                 let changes = ChangeLog(transaction)
                 for _ in 0..<3 { try changes.append(.session(hash)) }
-                try changes.purge(before: .distantFuture)
+                // As if all nodes that count had read them.
+                try transaction.execute("DELETE FROM change_log")
             }
             try await fixture.watch.poll()
             await #expect(throws: Refusal(.sessionDestroyed, "")) { try await fixture.check(token, on: connection) }
             await #expect(throws: Refusal(.certificateRevoked, "")) { try await fixture.judge(connection) }
+        }
+    }
+
+    @Test(
+        "The log is kept for a node that was just cut off, and not for one that was halted for long, which forgets all",
+        arguments: StoreKind.shared)
+    func unseen(kind: StoreKind) async throws {
+        try await ServiceFixture.run(on: kind) { fixture in
+            let connection = try await fixture.connectNewDevice()
+            let opened = try await fixture.opened("alice", on: connection)
+            let text = try #require(opened.token).text.reveal()
+            let slow = ServingNode(caches: Caches(store: fixture.store))
+            let context = fixture.context(node: slow)
+            let (watch, check) = (context.invalidator, CheckSession(context))
+            func announce(_ position: @escaping @Sendable () -> ChangePosition?) -> AnnounceNode {
+                AnnounceNode(
+                    store: fixture.store, keys: fixture.personalKeys, host: "web-1", version: "1",
+                    environment: Environment(), fingerprints: { NodeFingerprints(items: [:], policies: [:]) },
+                    position: position)
+            }
+            try await watch.poll()
+            try await announce { watch.position }.beat()
+            let other = announce { fixture.watch.position }
+            _ = try await check(text, on: connection)
+            try await fixture.end.current(text, on: connection)
+            _ = try await fixture.opened("bob", on: connection)
+            let count = "SELECT count(*) FROM change_log WHERE kind = 1"
+            /// Housekeeping of another node that has read all, half an hour later.
+            func purge() async throws -> Int64? {
+                if kind.description == StoreKind.postgresql.description {
+                    try await fixture.store.write {
+                        try $0.execute("UPDATE change_log SET slot = (slot + 3) % 6 WHERE kind < 3")
+                    }
+                }
+                try await fixture.store.write { try ChangeLog($0).append(.user(UserID(UUID()))) }
+                try await fixture.watch.poll()
+                try await other.beat()
+                try await fixture.housekeeping()
+                return try await fixture.store.read { try $0.first(count)?.integer(0) }
+            }
+            #expect(try await purge() == 1)
+            fixture.clock.advance(ClusterMemberRepository.logPatience + 1)
+            for _ in 0..<20 where try await purge() != 0 {}
+            #expect(try await purge() == 0)
+            try await watch.poll()
+            await #expect(throws: Refusal(.sessionDestroyed, "")) { try await check(text, on: connection) }
         }
     }
 

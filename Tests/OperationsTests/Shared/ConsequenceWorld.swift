@@ -119,6 +119,11 @@ struct ConsequenceWorld: Sendable {
         var queued: [String] = []
     }
 
+    /// What the log's numbers stand for.
+    private static let notices: [Int64: String] = [
+        1: "session", 2: "user", 3: "banned_user", 4: "device", 5: "provider",
+    ]
+
     /// What was written since a mark.
     func written(since mark: Mark? = nil) async throws -> (Written, Mark) {
         try await fixture.store.read { transaction in
@@ -126,8 +131,9 @@ struct ConsequenceWorld: Sendable {
                 try transaction.query(sql).map { (try $0.text(0), try $0.text(1)) }
             }
             let audit = try rows("SELECT id, event FROM audit_entries")
-            let notices = try transaction.query("SELECT sequence, kind FROM changes").map {
-                (String(try $0.integer(0)), try $0.text(1))
+            let notices = try transaction.query("SELECT tag, kind FROM change_log WHERE kind > 0").map { row in
+                let kind = try row.integer(1)
+                return (String(try row.integer(0)), Self.notices[kind] ?? "\(kind)")
             }
             let queued = try transaction.query("SELECT id, kind, payload FROM outbox").map { row in
                 let event = ProviderEvent(jsonText: try row.bytes(2))?.name

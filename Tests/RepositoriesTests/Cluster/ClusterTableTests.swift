@@ -29,6 +29,7 @@ struct ClusterMemberTableTests {
             #expect(live.last?.fingerprints == Self.fingerprints)
             #expect(live.last?.host == "host")
             #expect(live.last?.seenAt == TestTables.now)
+            #expect(try await tables.read { try ClusterMemberRepository($0).positions().isEmpty })
             try await tables.sql("UPDATE nodes SET fingerprints = 'x'")
             await #expect(throws: DamagedRow.self) { try await tables.read { try ClusterMemberRepository($0).live() } }
             try await tables.sql("UPDATE nodes SET seen_at = 0 WHERE id = $1", [.id(first)])
@@ -60,20 +61,54 @@ struct KeyFingerprintTableTests {
     }
 }
 
-@Suite("Tables changes and change_counter")
+@Suite("Table change_log")
 struct ChangeTableTests {
-    @Test("No two changes have one number, and there is one counter", arguments: StoreKind.shared)
-    func numbers(kind: StoreKind) async throws {
-        try await TestTables.run(kind) { tables in
-            #expect(try await tables.read { try ChangeLog($0).last() } == 0)
-            let insert = "INSERT INTO changes (sequence, kind, key, at) VALUES (1, 'user', 'x', 0)"
-            try await tables.sql(insert)
-            await #expect(throws: StoreError.constraint(kind: .unique)) { try await tables.sql(insert) }
-            await #expect(throws: StoreError.constraint(kind: .unique)) {
-                try await tables.sql("INSERT INTO change_counter (id, value) VALUES (1, 0)")
+    private static let changes: [ChangeLog.Change] = [
+        .session(.of("token")), .user(UserID(UUID())), .bannedUser(UserID(UUID())), .device(DeviceID(UUID())),
+        .provider(ProviderID(UUID())), .providerKeys(ProviderID(UUID())), .providerKey(ProviderKeyID(UUID())),
+    ]
+
+    @Test("Every change is read as it was written, and what no version knows is left out", arguments: StoreKind.shared)
+    func changes(kind: StoreKind) async throws {
+        try await withStore(kind, migrations: Schema.migrations) { store in
+            let start = try await store.changePosition()
+            try await store.write { transaction in
+                for change in Self.changes { try ChangeLog(transaction).append(change) }
+                try transaction.appendChange(kind: 30_000, key: [1])
+                // A key that is none.
+                for kind in 1...7 { try transaction.appendChange(kind: kind, key: [1]) }
             }
-            try await tables.write { try ChangeLog($0).purge(before: TestTables.now) }
-            #expect(try await tables.count("changes") == 0)
+            let logged = try await store.changes(after: start, limit: 100).changes
+            #expect(logged.count == Self.changes.count + 8)
+            #expect(logged.compactMap(ChangeLog.Change.init) == Self.changes)
+            #expect(Set(logged.prefix(Self.changes.count).map(\.kind)).count == Self.changes.count)
+        }
+    }
+
+    @Test(
+        "A node of the version before can neither read nor write changes in the new schema", arguments: StoreKind.shared
+    )
+    func olderNode(kind: StoreKind) async throws {
+        let older = Schema.migrations.filter { $0.identifier < 23 }
+        try await withStore(kind, migrations: older) { store in
+            let read = """
+                SELECT value, sequence, kind, key FROM change_counter
+                LEFT JOIN changes ON sequence > $1 WHERE id = 1 ORDER BY sequence
+                """
+            let append = "UPDATE change_counter SET value = value + 1 WHERE id = 1 RETURNING value"
+            let ban: @Sendable (any Transaction) throws -> Void = { transaction in
+                try transaction.execute("UPDATE generations SET value = 'of an older node'")
+                _ = try transaction.first(append, [])
+            }
+            try await store.write { try ban($0) }
+            #expect(try await store.read { try $0.query(read, [.integer(0)]).count } == 1)
+            try await store.migrate(Schema.migrations)
+            try await store.write { _ = try $0.execute("UPDATE generations SET value = ''") }
+            await #expect(throws: StoreError.statement(reason: "")) {
+                try await store.read { try $0.query(read, [.integer(0)]) }
+            }
+            await #expect(throws: StoreError.statement(reason: "")) { try await store.write { try ban($0) } }
+            #expect(try await store.read { try $0.first("SELECT value FROM generations")?.text(0) } == "")
         }
     }
 }

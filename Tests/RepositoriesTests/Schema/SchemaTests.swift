@@ -5,7 +5,9 @@ import Testing
 
 @Suite("The schema")
 struct SchemaTests {
-    @Test("only grows, so that nodes of the version before go on working while the first new one has changed it")
+    @Test(
+        "only grows but for one cut, so that nodes of the version before work on while the first new one has changed it"
+    )
     func growth() {
         for migration in Schema.migrations.dropFirst() {
             let statements = migration.statements.map {
@@ -24,7 +26,11 @@ struct SchemaTests {
                 let isOptional =
                     statement.hasPrefix("ALTER TABLE ") && statement.contains(" ADD COLUMN ")
                     && (!statement.contains("NOT NULL") || statement.contains(" DEFAULT "))
-                #expect(isNew || isOptional, "migration \(migration.identifier): \(statement)")
+                // What nodes of the version before must not go on with: they refuse from then on.
+                let isCut =
+                    migration.identifier == 24
+                    && ["DROP TABLE changes", "DROP TABLE change_counter"].contains(statement)
+                #expect(isNew || isOptional || isCut, "migration \(migration.identifier): \(statement)")
             }
         }
     }

@@ -6,7 +6,7 @@ struct AllowedScan: Sendable {
 
     /// Tables that do not grow with users, sessions or time.
     static let small: Set<String> = [
-        "audit_anchors", "audit_head", "change_counter", "cuts", "generations", "nodes", "providers", "provider_keys",
+        "audit_anchors", "audit_head", "cuts", "generations", "nodes", "providers", "provider_keys",
         "provider_webhooks", "applications", "revocation_counter", "revocation_lists", "wrapping_versions",
         "phone_spend", "phone_provider_spend", "phone_stops", "maintenance_tasks", "key_fingerprints",
     ]
@@ -36,7 +36,5 @@ struct AllowedScan: Sendable {
         AllowedScan(part: "FROM bans WHERE note_version IS NOT NULL", reason: "counts before a key is removed"),
         AllowedScan(part: "FROM bans WHERE lift_note_version IS NOT NULL", reason: "counts before a key is removed"),
         AllowedScan(part: "SELECT key_hash FROM revoked_keys", reason: "all of them are wanted"),
-        AllowedScan(
-            part: "DELETE FROM changes WHERE at < $1", reason: "begins with the oldest, as many as a batch has"),
     ]
 }

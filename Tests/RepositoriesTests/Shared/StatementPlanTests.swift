@@ -63,7 +63,6 @@ struct StatementPlanTests {
                 _ = try CertificateUpkeep(transaction).purge(unseenSince: transaction.now)
                 _ = try AuditAnchorRepository(transaction).deleteCovered(MaintenanceBatch())
                 try AuthorizationRepository(transaction).expire(limit: 1000)
-                try ChangeLog(transaction).purge(before: transaction.now)
                 try IdentityCardRepository(transaction).dropInput(before: transaction.now)
                 try OutboxRepository(transaction).purge(endedBefore: transaction.now)
                 try RepeatedRequestRepository(transaction).purge()

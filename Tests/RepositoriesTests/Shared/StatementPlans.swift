@@ -137,4 +137,8 @@ private struct Recording: Transaction {
         plans.note(sql, arguments)
         try inner.enqueue(sql, arguments)
     }
+
+    func appendChange(kind: Int, key: [UInt8]) throws {
+        try inner.appendChange(kind: kind, key: key)
+    }
 }
