@@ -191,7 +191,8 @@ package struct RestoreStore: Sendable {
             var events = RecordedEvents()
             try EraseUser(keys: keys, actor: actor, reason: "erased_before_restore")(
                 user, receipt: environment.newUUID(), in: transaction, &events)
-            try Commit(store: restored, environment: environment, node: nil).write(events, in: transaction)
+            let commit = Commit(store: restored, lane: .administration, environment: environment, node: nil)
+            try commit.write(events, in: transaction)
             done.insert(user)
         }
         return done.count

@@ -6,6 +6,7 @@ import Repositories
 /// Changes a store, and sees that everything follows which has to.
 struct Commit: Sendable {
     let store: any Database
+    let lane: Lane
     let environment: Environment
     /// This process as a node; `nil` for a command, which remembers nothing.
     let node: ServingNode?
@@ -25,7 +26,7 @@ struct Commit: Sendable {
     func callAsFunction<T: Sendable>(
         _ body: @Sendable @escaping (any Transaction, inout RecordedEvents) throws -> T
     ) async throws -> T {
-        try await commit(body) { try await store.transaction($0) }
+        try await commit(body) { try await store.transaction(on: lane, $0) }
     }
 
     /// The same for a body that maintains rows: see `Database/maintain(_:)`.

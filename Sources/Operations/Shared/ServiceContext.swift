@@ -57,14 +57,15 @@ package struct ServiceContext: Sendable {
 
     var caches: Caches { node.caches }
 
-    /// Runs a body in a transaction; what follows from the events that it records is done with it and after it.
+    /// Runs a body in a transaction, in one line with other requests; what follows from the events that it records is
+    /// done with it and after it.
     ///
     /// - Throws: `Refusal` `unavailable`; what the body throws.
     @discardableResult
     func commit<T: Sendable>(
         _ body: @Sendable @escaping (any Transaction, inout RecordedEvents) throws -> T
     ) async throws -> T {
-        try await Commit(store: store, environment: environment, node: node)(body)
+        try await Commit(store: store, lane: .usual, environment: environment, node: node)(body)
     }
 
     /// Runs a body like ``commit(_:)`` that maintains rows: see `Database/maintain(_:)`.
@@ -74,7 +75,7 @@ package struct ServiceContext: Sendable {
     func maintain<T: Sendable>(
         _ body: @Sendable @escaping (any Transaction, inout RecordedEvents) throws -> T
     ) async throws -> T {
-        try await Commit(store: store, environment: environment, node: node).maintain(body)
+        try await Commit(store: store, lane: .usual, environment: environment, node: node).maintain(body)
     }
 }
 
@@ -91,14 +92,14 @@ package struct AdminContext: Sendable {
         self.actor = actor
     }
 
-    /// Runs a body in a transaction; what follows from the events that it records is done with it, and by the nodes
-    /// that serve the store.
+    /// Runs a body in a transaction, past a crowd of requests; what follows from the events that it records is done with
+    /// it, and by the nodes that serve the store.
     ///
     /// - Throws: `Refusal` `unavailable`; what the body throws.
     @discardableResult
     func commit<T: Sendable>(
         _ body: @Sendable @escaping (any Transaction, inout RecordedEvents) throws -> T
     ) async throws -> T {
-        try await Commit(store: store, environment: environment, node: nil)(body)
+        try await Commit(store: store, lane: .administration, environment: environment, node: nil)(body)
     }
 }
