@@ -1,8 +1,9 @@
-import Database
 import Fixtures
 import Foundation
 import Synchronization
 import Testing
+
+@testable import Database
 
 /// What readers of the change log are given, on every engine.
 @Suite struct ChangeLogTests {
@@ -206,6 +207,28 @@ import Testing
             let other = try #require(ChangePosition(text: text.replacing(".00000001/", with: ".00000002/")))
             #expect(other != same)
             #expect(try await store.changes(after: other, limit: 10).isInterrupted)
+        }
+    }
+
+    @Test("What another server says than that of the log is not taken, and what that one says is again")
+    func followed() async throws {
+        try await withStore(.postgresql, migrations: Self.migrations) { store async throws in
+            let start = try await store.changePosition()
+            _ = try await store.read { try $0.first("SELECT 1") }
+            let server = try #require(store as? PostgreSQLDatabase)
+            server.followed.follow("log.00000009")
+            let unavailable = StoreError.unavailable(reason: "")
+            await #expect(throws: unavailable) { try await store.read { try $0.first("SELECT 1") } }
+            await #expect(throws: unavailable) { try await store.query("SELECT 1", []) }
+            #expect(try await !store.changes(after: start, limit: 10).isInterrupted)
+            _ = try await store.read { try $0.first("SELECT 1") }
+            // The log's reader moves to another server while something is read.
+            await #expect(throws: unavailable) {
+                try await store.read { transaction in
+                    _ = try transaction.first("SELECT 1")
+                    server.followed.follow("log.00000009")
+                }
+            }
         }
     }
 

@@ -23,6 +23,7 @@ extension PostgreSQLDatabase {
             """, []
         ).first
         guard let row else { throw StoreError.statement(reason: "the change log names no incarnation") }
+        followed.follow(try row.text(1))
         let last = try row.integerOrNull(2).map { transaction in
             ChangePosition.Mark(transaction: transaction, number: try row.integer(3), tag: try row.integer(4))
         }
@@ -42,6 +43,7 @@ extension PostgreSQLDatabase {
                 Value(position.page?.snapshot), .text("\(position.page?.transaction ?? 0)"),
                 .integer(position.page?.number ?? -1), Value(limit),
             ])
+        followed.follow(try rows.first?.textOrNull(1))
         // A server that has counted fewer transactions than its log names was filled from a dump.
         guard let first = rows.first, let present = PostgreSQLSnapshot(try first.text(0)),
             try first.textOrNull(1) == position.incarnation, try first.integerOrNull(2) == position.last?.tag,
@@ -105,7 +107,8 @@ extension PostgreSQLDatabase {
     static let slot = "CAST(CAST(extract(epoch FROM now()) AS BIGINT) / 600 % \(slots) AS SMALLINT)"
 
     /// What another server has that takes over, and may lack the last commits of the one before.
-    private static let timeline = "'.' || left(pg_walfile_name(pg_current_wal_lsn()), 8)"
+    static let timelineID = "left(pg_walfile_name(pg_current_wal_lsn()), 8)"
+    private static let timeline = "'.' || \(timelineID)"
 
     private static let changesSince = """
         SELECT CAST(pg_current_snapshot() AS TEXT),

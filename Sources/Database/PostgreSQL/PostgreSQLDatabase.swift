@@ -14,6 +14,7 @@ package final class PostgreSQLDatabase: Database {
     private let timeouts: PostgreSQLTimeouts
     let clock: (@Sendable () -> Date)?
     private let stamp = Atomic<Int64>(0)
+    let followed = FollowedTimeline()
 
     /// Names the store; the first body connects.
     ///
@@ -29,7 +30,8 @@ package final class PostgreSQLDatabase: Database {
         self.timeouts = timeouts
         let lanes = lanes ?? address.lanes
         writers = PostgreSQLWorkers(address, timeouts: timeouts, limit: lanes.writes)
-        readers = PostgreSQLWorkers(address, timeouts: timeouts, limit: lanes.reads, isReadOnly: true)
+        readers = PostgreSQLWorkers(
+            address, timeouts: timeouts, limit: lanes.reads, isReadOnly: true, followed: followed)
         administration = PostgreSQLWorkers(address, timeouts: timeouts, limit: lanes.administration)
         watching = PostgreSQLWorkers(address, timeouts: timeouts, limit: 1, isReadOnly: true)
     }

@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 
 /// How long a node waits for PostgreSQL, in seconds.
 package struct PostgreSQLTimeouts: Sendable {
@@ -14,22 +15,40 @@ package struct PostgreSQLTimeouts: Sendable {
     package init() {}
 }
 
+/// The timeline of the server that the log of changes was last read from: one that takes over has another.
+final class FollowedTimeline: Sendable {
+    private let timeline = Mutex<String?>(nil)
+
+    var present: String? { timeline.withLock { $0 } }
+
+    func follow(_ incarnation: String?) {
+        guard let last = incarnation?.split(separator: ".").last else { return }
+        timeline.withLock { $0 = String(last) }
+    }
+}
+
 /// A thread's connection, made anew whenever it was lost.
 final class PostgreSQLSession {
     private let address: PostgreSQLAddress
     private let timeouts: PostgreSQLTimeouts
     private let isReadOnly: Bool
+    private let followed: FollowedTimeline?
     private let count: (Int) -> Void
     private var connection: PostgreSQLConnection?
+    /// That of the server that the connection was made to.
+    private var timeline: String?
 
     /// A session that connects with its first body.
     ///
     /// - Parameters:
     ///   - isReadOnly: whether the server refuses whatever would change something.
+    ///   - followed: which server the log of changes is read from, if what is read here must come from it as well.
     ///   - count: is told how often each attempt waited for the server.
     init(
-        _ address: PostgreSQLAddress, timeouts: PostgreSQLTimeouts, isReadOnly: Bool, count: @escaping (Int) -> Void
+        _ address: PostgreSQLAddress, timeouts: PostgreSQLTimeouts, isReadOnly: Bool,
+        followed: FollowedTimeline? = nil, count: @escaping (Int) -> Void
     ) {
+        self.followed = followed
         self.isReadOnly = isReadOnly
         self.address = address
         self.timeouts = timeouts
@@ -85,7 +104,16 @@ final class PostgreSQLSession {
     private func connect() throws -> PostgreSQLConnection {
         let connection = try PostgreSQLConnection(address, timeouts: timeouts)
         if isReadOnly { _ = try connection.command("SET default_transaction_read_only = on") }
+        if followed != nil {
+            timeline = try connection.command("SELECT \(PostgreSQLDatabase.timelineID)").row(0).text(0)
+        }
         return connection
+    }
+
+    /// What another server says than that of the log is of a time that nobody follows.
+    private func requireFollowed() throws(PostgreSQLFailure) {
+        guard let present = followed?.present, let timeline, present != timeline else { return }
+        throw .lost(.unavailable(reason: "this server is not the one that the log of changes is read from"))
     }
 
     private func attempt<T>(
@@ -94,6 +122,7 @@ final class PostgreSQLSession {
     ) throws -> T {
         let connection = try self.connection ?? connect()
         self.connection = connection
+        try requireFollowed()
         guard cancellation?.begin(connection.canceller) ?? true else {
             throw StoreError.unavailable(reason: "its caller gave up")
         }
@@ -115,6 +144,7 @@ final class PostgreSQLSession {
                 if case .outcomeUnknown = error {} else { takeBack(transaction) }
                 throw error
             }
+            try requireFollowed()
             return value
         case .failure(let error):
             takeBack(transaction)

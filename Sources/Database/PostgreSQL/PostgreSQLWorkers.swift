@@ -39,11 +39,16 @@ final class PostgreSQLWorkers: Sendable {
     private let timeouts: PostgreSQLTimeouts
     private let limit: Int
     private let isReadOnly: Bool
+    private let followed: FollowedTimeline?
     private let state = Mutex(State())
     private let running = DispatchGroup()
     private let asked = Atomic<Int>(0)
 
-    init(_ address: PostgreSQLAddress, timeouts: PostgreSQLTimeouts, limit: Int, isReadOnly: Bool = false) {
+    init(
+        _ address: PostgreSQLAddress, timeouts: PostgreSQLTimeouts, limit: Int, isReadOnly: Bool = false,
+        followed: FollowedTimeline? = nil
+    ) {
+        self.followed = followed
         self.address = address
         self.timeouts = timeouts
         self.limit = limit
@@ -113,7 +118,8 @@ final class PostgreSQLWorkers: Sendable {
     var isClosed: Bool { state.withLock { $0.isClosed } }
 
     private func work() {
-        let session = PostgreSQLSession(address, timeouts: timeouts, isReadOnly: isReadOnly) { [self] in
+        let session = PostgreSQLSession(address, timeouts: timeouts, isReadOnly: isReadOnly, followed: followed) {
+            [self] in
             asked.add($0, ordering: .relaxed)
         }
         let semaphore = DispatchSemaphore(value: 0)
