@@ -77,10 +77,9 @@ package struct AuthenticateProvider: Sendable {
     ///
     /// - Throws: `Refusal` `provider_token_required` or `provider_token_invalid`.
     package func callAsFunction(_ shown: ShownAssertion) async throws -> ProvenProvider {
-        guard shown.type == ClientAssertion.type else {
+        guard shown.assertion == nil || shown.type == ClientAssertion.type else {
             throw Refusal(
-                .providerTokenRequired,
-                "client_assertion_type is \(ClientAssertion.type): it says how a client proves itself.")
+                .providerTokenInvalid, "client_assertion_type is not \(ClientAssertion.type).")
         }
         let token = try read(shown.assertion)
         let known = try await context.caches.providers.find(token.issuer)
