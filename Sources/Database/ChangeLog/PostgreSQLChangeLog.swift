@@ -107,8 +107,7 @@ extension PostgreSQLDatabase {
     static let slot = "CAST(CAST(extract(epoch FROM now()) AS BIGINT) / 600 % \(slots) AS SMALLINT)"
 
     /// What another server has that takes over, and may lack the last commits of the one before.
-    static let timelineID = "left(pg_walfile_name(pg_current_wal_lsn()), 8)"
-    private static let timeline = "'.' || \(timelineID)"
+    private static let timeline = "'.' || \(FollowedTimeline.question)"
 
     private static let changesSince = """
         SELECT CAST(pg_current_snapshot() AS TEXT),
@@ -208,5 +207,13 @@ extension PostgreSQLTransaction {
             try execute("CREATE TABLE change_log_\(slot) PARTITION OF change_log FOR VALUES IN (\(slot))")
         }
         try createIncarnation()
+    }
+}
+
+extension ChangePosition {
+    /// Whether what was read up to here is as young as a commit of the same process.
+    package func shows(_ heartbeat: Heartbeat) -> Bool {
+        guard page == nil, let present = PostgreSQLSnapshot(snapshot) else { return false }
+        return present.shows(heartbeat.transaction)
     }
 }

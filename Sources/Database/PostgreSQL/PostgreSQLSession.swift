@@ -17,6 +17,9 @@ package struct PostgreSQLTimeouts: Sendable {
 
 /// The timeline of the server that the log of changes was last read from: one that takes over has another.
 final class FollowedTimeline: Sendable {
+    /// What a server answers, as an expression.
+    static let question = "left(pg_walfile_name(pg_current_wal_lsn()), 8)"
+
     private let timeline = Mutex<String?>(nil)
 
     var present: String? { timeline.withLock { $0 } }
@@ -105,7 +108,7 @@ final class PostgreSQLSession {
         let connection = try PostgreSQLConnection(address, timeouts: timeouts)
         if isReadOnly { _ = try connection.command("SET default_transaction_read_only = on") }
         if followed != nil {
-            timeline = try connection.command("SELECT \(PostgreSQLDatabase.timelineID)").row(0).text(0)
+            timeline = try connection.command("SELECT \(FollowedTimeline.question)").row(0).text(0)
         }
         return connection
     }

@@ -96,14 +96,6 @@ package struct Heartbeat: Sendable, Hashable {
     let transaction: Int64
 }
 
-extension ChangePosition {
-    /// Whether what was read up to here is as young as a commit of the same process.
-    package func shows(_ heartbeat: Heartbeat) -> Bool {
-        guard page == nil, let present = PostgreSQLSnapshot(snapshot) else { return false }
-        return present.shows(heartbeat.transaction)
-    }
-}
-
 extension Transaction {
     /// Empties the change log and begins another life of it, after which every reader forgets what it remembers: a store
     /// that was put back to an earlier state may hold any other changes under positions that were read before.

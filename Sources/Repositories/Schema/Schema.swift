@@ -162,7 +162,7 @@ package enum Schema {
             ]),
         personalData, phoneVerification, bans, auditChain, authorizations,
         providerWebhooks, wrappingVersions, nodes, subjects, providerStanding, certificateUpkeep, phoneTallies,
-        openSessionIndexes, gates, openSessionsByKey, changeLog, changeLogPositions, maintenanceTasks, listedCertificates,
-        keyFingerprints,
+        openSessionIndexes, gates, openSessionsByKey, changeLog, changeLogPositions, maintenanceTasks,
+        listedCertificates, keyFingerprints,
     ]
 }

@@ -181,7 +181,10 @@ struct AuthorizationBench {
             try CertificateRepository(transaction).insert(certificate, subjectPublicKeyInfo: [])
             var row = session
             row.renewedAt = .distantFuture
-            try SessionRepository(transaction).insert(row, at: .first)
+            let generation = try transaction.first("SELECT generation FROM users WHERE id = $1", [.text("\(user.id)")])
+            try SessionRepository(transaction).insert(
+                row,
+                at: SessionGenerations(user: try generation?.integer(0) ?? 0, device: 0, provider: 0, key: 0))
         }
         return session
     }

@@ -103,7 +103,7 @@ struct LiveCertificateTests {
             let phones = try PhoneBench(fixture)
             let session = try await phones.person("alice", on: device).session
             try await fixture.store.write { try ChangeLog($0).append(.device(session.deviceID)) }
-            store.holdRead(after: 1)
+            store.holdRead(after: 0)
             async let early: Void = watch.poll()
             await store.held.pass()
             try await BanBench(fixture).ban(.device(session.deviceID))

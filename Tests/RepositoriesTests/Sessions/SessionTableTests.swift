@@ -137,7 +137,7 @@ struct SessionTableTests {
             let sessions = (1...312).map { tables.session($0, age: 60) }
             let now = TestTables.now
             try await tables.write { transaction in
-                for session in sessions { try SessionRepository(transaction).insert(session) }
+                for session in sessions { try SessionRepository(transaction).insert(session, at: .first) }
             }
             try await tables.write { transaction in
                 let records = SessionRepository(transaction)

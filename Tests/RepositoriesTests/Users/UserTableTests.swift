@@ -31,10 +31,10 @@ struct UserTableTests {
             }
             #expect(found == made[0])
             #expect(listed == [made[0]])
-            let subject = try await tables.store.read {
-                try $0.value("SELECT subject FROM users WHERE id = $1", [.id(id)], as: [UInt8].self)
+            let held = try await tables.store.read {
+                try $0.value("SELECT held FROM users WHERE id = $1", [.id(id)], as: Int.self)
             }
-            #expect(subject == id.bytes)
+            #expect(held == 0)
         }
     }
 

@@ -22,7 +22,8 @@ package struct DiscoveryRoutes: Sendable {
     ///   - webKeys: the public halves of the service's signing keys (RFC 7517).
     package init(
         realm: String, publicURL: @escaping @Sendable () -> String, clientURL: @escaping @Sendable () -> String,
-        pins: @escaping @Sendable () -> [String], webKeys: [JSONValue], rateLimiting: RateLimiting, policy: CurrentPolicy
+        pins: @escaping @Sendable () -> [String], webKeys: [JSONValue], rateLimiting: RateLimiting,
+        policy: CurrentPolicy
     ) {
         self.realm = realm
         self.publicURL = publicURL
