@@ -42,6 +42,9 @@ package struct Digest256: Hashable, Sendable {
     /// The form of `x5t#S256` (RFC 8705 §3.1): base64url without padding.
     package var base64URL: String { Base64URL.encode(bytes) }
 
+    /// Its first 64 bits, in this machine's order: a number that nobody chooses.
+    package var firstWord: UInt64 { words.0 }
+
     /// Equal if all 256 bits are.
     package static func == (left: Digest256, right: Digest256) -> Bool {
         left.words == right.words

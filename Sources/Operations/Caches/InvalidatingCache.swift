@@ -55,17 +55,12 @@ final class InvalidatingCache<Key: Hashable & Sendable, Value: Sendable>: Sendab
         }
     }
 
-    /// Forgets all values that fit. Walks the table: for rare changes.
+    /// Forgets all values that fit. Walks the table: for rare changes of small ones.
     func drop(where fits: (Value) -> Bool) {
         state.withLock { state in
             state.epoch &+= 1
             state.values = state.values.filter { !fits($0.value) }
         }
-    }
-
-    /// How many fit. Copies the table's references first: requests wait for no more than that.
-    func count(where fits: (Value) -> Bool) -> Int {
-        all.count(where: fits)
     }
 
     var all: [Value] { state.withLock { Array($0.values.values) } }

@@ -5,49 +5,22 @@ import Foundation
 import Repositories
 import Synchronization
 
-/// A session in this process's memory. Only its last use changes here; everything else changes by reading it anew.
-final class CachedSession: Sendable {
-    private struct Use {
-        var last: Date
-        var written: Date
-    }
-
-    private let base: Session
-    private let use: Mutex<Use>
-
-    init(_ session: Session) {
-        base = session
-        use = Mutex(Use(last: session.lastUsedAt, written: session.lastUsedAt))
-    }
-
-    /// The session with its last use as this process knows it.
-    var session: Session {
-        var session = base
-        session.lastUsedAt = use.withLock { $0.last }
-        return session
-    }
-
-    /// Learns of a use that another process wrote.
-    func learn(ofUseAt time: Date) {
-        use.withLock { use in
-            use.last = max(use.last, time)
-            use.written = max(use.written, time)
-        }
-    }
-
-    /// Notes a use, often enough for the store to learn of it in time.
-    func touch(now: Date, policy: SessionPolicy, in uses: LastUses) {
-        use.withLock { use in
-            use.last = max(use.last, now)
-            guard now.timeIntervalSince(use.written) >= policy.useInterval, uses.note(base.id, at: now) else { return }
-            use.written = now
-        }
-    }
-}
-
 /// The sessions that this process has been shown, by the hash of their tokens.
+///
+/// Each depends on four gates. A change of a user, device, key or provider shuts one gate, however many sessions depend
+/// on it: they are found no more, and ``dropIdle(since:)`` takes their places back.
 package final class SessionCache: Sendable {
-    private let table = InvalidatingCache<Digest256, CachedSession>()
+    private final class Shard: Sendable {
+        /// By the first word of the hash: two sessions of one word, which nobody can bring about, take turns.
+        let sessions = Mutex<[UInt64: CachedSession]>([:])
+    }
+
+    private let shards = (0..<64).map { _ in Shard() }
+    private let users = GateTable<UserID, SessionGates.User>()
+    private let devices = GateTable<DeviceID, SessionGates.Device>()
+    private let providers = GateTable<ProviderID, SessionGates.Provider>()
+    private let keys = GateTable<ProviderKeyID, ProviderKeyID>()
+    private let changes = RecentChanges()
     private let store: any Database
 
     /// Remembers what a store holds.
@@ -55,15 +28,29 @@ package final class SessionCache: Sendable {
         self.store = store
     }
 
-    /// The session whose token has a hash, as far as it is remembered.
-    func known(_ tokenHash: Digest256) -> CachedSession? { table.known(tokenHash) }
+    private func shard(of tokenHash: Digest256) -> Shard {
+        shards[Int(tokenHash.firstWord % UInt64(shards.count))]
+    }
 
-    /// The session whose token has a hash; `nil` where the store has none.
+    /// The session whose token has a hash, as far as it is remembered.
+    func known(_ tokenHash: Digest256) -> CachedSession? {
+        let found = shard(of: tokenHash).sessions.withLock { $0[tokenHash.firstWord] }
+        guard let found, found.tokenHash == tokenHash, found.gates.areOpen else { return nil }
+        return found
+    }
+
+    /// The session whose token has a hash; `nil` if the store has none. One that changed whenever it was read is used
+    /// for this request and not remembered.
     func find(_ tokenHash: Digest256) async throws -> CachedSession? {
-        if let known = table.known(tokenHash) { return known }
-        return try await table.find(tokenHash) {
-            try await store.snapshot { try SessionRepository($0).find(tokenHash: tokenHash) }.map(CachedSession.init)
+        if let known = known(tokenHash) { return known }
+        var session: Session?
+        for _ in 0..<4 {
+            let mark = mark
+            session = try await store.snapshot { try SessionRepository($0).find(tokenHash: tokenHash) }
+            guard let session else { return nil }
+            if let kept = remember(session, since: mark) { return kept }
         }
+        return session.map { CachedSession($0, gates(of: $0)) }
     }
 
     /// The same, with its last use read anew where it seems idle: another node may have been shown it since.
@@ -78,35 +65,101 @@ package final class SessionCache: Sendable {
         return live
     }
 
-    var epoch: UInt64 { table.epoch }
+    /// A mark for ``remember(_:since:)``, to be taken before a session is read or written.
+    var mark: UInt64 { changes.mark }
 
-    func remember(_ session: Session, since epoch: UInt64) {
-        table.remember(CachedSession(session), for: session.tokenHash, since: epoch)
+    /// Keeps a session that was read or written since a mark; `nil` if it, or what it depends on, has changed since.
+    @discardableResult
+    func remember(_ session: Session, since mark: UInt64) -> CachedSession? {
+        let cached = CachedSession(session, gates(of: session))
+        let subjects: [RecentChanges.Subject] = [
+            .token(session.tokenHash), .gate(.user(session.userID)), .gate(.device(session.deviceID)),
+            .gate(.providerKey(session.providerKeyID)), .gate(.provider(session.providerID)),
+        ]
+        return shard(of: session.tokenHash).sessions.withLock { sessions in
+            // A change is noted before it is applied: one that is not seen here still finds the session, or its gate.
+            guard changes.isUntouched(subjects, since: mark) else { return nil }
+            let key = session.tokenHash.firstWord
+            if let present = sessions[key], present.tokenHash == session.tokenHash, present.gates.areOpen {
+                return present
+            }
+            sessions[key] = cached
+            return cached
+        }
     }
 
+    private func gates(of session: Session) -> SessionGates {
+        SessionGates(
+            user: users.gate(session.userID, .init(id: session.userID, externalID: session.externalID)),
+            device: devices.gate(session.deviceID, .init(id: session.deviceID, thumbprint: session.thumbprint)),
+            provider: providers.gate(
+                session.providerID, .init(id: session.providerID, applicationID: session.applicationID)),
+            key: keys.gate(session.providerKeyID, session.providerKeyID))
+    }
+
+    /// Forgets a session.
     func drop(_ tokenHash: Digest256) {
-        table.drop(tokenHash)
+        changes.note(.token(tokenHash))
+        shard(of: tokenHash).sessions.withLock { sessions in
+            guard sessions[tokenHash.firstWord]?.tokenHash == tokenHash else { return }
+            sessions[tokenHash.firstWord] = nil
+        }
     }
 
-    func drop(where fits: (Session) -> Bool) {
-        table.drop { fits($0.session) }
+    /// Forgets all sessions that depend on something.
+    func shut(_ gate: SessionGate) {
+        changes.note(.gate(gate))
+        switch gate {
+        case .user(let id): users.shut(id)
+        case .device(let id): devices.shut(id)
+        case .provider(let id): providers.shut(id)
+        case .providerKey(let id): keys.shut(id)
+        }
     }
 
     /// Forgets all sessions; the next use of each reads it again.
     func dropAll() {
-        table.drop { _ in true }
+        changes.noteAll()
+        for shard in shards {
+            // They are let go when nobody waits any more.
+            _ = shard.sessions.withLock { sessions in
+                defer { sessions = [:] }
+                return sessions
+            }
+        }
     }
 
-    /// Forgets sessions that were not used for a while; the next use reads them again.
+    /// Forgets sessions that were not used for a while, which the next use reads again, those behind shut gates, and
+    /// gates that nothing depends on: a shard at a time, so that no request waits for all of them.
     func dropIdle(since moment: Date) {
-        table.drop { $0.session.lastUsedAt < moment }
+        for shard in shards {
+            let gone = shard.sessions.withLock { $0 }.filter { $1.lastUsedAt < moment || !$1.gates.areOpen }
+            shard.sessions.withLock { sessions in
+                for (key, session) in gone where sessions[key] === session { sessions[key] = nil }
+                sessions.shrink()
+            }
+        }
+        users.dropUnheld()
+        devices.dropUnheld()
+        keys.dropUnheld()
+        providers.dropUnheld()
     }
 
     /// How many sessions this process remembers, ended ones that were shown since among them.
-    package var count: Int { table.count }
+    package var count: Int { number { $0.gates.areOpen } }
 
     /// How many of them may act at a moment.
     package func countLive(now: Date, policy: SessionPolicy) -> Int {
-        table.count { $0.session.effectiveState(at: now, policy: policy) == .authenticated }
+        number { $0.gates.areOpen && $0.session.effectiveState(at: now, policy: policy) == .authenticated }
+    }
+
+    /// How many places sessions take, those behind shut gates among them.
+    var placeCount: Int { number { _ in true } }
+
+    /// How many users, devices, keys and providers there are gates of.
+    var gateCount: Int { users.count + devices.count + keys.count + providers.count }
+
+    private func number(where fits: (CachedSession) -> Bool) -> Int {
+        shards.reduce(0) { $0 + $1.sessions.withLock { Array($0.values) }.count(where: fits) }
     }
 }

@@ -44,7 +44,7 @@ struct Commit: Sendable {
         _ body: @Sendable @escaping (any Transaction, inout RecordedEvents) throws -> T,
         by run: (@escaping Work<T>) async throws -> (value: T, aftermath: Aftermath)
     ) async throws -> T {
-        let epoch = node?.caches.sessions.epoch ?? 0
+        let mark = node?.caches.sessions.mark ?? 0
         let outcome: (value: T, aftermath: Aftermath)
         do {
             outcome = try await run { transaction in
@@ -57,7 +57,7 @@ struct Commit: Sendable {
             throw refusal
         }
         do {
-            try await node?.apply(outcome.aftermath, since: epoch)
+            try await node?.apply(outcome.aftermath, since: mark)
         } catch {
             // It is committed all the same.
             node?.doubt()

@@ -37,44 +37,37 @@ package final class ServingNode: Sendable {
 
     /// What follows from a commit of this process.
     ///
-    /// - Parameter epoch: that of the sessions before the transaction began. A session that another process may have
+    /// - Parameter mark: that of the sessions before the transaction began. A session that another process may have
     ///   ended since is not remembered but read at its first use.
-    func apply(_ aftermath: Commit.Aftermath, since epoch: UInt64) async throws {
-        for session in aftermath.opened { caches.sessions.remember(session, since: epoch) }
+    func apply(_ aftermath: Commit.Aftermath, since mark: UInt64) async throws {
+        for session in aftermath.opened { caches.sessions.remember(session, since: mark) }
         if aftermath.wakesOutbox { onMessage() }
         if aftermath.leavesRows { onCut() }
         try await apply(aftermath.changes)
     }
 
-    /// Applies changes to memories and connections, all at once: a ban may come with a thousand of them, and each memory
-    /// is walked once.
+    /// Applies changes to memories and connections, all at once: a ban may come with a thousand of them, and
+    /// connections are looked through once.
     func apply(_ changes: [ChangeLog.Change]) async throws {
         guard !changes.isEmpty else { return }
-        var tokens: Set<Digest256> = []
-        var users: Set<UserID> = []
         var banned: Set<UserID> = []
         var devices: Set<DeviceID> = []
-        var providers: Set<ProviderID> = []
-        var keys: Set<ProviderKeyID> = []
+        let sessions = caches.sessions
         for change in changes {
             switch change {
-            case .session(let hash): tokens.insert(hash)
-            case .user(let id): users.insert(id)
+            case .session(let hash): sessions.drop(hash)
+            case .user(let id): sessions.shut(.user(id))
             case .bannedUser(let id):
-                users.insert(id)
+                sessions.shut(.user(id))
                 banned.insert(id)
-            case .device(let id): devices.insert(id)
-            case .provider(let id): providers.insert(id)
+            case .device(let id):
+                sessions.shut(.device(id))
+                devices.insert(id)
+            case .provider(let id):
+                caches.providers.drop(id)
+                sessions.shut(.provider(id))
             case .providerKeys(let id): caches.providers.drop(id)
-            case .providerKey(let id): keys.insert(id)
-            }
-        }
-        for hash in tokens { caches.sessions.drop(hash) }
-        for id in providers { caches.providers.drop(id) }
-        if !users.isEmpty || !devices.isEmpty || !providers.isEmpty || !keys.isEmpty {
-            caches.sessions.drop { [users, devices, providers, keys] session in
-                users.contains(session.userID) || devices.contains(session.deviceID)
-                    || providers.contains(session.providerID) || keys.contains(session.providerKeyID)
+            case .providerKey(let id): sessions.shut(.providerKey(id))
             }
         }
         if !banned.isEmpty { onUserBan(banned) }

@@ -1,0 +1,62 @@
+import Domain
+import Encoding
+import Synchronization
+
+/// What changed lately, in order: a load that overlaps a change of what it reads is not kept, whether or not anything
+/// of that was in memory.
+final class RecentChanges: Sendable {
+    enum Subject: Hashable, Sendable {
+        case token(Digest256)
+        case gate(SessionGate)
+    }
+
+    private struct State {
+        var last: UInt64 = 0
+        /// The number of the last change of each.
+        var changes: [Subject: UInt64] = [:]
+        /// The same, oldest first, in a ring.
+        var order: [(subject: Subject, number: UInt64)] = []
+        var oldest = 0
+        /// What changed up to this number is not known any more.
+        var forgotten: UInt64 = 0
+    }
+
+    private let state = Mutex(State())
+    private let capacity: Int
+
+    /// - Parameter capacity: a load that more changes overtake is not kept.
+    init(capacity: Int = 4096) { self.capacity = capacity }
+
+    /// The number of the last change, before a load begins.
+    var mark: UInt64 { state.withLock { $0.last } }
+
+    /// Notes a change, before it is applied to what is in memory.
+    func note(_ subject: Subject) {
+        state.withLock { state in
+            state.last += 1
+            state.changes[subject] = state.last
+            guard state.order.count == capacity else { return state.order.append((subject, state.last)) }
+            let (old, number) = state.order[state.oldest]
+            if state.changes[old] == number { state.changes[old] = nil }
+            state.forgotten = number
+            state.order[state.oldest] = (subject, state.last)
+            state.oldest = (state.oldest + 1) % capacity
+        }
+    }
+
+    /// Notes that anything may have changed.
+    func noteAll() {
+        state.withLock { state in
+            state.last += 1
+            state.forgotten = state.last
+            (state.changes, state.order, state.oldest) = ([:], [], 0)
+        }
+    }
+
+    /// Whether none of some subjects has changed since a mark.
+    func isUntouched(_ subjects: [Subject], since mark: UInt64) -> Bool {
+        state.withLock { state in
+            mark >= state.forgotten && subjects.allSatisfy { (state.changes[$0] ?? 0) <= mark }
+        }
+    }
+}
