@@ -111,8 +111,16 @@ package final class CertificateCache: Sendable {
             .unavailable, "Too much is changing at this moment; nothing was changed. Try again.", retryAfter: 1)
     }
 
-    /// The devices whose certificates are remembered.
-    var devices: Set<DeviceID> { Set(table.all.map(\.certificate.deviceID)) }
+    /// Reads all certificates anew.
+    ///
+    /// - Returns: their devices.
+    func refreshAll() async throws -> Set<DeviceID> {
+        // One that is remembered behind the list below would be left out: so none is from now on that was read before.
+        table.invalidateLoads()
+        let devices = Set(table.all.map(\.certificate.deviceID))
+        try await refresh(devices)
+        return devices
+    }
 
     /// Reads the certificates and bans of devices anew into what connections entry.
     func refresh(_ devices: Set<DeviceID>) async throws {

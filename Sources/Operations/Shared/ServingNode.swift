@@ -83,9 +83,7 @@ package final class ServingNode: Sendable {
     func forgetAll() async throws {
         caches.sessions.dropAll()
         caches.providers.dropAll()
-        let devices = caches.certificates.devices
-        try await caches.certificates.refresh(devices)
-        onDeviceChange(devices)
+        onDeviceChange(try await caches.certificates.refreshAll())
         onMessage()
     }
 
