@@ -23,9 +23,11 @@ def main():
     equal(description["servers"][0]["url"], chosen.outside, "the description's server")
     counts = {}
     for path, operations in description["paths"].items():
-        [server] = operations["servers"]
-        counts[server["url"]] = counts.get(server["url"], 0) + 1
+        for server in operations["servers"]:
+            counts[server["url"]] = counts.get(server["url"], 0) + 1
     equal(set(counts) - {"http://127.0.0.1:8442"}, {chosen.outside, chosen.client_outside}, "the servers of the paths")
+    equal([server["url"] for server in description["paths"]["/token"]["servers"]],
+          [chosen.outside, chosen.client_outside], "the servers of /token")
     equal(description["paths"]["/nonces"]["servers"][0]["url"], chosen.client_outside, "the server of /nonces")
 
     device = Device(chosen.public, chosen.client, chosen.ca, "EC")

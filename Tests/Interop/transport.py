@@ -20,7 +20,8 @@ from client import TIMEOUT, https, new_key, private_pem
 class Answer:
     """The few members of `requests.Response` that the checks read."""
 
-    def __init__(self, response):
+    def __init__(self, response, url):
+        self.url = url
         self.status_code, self.headers = response.status, response.headers
         self.text = response.read().decode()
 
@@ -52,7 +53,7 @@ class SingleConnection:
             headers["Content-Type"] = "application/json"
             body = json.dumps(body)
         self.connection.request(method, path, body=body, headers=headers)
-        return Answer(self.connection.getresponse())
+        return Answer(self.connection.getresponse(), path)
 
     def is_closed(self):
         """Whether the service has closed it, which a further request shows."""

@@ -9,7 +9,7 @@ struct ConsequenceRuleTests {
         [
             // Change notices and security events: inside the transaction.
             (/ChangeLog\([^()]*\)\.append\(/, ["Commit.swift"]),
-            (/ProviderWebhookRepository\([^()]*\)\.enqueue\(/, ["Commit.swift"]),
+            (/(?:ProviderWebhookRepository\([^()]*\)|webhooks)\.enqueue\(/, ["Commit.swift"]),
             (/\.enqueue\(\s*\.(?:sessionRevoked|assuranceLevelChanged|account\w+)/, []),
             // Memories, connections and the outbox's loop: after the commit.
             (/(?:sessions|providers)\.drop(?:All)?[ (]/, ["ServingNode.swift"]),
