@@ -11,7 +11,8 @@ package struct JSONDefect: Error, Sendable, Equatable {
     }
 }
 
-/// Parses JSON from outside: UTF-8 only, no duplicate member, nothing after the value, bounded depth.
+/// Parses JSON from outside: UTF-8 only, no duplicate member, nothing after the value, bounded depth, and no long run
+/// of combining marks.
 ///
 /// One parser for tokens and request bodies, because RFC 7515 §4 and RFC 7519 §4 leave duplicate members to the
 /// parser. Two parsers that disagree on them would permit attacks.
@@ -204,7 +205,9 @@ package struct StrictJSON {
         let raw = UnsafeBufferPointer(rebasing: bytes[start..<position])
         position += 1
         guard let text = String(validating: raw, as: UTF8.self) else { throw defect("is not UTF-8") }
-        return plain ? text : try unescape(raw)
+        let value = plain ? text : try unescape(raw)
+        guard value.isStreamSafe else { throw defect("a string has more than 30 combining marks in a row") }
+        return value
     }
 
     private func unescape(_ raw: UnsafeBufferPointer<UInt8>) throws(JSONDefect) -> String {

@@ -1,3 +1,5 @@
+import Domain
+import Foundation
 import HTTPTypes
 import NIOHTTP1
 import Testing
@@ -52,6 +54,23 @@ struct MessageRulesTests {
             #expect(Self.defect(fields)?.status == .badRequest)
         }
         #expect(Self.defect([host, ("Transfer-Encoding", "chunked")], .http1_0)?.status == .badRequest)
+    }
+
+    @Test("has no long run of combining marks in a field or in its target, also if it is percent-encoded")
+    func marks() throws {
+        let run = String(repeating: "\u{302}\u{316}", count: 16)
+        let encoded = try #require(run.addingPercentEncoding(withAllowedCharacters: .alphanumerics))
+        let defect = HTTPDefect.malformed("The target or a field has more than 30 combining marks in a row.")
+        #expect(Self.defect([("Host", "a"), ("Authorization", "Bearer a\(run)")]) == defect)
+        #expect(Self.defect([("Host", "a"), ("Connection", run)]) == defect)
+        #expect(Self.defect([("Host", "a"), ("User-Agent", "Zo\u{e9} e\u{301}")]) == nil)
+        for target in ["/a?cursor=\(encoded)", "/\(encoded)"] {
+            #expect(MessageRules.defect(ofTarget: target, values: []) == defect)
+        }
+        #expect(MessageRules.defect(ofTarget: "/provider/users/Zo%C3%A9%zz", values: ["x"]) == nil)
+        let head = HTTPRequest(
+            method: .get, scheme: "https", authority: "a", path: "/", headerFields: [.accept: "*/*\(run)"])
+        #expect(FieldLimitsHandler.defect(of: head, RequestPolicy()) == defect)
     }
 
     @Test("is the last on its connection where the client says so, and where it wants another protocol")

@@ -21,6 +21,21 @@ struct TextFormTests {
         }
     }
 
+    @Test("more than 30 combining marks in a row are refused, and no time is spent on them")
+    func marks() throws {
+        func document(_ text: String) throws(JSONDefect) -> JSONValue { try StrictJSON.parse(Array(text.utf8)) }
+        let mixed = String(repeating: "\u{302}\u{316}", count: 15)
+        #expect(("a" + mixed).isStreamSafe && ("a" + mixed + "b" + mixed).isStreamSafe)
+        #expect(!("a" + mixed + "\u{302}").isStreamSafe)
+        #expect(try document("{\"a\(mixed)\": \"b\(mixed)\"}")["a" + mixed] == .string("b" + mixed))
+        let escaped = String(repeating: #"\u0302\u0316"#, count: 16)
+        let long = String(repeating: mixed, count: 1000)
+        for text in ["\"a\(long)\"", "{\"a\(long)\": 1, \"a\": 2}", "\"\(escaped)\""] {
+            let defect = #expect(throws: JSONDefect.self) { _ = try document(text) }
+            #expect(defect?.problem == "a string has more than 30 combining marks in a row")
+        }
+    }
+
     @Test("times are written as Foundation writes them")
     func times() {
         let format = Date.ISO8601FormatStyle()

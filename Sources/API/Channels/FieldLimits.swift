@@ -43,6 +43,7 @@ final class FieldLimitsHandler: ChannelInboundHandler, RemovableChannelHandler {
         guard head.headerFields.count <= limits.maximumHeaderCount else { return .fieldsTooLarge }
         var size = path
         for field in head.headerFields { size += field.name.rawName.utf8.count + field.value.utf8.count }
-        return size <= limits.maximumHeaders ? nil : .fieldsTooLarge
+        guard size <= limits.maximumHeaders else { return .fieldsTooLarge }
+        return MessageRules.defect(ofTarget: head.path ?? "", values: head.headerFields.lazy.map(\.value))
     }
 }

@@ -1,3 +1,5 @@
+import Encoding
+import Foundation
 import HTTPTypes
 import NIOHTTP1
 
@@ -17,11 +19,21 @@ enum MessageRules {
                 codings = codings.map { "\($0),\(value)" } ?? value
             }
         }
+        if let defect = defect(ofTarget: head.uri, values: head.headers.lazy.map(\.value)) { return defect }
         if let defect = codings.flatMap({ Self.defect(ofCodings: $0, head.version) }) { return defect }
         guard let host else {
             return head.version == .http1_0 ? nil : .malformed("Host is missing.")
         }
         return isHost(host) ? nil : .malformed("Host is no host with an optional port.")
+    }
+
+    /// Whether the text of a head can be worked with in linear time: see `isStreamSafe`.
+    static func defect(ofTarget target: String, values: some Sequence<String>) -> HTTPDefect? {
+        let decoded = target.utf8.contains(UInt8(ascii: "%")) ? target.removingPercentEncoding ?? target : target
+        guard decoded.isStreamSafe, values.allSatisfy(\.isStreamSafe) else {
+            return .malformed("The target or a field has more than 30 combining marks in a row.")
+        }
+        return nil
     }
 
     /// Whether the connection ends with the answer: if the client says so or, in HTTP/1.0, does not say otherwise;

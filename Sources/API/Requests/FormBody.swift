@@ -1,4 +1,5 @@
 import Domain
+import Encoding
 import Foundation
 import Hummingbird
 import Operations
@@ -9,18 +10,24 @@ struct FormBody {
 
     /// - Throws: `Refusal` `malformed_request`.
     init(_ bytes: [UInt8]) throws(Refusal) {
-        guard let text = String(bytes: bytes, encoding: .utf8) else {
-            throw Refusal(.malformedRequest, "The form is not UTF-8.")
-        }
-        for pair in text.split(separator: "&") {
-            let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-            guard let name = Self.decode(parts.first ?? ""), let value = Self.decode(parts.dropFirst().first ?? "")
-            else { throw Refusal(.malformedRequest, "The form's percent-encoding cannot be read.") }
+        for pair in bytes.split(separator: UInt8(ascii: "&")) {
+            let parts = pair.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
+            guard let name = Self.decode(parts.first ?? []), let value = Self.decode(parts.dropFirst().first ?? [])
+            else { throw Refusal(.malformedRequest, "The form is not percent-encoded UTF-8.") }
+            guard name.isStreamSafe, value.isStreamSafe else {
+                throw Refusal(.malformedRequest, "The form has more than 30 combining marks in a row.")
+            }
+            guard values.count < Self.maximumCount else {
+                throw Refusal(.malformedRequest, "The form has more than \(Self.maximumCount) parameters.")
+            }
             guard values.updateValue(value, forKey: name) == nil else {
-                throw Refusal(.malformedRequest, "\(name.prefix(64)) is in the form twice.")
+                throw Refusal(.malformedRequest, "A parameter is in the form twice.")
             }
         }
     }
+
+    /// More parameters are refused.
+    private static let maximumCount = 64
 
     /// A parameter; one without a value counts as left out (RFC 6749 §3.2).
     subscript(name: String) -> String? {
@@ -39,8 +46,9 @@ struct FormBody {
             assertion: self["client_assertion"], type: self["client_assertion_type"], clientID: self["client_id"])
     }
 
-    private static func decode(_ text: Substring) -> String? {
-        text.replacing("+", with: " ").removingPercentEncoding
+    private static func decode(_ bytes: ArraySlice<UInt8>) -> String? {
+        let spaced = bytes.map { $0 == UInt8(ascii: "+") ? UInt8(ascii: " ") : $0 }
+        return String(validating: spaced, as: UTF8.self)?.removingPercentEncoding
     }
 }
 
