@@ -29,6 +29,17 @@ struct OAuthError {
             }
     }
 
+    /// A sentence in the characters of `error_description` (RFC 6749 §5.2).
+    static func description(_ detail: String) -> String {
+        String(
+            decoding: detail.unicodeScalars.map { scalar -> UInt8 in
+                switch scalar {
+                case " ", "!", "#"..."[", "]"..."~": UInt8(truncatingIfNeeded: scalar.value)
+                default: UInt8(ascii: "?")
+                }
+            }, as: UTF8.self)
+    }
+
     private static func word(_ refusal: Refusal, hasAuthorization: Bool) -> String {
         switch refusal.code {
         case .malformedRequest:

@@ -15,6 +15,8 @@ struct Problem {
     private var allowed: [HTTPRequest.Method] = []
     /// A nonce that saves the caller a request to `/nonces`.
     var nonce: (nonce: String, expiresAt: Date)?
+    /// Whether the request had a bearer token.
+    var hasBearer = false
     private var oauthError: String?
 
     /// An error that is no refusal becomes a bare 500: its description is for the log alone.
@@ -105,7 +107,7 @@ struct Problem {
     ) -> (fields: HTTPFields, body: ByteBuffer) {
         let members: KeyValuePairs<String, JSONValue?> = [
             "error": oauthError.map { .string($0) },
-            "error_description": oauthError.map { _ in .string(detail) },
+            "error_description": oauthError.map { _ in .string(OAuthError.description(detail)) },
             "type": .string(isFailure ? "about:blank" : "urn:countersign:problem:\(code)"),
             "title": .string(status.reasonPhrase),
             "status": .integer(Int64(status.code)),
@@ -138,9 +140,11 @@ struct Problem {
         let bearer = "Bearer realm=\"\(realm)\""
         if refusal?.code == .insufficientScope { return ["\(bearer), error=\"insufficient_scope\""] }
         guard status == .unauthorized else { return [] }
-        guard let nonce else { return [bearer] }
+        // RFC 6750 §3.1: the word by which a client knows that it needs another token.
+        let error = hasBearer && refusal?.code == .providerTokenInvalid ? ", error=\"invalid_token\"" : ""
+        guard let nonce else { return [bearer + error] }
         let resource = resourceMetadata.map { ", resource_metadata=\"\($0)\"" } ?? ""
-        return ["Layer realm=\"\(realm)\", nonce=\"\(nonce.nonce)\"", bearer + resource]
+        return ["Layer realm=\"\(realm)\", nonce=\"\(nonce.nonce)\"", bearer + resource + error]
     }
 }
 

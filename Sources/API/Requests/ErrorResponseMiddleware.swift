@@ -63,7 +63,11 @@ struct ErrorResponseMiddleware<Context: ListenerContext>: RouterMiddleware {
         let passing = error as? ActionFailedAfterSignIn
         var problem = Problem(passing?.cause ?? error)
         let isOAuth = context.endpointPath.map(OAuthError.paths.contains) ?? false
-        if isOAuth { problem = problem.ofOAuth(hasAuthorization: request.headers[.authorization] != nil) }
+        problem.hasBearer = request.bearer != nil
+        if isOAuth {
+            // At the token endpoint the client's proof is in the form alone (RFC 6749 §5.2).
+            problem = problem.ofOAuth(hasAuthorization: problem.hasBearer && context.endpointPath != "/token")
+        }
         if isOAuth || problem.status == .unauthorized || problem.refusal?.code == .invalidIdentityToken
             || problem.refusal?.code == .invalidPresenceProof
         {

@@ -68,12 +68,16 @@ extension SessionPolicy {
     package var useWriteInterval: TimeInterval { min(30, idleLifetime / 4) }
 }
 
-/// Lifetimes of access tokens: `Policies/access-tokens.yaml`.
+/// Lifetimes and limits of access tokens: `Policies/access-tokens.yaml`.
 package struct AccessTokenPolicy: Sendable, Equatable {
     /// Of a session's token for a provider: as long a backend may trust it that does not apply security events.
     package var sessionLifetime: TimeInterval = 120
     /// Of a provider's token for its own calls.
     package var providerLifetime: TimeInterval = 3600
+    /// Session tokens that one certificate exchanges in a minute on one node: each costs a signature.
+    package var exchangedPerMinute = 60
+    /// Assertions and fresh proofs of one provider in a minute: the store remembers each until it expires.
+    package var provenPerMinute = 600
 
     package init() {}
 }

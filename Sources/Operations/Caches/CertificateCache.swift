@@ -27,7 +27,10 @@ package final class CachedCertificate: Sendable {
     }
 
     private let value: Mutex<Value>
-    private let creations = Mutex<Date?>(nil)
+    /// The sessions that were created under it.
+    let creations = RecentAttempts("Too many sessions were created under this certificate")
+    /// The session tokens that were exchanged under it.
+    let exchanges = RecentAttempts("Too many tokens were exchanged under this certificate")
 
     init(_ judged: Judged, look: UInt64) {
         value = Mutex(Value(judged: judged, look: look))
@@ -62,20 +65,6 @@ package final class CachedCertificate: Sendable {
         try judged.certificate.requireValid(at: now)
         if !judged.entries.isEmpty, let entry = BanEntry.activeBan(among: judged.entries, for: .all, at: now) {
             throw Refusal.deviceBanned(by: entry)
-        }
-    }
-
-    /// Counts the creation of a session against a limit.
-    func countCreation(limit: RateLimit, now: Date) throws(Refusal) {
-        let verdict = creations.withLock { arrival in
-            let verdict = limit.evaluate(arrival: arrival, now: now)
-            if case .admitted(let next) = verdict { arrival = next }
-            return verdict
-        }
-        if case .refused(let retryAfter) = verdict {
-            throw Refusal(
-                .rateLimited, "Too many sessions were created under this certificate: try again in \(retryAfter) s.",
-                retryAfter: retryAfter)
         }
     }
 }

@@ -77,11 +77,15 @@ package struct AuthenticateProvider: Sendable {
     ///
     /// - Throws: `Refusal` `provider_token_required` or `provider_token_invalid`.
     package func callAsFunction(_ shown: ShownAssertion) async throws -> ProvenProvider {
-        guard shown.assertion == nil || shown.type == ClientAssertion.type else {
+        guard let assertion = shown.assertion else {
+            throw Refusal(
+                .providerTokenRequired, "Send client_assertion, a token that one of the provider's keys signed.")
+        }
+        guard shown.type == ClientAssertion.type else {
             throw Refusal(
                 .providerTokenInvalid, "client_assertion_type is not \(ClientAssertion.type).")
         }
-        let token = try read(shown.assertion)
+        let token = try read(assertion)
         let known = try await context.caches.providers.find(token.issuer)
         let proof = try verifier.verifyAssertion(
             token, audiences: context.urls.audiences, provider: known?.provider, key: known?.key(token.keyID),
@@ -110,9 +114,13 @@ package struct AuthenticateProvider: Sendable {
         ProviderTokenVerifier(realm: context.realm, clockSkew: context.policy[\.identityTokens].clockSkew)
     }
 
+    /// A provider's proofs are counted before they are spent: the store keeps a row for each.
     private func spend(_ identifier: String, of provider: ProviderID, until expiry: Date) async throws {
+        let limit = RateLimit(count: context.policy[\.accessTokens].provenPerMinute, per: 60)
+        let isLimited = context.rateLimiting == .on
         let isNew = try await context.store.transaction {
-            try NonceRepository($0).spend(identifier: identifier, of: provider, until: expiry)
+            if isLimited { try RateRepository($0).count("proofs \(provider)", limit: limit) }
+            return try NonceRepository($0).spend(identifier: identifier, of: provider, until: expiry)
         }
         guard isNew else { throw Refusal(.providerTokenInvalid, "jti was used before: make a proof for each request.") }
     }

@@ -30,7 +30,7 @@ package struct OpenSession: Sendable {
         else { throw Refusal(.certificateRevoked, "Connect again.") }
         let policy = context.policy[\.sessions]
         if context.rateLimiting == .on {
-            try device.countCreation(
+            try device.creations.count(
                 limit: RateLimit(count: policy.createdPerMinute, per: 60), now: context.environment.now())
         }
         let identity = try await verify(identityToken, isGrant: isGrant, on: connection)

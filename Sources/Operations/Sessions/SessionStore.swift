@@ -15,6 +15,15 @@ struct SessionStore: Sendable {
         try await context.store.snapshot(body)
     }
 
+    /// Reads for the holder of a session that was let in before, if the store still lets them in.
+    ///
+    /// - Throws: `Refusal` as ``act(for:_:)``.
+    func snapshot<T: Sendable>(
+        for shown: Session, _ body: @Sendable @escaping (any Transaction, SessionHolder) throws -> T
+    ) async throws -> T {
+        try await context.store.snapshot { try body($0, SessionHolder(shown, in: $0)) }
+    }
+
     /// Writes for the holder of a session that was let in before. Between that and this the session may have been ended,
     /// challenged or renewed, the user banned, the certificate revoked: then nothing is written.
     ///

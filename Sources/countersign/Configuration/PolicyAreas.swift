@@ -82,6 +82,8 @@ struct PolicyArea {
             fields: [
                 .time("session_lifetime", \.accessTokens.sessionLifetime, 60...300),
                 .time("provider_lifetime", \.accessTokens.providerLifetime, 60...3600),
+                .whole("exchanged_per_minute", \.accessTokens.exchangedPerMinute, 1...1_000_000),
+                .whole("proven_per_minute", \.accessTokens.provenPerMinute, 1...1_000_000),
             ])
     }
 

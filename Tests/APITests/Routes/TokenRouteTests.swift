@@ -1,9 +1,11 @@
+import Database
 import Domain
 import Encoding
 import Fixtures
 import Foundation
 import HTTPTypes
 import Operations
+import Repositories
 import Testing
 import Tokens
 
@@ -148,6 +150,7 @@ struct TokenRouteTests {
             // An assertion is no bearer token, and no access token an assertion.
             let bearer = try await bench.post("/introspect", ["token": "x"], bearer: try bench.assertion())
             #expect(bearer.status == 401 && bearer.text("error") == "invalid_token")
+            #expect(bearer.headers[.wwwAuthenticate]?.hasSuffix("error=\"invalid_token\"") == true)
             #expect(try await bench.taken(try await bench.access()).text("error") == "invalid_client")
         }
     }
@@ -222,5 +225,49 @@ struct TokenRouteTests {
             let own = try await bench.exchanged(session, on: person.connection)
             #expect(own.status == 400 && own.text("error") == "invalid_request")
         }
+    }
+
+    @Test("give no token of a session that ended, though the node that is asked has not heard of it yet")
+    func unheard() async throws {
+        try await RouterBench.run { bench in
+            let person = try await bench.signIn()
+            let user = person.session.userID
+            try await bench.fixture.store.write { try GateRepository($0).raise(.user(user)) }
+            #expect(try await person.send("GET /sessions/current").status == 200)
+            let reply = try await bench.exchanged(person.token, on: person.connection)
+            #expect(reply.status == 400 && reply.code == "session_destroyed")
+        }
+    }
+
+    @Test("count what costs: exchanges by the certificate, assertions by the provider")
+    func limits() async throws {
+        let policy = RouterBench.policy {
+            $0.accessTokens.exchangedPerMinute = 2
+            $0.accessTokens.provenPerMinute = 2
+        }
+        try await RouterBench.run(policy) { bench in
+            let person = try await bench.signIn()
+            for status in [200, 200, 429] {
+                let reply = try await bench.exchanged(person.token, on: person.connection)
+                #expect(reply.status == status)
+                #expect(try await bench.taken(try bench.assertion()).status == status)
+            }
+            bench.fixture.clock.advance(31)
+            #expect(try await bench.exchanged(person.token, on: person.connection).status == 200)
+            #expect(try await bench.taken(try bench.assertion()).status == 200)
+        }
+    }
+
+    @Test("read a form of ASCII and UTF-8 by its bytes, and no long run of combining marks")
+    func forms() throws {
+        func form(_ text: String) throws -> FormBody { try FormBody(Array(text.utf8)) }
+        let read = try form("grant_type=a+b%2B%C3%A9&empty=&&other")
+        #expect(read["grant_type"] == "a b+\u{e9}" && read["empty"] == nil && read["other"] == nil)
+        let marks = String(repeating: "\u{302}\u{316}", count: 16_000)
+        let many = (0..<65).map { "p\($0)=1" }.joined(separator: "&")
+        for wrong in ["grant_type=a\(marks)", "a\(marks)=1", "a=1&a=2", "a=%zz", "a=%ff", "\u{e9}=1&%C3%A9=2", many] {
+            #expect(throws: Refusal.self) { _ = try form(wrong) }
+        }
+        #expect(throws: Refusal.self) { _ = try FormBody([0x61, 0x3D, 0xFF]) }
     }
 }
