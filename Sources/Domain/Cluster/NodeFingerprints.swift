@@ -31,7 +31,8 @@ package struct NodeFingerprints: Sendable, Equatable {
             case .nonceKey, .authority, .serviceKey, .realm: .same
             case .phoneCodeKeys, .wrappingKeys: .sharedVersions
             case .blindIndexKeys: .sharedVersionsAndNewest
-            case .serverKeys, .accessTokenKeys: .overlapping
+            case .serverKeys: .overlapping
+            case .accessTokenKeys: .published
             }
         }
     }
@@ -46,6 +47,8 @@ package struct NodeFingerprints: Sendable, Equatable {
         case sharedVersionsAndNewest
         /// One key: during a rotation the next key of some nodes is the current one of others.
         case overlapping
+        /// The present key of each, 1, is among those of the other: what one signs, the other's verifies.
+        case published
 
         func holds(_ own: [Int: Digest256], _ other: [Int: Digest256]) -> Bool {
             let common = Set(own.keys).intersection(other.keys)
@@ -55,7 +58,12 @@ package struct NodeFingerprints: Sendable, Equatable {
             case .sharedVersions: agrees
             case .sharedVersionsAndNewest: agrees && own.keys.max() == other.keys.max()
             case .overlapping: !Set(own.values).isDisjoint(with: other.values)
+            case .published: Self.isPublished(own[1], in: other) && Self.isPublished(other[1], in: own)
             }
+        }
+
+        private static func isPublished(_ key: Digest256?, in keys: [Int: Digest256]) -> Bool {
+            key.map(keys.values.contains) ?? false
         }
     }
 

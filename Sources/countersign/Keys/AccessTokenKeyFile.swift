@@ -23,7 +23,9 @@ extension KeyFiles {
     private static func publicKeys(in file: KeyFile) throws(CommandFailure) -> [VerificationKey] {
         let end = "-----END PUBLIC KEY-----"
         var keys: [VerificationKey] = []
-        for part in try file.read().components(separatedBy: end).dropLast() {
+        let parts = try file.read().components(separatedBy: end)
+        guard let rest = parts.last, rest.allSatisfy(\.isWhitespace) else { throw notRSA(file) }
+        for part in parts.dropLast() {
             guard let key = try? VerificationKey(pem: part + end + "\n", algorithm: .rs256) else { throw notRSA(file) }
             keys.append(key)
         }

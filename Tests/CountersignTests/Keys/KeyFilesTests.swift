@@ -71,6 +71,10 @@ struct KeyFilesTests {
         #expect(try published().count == 2 && published().first == present.first)
         try ProviderSigner(.es256).publicKeyPEM.write(to: others, atomically: true, encoding: .utf8)
         #expect(throws: CommandFailure.self) { _ = try published() }
+        for rest in ["-----BEGIN RSA PUBLIC KEY-----\n", String(other.dropLast(20))] {
+            try (other + "\n" + rest).write(to: others, atomically: true, encoding: .utf8)
+            #expect(throws: CommandFailure.self) { _ = try published() }
+        }
         try FileManager.default.removeItem(at: others)
         let key = URL(filePath: keys + "/access-token.key")
         try FileManager.default.removeItem(at: key)
