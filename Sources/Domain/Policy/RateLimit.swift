@@ -25,9 +25,11 @@ package struct RateLimit: Sendable, Equatable {
 
     /// Evaluates an attempt.
     ///
-    /// - Parameter arrival: the stored theoretical arrival time; `nil` at first.
+    /// - Parameter arrival: the stored theoretical arrival time; `nil` at first. One further ahead than a period was
+    ///   stored by a clock that was set back since, and does not count.
     package func evaluate(arrival: Date?, now: Date) -> Verdict {
         let interval = period / Double(count)
+        let arrival = arrival.flatMap { $0.timeIntervalSince(now) > period + 1 ? nil : $0 }
         let start = max(arrival ?? now, now)
         let wait = start.addingTimeInterval(interval - period).timeIntervalSince(now)
         // A wait below a millisecond is rounding, not waiting.

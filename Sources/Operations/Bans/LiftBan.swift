@@ -89,8 +89,11 @@ package struct LiftBan: Sendable {
         let records = BanRepository(transaction)
         let others =
             switch gate {
-            case .user(let id): try records.holdsInForce(on: id)
-            default: try records.entries(on: [entry.subject]).filter { $0.isActive(at: transaction.now) }
+            case .user(let id): try records.holdsInForce(on: id, margin: RefuseBanned.margin)
+            default:
+                try records.entries(on: [entry.subject]).filter {
+                    $0.isActive(at: transaction.now.addingTimeInterval(-RefuseBanned.margin))
+                }
             }
         if others.isEmpty { try gates.setHeld(false, gate) }
     }

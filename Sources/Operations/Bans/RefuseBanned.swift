@@ -19,9 +19,13 @@ package struct RefuseBanned: Sendable {
             among: try BanRepository(transaction).holdsInForce(on: user), for: .all, at: transaction.now)
     }
 
-    /// The same at a sign-in. If no entry is in force, whether or not there were any, the next one need not look.
+    /// For how long after its end an entry is looked for still, seconds: a clock that was ahead for a while, and is set
+    /// right, must find it.
+    static let margin: TimeInterval = 86_400
+
+    /// The same at a sign-in. If no entry is in force or was a day ago, the next one need not look.
     static func activeBan(atSignInOf user: UserID, in transaction: any Transaction) throws -> BanEntry? {
-        let entries = try BanRepository(transaction).holdsInForce(on: user)
+        let entries = try BanRepository(transaction).holdsInForce(on: user, margin: margin)
         if entries.isEmpty { try GateRepository(transaction).setHeld(false, .user(user)) }
         return BanEntry.activeBan(among: entries, for: .all, at: transaction.now)
     }
@@ -58,13 +62,13 @@ package struct RefuseBanned: Sendable {
         try requireUnbanned(device, by: BanRepository(transaction).entries(on: [.device(device)]), at: transaction.now)
     }
 
-    /// The same at a sign-in. If no entry is in force, the next one need not look.
+    /// The same at a sign-in. If no entry is in force or was a day ago, the next one need not look.
     ///
     /// - Throws: `Refusal` `certificate_revoked`.
     static func requireUnbanned(atSignInOn device: DeviceID, in transaction: any Transaction) throws {
         let entries = try BanRepository(transaction).entries(on: [.device(device)])
         try requireUnbanned(device, by: entries, at: transaction.now)
-        if !entries.contains(where: { $0.isActive(at: transaction.now) }) {
+        if !entries.contains(where: { $0.isActive(at: transaction.now.addingTimeInterval(-margin)) }) {
             try GateRepository(transaction).setHeld(false, .device(device))
         }
     }

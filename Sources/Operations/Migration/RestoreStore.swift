@@ -170,6 +170,8 @@ package struct RestoreStore: Sendable {
         }
         _ = try DeviceRepository(transaction).insert(
             certificate.deviceID, userAgent: nil, presenceKey: nil, at: certificate.issuedAt)
+        // Its bans were replayed before it was there.
+        try GateRepository(transaction).setHeld(true, .device(certificate.deviceID))
         try records.insert(certificate, subjectPublicKeyInfo: subjectPublicKeyInfo)
         return true
     }

@@ -93,7 +93,9 @@ package struct BanRepository {
 
     /// The entries in force about a user: by name, by the proven number and by the documents that verified the user. By
     /// indexes alone, and by more than the name, since a number may be proven in the moment in which it is banned.
-    package func holdsInForce(on user: UserID) throws -> [BanEntry] {
+    ///
+    /// - Parameter margin: entries that ended fewer seconds ago than this are included.
+    package func holdsInForce(on user: UserID, margin: TimeInterval = 0) throws -> [BanEntry] {
         let join = "SELECT \(Self.entry) FROM ban_holds h JOIN bans b ON b.id = h.ban_id"
         return try transaction.query(
             """
@@ -104,7 +106,7 @@ package struct BanRepository {
             UNION ALL
             \(join) JOIN identity_cards c ON c.document_index = h.subject
             WHERE h.kind = 'document' AND c.user_id = $2 AND c.status = 'verified' AND \(Self.inForce) $3)
-            """, [.bytes(user.bytes), .id(user), .time(transaction.now)]
+            """, [.bytes(user.bytes), .id(user), .time(transaction.now.addingTimeInterval(-margin))]
         ).map(Self.entry(in:))
     }
 

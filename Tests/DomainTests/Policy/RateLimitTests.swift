@@ -39,4 +39,16 @@ struct RateLimitTests {
         }
         #expect((50...55).contains(admitted))
     }
+
+    @Test("forgets what a clock stored that was ahead, and is set right")
+    func clockSetBack() {
+        let limit = RateLimit(count: 2, per: 10)
+        let ahead = start.addingTimeInterval(3600)
+        guard case .admitted(let arrival) = limit.evaluate(arrival: nil, now: ahead) else {
+            Issue.record("the first attempt was refused")
+            return
+        }
+        #expect(limit.evaluate(arrival: arrival, now: start) == limit.evaluate(arrival: nil, now: start))
+        #expect(limit.evaluate(arrival: start.addingTimeInterval(10), now: start) == .refused(retryAfter: 5))
+    }
 }

@@ -87,6 +87,24 @@ struct BanEvasionTests {
         }
     }
 
+    @Test("by a clock that was an hour ahead is over when the clock is set right")
+    func clock() async throws {
+        try await ServiceFixture.run { fixture in
+            let bench = try BanBench(fixture)
+            let alice = try await bench.phones.person("alice")
+            let spam = Ban.Reason(rawValue: "spam")
+            try await bench.ban(.user("test/alice"), for: 600)
+            fixture.clock.advance(3600)
+            _ = try await fixture.opened("alice", on: alice.connection)
+            fixture.clock.advance(-3600)
+            await #expect(throws: Refusal(.userBanned, "", banReason: spam)) {
+                try await fixture.opened("alice", on: alice.connection)
+            }
+            fixture.clock.advance(601)
+            _ = try await fixture.opened("alice", on: alice.connection)
+        }
+    }
+
     @Test("by the same document fails from the level on at which its issuer confirmed it, and never below")
     func document() async throws {
         var policy = Policy()

@@ -117,6 +117,24 @@ struct RestoredBanTests {
         }
     }
 
+    @Test("hold whoever has a banned number in the backup, though another person had it when it was banned")
+    func earlierHolder() async throws {
+        let number = "+14155552671"
+        try await restore { bench in
+            try await bench.prove(number, try await bench.phones.person("alice"))
+            _ = try await bench.phones.person("bob")
+        } since: { bench in
+            try await bench.prove(number, try await bench.phones.person("bob"))
+            let done = try await bench.ban(try bench.phone(number))
+            #expect(done.impact.users.map(\.user.externalID) == ["bob"])
+        } then: { bench, _ in
+            for name in ["alice", "bob"] {
+                let device = try await bench.fixture.connectNewDevice()
+                await #expect(throws: Self.banned, "\(name)") { try await bench.fixture.opened(name, on: device) }
+            }
+        }
+    }
+
     @Test("keep what stands of an erased person until they are over, also where the backup never knew that person")
     func erased() async throws {
         var old: PhoneBench.Person?
