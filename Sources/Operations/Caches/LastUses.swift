@@ -27,13 +27,14 @@ package final class LastUses: Sendable {
         }
     }
 
-    /// Takes all uses out.
+    /// Takes all uses out, in the order of the sessions' ids: two nodes that write the same ones must not wait for one
+    /// another.
     func takeAll() -> [SessionUse] {
         let taken = pending.withLock { pending in
             defer { pending = [:] }
             return pending
         }
-        return taken.map { SessionUse(id: $0.key, at: $0.value) }
+        return taken.sorted { $0.key.uuid < $1.key.uuid }.map { SessionUse(id: $0.key, at: $0.value) }
     }
 
     /// Puts uses back that could not be written.

@@ -14,25 +14,32 @@ package struct WriteLastUses: Sendable {
         self.context = context
     }
 
-    /// Writes all of them. What fails is kept for the next time.
+    /// Writes all of them. A part that fails is kept for the next time, and the others are written all the same: some row
+    /// of it may just be locked. After three failures the store is taken to be away.
     ///
-    /// - Throws: `Refusal` `unavailable`.
+    /// - Throws: `Refusal` `unavailable`, the last failure.
     package func callAsFunction() async throws {
         let (store, noted) = (context.store, context.caches.lastUses)
         var uses = noted.takeAll()[...]
+        var failures: [any Error] = []
         while !uses.isEmpty {
             let part = Array(uses.prefix(Self.batch))
             let start = ContinuousClock.now
             do {
                 try await store.maintained { try SessionRepository($0).recordUses(part) }
             } catch {
-                noted.putBack(uses)
-                throw error
+                failures.append(error)
+                guard failures.count < 3 else {
+                    noted.putBack(uses)
+                    break
+                }
+                noted.putBack(part)
             }
             uses = uses.dropFirst(Self.batch)
             // Whoever waited for this part goes before the next one.
             if !uses.isEmpty { try? await Task.sleep(for: ContinuousClock.now - start) }
         }
+        if let failure = failures.last { throw failure }
     }
 
     /// Writes them again and again until the task is cancelled, and once more then.
