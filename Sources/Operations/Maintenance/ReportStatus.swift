@@ -20,6 +20,8 @@ package struct ReportStatus: Sendable {
     package struct Summary: Sendable {
         /// Sessions that may act, and those that must be renewed first.
         package let sessions: (authenticated: Int, challenged: Int)
+        /// The cuts that are being carried out: the rows of the sessions that they ended are among those of `sessions`.
+        package let cuts: Int
         package let users: [Assurance: Int]
         package let devices: Int
         package let certificates: (valid: Int, revoked: Int, expired: Int)
@@ -49,7 +51,7 @@ package struct ReportStatus: Sendable {
             let chain = AuditChainRepository(transaction)
             let head = try chain.head()
             return Summary(
-                sessions: try records.sessions(policy: policy), users: try records.users(),
+                sessions: try records.sessions(policy: policy), cuts: try records.cuts(), users: try records.users(),
                 devices: try records.devices(), certificates: try records.certificates(),
                 providers: try records.providers(),
                 outbox: try OutboxState.allCases.map { ($0, try OutboxRepository(transaction).count($0)) },

@@ -12,6 +12,7 @@ package struct StatusRepository {
     }
 
     /// The sessions that may act, and those that must be renewed first: `Session/effectiveState(at:policy:)` as a count.
+    /// Those that a cut has ended are among them until their rows follow: see ``cuts()``.
     package func sessions(policy: SessionPolicy) throws -> (authenticated: Int, challenged: Int) {
         let now = transaction.now.milliseconds
         func ago(_ seconds: TimeInterval) -> Value { .integer(now - Int64((seconds * 1000).rounded())) }
@@ -19,21 +20,23 @@ package struct StatusRepository {
         let authenticated = try count(
             """
             SELECT COUNT(*) FROM sessions WHERE state = 'authenticated' AND renewed_at > $1 AND last_used_at > $2
-            AND \(Self.isCurrent)
             """,
             [ago(policy.absoluteLifetime), ago(policy.idleLifetime)])
         let challenged = try count(
             """
-            SELECT COUNT(*) FROM sessions WHERE state = 'challenged' AND challenged_at > $1 AND \(Self.isCurrent)
+            SELECT COUNT(*) FROM sessions WHERE state = 'challenged' AND challenged_at > $1
             """,
             [ago(policy.renewalWindow)])
         let idle = try count(
             """
             SELECT COUNT(*) FROM sessions WHERE state = 'authenticated' AND last_used_at <= $1
-            AND last_used_at < renewed_at + $2 AND last_used_at > $3 AND \(Self.isCurrent)
+            AND last_used_at < renewed_at + $2 AND last_used_at > $3
             """, [ago(policy.idleLifetime), shift, ago(policy.idleLifetime + policy.renewalWindow)])
         return (authenticated, challenged + idle)
     }
+
+    /// The cuts whose sessions' rows are being ended.
+    package func cuts() throws -> Int { try count("SELECT COUNT(*) FROM cuts", []) }
 
     /// The users by level, as it is now.
     package func users() throws -> [Assurance: Int] {
@@ -66,10 +69,6 @@ package struct StatusRepository {
             try count("SELECT COUNT(*) FROM providers WHERE disabled_at IS NOT NULL", [])
         )
     }
-
-    /// Rows are looked at one by one only while a cut is being carried out.
-    private static let isCurrent =
-        "(NOT EXISTS (SELECT 1 FROM cuts) OR \(GateRepository.isCurrent("sessions")))"
 
     private func count(_ sql: String, _ arguments: [Value]) throws -> Int {
         try transaction.value(sql, arguments) ?? 0

@@ -55,11 +55,15 @@ package struct SessionRepository {
             "SELECT DISTINCT device_id FROM sessions WHERE user_id = $1 ORDER BY device_id", [.id(userID)])
     }
 
-    /// The newest sessions that were not ended.
+    /// The newest sessions that were not ended. Their ids are in the order of time.
     package func listOpen(limit: Int) throws -> [Session] {
-        try transaction.query(
+        // The gates are asked about the newest rows alone: about all of them the store would be asked before it sorts.
+        let rows = min(limit, 100_000) * 4
+        return try transaction.query(
             """
-            SELECT \(Self.columns) FROM sessions WHERE \(Self.isOpen)
+            SELECT \(Self.columns) FROM (
+                SELECT * FROM sessions WHERE state <> 'unauthenticated' ORDER BY id DESC LIMIT \(rows)
+            ) AS sessions WHERE \(GateRepository.isCurrent("sessions"))
             ORDER BY created_at DESC, id LIMIT $1
             """, [.integer(Int64(limit))]
         ).map(Self.session)
@@ -112,17 +116,18 @@ package struct SessionRepository {
         }
     }
 
-    /// How many open sessions hang on something, counted no further than asked.
+    /// How many open sessions hang on something, among as many of its newest generation as asked.
     package func countOpen(_ gate: SessionGate, limit: Int) throws -> Int {
         try behind(gate).reduce(0) { count, scope in
             guard count < limit else { return count }
             let more: Int? = try transaction.value(
                 """
                 SELECT COUNT(*) FROM (
-                    SELECT 1 FROM sessions WHERE \(scope.condition) AND \(Self.isOpen) ORDER BY \(scope.order) LIMIT $2
-                ) AS open
-                """, [scope.id, (limit - count).value])
-            return count + (more ?? 0)
+                    SELECT * FROM sessions WHERE \(scope.condition) AND state <> 'unauthenticated'
+                    ORDER BY \(scope.order) DESC LIMIT \(limit)
+                ) AS newest WHERE \(GateRepository.isCurrent("newest"))
+                """, [scope.id])
+            return min(limit, count + (more ?? 0))
         }
     }
 

@@ -38,7 +38,8 @@ struct StatusCommand: AsyncParsableCommand {
         return [
             [
                 "sessions",
-                list([("authenticated", summary.sessions.authenticated), ("challenged", summary.sessions.challenged)]),
+                list([("authenticated", summary.sessions.authenticated), ("challenged", summary.sessions.challenged)])
+                    + (summary.cuts == 0 ? "" : ", cuts under way: \(summary.cuts)"),
             ],
             ["users", list(levels.map { ($0.rawValue, summary.users[$0] ?? 0) })],
             ["devices", String(summary.devices)],
@@ -111,6 +112,7 @@ struct StatusCommand: AsyncParsableCommand {
             "sessions": counts([
                 ("authenticated", summary.sessions.authenticated), ("challenged", summary.sessions.challenged),
             ]),
+            "cuts": .integer(Int64(summary.cuts)),
             "users": counts(levels.map { ($0.rawValue, summary.users[$0] ?? 0) }),
             "devices": .integer(Int64(summary.devices)),
             "certificates": counts([
