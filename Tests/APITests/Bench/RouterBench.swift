@@ -18,7 +18,7 @@ import Testing
 struct RouterBench: Sendable {
     let fixture: ServiceFixture
     let codes: PhoneCodeKeys
-    let ban: BanSubject
+    let ban: AddBan
     let log = CapturedLog()
     let state = OpsState()
     let directory: RouteDirectory
@@ -61,7 +61,7 @@ struct RouterBench: Sendable {
         _ = Self.metrics
         self.fixture = fixture
         codes = fixture.context.keys.phoneCodes
-        ban = BanSubject(fixture.admin, keys: fixture.personalKeys, policy: fixture.policy[\.bans])
+        ban = AddBan(fixture.admin, keys: fixture.personalKeys, policy: fixture.policy[\.bans])
         let log = log
         let listeners = Listeners(
             realm: ServiceFixture.realm, policy: fixture.policy, maximumConnections: 100, rateLimiting: .on,

@@ -22,7 +22,7 @@ final class AskedWorld {
     }
 
     private let fixture: ServiceFixture
-    private let ban: BanSubject
+    private let ban: AddBan
     private let usualPolicy: Policy
     private var random: SeededRandom
     private(set) var people: [Person] = []
@@ -36,7 +36,7 @@ final class AskedWorld {
     init(_ fixture: ServiceFixture, seed: UInt64) async throws {
         self.fixture = fixture
         random = SeededRandom(seed: seed)
-        ban = BanSubject(fixture.admin, keys: fixture.personalKeys, policy: fixture.policy[\.bans])
+        ban = AddBan(fixture.admin, keys: fixture.personalKeys, policy: fixture.policy[\.bans])
         usualPolicy = fixture.policy[\.self]
         for _ in 0..<6 { people.append(try await signIn()) }
     }

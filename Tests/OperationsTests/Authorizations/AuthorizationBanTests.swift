@@ -37,10 +37,10 @@ struct AuthorizationBanTests {
         var after: MessagingPermissionState { state.isOpen ? .banned : state }
     }
 
-    private static func admin(_ bench: AuthorizationBench) -> (ban: BanSubject, lift: LiftBan) {
+    private static func admin(_ bench: AuthorizationBench) -> (ban: AddBan, lift: LiftBan) {
         let environment = Environment(now: { [clock = bench.clock] in clock.now })
         let admin = AdminContext(store: bench.store, environment: environment, actor: "admin test")
-        return (BanSubject(admin, keys: bench.keys, policy: BanPolicy()), LiftBan(admin, keys: bench.keys))
+        return (AddBan(admin, keys: bench.keys, policy: BanPolicy()), LiftBan(admin, keys: bench.keys))
     }
 
     private func ban(
@@ -199,7 +199,7 @@ struct AuthorizationBanTests {
                 let id = try await ask(
                     try .init(id: UUID().uuidString, to: asked.userID.description, eventID: nil), for: requester)
                 #expect(try await answer.approve(id.description, for: asked).grant != nil)
-                let ban = try await BanSubject(fixture.admin, keys: older, policy: BanPolicy())(
+                let ban = try await AddBan(fixture.admin, keys: older, policy: BanPolicy())(
                     try bench.order(target, .messaging), upTo: nil)
                 #expect(ban.impact.users.isEmpty)
                 if index == 0 {

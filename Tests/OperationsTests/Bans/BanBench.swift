@@ -13,7 +13,7 @@ import Tokens
 struct BanBench {
     let fixture: ServiceFixture
     let phones: PhoneBench
-    let ban: BanSubject
+    let ban: AddBan
     let lift: LiftBan
     let look: BanCalls
     let cards: SubmitCard
@@ -26,7 +26,7 @@ struct BanBench {
         self.fixture = fixture
         phones = try PhoneBench(fixture, rateLimiting: .off)
         let (admin, keys) = (fixture.admin, fixture.personalKeys)
-        ban = BanSubject(admin, keys: keys, policy: fixture.policy[\.bans])
+        ban = AddBan(admin, keys: keys, policy: fixture.policy[\.bans])
         lift = LiftBan(admin, keys: keys)
         look = BanCalls(admin, keys: keys)
         cards = SubmitCard(fixture.context, askIssuer: { _ in confirmation })

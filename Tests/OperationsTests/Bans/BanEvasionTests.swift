@@ -170,7 +170,7 @@ struct BanEvasionTests {
 
     /// Bans a number as a process with these keys does.
     private func ban(_ number: String, _ keys: PersonalKeys, _ bench: BanBench) async throws {
-        let subject = BanSubject(bench.fixture.admin, keys: keys, policy: BanPolicy())
+        let subject = AddBan(bench.fixture.admin, keys: keys, policy: BanPolicy())
         _ = try await subject(try bench.order(try bench.phone(number)), upTo: nil)
     }
 

@@ -61,16 +61,16 @@ extension ConsequenceTests {
 
     static let banRows: [Row] = [
         .admin(
-            "BanSubject", audit: ["ban_added"], notices: ["banned_user"],
+            "AddBan", audit: ["ban_added"], notices: ["banned_user"],
             queued: ["account-disabled", "session-revoked"], effects: [.dropsSession, .closesUsers]
         ) { world in
             { _ in _ = try await world.bans.ban(try world.bans.order(.user("test/alice")), upTo: nil) }
         },
-        .admin("BanSubject", audit: ["ban_added"]) { world in
+        .admin("AddBan", audit: ["ban_added"]) { world in
             { _ in _ = try await world.bans.ban(try world.bans.order(.user("test/alice"), .messaging), upTo: nil) }
         },
         .admin(
-            "BanSubject", audit: ["ban_added"], notices: ["device"], queued: ["session-revoked"],
+            "AddBan", audit: ["ban_added"], notices: ["device"], queued: ["session-revoked"],
             effects: [.dropsSession, .readsCertificates]
         ) { world in
             { _ in

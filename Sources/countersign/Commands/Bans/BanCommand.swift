@@ -35,7 +35,7 @@ struct BanCommand: AsyncParsableCommand {
             let order = try order()
             let policy = BanCommand.policyOrDefaults(shared)
             let (ban, impact) = try await Admin.run(shared) { admin -> (Ban?, BanImpact) in
-                let bans = try BanSubject(admin.context, keys: admin.personalKeys(), policy: policy)
+                let bans = try AddBan(admin.context, keys: admin.personalKeys(), policy: policy)
                 guard !dryRun else { return (nil, try await bans.preview(order)) }
                 guard !yes else { return try await bans(order, upTo: nil) }
                 let count = try await bans.preview(order).users.count

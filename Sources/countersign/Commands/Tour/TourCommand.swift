@@ -26,7 +26,7 @@ struct TourCommand: AsyncParsableCommand {
                     target: .user(user.description), scope: .all, reason: reason, note: nil,
                     endsAt: Date().addingTimeInterval(3600), withDevices: false)
                 _ = try await Admin.run(shared) {
-                    try await BanSubject($0.context, keys: $0.personalKeys(), policy: BanPolicy())(order, upTo: 1)
+                    try await AddBan($0.context, keys: $0.personalKeys(), policy: BanPolicy())(order, upTo: 1)
                 }
             },
             lift: { user in

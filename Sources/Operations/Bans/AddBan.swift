@@ -6,7 +6,7 @@ import Repositories
 
 /// Shuts a user, a number, a document or a device out. Ban, ended sessions, withdrawn authorizations, audit
 /// entry and the notice by which all processes close the connections are one transaction.
-package struct BanSubject: Sendable {
+package struct AddBan: Sendable {
     private let context: AdminContext
     private let plan: BanPlanner
     private let keys: PersonalKeys
