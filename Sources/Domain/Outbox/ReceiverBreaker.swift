@@ -9,7 +9,7 @@ package struct ReceiverBreaker: Sendable, Equatable {
     /// Failed attempts in a row.
     package let failures: Int
     /// Nothing is sent to it before this time; `nil` if there is no pause.
-    package let restingUntil: Date?
+    package let pausedUntil: Date?
 
     /// The largest number of concurrent attempts at one receiver.
     package static let inFlight = 2
@@ -17,25 +17,25 @@ package struct ReceiverBreaker: Sendable, Equatable {
     package static let inFlightToFailing = 4
     /// Failures in a row that start a pause.
     package static let threshold = 5
-    private static let rest = RetryRule(tries: .max, firstWait: 5, longestWait: 300, factor: 2)
+    private static let pause = RetryRule(tries: .max, firstWait: 5, longestWait: 300, factor: 2)
 
     /// By default without failures.
-    package init(failures: Int = 0, restingUntil: Date? = nil) {
+    package init(failures: Int = 0, pausedUntil: Date? = nil) {
         self.failures = failures
-        self.restingUntil = restingUntil
+        self.pausedUntil = pausedUntil
     }
 
     package func failed(at now: Date) -> ReceiverBreaker {
         let failures = min(failures, 1_000_000) + 1
-        guard failures >= Self.threshold, let wait = Self.rest.wait(afterTries: failures - Self.threshold + 1) else {
+        guard failures >= Self.threshold, let wait = Self.pause.wait(afterTries: failures - Self.threshold + 1) else {
             return ReceiverBreaker(failures: failures)
         }
-        return ReceiverBreaker(failures: failures, restingUntil: now.addingTimeInterval(wait))
+        return ReceiverBreaker(failures: failures, pausedUntil: now.addingTimeInterval(wait))
     }
 
     /// How many attempts may start now, in addition to those under way.
     package func available(besides underWay: Int, now: Date) -> Int {
-        if let restingUntil, restingUntil > now { return 0 }
+        if let pausedUntil, pausedUntil > now { return 0 }
         return max(0, (failures == 0 ? Self.inFlight : 1) - underWay)
     }
 }

@@ -118,9 +118,9 @@ package struct OutboxRepository {
 
         /// When one of them may start; `nil` if a leased one must end first.
         func next(after now: Date) -> Date? {
-            let start = max(now, breaker.restingUntil ?? .distantPast)
+            let start = max(now, breaker.pausedUntil ?? .distantPast)
             guard let due, breaker.available(besides: underWay, now: start) > 0 else { return nil }
-            return max(due, breaker.restingUntil ?? .distantPast)
+            return max(due, breaker.pausedUntil ?? .distantPast)
         }
     }
 
@@ -159,10 +159,10 @@ package struct OutboxRepository {
             WHERE w.subject IS NOT NULL
             """, [.time(transaction.now)]
         ).map { row in
-            let (provider, due, underWay, failures, restingUntil) = try Self.queue.read(row)
+            let (provider, due, underWay, failures, pausedUntil) = try Self.queue.read(row)
             return Queue(
                 provider: provider, due: due, underWay: underWay,
-                breaker: ReceiverBreaker(failures: failures ?? 0, restingUntil: restingUntil))
+                breaker: ReceiverBreaker(failures: failures ?? 0, pausedUntil: pausedUntil))
         }
     }
 

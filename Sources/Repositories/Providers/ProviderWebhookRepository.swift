@@ -43,8 +43,8 @@ package struct ProviderWebhookRepository {
         try transaction.first(
             "SELECT \(Self.breaker) FROM provider_webhooks WHERE provider_id = $1", [.id(provider)]
         ).map { row in
-            let (failures, restingUntil) = try Self.breaker.read(row)
-            return ReceiverBreaker(failures: failures, restingUntil: restingUntil)
+            let (failures, pausedUntil) = try Self.breaker.read(row)
+            return ReceiverBreaker(failures: failures, pausedUntil: pausedUntil)
         } ?? ReceiverBreaker()
     }
 
@@ -64,8 +64,8 @@ package struct ProviderWebhookRepository {
         let after = try breaker(of: provider).failed(at: transaction.now)
         let changed = try transaction.execute(
             "UPDATE provider_webhooks SET failures = $3, resting_until = $4 WHERE provider_id = $1 AND url = $2",
-            [.id(provider), .text(url), after.failures.value, .time(after.restingUntil)])
-        return changed > 0 && after.restingUntil != nil
+            [.id(provider), .text(url), after.failures.value, .time(after.pausedUntil)])
+        return changed > 0 && after.pausedUntil != nil
     }
 
     /// Writes an event for a provider's receiver into the outbox, in the transaction that made it.

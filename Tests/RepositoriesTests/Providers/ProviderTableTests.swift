@@ -97,7 +97,7 @@ struct ProviderTableTests {
             }
             let failing = try await tables.read { try ProviderWebhookRepository($0).breaker(of: id) }
             #expect(failing.failures == 20)
-            #expect(failing.restingUntil != nil)
+            #expect(failing.pausedUntil != nil)
             try await tables.write { transaction in
                 _ = try ProviderWebhookRepository(transaction).note(answered: true, by: "https://a.example", of: id)
             }
