@@ -48,7 +48,7 @@ package enum SendDecision: Sendable, Equatable {
     /// to its prefix or of its group lacks a right code. So the limits of one group or prefix contain its failures.
     /// It counts for its country only while its provider's own failures there are few. `through` names the limited
     /// scopes that admitted it.
-    case send(bearsOn: Set<SendScope>, through: Set<SendScope>)
+    case send(attributedTo: Set<SendScope>, through: Set<SendScope>)
     /// The text is withheld; `thins` names the scope that the breaker limits from now on.
     case withhold(WithheldReason, thins: SendScope?)
 }
@@ -101,7 +101,7 @@ package struct SendGuard: Sendable {
         if !policy.countries.contains(attempt.number.region) { return .withhold(.country, thins: nil) }
         if policy.refusedTypes.contains(attempt.number.type.rawValue) { return .withhold(.type, thins: nil) }
         if attempt.isFrozen { return .withhold(.frozen, thins: nil) }
-        guard limitsRates else { return .send(bearsOn: [], through: []) }
+        guard limitsRates else { return .send(attributedTo: [], through: []) }
         if counts.numberLastHour >= policy.sendsPerHourPerNumber
             || counts.numberLastDay >= policy.sendsPerDayPerNumber
         {
@@ -111,7 +111,7 @@ package struct SendGuard: Sendable {
         guard counts.prefix.hour.sends < policy.sendsPerHourPerPrefix else {
             return .withhold(.prefixLimit, thins: nil)
         }
-        if attempt.isOwner { return .send(bearsOn: [], through: []) }
+        if attempt.isOwner { return .send(attributedTo: [], through: []) }
         return decideForStranger(counts)
     }
 
@@ -138,10 +138,10 @@ package struct SendGuard: Sendable {
         guard counts.prefix.hour.unverified < hourly + counts.prefix.hour.verified,
             counts.prefix.day.unverified < daily + counts.prefix.day.verified
         else { return .withhold(.prefixLimit, thins: nil) }
-        return .send(bearsOn: bearing(counts), through: Set(counts.thinned.keys))
+        return .send(attributedTo: attribution(counts), through: Set(counts.thinned.keys))
     }
 
-    private func bearing(_ counts: SendCounts) -> Set<SendScope> {
+    private func attribution(_ counts: SendCounts) -> Set<SendScope> {
         guard counts.thinned.isEmpty, counts.prefix.hour.unverified <= 0, counts.group.hour.unverified <= 0 else {
             return []
         }

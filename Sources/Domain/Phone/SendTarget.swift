@@ -74,10 +74,10 @@ package struct SendTarget: Sendable {
     }
 
     /// The counters that a sent text increases.
-    package func counters(bearingOn scopes: Set<SendScope>, through thinned: Set<SendScope>) -> [String] {
+    package func counters(attributedTo scopes: Set<SendScope>, through thinned: Set<SendScope>) -> [String] {
         guard !isOwner else { return [ownersName] }
-        let bearing = SendScope.allCases.filter { $0 == .prefix || scopes.contains($0) }.map(name(of:))
-        return [groupName, prefixFromNetworkName] + bearing
+        let attributed = SendScope.allCases.filter { $0 == .prefix || scopes.contains($0) }.map(name(of:))
+        return [groupName, prefixFromNetworkName] + attributed
             + SendScope.allCases.filter(thinned.contains).map(throughName)
     }
 

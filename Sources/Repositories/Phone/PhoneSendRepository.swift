@@ -61,8 +61,8 @@ package struct PhoneSendRepository {
         let now = transaction.now
         var (withheld, counters) = (WithheldReason?.none, [String]())
         switch decision {
-        case .send(let bearsOn, let through):
-            counters = target.counters(bearingOn: bearsOn, through: through)
+        case .send(let attributedTo, let through):
+            counters = target.counters(attributedTo: attributedTo, through: through)
             try PhoneTallyRepository(transaction).add(sends: 1, verified: 0, to: counters, at: now)
             try spend(policy.textPrice, target.providerID)
         case .withhold(let reason, let scope):
@@ -87,7 +87,7 @@ package struct PhoneSendRepository {
                 row.set(column.at, now)
                 row.set(column.byOwner, target.isOwner)
                 row.set(column.withheld, withheld?.rawValue)
-                row.set(column.bearsOnCountry, decision.bearsOnCountry)
+                row.set(column.attributedToCountry, decision.attributedToCountry)
                 row.set(column.verified, false)
                 row.set(column.counters, withheld == nil ? counters.joined(separator: "\n") : nil)
             })
@@ -201,8 +201,8 @@ package struct PhoneSendRepository {
 }
 
 extension SendDecision {
-    /// The meaning of the column of that name since its creation.
-    fileprivate var bearsOnCountry: Bool {
+    /// What the column `bears_on_country` holds.
+    fileprivate var attributedToCountry: Bool {
         if case .send(let scopes, _) = self { scopes.contains(.country) } else { false }
     }
 }
@@ -218,7 +218,7 @@ private struct PhoneSendColumns: ColumnSet {
     let at: Column<Date>
     let byOwner: Column<Bool>
     let withheld: Column<String?>
-    let bearsOnCountry: Column<Bool>
+    let attributedToCountry: Column<Bool>
     let verified: Column<Bool>
     let counters: Column<String?>
 
@@ -232,7 +232,7 @@ private struct PhoneSendColumns: ColumnSet {
         at = list.add("at")
         byOwner = list.add("by_owner")
         withheld = list.add("withheld")
-        bearsOnCountry = list.add("bears_on_country")
+        attributedToCountry = list.add("bears_on_country")
         verified = list.add("verified")
         counters = list.add("counters")
     }

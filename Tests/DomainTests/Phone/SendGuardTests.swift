@@ -22,8 +22,8 @@ struct SendGuardTests {
         return SendGuard(policy: PhonePolicy(), limitsRates: limits).decide(attempt, counts)
     }
 
-    private static let firstText = SendDecision.send(bearsOn: [.provider, .country], through: [])
-    private static let furtherText = SendDecision.send(bearsOn: [], through: [])
+    private static let firstText = SendDecision.send(attributedTo: [.provider, .country], through: [])
+    private static let furtherText = SendDecision.send(attributedTo: [], through: [])
 
     @Test("lets a first text to an allowed number out")
     func first() {
@@ -110,7 +110,7 @@ struct SendGuardTests {
                 == .withhold(.prefixThinned, thins: .prefix))
         // Half of what thins out a country is all that one provider's failures weigh there.
         #expect(decide { $0.provider = Conversion(sends: 24) } == Self.firstText)
-        #expect(decide { $0.provider = Conversion(sends: 25) } == .send(bearsOn: [.provider], through: []))
+        #expect(decide { $0.provider = Conversion(sends: 25) } == .send(attributedTo: [.provider], through: []))
     }
 
     @Test("lets the first of each group through where texts are thinned out, and owners of proven numbers always")
@@ -125,7 +125,7 @@ struct SendGuardTests {
                 case .country: counts.country = failing
                 }
             }
-            let through = SendDecision.send(bearsOn: [], through: [scope])
+            let through = SendDecision.send(attributedTo: [], through: [scope])
             for (sent, decision) in [
                 (Conversion(), through), (Conversion(sends: 9), through), (Conversion(sends: 10), closed),
                 (Conversion(sends: 14, verified: 3), through), (Conversion(sends: 16, verified: 3), closed),

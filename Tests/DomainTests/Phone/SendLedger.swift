@@ -116,8 +116,8 @@ struct SendLedger {
                 thinned.append(target.name(of: scope))
                 ends[target.name(of: scope)] = now + policy.breakerPause
             }
-        case .send(let bearsOn, let through):
-            let names = target.counters(bearingOn: bearsOn, through: through)
+        case .send(let attributedTo, let through):
+            let names = target.counters(attributedTo: attributedTo, through: through)
             add(Conversion(sends: 1), to: names, at: now)
             open["\(requester.user) \(number.e164)", default: []].append((now, names))
             for name in Self.days(now, requester) { spent[name, default: 0] += policy.textPrice }

@@ -105,7 +105,7 @@ struct PhoneLimitTests {
             let code = bench.code(ids[0], "+14155550000", people[0])
             #expect(try await bench.verdict(ids[0], code, people[0]) == .right)
             let allowed = try await bench.begin("+14155550006", people[6], address: "10.0.6.1")
-            #expect(allowed.decision == .send(bearsOn: [], through: []))
+            #expect(allowed.decision == .send(attributedTo: [], through: []))
         }
     }
 

@@ -49,7 +49,7 @@ struct PhoneThinningTests {
             let tripped = try await Self.ask(5, bench)
             #expect(tripped.decision == .withhold(.providerThinned, thins: .provider))
             #expect(tripped.thinned == name)
-            let through = SendDecision.send(bearsOn: [], through: [.provider])
+            let through = SendDecision.send(attributedTo: [], through: [.provider])
             #expect(try await Self.ask(6, bench).decision == through)
             // A second one of the same network is not the first of its group.
             let neighbour = try await bench.person("neighbour")
@@ -61,17 +61,17 @@ struct PhoneThinningTests {
             fixture.clock.advance(301)
             #expect(
                 try await bench.begin("+14152002672", owner, address: "10.0.6.1").decision
-                    == .send(bearsOn: [], through: []))
+                    == .send(attributedTo: [], through: []))
             #expect(
                 try await bench.begin(Self.number(61), owner, address: "10.9.9.1").decision
-                    == .send(bearsOn: [.provider, .country], through: []))
+                    == .send(attributedTo: [.provider, .country], through: []))
 
             let texts = Self.administration(fixture)
             #expect(try await texts.list(limit: 10).map(\.name) == [name])
             await #expect(throws: Refusal(.notFound, "")) { try await texts.lift("country US new") }
             try await texts.lift(name, reason: "ticket:1")
             #expect(try await texts.list(limit: 10).isEmpty)
-            #expect(try await Self.ask(9, bench).decision == .send(bearsOn: [.provider, .country], through: []))
+            #expect(try await Self.ask(9, bench).decision == .send(attributedTo: [.provider, .country], through: []))
             let entries = try await fixture.store.read { transaction in
                 try transaction.query(
                     "SELECT event, subject, actor FROM audit_entries WHERE event LIKE 'phone_sends%' ORDER BY event"
@@ -90,7 +90,7 @@ struct PhoneThinningTests {
             #expect(try await Self.ask(4, bench).thinned != nil)
             fixture.clock.advance(3601)
             #expect(try await Self.administration(fixture).list(limit: 10).isEmpty)
-            #expect(try await Self.ask(5, bench).decision == .send(bearsOn: [.provider, .country], through: []))
+            #expect(try await Self.ask(5, bench).decision == .send(attributedTo: [.provider, .country], through: []))
             try await fixture.housekeeping()
             let stops = try await fixture.store.read { try $0.query("SELECT subject FROM phone_stops").count }
             #expect(stops == 0)

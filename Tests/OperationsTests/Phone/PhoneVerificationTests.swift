@@ -222,12 +222,12 @@ struct PhoneVerificationTests {
             #expect(frozen.decision == .withhold(.frozen, thins: nil))
             let right = bench.code(frozen.id, "+14155552671", alice)
             #expect(try await bench.verdict(frozen.id, right, alice) == .notCompared)
-            #expect(try await bench.begin("+14155552672", alice).decision == .send(bearsOn: [], through: []))
+            #expect(try await bench.begin("+14155552672", alice).decision == .send(attributedTo: [], through: []))
             let bob = try await bench.person("bob")
-            #expect(try await bench.begin("+14155552671", bob).decision == .send(bearsOn: [], through: []))
+            #expect(try await bench.begin("+14155552671", bob).decision == .send(attributedTo: [], through: []))
             fixture.clock.advance(86_400)
             let later = try await bench.begin("+14155552671", try await bench.person("alice", on: alice.connection))
-            #expect(later.decision == .send(bearsOn: [], through: []))
+            #expect(later.decision == .send(attributedTo: [], through: []))
         }
     }
 }

@@ -29,9 +29,9 @@ struct PhoneSendTableTests {
             let verification = PhoneVerificationID(UUID())
             let (target, other) = (Self.target(tables), Self.target(tables, number: "other"))
             try await tables.write { transaction in
-                try Self.record(.send(bearsOn: [.country], through: []), to: target, verification, in: transaction)
+                try Self.record(.send(attributedTo: [.country], through: []), to: target, verification, in: transaction)
                 try Self.record(
-                    .send(bearsOn: [], through: []), to: other, PhoneVerificationID(UUID()), in: transaction)
+                    .send(attributedTo: [], through: []), to: other, PhoneVerificationID(UUID()), in: transaction)
                 try PhoneSendRepository(transaction).recordVerified(verification)
             }
             let (counts, tallies) = try await tables.read { transaction in
@@ -81,14 +81,14 @@ struct PhoneSendTableTests {
             let target = Self.target(tables)
             try await tables.write { transaction in
                 try Self.record(
-                    .send(bearsOn: [], through: []), to: target, PhoneVerificationID(UUID()), in: transaction)
+                    .send(attributedTo: [], through: []), to: target, PhoneVerificationID(UUID()), in: transaction)
                 try PhoneTallyRepository(transaction).add(
                     sends: 1, verified: 0, to: ["old"], at: TestTables.now.addingTimeInterval(-2 * 86_400))
                 try PhoneSendRepository(transaction).purge(before: TestTables.now)
                 try PhoneTallyRepository(transaction).purge()
             }
             #expect(try await tables.count("phone_sends") == 1)
-            #expect(try await tables.count("phone_tallies") == target.counters(bearingOn: [], through: []).count)
+            #expect(try await tables.count("phone_tallies") == target.counters(attributedTo: [], through: []).count)
             try await tables.sql("UPDATE phone_sends SET at = at - 8000000")
             try await tables.write {
                 try PhoneSendRepository($0).purge(before: TestTables.now.addingTimeInterval(-86_400))
