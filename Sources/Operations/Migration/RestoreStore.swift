@@ -66,7 +66,8 @@ package struct RestoreStore: Sendable {
         return { transaction in
             let records = RestoreRepository(transaction)
             var report = Report()
-            report.sessionsEnded = try records.endAllSessions()
+            try CutRepository(transaction).deleteAll()
+            report.sessionsEnded = try SessionRepository(transaction).endAllAfterRestore(at: transaction.now)
             report.messagesDropped = try records.dropUnsentMessages()
             try records.endPhoneVerifications()
             try records.beginNonceGeneration(generation)

@@ -62,6 +62,11 @@ package struct CutRepository {
             Self.key(of: cut) + [.integer(cut.ended), .time(time)])
     }
 
+    /// Forgets every cut, when all sessions have ended.
+    package func deleteAll() throws {
+        try transaction.enqueue("DELETE FROM cuts", [])
+    }
+
     /// Forgets a cut that has no session left.
     package func delete(_ cut: SessionCut) throws {
         try transaction.enqueue("DELETE FROM cuts WHERE \(Self.isIt)", Self.key(of: cut))

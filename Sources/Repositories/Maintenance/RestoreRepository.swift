@@ -11,17 +11,6 @@ package struct RestoreRepository {
         self.transaction = transaction
     }
 
-    /// Ends every session; how many there were.
-    package func endAllSessions() throws -> Int {
-        try transaction.enqueue("DELETE FROM cuts", [])
-        return try transaction.execute(
-            """
-            UPDATE sessions SET state = 'unauthenticated', challenged_at = NULL, ended_at = $1,
-                end_reason = 'the store was restored'
-            WHERE state <> 'unauthenticated'
-            """, [.time(transaction.now)])
-    }
-
     /// Takes everything out of the outbox that was not sent; how many messages there were.
     package func dropUnsentMessages() throws -> Int {
         try transaction.execute(

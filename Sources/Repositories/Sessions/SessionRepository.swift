@@ -99,6 +99,18 @@ package struct SessionRepository {
         return ended
     }
 
+    /// Ends every session of a restored store, those behind a cut too.
+    ///
+    /// - Returns: how many rows it has ended.
+    package func endAllAfterRestore(at time: Date) throws -> Int {
+        try transaction.execute(
+            """
+            UPDATE sessions SET state = '\(Self.destroyed.to.rawValue)', challenged_at = NULL, ended_at = $1,
+                end_reason = 'the store was restored'
+            WHERE \(Self.isAllowed(Self.destroyed))
+            """, [.time(time)])
+    }
+
     private func end(
         _ selection: String, _ arguments: [Value], at time: Date, _ why: SessionEnding
     ) throws -> [EndedSession] {

@@ -69,7 +69,12 @@ struct MaintenanceTableTests {
                     .userErased, subject: "user \(tables.user)", actor: "service", id: UUID())
                 let records = RestoreRepository(transaction)
                 try records.spend("x/y", until: later)
-                let numbers = try [records.endAllSessions(), records.endAllSessions(), records.dropUnsentMessages()]
+                let sessions = SessionRepository(transaction)
+                try CutRepository(transaction).deleteAll()
+                let numbers = try [
+                    sessions.endAllAfterRestore(at: TestTables.now), sessions.endAllAfterRestore(at: TestTables.now),
+                    records.dropUnsentMessages(),
+                ]
                 try records.endPhoneVerifications()
                 let keys = try [
                     records.end(tables.providerKey, retiredAt: nil, revokedAt: TestTables.now),
