@@ -58,6 +58,6 @@ struct ConsequenceRuleTests {
         let writers = try SourceFile.all(below: "Sources/Repositories").filter {
             $0.text.contains(/UPDATE sessions SET[^"]*\bstate =/)
         }
-        #expect(Set(writers.map(\.name)) == ["SessionRepository.swift", "RestoreRepository.swift"])
+        #expect(Set(writers.map(\.name)) == ["SessionRepository.swift"])
     }
 }
