@@ -18,6 +18,16 @@ package struct ListenerAddress: Sendable {
     }
 }
 
+/// What a listener lets in, and what it counts of that.
+struct ListenerGate: Sendable {
+    let limits: RequestPolicy
+    /// Those of all listeners.
+    let open: OpenChannels
+    /// Those of this listener, whatever their state.
+    let accepted: ListenerConnections
+    let failures: HandshakeFailures
+}
+
 /// Builds the three listeners from their routes.
 package struct Listeners: Sendable {
     let realm: String
@@ -66,11 +76,10 @@ package struct Listeners: Sendable {
         let router = publicRouter(
             certificates: certificates, providers: providers, tokens: tokens, webhooks: webhooks, discovery: discovery,
             metadata: metadata)
-        let (accepted, failures) = gate("public", total: limits.maximumConnections)
-        return application(router, at: address, accepted, onRunning: onRunning) { responder in
+        let gate = gate("public", limits)
+        return application(router, at: address, gate, onRunning: onRunning) { responder in
             TLSListenerChannel(
-                tls: tls, verifyChain: nil, onConnect: { _ in }, connections: ConnectionTable(), limits: limits,
-                maximumStreams: limits.publicStreams, open: open, accepted: accepted, failures: failures, face: face,
+                tls: tls, clients: nil, gate: gate, maximumStreams: limits.publicStreams, face: face,
                 responder: responder)
         }
     }
@@ -90,13 +99,13 @@ package struct Listeners: Sendable {
             users: users,
             authorizations: authorizations)
         // A failure is said to the first request, which is checked again.
-        let onConnect: @Sendable (ClientConnection) async -> Void = { try? await authenticate($0) }
+        let clients = TLSListenerChannel.Clients(
+            verifyChain: verifyChain, onConnect: { try? await authenticate($0) }, connections: connections)
         let fastPath = FastPath(sessions, authenticate: authenticate, face: face)
-        let (accepted, failures) = gate("client", total: limits.maximumConnections)
-        return application(router, at: address, accepted, onRunning: onRunning) { responder in
+        let gate = gate("client", limits)
+        return application(router, at: address, gate, onRunning: onRunning) { responder in
             TLSListenerChannel(
-                tls: tls, verifyChain: verifyChain, onConnect: onConnect, connections: connections, limits: limits,
-                maximumStreams: limits.clientStreams, open: open, accepted: accepted, failures: failures, face: face,
+                tls: tls, clients: clients, gate: gate, maximumStreams: limits.clientStreams, face: face,
                 fastPath: fastPath, responder: responder)
         }
     }
@@ -109,18 +118,14 @@ package struct Listeners: Sendable {
     ) -> any Service {
         let face = face(.ops)
         let router = opsRouter(routes)
-        let (accepted, failures) = gate("ops", total: Self.opsConnections)
-        return application(router, at: address, accepted, onRunning: onRunning) {
-            responder -> any ServerChildChannel in
-            guard let tls else {
-                return PlainListenerChannel(
-                    limits: limits, open: open, accepted: accepted, face: face, responder: responder)
-            }
-            var limits = limits
-            limits.proxiedNetworks = []
+        var limits = limits
+        limits.proxiedNetworks = []
+        limits.maximumConnections = min(Self.opsConnections, limits.maximumConnections)
+        let gate = gate("ops", limits)
+        return application(router, at: address, gate, onRunning: onRunning) { responder -> any ServerChildChannel in
+            guard let tls else { return PlainListenerChannel(gate: gate, face: face, responder: responder) }
             return TLSListenerChannel(
-                tls: tls, verifyChain: nil, onConnect: { _ in }, connections: ConnectionTable(), limits: limits,
-                maximumStreams: limits.publicStreams, open: open, accepted: accepted, failures: failures, face: face,
+                tls: tls, clients: nil, gate: gate, maximumStreams: gate.limits.publicStreams, face: face,
                 responder: responder)
         }
     }
@@ -128,22 +133,22 @@ package struct Listeners: Sendable {
     /// Probes have a number of connections of their own, however full the other listeners are.
     package static let opsConnections = 128
 
-    private func gate(_ name: String, total: Int) -> (ListenerConnections, HandshakeFailures) {
-        let total = min(total, limits.maximumConnections)
+    private func gate(_ name: String, _ limits: RequestPolicy) -> ListenerGate {
         let isLimited = rateLimiting == .on
-        return (
-            ListenerConnections(
+        return ListenerGate(
+            limits: limits, open: open,
+            accepted: ListenerConnections(
                 name: name,
                 limits: .init(
-                    total: total, perAddress: isLimited ? limits.connectionsPerAddress : .max,
+                    total: limits.maximumConnections,
+                    perAddress: isLimited ? limits.connectionsPerAddress : .max,
                     perCertificate: isLimited ? limits.connectionsPerCertificate : .max),
                 logger: logger),
-            HandshakeFailures(listener: name, logger: logger)
-        )
+            failures: HandshakeFailures(listener: name, logger: logger))
     }
 
     private func application<Context: RequestContext>(
-        _ router: Router<Context>, at address: ListenerAddress, _ accepted: ListenerConnections,
+        _ router: Router<Context>, at address: ListenerAddress, _ gate: ListenerGate,
         onRunning: @escaping @Sendable (Int) -> Void,
         _ channel: @escaping @Sendable (@escaping HTTPChannelHandler.Responder) -> any ServerChildChannel
     ) -> any Service where Context.Source == ApplicationRequestContextSource {
@@ -151,7 +156,7 @@ package struct Listeners: Sendable {
             router: router, server: HTTPServerBuilder { channel($0) },
             configuration: ApplicationConfiguration(
                 address: .hostname(address.host, port: address.port), backlog: 1024,
-                availableConnectionsDelegate: AvailableConnections(accepted)),
+                availableConnectionsDelegate: AvailableConnections(gate.accepted)),
             onServerRunning: { onRunning($0.localAddress?.port ?? 0) }, logger: logger)
     }
 }

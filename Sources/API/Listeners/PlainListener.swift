@@ -9,22 +9,17 @@ struct PlainListenerChannel: ServerChildChannel {
     typealias Value = HTTP1Channel.Value
 
     private let http1: HTTP1Connection
-    private let open: OpenChannels
-    private let accepted: ListenerConnections
+    private let gate: ListenerGate
 
-    init(
-        limits: RequestPolicy, open: OpenChannels, accepted: ListenerConnections, face: ListenerFace,
-        responder: @escaping HTTPChannelHandler.Responder
-    ) {
-        self.open = open
-        self.accepted = accepted
-        http1 = HTTP1Connection(limits: limits, face: face, fastPath: nil, responder: responder)
+    init(gate: ListenerGate, face: ListenerFace, responder: @escaping HTTPChannelHandler.Responder) {
+        self.gate = gate
+        http1 = HTTP1Connection(limits: gate.limits, face: face, fastPath: nil, responder: responder)
     }
 
     func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Value> {
-        open.insert(channel)
+        gate.open.insert(channel)
         // Probes are not limited by their address.
-        let activity = accepted.insert(channel, from: nil) ?? ConnectionActivity(alone: channel)
+        let activity = gate.accepted.insert(channel, from: nil) ?? ConnectionActivity(alone: channel)
         return channel.eventLoop.makeCompletedFuture {
             // As in TLSListenerChannel: what nobody handles is not read.
             try channel.syncOptions?.setOption(.autoRead, value: false)

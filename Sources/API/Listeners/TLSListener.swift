@@ -25,35 +25,30 @@ struct TLSListenerChannel: ServerChildChannel {
         let established: EstablishedConnection
     }
 
+    /// What a listener does with clients that have a certificate.
+    struct Clients: Sendable {
+        /// Verifies the chain that the client sent, since the TLS library does not.
+        let verifyChain: @Sendable ([[UInt8]]) -> Bool
+        /// Called for each connection before its first request.
+        let onConnect: @Sendable (ClientConnection) async -> Void
+        let connections: ConnectionTable
+    }
+
     let tls: ListenerTLS
-    /// Verifies the chain that the client sent, if the TLS library does not; `nil` if clients need none.
-    let verifyChain: (@Sendable ([[UInt8]]) -> Bool)?
-    /// Called for each connection before its first request.
-    let onConnect: @Sendable (ClientConnection) async -> Void
-    let connections: ConnectionTable
-    let limits: RequestPolicy
-    let open: OpenChannels
-    /// Those of this listener, whatever their state.
-    let accepted: ListenerConnections
-    let failures: HandshakeFailures
+    /// `nil` if clients need no certificate.
+    let clients: Clients?
+    let gate: ListenerGate
     private let http1: HTTP1Connection
     private let http2: HTTP2Connection
 
     init(
-        tls: ListenerTLS, verifyChain: (@Sendable ([[UInt8]]) -> Bool)?,
-        onConnect: @escaping @Sendable (ClientConnection) async -> Void, connections: ConnectionTable,
-        limits: RequestPolicy, maximumStreams: Int, open: OpenChannels, accepted: ListenerConnections,
-        failures: HandshakeFailures, face: ListenerFace, fastPath: FastPath? = nil,
-        responder: @escaping HTTPChannelHandler.Responder
+        tls: ListenerTLS, clients: Clients?, gate: ListenerGate, maximumStreams: Int, face: ListenerFace,
+        fastPath: FastPath? = nil, responder: @escaping HTTPChannelHandler.Responder
     ) {
         self.tls = tls
-        self.verifyChain = verifyChain
-        self.onConnect = onConnect
-        self.connections = connections
-        self.limits = limits
-        self.open = open
-        self.accepted = accepted
-        self.failures = failures
+        self.clients = clients
+        self.gate = gate
+        let limits = gate.limits
         http1 = HTTP1Connection(limits: limits, face: face, fastPath: fastPath, responder: responder)
         http2 = HTTP2Connection(
             http1: HTTP1Channel(
@@ -62,12 +57,13 @@ struct TLSListenerChannel: ServerChildChannel {
     }
 
     func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Value> {
-        open.insert(channel)
+        gate.open.insert(channel)
         let peer = channel.eventLoop.makePromise(of: Peer.self)
         let address = IPAddress(channel.remoteAddress)
-        let isProxied = address.map { address in limits.proxiedNetworks.contains { $0.contains(address) } } ?? false
+        let isProxied =
+            address.map { address in gate.limits.proxiedNetworks.contains { $0.contains(address) } } ?? false
         // The address of a proxy is not the client's.
-        guard let activity = accepted.insert(channel, from: isProxied ? nil : IPAddress.limitKey(address)) else {
+        guard let activity = gate.accepted.insert(channel, from: isProxied ? nil : IPAddress.limitKey(address)) else {
             channel.close(promise: nil)
             peer.fail(ChannelError.eof)
             return channel.eventLoop.makeSucceededFuture(
@@ -81,12 +77,12 @@ struct TLSListenerChannel: ServerChildChannel {
             // is handled by nobody, and must not get as far as to send a request.
             try channel.syncOptions?.setOption(.autoRead, value: false)
             let operations = channel.pipeline.syncOperations
-            if isProxied { try operations.addHandler(ProxyHeaderHandler(failures: failures)) }
+            if isProxied { try operations.addHandler(ProxyHeaderHandler(failures: gate.failures)) }
             try operations.addHandlers([
-                ClearTextHandler(failures: failures), tls.makeHandler(verifyChain: verifyChain),
+                ClearTextHandler(failures: gate.failures), tls.makeHandler(verifyChain: clients?.verifyChain),
                 HandshakeHandler(
-                    timeout: .milliseconds(Int64(limits.handshakeTimeout * 1000)), wantsCertificate: verifyChain != nil,
-                    peer: peer, accepted: accepted, failures: failures),
+                    timeout: .milliseconds(Int64(gate.limits.handshakeTimeout * 1000)),
+                    wantsCertificate: clients != nil, peer: peer, accepted: gate.accepted, failures: gate.failures),
             ])
             let negotiation = NIOTypedApplicationProtocolNegotiationHandler<Negotiated> { result, channel in
                 speak(result, on: channel, activity: activity, established: established, logger: logger)
@@ -136,13 +132,13 @@ struct TLSListenerChannel: ServerChildChannel {
                 }
             }
             if let connection {
-                connections.insert(connection)
+                clients?.connections.insert(connection)
                 value.established.establish(connection)
             }
-            defer { if let connection { connections.remove(connection) } }
+            defer { if let connection { clients?.connections.remove(connection) } }
             await CurrentConnection.$peerAddress.withValue(peer.address) {
                 await CurrentConnection.$value.withValue(connection) {
-                    if let connection { await onConnect(connection) }
+                    if let connection { await clients?.onConnect(connection) }
                     switch protocolChannel {
                     case .http1_1(let channel): await http1.handle(channel, logger: logger)
                     case .http2(let connection): await http2.handle(connection, logger: logger)
