@@ -20,9 +20,12 @@ struct MassChanges {
 
         func arguments(_ provider: BenchmarkProvider) -> [String] {
             switch self {
-            case .disable: ["provider", "disable", "test", "--reason", "load"]
+            case .disable: ["provider", "disable", "test", "--reason", "load", "--yes"]
             case .revoke:
-                ["provider", "key", "revoke", provider.rs256.id.description, "--end-sessions", "--reason", "load"]
+                [
+                    "provider", "key", "revoke", provider.rs256.id.description, "--end-sessions", "--reason", "load",
+                    "--yes",
+                ]
             }
         }
     }

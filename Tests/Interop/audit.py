@@ -52,7 +52,7 @@ def follow(commands):
         stdout=subprocess.PIPE)
     try:
         time.sleep(1)
-        commands.run("provider", "disable", "test", "--reason", "ticket:17")
+        commands.run("provider", "disable", "test", "--reason", "ticket:17", "--yes")
         done = time.monotonic()
         line = json.loads(tail.stdout.readline())
         return line, time.monotonic() - done

@@ -208,7 +208,7 @@ def provider_keys(world):
     token = world.log_in(devices[1], provider=other)["session_token"]
     for device in devices:
         accepted(device.current(token))
-    ended = world.admin("provider", "key", "revoke", key_id, "--end-sessions")["sessions_ended"]
+    ended = world.admin("provider", "key", "revoke", key_id, "--end-sessions", "--yes")["sessions_ended"]
     equal(ended, len(devices) + 1, "the sessions that ended")
     on_all("the revocation of a provider's key", says(devices, token, 401, "session_destroyed"))
     for device in devices:

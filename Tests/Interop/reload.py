@@ -68,7 +68,7 @@ def main():
     equal(idle_lifetime(device, session), 1200, "the value after the file was mended")
 
     # Disabled: within a second of the command's end nothing of the provider's counts.
-    admin(chosen, "provider", "disable", provider.slug)
+    admin(chosen, "provider", "disable", provider.slug, "--yes")
     done = time.monotonic()
     while device.current(session).status_code == 200:
         expect(time.monotonic() - done < 1, "a session of the disabled provider lives on")

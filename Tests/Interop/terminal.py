@@ -1,4 +1,5 @@
-"""Admin commands at a terminal of 60 columns: no line is longer, and the heading or verdict is coloured; NO_COLOR is kept."""
+"""Admin commands at a terminal of 60 columns: no line is longer, and the heading or verdict is coloured; NO_COLOR is kept.
+A command that ends much at once asks there."""
 
 import argparse
 import fcntl
@@ -34,6 +35,27 @@ def at_terminal(command, **variables):
     return output.decode()
 
 
+def answered(command, answer, status):
+    """What a command writes that asks at a terminal, and gets an answer."""
+    master, slave = pty.openpty()
+    process = subprocess.Popen(command, stdin=slave, stdout=slave, stderr=slave)
+    os.close(slave)
+    output = b""
+    while b"Type yes to continue." not in output:
+        output += os.read(master, 65536)
+    os.write(master, answer.encode() + b"\n")
+    while True:
+        try:
+            part = os.read(master, 65536)
+        except OSError:
+            break
+        if not part:
+            break
+        output += part
+    assert process.wait(timeout=60) == status, output
+    return output.decode()
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--countersign", required=True)
@@ -48,6 +70,9 @@ def main():
         assert plain.strip() and not long, (words, long)
         without = at_terminal([chosen.countersign, *words, *places], NO_COLOR="1")
         assert "\x1b" not in without, words
+    disable = [chosen.countersign, "provider", "disable", "test", *places]
+    assert "Nothing was changed." in answered(disable, "no", 1)
+    assert "test is disabled" in answered(disable, "yes", 0)
     assert "\x1b[32m" in at_terminal([chosen.countersign, "audit", "verify", *places])
 
 

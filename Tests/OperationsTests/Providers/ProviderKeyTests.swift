@@ -168,6 +168,31 @@ struct ProviderKeyTests {
         }
     }
 
+    @Test("A revocation and a disabling are foreseen without a change: keys, sessions, and whether a key is left")
+    func foreseen() async throws {
+        try await ServiceFixture.run { fixture in
+            let admin = first(fixture)
+            let added = try await admin.add()
+            _ = try await admin.opened("a")
+            _ = try await added.opened("b")
+            let before = try await keys(fixture)
+            let revoke = RevokeProviderKey(fixture.admin)
+            let one = try await revoke.preview(added.keyID, endingSessions: true)
+            #expect(one.keys == [added.keyID] && one.sessionsEnded?.count == 1 && !one.leavesNoKey)
+            let all = try await revoke.preview(admin.keyID, endingSessions: true)
+            #expect(all.keys == [admin.keyID, added.keyID] && all.sessionsEnded?.count == 2 && all.leavesNoKey)
+            let kept = try await revoke.preview(admin.keyID, endingSessions: false, keepingAdded: true)
+            #expect(kept.keys == [admin.keyID] && kept.sessionsEnded?.count == 0 && !kept.leavesNoKey)
+            #expect(try await DisableProvider(fixture.admin).preview("test").count == 2)
+            #expect(try await keys(fixture) == before)
+            #expect(try await fixture.store.read { try SessionRepository($0).listOpen(limit: 9) }.count == 2)
+
+            #expect(try await revoke(admin.keyID, endingSessions: true).leavesNoKey)
+            // Nothing is left that could be taken.
+            #expect(try await !revoke.preview(admin.keyID, endingSessions: true).leavesNoKey)
+        }
+    }
+
     @Test("An admin who replaces a key may leave what it added; a provider keeps a key that counts")
     func kept() async throws {
         try await ServiceFixture.run { fixture in

@@ -10,16 +10,23 @@ package struct DisableProvider: Sendable {
         self.context = context
     }
 
+    /// How many open sessions would end, counted no further than ``CountedSessions/limit``. Nothing is changed.
+    ///
+    /// - Throws: `Refusal` `not_found`.
+    package func preview(_ name: String) async throws -> CountedSessions {
+        // Not in the transaction of the change: each sign-in of the provider would disturb it.
+        try await context.store.snapshot { transaction in
+            try CountedSessions(behind: .provider(ProviderRepository(transaction).require(name).id), in: transaction)
+        }
+    }
+
     /// Disables.
     ///
     /// - Returns: how many open sessions there were just before, counted no further than ``CountedSessions/limit``.
     /// - Throws: `Refusal` `not_found`.
     package func callAsFunction(_ name: String, reason: AuditReason? = nil) async throws -> CountedSessions {
         let actor = context.actor
-        // Not in the transaction: each sign-in of the provider would disturb it.
-        let count = try await context.store.snapshot { transaction in
-            try CountedSessions(behind: .provider(ProviderRepository(transaction).require(name).id), in: transaction)
-        }
+        let count = try await preview(name)
         try await context.commit { transaction, events in
             let provider = try ProviderRepository(transaction).require(name).id
             try ProviderRepository(transaction).setDisabled(provider, at: transaction.now)

@@ -8,8 +8,19 @@ import Tokens
 package struct ProviderKeyRevocation: Sendable {
     /// The key, and the keys that it added, in the order in which they were added.
     package let keys: [ProviderKeyID]
+    /// Whether the provider could sign before, and has no key left to sign with.
+    package let leavesNoKey: Bool
     /// How many open sessions there were just before, if they end and an admin asks; `nil` if that was not counted.
     package internal(set) var sessionsEnded: CountedSessions?
+
+    /// - Parameters:
+    ///   - taken: the keys that are revoked, as they were before.
+    ///   - all: all keys of the provider, as they were before.
+    init(_ taken: [ProviderKeyRecord], of all: [ProviderKeyRecord], sessionsEnded: CountedSessions? = nil) {
+        keys = taken.map(\.id)
+        leavesNoKey = all.usable(besides: taken).isEmpty && !all.usable(besides: []).isEmpty
+        self.sessionsEnded = sessionsEnded
+    }
 }
 
 /// Changes of a provider's keys, in the transaction of whoever may: an admin or, within bounds, the provider itself.
@@ -67,17 +78,23 @@ struct ProviderKeyChanges {
                 .providerKeyRevoked(taken.id, key.providerID, detail: "\(fate)\(origin)\(signer)"), by: actor,
                 because: reason)
         }
-        return ProviderKeyRevocation(keys: taken.map(\.id))
+        return ProviderKeyRevocation(taken, of: keys)
     }
 
-    /// How many open sessions a revocation would end. In a transaction of its own: each sign-in of the provider would
-    /// disturb that of the revocation.
-    func countSessions(_ id: ProviderKeyID, keepingAdded: Bool) throws -> CountedSessions {
+    /// What a revocation would come to, by an admin.
+    func preview(
+        _ id: ProviderKeyID, endingSessions: Bool, keepingAdded: Bool
+    ) throws -> ProviderKeyRevocation {
         let key = try find(id)
         let keys = try ProviderKeyRepository(transaction).list(of: key.providerID)
-        return try ([key] + (keepingAdded ? [] : keys.descendants(of: id))).reduce(CountedSessions()) {
-            $0 + (try CountedSessions(behind: .providerKey($1.id), in: transaction))
-        }
+        let taken = [key] + (keepingAdded ? [] : keys.descendants(of: id))
+        let sessions =
+            try !endingSessions
+            ? CountedSessions()
+            : taken.reduce(CountedSessions()) {
+                $0 + (try CountedSessions(behind: .providerKey($1.id), in: transaction))
+            }
+        return ProviderKeyRevocation(taken, of: keys, sessionsEnded: sessions)
     }
 
     /// Retires a key: nothing new is accepted from it, its sessions go on.
@@ -99,9 +116,7 @@ struct ProviderKeyChanges {
                 .conflict, "A key that was added over HTTP cannot delete one that an admin added.",
                 state: "added_by_admin")
         }
-        let ended = Set(taken.map(\.id))
-        let others = keys.filter { !ended.contains($0.id) && $0.revokedAt == nil && $0.retiredAt == nil }
-        guard !others.isEmpty || taken.allSatisfy({ $0.revokedAt != nil }) else {
+        guard !keys.usable(besides: taken).isEmpty || taken.allSatisfy({ $0.revokedAt != nil }) else {
             throw Refusal(
                 .conflict, "The last key cannot be deleted, nor can all that count at once: add another first.",
                 state: "last_key")
@@ -113,5 +128,13 @@ struct ProviderKeyChanges {
             throw Refusal(.notFound, "There is no key \(id).")
         }
         return key
+    }
+}
+
+extension [ProviderKeyRecord] {
+    /// Those that the provider may sign with, without some.
+    fileprivate func usable(besides taken: [ProviderKeyRecord]) -> [ProviderKeyRecord] {
+        let ended = Set(taken.map(\.id))
+        return filter { !ended.contains($0.id) && $0.revokedAt == nil && $0.retiredAt == nil }
     }
 }

@@ -10,6 +10,20 @@ package struct RevokeProviderKey: Sendable {
         self.context = context
     }
 
+    /// What a revocation would come to. Nothing is changed.
+    ///
+    /// - Throws: `Refusal` `not_found`.
+    package func preview(
+        _ id: ProviderKeyID, endingSessions: Bool, keepingAdded: Bool = false
+    ) async throws -> ProviderKeyRevocation {
+        let actor = context.actor
+        // Not in the transaction of the change: each sign-in of the provider would disturb it.
+        return try await context.store.snapshot {
+            try ProviderKeyChanges(actor: actor, requester: nil, transaction: $0)
+                .preview(id, endingSessions: endingSessions, keepingAdded: keepingAdded)
+        }
+    }
+
     /// Revokes a key and, unless they are to stay, the keys that it added; ends the sessions that they opened where asked.
     ///
     /// - Throws: `Refusal` `not_found`.
@@ -18,13 +32,7 @@ package struct RevokeProviderKey: Sendable {
         _ id: ProviderKeyID, endingSessions: Bool, keepingAdded: Bool = false, reason: AuditReason? = nil
     ) async throws -> ProviderKeyRevocation {
         let actor = context.actor
-        let count =
-            try await !endingSessions
-            ? CountedSessions()
-            : context.store.snapshot {
-                try ProviderKeyChanges(actor: actor, requester: nil, transaction: $0)
-                    .countSessions(id, keepingAdded: keepingAdded)
-            }
+        let count = try await preview(id, endingSessions: endingSessions, keepingAdded: keepingAdded).sessionsEnded
         var done = try await context.commit { transaction, events in
             try ProviderKeyChanges(actor: actor, requester: nil, transaction: transaction)
                 .revoke(

@@ -39,7 +39,7 @@ struct BanCommand: AsyncParsableCommand {
                 guard !dryRun else { return (nil, try await bans.preview(order)) }
                 guard !yes else { return try await bans(order, upTo: nil) }
                 let count = try await bans.preview(order).users.count
-                if count > 1 { try BanCommand.confirm(count) }
+                if count > 1 { try Confirmation.ask("affect \(count) users") }
                 return try await bans(order, upTo: max(count, 1))
             }
             BanCommand.report(ban, impact, json: shared.json)
@@ -116,17 +116,6 @@ struct BanCommand: AsyncParsableCommand {
             Output.note("The policies cannot be read; the defaults of bans.yaml are used.")
             return BanPolicy()
         }
-    }
-
-    /// Asks for confirmation on a terminal.
-    ///
-    /// - Throws: ``CommandFailure`` for any answer but yes, and if there is no terminal.
-    static func confirm(_ count: Int) throws(CommandFailure) {
-        guard isatty(STDIN_FILENO) == 1, isatty(STDERR_FILENO) == 1 else {
-            throw CommandFailure("This would affect \(count) users: preview with --dry-run, then add --yes.")
-        }
-        Output.note("This will affect \(count) users. Type yes to continue.")
-        guard readLine() == "yes" else { throw CommandFailure("Nothing was changed.") }
     }
 
     /// Turns errors of the body into usage errors, with their exit code.

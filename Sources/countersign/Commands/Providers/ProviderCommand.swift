@@ -73,19 +73,34 @@ struct ProviderCommand: AsyncParsableCommand {
 
     struct Disable: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Disables a provider: its tokens, keys and sessions are refused.")
+            abstract: "Disables a provider: its tokens, keys and sessions are refused.",
+            discussion: "It asks first, since every user of the provider loses the session. Scripts give --yes.")
         @OptionGroup var shared: SharedOptions
         @Argument(help: "Its slug or id.") var provider: String
         @Option(help: "Why: a code or a ticket's number, kept in the audit log.") var reason: String?
+        @Flag(help: "Preview only; change nothing.") var dryRun = false
+        @Flag(help: "Do not ask.") var yes = false
 
         func run() async throws {
             let reason = try reason.map { text throws(CommandFailure) in try auditReason(text) }
-            let ended = try await Admin.run(shared) { try await DisableProvider($0.context)(provider, reason: reason) }
-            if shared.json {
-                Output.json(.object(["disabled": .string(provider), "sessions_ended": ended.json]))
-            } else {
-                Output.table([["\(provider) is disabled; \(ended.text) sessions ended."]])
+            let ended = try await Admin.run(shared) { admin in
+                let disable = DisableProvider(admin.context)
+                if yes, !dryRun { return try await disable(provider, reason: reason) }
+                let foreseen = try await disable.preview(provider)
+                if dryRun { return foreseen }
+                try Confirmation.ask("disable \(provider) and end \(foreseen.text) sessions")
+                return try await disable(provider, reason: reason)
             }
+            if shared.json {
+                return Output.json(
+                    .object([
+                        "disabled": dryRun ? .null : .string(provider), "dry_run": .bool(dryRun),
+                        "sessions_ended": ended.json,
+                    ]))
+            }
+            guard dryRun else { return Output.table([["\(provider) is disabled; \(ended.text) sessions ended."]]) }
+            Output.table([["\(provider) would be disabled; \(ended.text) sessions would end."]])
+            Output.note("Nothing was changed.")
         }
     }
 

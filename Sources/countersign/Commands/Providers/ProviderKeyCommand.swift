@@ -73,34 +73,64 @@ struct KeyCommand: AsyncParsableCommand {
 
     struct Revoke: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Revokes a key and the keys that it added: nothing from them is accepted.")
+            abstract: "Revokes a key and the keys that it added: nothing from them is accepted.",
+            discussion: "It asks first if sessions end or the provider has no usable key left. Scripts give --yes.")
         @OptionGroup var shared: SharedOptions
         @Argument(help: "The key's id.") var key: String
         @Flag(help: "End every session that these keys opened or renewed.") var endSessions = false
         @Flag(help: "Keep the keys that it added: for a replaced key that nobody else had.")
         var keepAdded = false
         @Option(help: "Why: a code or a ticket's number, kept in the audit log.") var reason: String?
+        @Flag(help: "Preview only; change nothing.") var dryRun = false
+        @Flag(help: "Do not ask.") var yes = false
 
         func run() async throws {
             let id: ProviderKeyID = try identifier(key, "key")
             let reason = try reason.map { text throws(CommandFailure) in try auditReason(text) }
-            let done = try await Admin.run(shared) {
-                try await RevokeProviderKey($0.context)(
-                    id, endingSessions: endSessions, keepingAdded: keepAdded, reason: reason)
+            let done = try await Admin.run(shared) { admin in
+                let revoke = RevokeProviderKey(admin.context)
+                let foreseen = try await revoke.preview(id, endingSessions: endSessions, keepingAdded: keepAdded)
+                if dryRun { return foreseen }
+                if !yes, let effect = Self.effect(of: foreseen) { try Confirmation.ask(effect) }
+                return try await revoke(id, endingSessions: endSessions, keepingAdded: keepAdded, reason: reason)
             }
-            let ended = done.sessionsEnded ?? CountedSessions()
-            let added = done.keys.dropFirst().map(\.description)
-            if shared.json {
-                Output.json(
-                    .object([
-                        "revoked": .string(key), "revoked_with_it": .array(added.map { .string($0) }),
-                        "sessions_ended": ended.json,
-                    ]))
-            } else {
-                Output.table(
-                    added.map { ["\($0) was added by way of it and is revoked, too."] }
-                        + [["\(key) is revoked; \(ended.text) sessions ended."]])
+            if shared.json { showJSON(done) } else { show(done) }
+        }
+
+        /// What has to be confirmed; `nil` if the revocation ends no session and leaves a usable key.
+        private static func effect(of foreseen: ProviderKeyRevocation) -> String? {
+            let ended = foreseen.sessionsEnded ?? CountedSessions()
+            let effects = [
+                ended.count > 0 ? "end \(ended.text) sessions" : nil,
+                foreseen.leavesNoKey ? "leave the provider without a usable key" : nil,
+            ].compactMap(\.self)
+            return effects.isEmpty ? nil : effects.joined(separator: " and ")
+        }
+
+        private func showJSON(_ done: ProviderKeyRevocation) {
+            Output.json(
+                .object([
+                    "revoked": dryRun ? .null : .string(key), "dry_run": .bool(dryRun),
+                    "revoked_with_it": .array(done.keys.dropFirst().map { .string($0.description) }),
+                    "sessions_ended": (done.sessionsEnded ?? CountedSessions()).json,
+                    "leaves_no_key": .bool(done.leavesNoKey),
+                ]))
+        }
+
+        private func show(_ done: ProviderKeyRevocation) {
+            let ended = (done.sessionsEnded ?? CountedSessions()).text
+            var lines = done.keys.dropFirst().map {
+                "\($0) was added by way of it and \(dryRun ? "would be" : "is") revoked, too."
             }
+            lines.append(
+                dryRun
+                    ? "\(key) would be revoked; \(ended) sessions would end."
+                    : "\(key) is revoked; \(ended) sessions ended.")
+            if done.leavesNoKey {
+                lines.append("The provider \(dryRun ? "would have" : "has") no usable key left.")
+            }
+            Output.table(lines.map { [$0] })
+            if dryRun { Output.note("Nothing was changed.") }
         }
     }
 
