@@ -83,13 +83,6 @@ package struct Ban: Sendable, Equatable {
 
     /// Whether it holds at a moment.
     package func isActive(at now: Date) -> Bool { state(at: now) == .active }
-
-    /// Whether it makes another ban of the same subject needless: it forbids as much for as long.
-    package func covers(_ scope: Scope, until end: Date?, at now: Date) -> Bool {
-        guard isActive(at: now), self.scope.includes(scope) else { return false }
-        guard let endsAt else { return true }
-        return end.map { $0 <= endsAt } ?? false
-    }
 }
 
 /// What a ban can be about.

@@ -30,8 +30,8 @@ package struct AddBan: Sendable {
     /// Bans.
     ///
     /// - Parameter limit: how many users it may hit, as was agreed after ``preview(_:)``; `nil` for any number.
-    /// - Throws: `Refusal` `not_found`; `conflict` where the subject is banned as much for as long already, or more
-    ///   users are hit than `limit`.
+    /// - Throws: `Refusal` `not_found`; `conflict` if a ban in force on the subject forbids as much (state `active`) and is
+    ///   not to be replaced, or more users are hit than `limit`.
     package func callAsFunction(
         _ order: BanOrder, upTo limit: Int?
     ) async throws -> (ban: Ban, impact: BanImpact) {
@@ -48,6 +48,11 @@ package struct AddBan: Sendable {
             for entry in plan.entries { try records.insert(entry) }
             if let note = order.note { try BanMaintenance(transaction).setNote(note, .note, of: id, keys: keys) }
             if ban.scope == .all { try terminateSessions(plan, in: transaction, &events) }
+            // Behind the new ban, so that nobody is free between the two.
+            let lift = LiftBan(context, keys: keys)
+            for present in plan.replaced {
+                try lift.lift(present, note: "replaced by ban \(id)", in: transaction, &events)
+            }
             let authorizations = AuthorizationRepository(transaction)
             for user in plan.banned { try authorizations.withdraw(allOf: user, because: .banned, at: transaction.now) }
             events.record(

@@ -47,13 +47,16 @@ package struct BanOrder: Sendable {
     package let endsAt: Date?
     /// Whether the user's devices are banned, too.
     package let withDevices: Bool
+    /// Whether it takes the place of the bans in force that it would be refused for.
+    package let replaces: Bool
 
     /// Joins the parts.
     ///
     /// - Throws: `Refusal` `malformed_request` for devices of something that is no user, or a note that is too long or holds
     ///   hidden characters.
     package init(
-        target: BanTarget, scope: Ban.Scope, reason: Ban.Reason, note: String?, endsAt: Date?, withDevices: Bool
+        target: BanTarget, scope: Ban.Scope, reason: Ban.Reason, note: String?, endsAt: Date?, withDevices: Bool,
+        replaces: Bool = false
     ) throws(Refusal) {
         guard !withDevices || target.kind == .user else {
             throw Refusal(.malformedRequest, "Devices can be banned along with a user only.")
@@ -65,10 +68,13 @@ package struct BanOrder: Sendable {
         self.note = note
         self.endsAt = endsAt
         self.withDevices = withDevices
+        self.replaces = replaces
     }
 }
 
 package struct BanImpact: Sendable {
+    /// Bans in force that it takes the place of.
+    package let replaced: [Ban]
     /// Users who may do less, or lose sessions.
     package let users: [UserSummary]
     package let sessions: [Session]

@@ -18,15 +18,19 @@ struct BanPlanner: Sendable {
         var devices: [DeviceID] = []
         /// Those who are banned themselves, by name or as holders.
         var banned: [UserID] = []
+        /// Bans in force that are lifted for this one.
+        var replaced: [Ban] = []
         var impact = BanImpact(
-            users: [], sessions: [], devices: [], authorizations: 0, holdsNumber: false, holdsDocument: false)
+            replaced: [], users: [], sessions: [], devices: [], authorizations: 0, holdsNumber: false,
+            holdsDocument: false)
         /// The named subject as the audit log may name it.
         var subject = ""
     }
 
     /// Works it out.
     ///
-    /// - Throws: `Refusal` `not_found`; `conflict` where the target is banned as much for as long.
+    /// - Throws: `Refusal` `not_found`; `conflict` with state `active` if a ban in force on the target forbids
+    ///   as much and is not to be replaced.
     func callAsFunction(_ order: BanOrder, as ban: Ban, in transaction: any Transaction) throws -> Plan {
         let blind = BanSubjectIndex(keys: keys)
         var plan = Plan()
@@ -61,7 +65,13 @@ struct BanPlanner: Sendable {
         }
         try addHolders(to: &plan, of: ban, in: transaction)
         for device in plan.devices { try add(device, order, to: &plan, of: ban, in: transaction) }
-        try requireNew(ban, plan, in: transaction)
+        plan.replaced = try present(ban, plan, in: transaction)
+        if let present = plan.replaced.first, !order.replaces {
+            let end = present.endsAt.map { "until \($0.rfc3339)" } ?? "for good"
+            throw Refusal(
+                .conflict, "Ban \(present.id) is in force on this \(order.target.kind.rawValue) \(end).",
+                state: Ban.State.active.rawValue)
+        }
         try weigh(&plan, order.scope, in: transaction)
         return plan
     }
@@ -103,17 +113,13 @@ struct BanPlanner: Sendable {
         }
     }
 
-    /// - Throws: `Refusal` `conflict`.
-    private func requireNew(_ ban: Ban, _ plan: Plan, in transaction: any Transaction) throws {
+    /// The bans in force that name the same subject and forbid as much, newest first; however long they last.
+    private func present(_ ban: Ban, _ plan: Plan, in transaction: any Transaction) throws -> [Ban] {
         let named = plan.entries.filter { $0.origin == .direct }.map(\.subject)
-        let present = try BanRepository(transaction).entries(on: named).first {
-            $0.origin == .direct && $0.ban.covers(ban.scope, until: ban.endsAt, at: transaction.now)
-        }
-        if let present {
-            throw Refusal(
-                .conflict, "Ban \(present.ban.id) forbids as much for as long already: lift it first to change it.",
-                state: Ban.State.active.rawValue)
-        }
+        var seen: Set<BanID> = []
+        return try BanRepository(transaction).entries(on: named)
+            .filter { $0.origin == .direct && $0.ban.isActive(at: transaction.now) && $0.ban.scope.includes(ban.scope) }
+            .map(\.ban).filter { seen.insert($0.id).inserted }
     }
 
     private func weigh(_ plan: inout Plan, _ scope: Ban.Scope, in transaction: any Transaction) throws {
@@ -129,7 +135,7 @@ struct BanPlanner: Sendable {
             try UserSummary.find($0.description, in: transaction)
         }
         plan.impact = BanImpact(
-            users: users.sorted { $0.address < $1.address }, sessions: sessions,
+            replaced: plan.replaced, users: users.sorted { $0.address < $1.address }, sessions: sessions,
             devices: plan.devices,
             authorizations: try plan.banned.map(AuthorizationRepository(transaction).countOpen).reduce(0, +),
             holdsNumber: plan.entries.contains { if case .phone = $0.subject { true } else { false } },

@@ -50,7 +50,11 @@ package struct LiftBan: Sendable {
         }
     }
 
-    private func lift(
+    /// Lifts a ban in the transaction of another change.
+    ///
+    /// - Throws: `Refusal` `conflict` if it is over already.
+    @discardableResult
+    func lift(
         _ ban: Ban, note: String, in transaction: any Transaction, _ events: inout RecordedEvents
     ) throws -> Ban {
         let records = BanRepository(transaction)

@@ -42,19 +42,6 @@ struct BanValueTests {
         #expect(Ban.Scope.messaging.includes(.messaging) && !Ban.Scope.messaging.includes(.all))
     }
 
-    @Test("A ban covers another that forbids no more and lasts no longer, while it is in force itself")
-    func covering() throws {
-        let now = Self.start
-        #expect(try ban().covers(.all, until: nil, at: now))
-        #expect(try ban().covers(.messaging, until: now + 5, at: now))
-        #expect(try ban(until: 10).covers(.all, until: now + 10, at: now))
-        #expect(try !ban(until: 10).covers(.all, until: now + 11, at: now))
-        #expect(try !ban(until: 10).covers(.all, until: nil, at: now))
-        #expect(try !ban(.messaging).covers(.all, until: now + 5, at: now))
-        #expect(try !ban(lifted: true).covers(.all, until: now + 5, at: now))
-        #expect(try !ban(until: 10).covers(.all, until: now + 5, at: now + 10))
-    }
-
     @Test("Of several holds the longest in force is told; messaging bans forbid no sign-in")
     func activeBan() throws {
         let now = Self.start

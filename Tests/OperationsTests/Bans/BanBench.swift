@@ -36,11 +36,11 @@ struct BanBench {
     /// An order that says nothing special.
     func order(
         _ target: BanTarget, _ scope: Ban.Scope = .all, for seconds: TimeInterval? = nil, note: String? = nil,
-        withDevices: Bool = false
+        withDevices: Bool = false, replaces: Bool = false
     ) throws -> BanOrder {
         try BanOrder(
             target: target, scope: scope, reason: try #require(Self.spam), note: note,
-            endsAt: seconds.map { fixture.clock.now + $0 }, withDevices: withDevices)
+            endsAt: seconds.map { fixture.clock.now + $0 }, withDevices: withDevices, replaces: replaces)
     }
 
     /// Bans, and lets the running service read the change counter.

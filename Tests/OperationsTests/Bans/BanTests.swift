@@ -153,22 +153,6 @@ struct BanTests {
         }
     }
 
-    @Test("twice is refused where the first ban forbids as much for as long, and taken where the second lasts longer")
-    func twice() async throws {
-        try await ServiceFixture.run { fixture in
-            let bench = try BanBench(fixture)
-            _ = try await bench.phones.person("alice")
-            try await bench.ban(.user("test/alice"), for: 60)
-            await #expect(throws: Refusal(.conflict, "")) { try await bench.ban(.user("test/alice"), for: 60) }
-            try await bench.ban(.user("test/alice"), for: 120)
-            #expect(try await bench.lift(.user("test/alice"), note: "both").count == 2)
-            await #expect(throws: Refusal(.notFound, "")) { try await bench.ban(.user("test/nobody")) }
-            await #expect(throws: Refusal(.notFound, "")) {
-                try await bench.ban(.user(UUID().uuidString.lowercased()))
-            }
-        }
-    }
-
     @Test("is foreseen without a change, and refused where it would hit more users than were agreed on")
     func foreseen() async throws {
         try await ServiceFixture.run { fixture in

@@ -176,19 +176,19 @@ struct CutTests {
             let bans = try BanBench(fixture)
             let connection = try await fixture.connectNewDevice()
             _ = try await fixture.opened("alice", on: connection)
-            let short = try await bans.ban(.user("test/alice"), for: 60).ban
-            let long = try await bans.ban(.user("test/alice"), for: 600).ban
+            let messaging = try await bans.ban(.user("test/alice"), .messaging, for: 600).ban
+            let all = try await bans.ban(.user("test/alice"), for: 60).ban
             func held() async throws -> Int64? {
                 try await fixture.store.read {
                     try $0.first("SELECT held FROM users WHERE external_id = 'alice'")?.integer(0)
                 }
             }
-            _ = try await bans.lift(long.id, note: "a mistake")
+            _ = try await bans.lift(messaging.id, note: "a mistake")
             #expect(try await held() == 1)
             await #expect(throws: Refusal(.userBanned, "", banReason: Ban.Reason(rawValue: "spam"))) {
                 _ = try await fixture.opened("alice", on: connection)
             }
-            _ = try await bans.lift(short.id, note: "a mistake")
+            _ = try await bans.lift(all.id, note: "a mistake")
             #expect(try await held() == 0)
             _ = try await fixture.opened("alice", on: connection)
         }

@@ -18,6 +18,8 @@ struct BanCommand: AsyncParsableCommand {
                 A user's ban covers the user's proven number (for as long as bans.yaml says) and, from the level \
                 issuer_checked on, the document. A ban on a number or document affects every user who has proven it, \
                 and refuses anyone who proves it later. Without --until, --for and --permanent a ban is permanent.
+                If a ban in force forbids as much already, it is named and nothing is changed: --replace puts this one \
+                in its place, longer or shorter.
                 """)
         @OptionGroup var shared: SharedOptions
         @OptionGroup var subject: BanSubjectOptions
@@ -28,21 +30,29 @@ struct BanCommand: AsyncParsableCommand {
         @Flag(help: "For good.") var permanent = false
         @Option(help: "all, or messaging: signing in stays allowed, authorizations are forbidden.") var scope = "all"
         @Flag(help: "Ban the user's devices too, which other people may share.") var withDevices = false
+        @Flag(help: "Lift the bans on it that are in force, as far as this one forbids no more, and ban anew.")
+        var replace = false
         @Flag(help: "Preview only; change nothing.") var dryRun = false
         @Flag(help: "Do not ask if more than one user is affected.") var yes = false
 
         func run() async throws {
             let order = try order()
             let policy = BanCommand.policyOrDefaults(shared)
-            let (ban, impact) = try await Admin.run(shared) { admin -> (Ban?, BanImpact) in
-                let bans = try AddBan(admin.context, keys: admin.personalKeys(), policy: policy)
-                guard !dryRun else { return (nil, try await bans.preview(order)) }
-                guard !yes else { return try await bans(order, upTo: nil) }
-                let count = try await bans.preview(order).users.count
-                if count > 1 { try Confirmation.ask("affect \(count) users") }
-                return try await bans(order, upTo: max(count, 1))
+            do {
+                let (ban, impact) = try await Admin.run(shared) { try await apply(order, policy, $0) }
+                BanCommand.report(ban, impact, json: shared.json)
+            } catch let refusal as Refusal where refusal.state == Ban.State.active.rawValue {
+                throw CommandFailure("\(refusal.detail) Lift it, or add --replace to put this ban in its place.")
             }
-            BanCommand.report(ban, impact, json: shared.json)
+        }
+
+        private func apply(_ order: BanOrder, _ policy: BanPolicy, _ admin: Admin) async throws -> (Ban?, BanImpact) {
+            let bans = try AddBan(admin.context, keys: admin.personalKeys(), policy: policy)
+            guard !dryRun else { return (nil, try await bans.preview(order)) }
+            guard !yes else { return try await bans(order, upTo: nil) }
+            let count = try await bans.preview(order).users.count
+            if count > 1 { try Confirmation.ask("affect \(count) users") }
+            return try await bans(order, upTo: max(count, 1))
         }
 
         private func order() throws -> BanOrder {
@@ -57,7 +67,7 @@ struct BanCommand: AsyncParsableCommand {
             return try BanCommand.asUsage {
                 try BanOrder(
                     target: target, scope: scope, reason: reason, note: note, endsAt: try end(now: Date()),
-                    withDevices: withDevices)
+                    withDevices: withDevices, replaces: replace)
             }
         }
 

@@ -103,11 +103,13 @@ extension BanCommand {
                     "sessions": .integer(Int64(impact.sessions.count)),
                     "devices": .array(impact.devices.map { .string($0.description) }),
                     "authorizations": .integer(Int64(impact.authorizations)),
+                    "replaced": .array(impact.replaced.map { .string($0.id.description) }),
                     "holds_number": .bool(impact.holdsNumber), "holds_document": .bool(impact.holdsDocument),
                 ]))
         }
         var rows: [[String]] = []
         if let ban { rows += [["ban", ban.id.description], ["until", end(ban.endsAt)]] }
+        rows += impact.replaced.map { ["in place of", "\($0.id), until \(end($0.endsAt))"] }
         rows += [
             ["users", counted(impact.users.map { "\($0.address) (\($0.user.id))" })],
             ["sessions", String(impact.sessions.count)],

@@ -1,0 +1,68 @@
+import Database
+import Domain
+import Fixtures
+import Foundation
+import Operations
+import Repositories
+import Testing
+
+@Suite("Several bans on one subject")
+struct RepeatedBanTests {
+    @Test("Repeating a ban is refused while the first one forbids as much, however long the second lasts")
+    func twice() async throws {
+        try await ServiceFixture.run { fixture in
+            let bench = try BanBench(fixture)
+            _ = try await bench.phones.person("alice")
+            let first = try await bench.ban(.user("test/alice"), for: 60).ban
+            for seconds: TimeInterval? in [30, 60, 120, nil] {
+                let refusal = await #expect(throws: Refusal.self) {
+                    try await bench.ban(.user("test/alice"), for: seconds)
+                }
+                #expect(refusal?.state == "active" && refusal?.code == .conflict)
+                #expect(refusal?.detail.contains(first.id.description) == true, "\(refusal?.detail ?? "")")
+            }
+            #expect(try await bench.count("bans") == 1)
+            fixture.clock.advance(60)
+            try await bench.ban(.user("test/alice"), .messaging, for: 60)
+            try await bench.ban(.user("test/alice"), for: 60)
+            #expect(try await bench.lift(.user("test/alice"), note: "both").count == 2)
+            await #expect(throws: Refusal(.notFound, "")) { try await bench.ban(.user("test/nobody")) }
+            await #expect(throws: Refusal(.notFound, "")) {
+                try await bench.ban(.user(UUID().uuidString.lowercased()))
+            }
+        }
+    }
+
+    @Test("A ban takes the place of the one in force where that is asked for, and nobody is free between")
+    func replacing() async throws {
+        try await ServiceFixture.run { fixture in
+            let bench = try BanBench(fixture)
+            let connection = try await fixture.connectNewDevice()
+            _ = try await fixture.opened("alice", on: connection)
+            let provider = fixture.registration.provider.id
+            try await fixture.store.write {
+                try ProviderWebhookRepository($0).set("https://receiver.invalid/", of: provider, at: $0.now)
+            }
+            let first = try await bench.ban(.user("test/alice"), for: 60).ban
+            let order = try bench.order(.user("test/alice"), for: 30, withDevices: true, replaces: true)
+            #expect(try await bench.ban.preview(order).replaced == [first])
+            #expect(try await bench.look.list(isActive: true, limit: 10).map(\.ban.id) == [first.id])
+            let second = try await bench.ban(order, upTo: 1)
+            #expect(second.impact.replaced == [first])
+            #expect(try await bench.look.list(isActive: true, limit: 10).map(\.ban.id) == [second.ban.id])
+            #expect(try await bench.look.show(first.id).liftNote == "replaced by ban \(second.ban.id)")
+            #expect(try await bench.count("audit_entries", where: "event = 'ban_lifted'") == 1)
+            try await fixture.watch.poll()
+            #expect(try await fixture.serve.known("alice", of: provider).isBanned)
+            #expect(try await bench.count("users", where: "external_id = 'alice' AND held = 1") == 1)
+            let events = try await fixture.store.read { transaction in
+                try transaction.query("SELECT payload FROM outbox").map { ProviderEvent(jsonText: try $0.bytes(0)) }
+            }
+            #expect(events.contains { if case .accountDisabled = $0 { true } else { false } })
+            #expect(!events.contains { if case .accountEnabled = $0 { true } else { false } })
+            fixture.clock.advance(31)
+            _ = try await fixture.opened("bob", on: try await fixture.connectNewDevice())
+            _ = try await fixture.opened("alice", on: try await fixture.connectNewDevice())
+        }
+    }
+}
