@@ -65,4 +65,28 @@ struct RepeatedBanTests {
             _ = try await fixture.opened("alice", on: try await fixture.connectNewDevice())
         }
     }
+
+    @Test("A lift says which bans still hold the same person: by number, by another scope, and none at the end")
+    func remaining() async throws {
+        try await ServiceFixture.run { fixture in
+            let bench = try BanBench(fixture)
+            let alice = try await bench.phones.person("alice")
+            try await bench.prove("+14155552671", alice)
+            let number = try await bench.ban(try bench.phone("+14155552671")).ban
+            fixture.clock.advance(1)
+            let messaging = try await bench.ban(.user("test/alice"), .messaging).ban
+            fixture.clock.advance(1)
+            let named = try await bench.ban(.user("test/alice"), for: 600).ban
+            // A stranger's ban holds nobody else.
+            _ = try await bench.stranger("mallory")
+            try await bench.ban(.user("other-mallory/mallory"))
+            let list = ListRemainingBans(fixture.admin)
+            let first = try await bench.lift(named.id, note: "a mistake")
+            #expect(try await list(after: [first]).map(\.id) == [messaging.id, number.id])
+            let second = try await bench.lift(number.id, note: "passed on")
+            #expect(try await list(after: [second]).map(\.id) == [messaging.id])
+            let third = try await bench.lift(messaging.id, note: "enough")
+            #expect(try await list(after: [third]).isEmpty)
+        }
+    }
 }

@@ -104,16 +104,28 @@ struct BanCommand: AsyncParsableCommand {
             guard (id == nil) != (target == nil) else {
                 throw CommandFailure("Give the id of a ban or one subject.", exitCode: .usage)
             }
-            let lifted = try await Admin.run(shared) { admin -> [Ban] in
+            let (lifted, remaining) = try await Admin.run(shared) { admin in
                 let lift = try LiftBan(admin.context, keys: admin.personalKeys())
-                if let id { return [try await lift(id, note: note)] }
-                return if let target { try await lift(target, note: note) } else { [] }
+                var lifted: [Ban] = []
+                if let id { lifted = [try await lift(id, note: note)] }
+                if let target { lifted = try await lift(target, note: note) }
+                return (lifted, try await ListRemainingBans(admin.context)(after: lifted))
             }
             if shared.json {
-                Output.json(.object(["lifted": .array(lifted.map { .string($0.id.description) })]))
-            } else {
-                Output.table(lifted.map { ["\($0.id) is lifted."] })
+                return Output.json(
+                    .object([
+                        "lifted": .array(lifted.map { .string($0.id.description) }),
+                        "still_in_force": .array(remaining.map { .string($0.id.description) }),
+                    ]))
             }
+            Output.table(
+                lifted.map { ["\($0.id) is lifted."] }
+                    + remaining.map { ["Still in force for the same person or thing: \(Self.line($0))."] })
+        }
+
+        private static func line(_ ban: Ban) -> String {
+            "ban \(ban.id) on a \(ban.kind.rawValue), \(ban.scope.rawValue), \(ban.reason.rawValue), "
+                + (ban.endsAt.map { "until \($0.rfc3339)" } ?? "permanent")
         }
     }
 
