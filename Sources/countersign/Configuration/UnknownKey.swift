@@ -1,11 +1,17 @@
 /// The sentence about an unknown key, with the known key that was probably meant.
 enum UnknownKey {
     static func sentence(_ key: String, known: [String]) -> String {
-        if let near = known.min(by: { distance(key, $0) < distance(key, $1) }), distance(key, near) <= 2 {
+        if let near = nearest(to: key, among: known) {
             return "unknown key '\(key)'; did you mean '\(near)'?"
         }
         return "unknown key '\(key)'; "
             + (known.isEmpty ? "none is known here" : "known: \(known.joined(separator: ", "))")
+    }
+
+    /// The known word that was probably meant; `nil` if none is like the given one.
+    static func nearest(to word: String, among known: [String]) -> String? {
+        let near = known.min { distance(word, $0) < distance(word, $1) }
+        return near.flatMap { distance(word, $0) <= 2 ? $0 : nil }
     }
 
     /// The number of omitted, added, replaced or swapped letters (optimal string alignment).

@@ -53,4 +53,25 @@ struct HelpTests {
             #expect(Set(["json", "store", "keys", "policies"]).isSubset(of: names), "\(command.path)")
         }
     }
+
+    @Test(
+        "names the command that was probably meant, and says nothing of words that are arguments",
+        arguments: [
+            (["provder", "list"], "unknown command 'countersign provder'; did you mean 'countersign provider'?"),
+            (["texts", "lst"], "unknown command 'countersign texts lst'; did you mean 'countersign texts list'?"),
+            (
+                ["ban", "ad", "--user", "x"],
+                "unknown command 'countersign ban ad'; did you mean 'countersign ban add'?"
+            ),
+            (["texts", "frobnicate"], "unknown command 'countersign texts frobnicate'; known: lift, list"),
+            (["ban", "lift", "lst"], nil), (["--json", "provder"], nil), (["help", "provder"], nil), ([], nil),
+        ] as [([String], String?)])
+    func mistyped(arguments: [String], sentence: String?) throws {
+        #expect(UnknownCommand.sentence(arguments) == sentence)
+        guard let sentence else { return }
+        let error = #expect(throws: (any Error).self) { _ = try Countersign.parseAsRoot(arguments) }
+        let ending = CommandEnding(try #require(error), arguments: arguments)
+        #expect(ending.status == 2)
+        #expect(ending.stderr.hasPrefix("Error: \(sentence)\nUsage: countersign "), "\(ending.stderr)")
+    }
 }

@@ -12,7 +12,8 @@ struct CommandEnding: Equatable {
     let output: String
     let stderr: String
 
-    init(_ error: any Error) {
+    /// - Parameter arguments: the command line without the program's name, to see which command was mistyped.
+    init(_ error: any Error, arguments: [String] = []) {
         switch error {
         case let failure as CommandFailure: self.init(failure.exitCode, failure.sentence)
         case let error as StoreError:
@@ -23,20 +24,23 @@ struct CommandEnding: Equatable {
         case let error as AuthorityError: self.init(.refused, error.description)
         case let refusal as Refusal:
             self.init(.refused, refusal.subject == .slug ? "\(refusal.detail) Name one with --slug." : refusal.detail)
-        default: self.init(parser: error)
+        default: self.init(parser: error, arguments)
         }
     }
 
     /// Help, usage errors and explicit exit codes come from ArgumentParser. Any other error is an internal one, of
     /// which only the words of its case may safely be shown.
-    private init(parser error: any Error) {
+    private init(parser error: any Error, _ arguments: [String]) {
         let code = Countersign.exitCode(for: error)
         let message = Countersign.fullMessage(for: error)
         let text = message.isEmpty ? "" : message + "\n"
         if code == .success {
             self.init(status: 0, output: text, stderr: "")
         } else if code == .validationFailure {
-            self.init(status: CommandFailure.Status.usage.rawValue, output: "", stderr: text)
+            // The parser names the words that it could not place, not the command that was probably meant.
+            let usage = message.drop { $0 != "\n" }
+            let stderr = UnknownCommand.sentence(arguments).map { "Error: \($0)\(usage)\n" } ?? text
+            self.init(status: CommandFailure.Status.usage.rawValue, output: "", stderr: stderr)
         } else if error is ExitCode {
             self.init(status: code.rawValue, output: "", stderr: "")
         } else if error is SealingFailure {

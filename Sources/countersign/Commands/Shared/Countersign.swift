@@ -30,7 +30,7 @@ struct Countersign: AsyncParsableCommand {
                 try command.run()
             }
         } catch {
-            let ending = CommandEnding(error)
+            let ending = CommandEnding(error, arguments: Array(CommandLine.arguments.dropFirst()))
             Output.end(ending.output, stderr: ending.stderr)
             Foundation.exit(ending.status)
         }
