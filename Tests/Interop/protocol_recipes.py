@@ -49,14 +49,14 @@ def run(script, directory, environment):
 def main():
     parser = options.parser(__doc__)
     parser.add_argument("--documents", nargs="+", required=True)
-    for name in ("policies", "pid"):
+    for name in ("policies", "texts", "pid"):
         parser.add_argument(f"--{name}", required=True)
     chosen = parser.parse_args()
     found = [step for document in chosen.documents for step in steps(Path(document).read_text())]
     expect(len(found) >= 10, f"only {len(found)} blocks")
     environment = {
         **os.environ, "PUBLIC": chosen.public, "CLIENT": chosen.client, "CA": chosen.ca, "POLICIES": chosen.policies,
-        "SERVICE": chosen.pid, "NO_PROXY": "*", "no_proxy": "*",
+        "TEXTS": chosen.texts, "SERVICE": chosen.pid, "NO_PROXY": "*", "no_proxy": "*",
         # The interpreter that has PyJWT, as `python3`.
         "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
     with tempfile.TemporaryDirectory() as directory:

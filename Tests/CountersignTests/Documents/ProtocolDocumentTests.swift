@@ -151,7 +151,8 @@ struct ProtocolDocumentTests {
         try await expectScript(
             "protocol_recipes.py",
             service.clientArguments + [
-                "--policies", service.path("Policies").path, "--pid", String(service.processIdentifier), "--documents",
+                "--policies", service.path("Policies").path, "--texts", service.path("texts.jsonl").path, "--pid",
+                String(service.processIdentifier), "--documents",
             ] + documents, seconds: 240)
     }
 }
