@@ -195,7 +195,9 @@ struct Server: Sendable {
                 of: wanted, probes: Listeners.opsConnections, descriptors: descriptors)
         else { throw CommandFailure("\(descriptors) file descriptors are too few: \(mend).") }
         if connections < wanted {
-            logger.warning(
+            // On loopback, where few connect, that is how it is on most machines, and no fault to look after.
+            logger.log(
+                level: settings.isLoopbackOnly ? .info : .warning,
                 "fewer connections than maximum_connections fit into the limit on open files: \(mend)",
                 metadata: ["connections": "\(connections)", "descriptors": "\(descriptors)"])
         }
