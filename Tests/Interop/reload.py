@@ -36,6 +36,16 @@ def reload(chosen, text, message):
     raise AssertionError(f"the log does not say that {message}")
 
 
+def ended(chosen, count):
+    """The line with which the log ends a reload, once there are so many."""
+    for _ in range(200):
+        lines = logged(chosen, "the reload has ended")
+        if len(lines) >= count:
+            return lines[-1]
+        time.sleep(0.05)
+    raise AssertionError(f"the log does not end {count} reloads")
+
+
 def admin(chosen, *arguments):
     """An admin command, as a process of its own."""
     subprocess.run(
@@ -59,11 +69,20 @@ def main():
     session = log_in()
     equal(idle_lifetime(device, session), 3600, "the default")
     reload(chosen, "idle_lifetime: 10m\nper_user_and_device: 1\n", "the policies were reloaded")
+    line = ended(chosen, 1)
+    equal((line["level"], line["failed"]), ("info", "nothing"), "the end of a good reload")
+    for name in ("/*.yaml", "wrapping.key", "phone-code.key", "server.pem"):
+        expect(name in line["read_again"], f"the log does not say that {name} was read again: {line}")
+    for name in ("nonce.key", "service.key", "access-token.key", "ca.pem"):
+        expect(name in line["read_at_start_only"], f"the log does not say that {name} was left alone: {line}")
     equal(idle_lifetime(device, session), 600, "the reloaded value")
     for bad in ("idle_lifetime: 5m\nidle_lifetmie: 5m\n", "idle_lifetime: soon\n", "idle_lifetime: [\n"):
         line = reload(chosen, bad, "the policies were not reloaded")
         expect("sessions.yaml" in json.dumps(line), f"the log does not name the file: {line}")
         equal(idle_lifetime(device, session), 600, "the value after a bad file")
+    line = ended(chosen, 4)
+    equal(line["level"], "warning", "the end of a bad reload")
+    expect("/*.yaml" in line["failed"] and "wrapping.key" in line["read_again"], f"the end of a bad reload: {line}")
     reload(chosen, "idle_lifetime: 20m\n", "the policies were reloaded")
     equal(idle_lifetime(device, session), 1200, "the value after the file was mended")
 

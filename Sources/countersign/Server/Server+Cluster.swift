@@ -9,7 +9,6 @@ import Operations
 import Repositories
 import Synchronization
 import Tokens
-import UnixSignals
 
 /// The part of the server that knows of other nodes on the same store.
 extension Server {
@@ -53,77 +52,6 @@ extension Server {
             } onError: {
                 logger.error("this node cannot say that it lives", metadata: ["cause": .string(ErrorWords.of($0))])
             }
-        }
-    }
-
-    /// SIGHUP puts the policies on disk in force, the keys with versions and the server's certificate; what cannot be
-    /// read leaves the present. The log says of each what is in force now.
-    func reload(_ node: AnnounceNode) async {
-        for await _ in await UnixSignalsSequence(trapping: .sighup) {
-            reloadPolicies()
-            reloadKeys()
-            reloadServer()
-            do {
-                try await node.beat()
-            } catch {
-                logger.error(
-                    "this node cannot say what it reloaded", metadata: ["cause": .string(ErrorWords.of(error))])
-            }
-        }
-    }
-
-    private func reloadPolicies() {
-        do {
-            let before = PolicyFiles.fingerprints(of: policy[\.self])
-            let new = try PolicyFiles.load(directory: settings.policies, required: settings.policiesNamed)
-            policy.replace(with: new)
-            let changed = PolicyFiles.fingerprints(of: new).filter { before[$0.key] != $0.value }.keys.sorted()
-            logger.info(
-                "the policies were reloaded",
-                metadata: ["changed": "\(changed.isEmpty ? "nothing" : changed.joined(separator: ", "))"])
-        } catch {
-            logger.error("the policies were not reloaded", metadata: ["cause": .string(ErrorWords.of(error))])
-        }
-    }
-
-    /// Reads the keys again that have versions; what cannot be read leaves the present ones.
-    func reloadKeys() {
-        do {
-            try keys.personal.reload()
-            try keys.phoneCodes.reload()
-            func versions(_ fingerprints: [Int: Digest256]) -> Logger.MetadataValue {
-                "\(fingerprints.keys.sorted().map(String.init).joined(separator: ", "))"
-            }
-            logger.info(
-                "the keys were reloaded",
-                metadata: [
-                    "wrapping": versions(keys.personal.wrappingFingerprints),
-                    "blind_index": versions(keys.personal.indexFingerprints),
-                    "phone_code": versions(keys.phoneCodes.fingerprints),
-                ])
-        } catch {
-            logger.error("the keys were not reloaded", metadata: ["cause": .string(ErrorWords.of(error))])
-        }
-    }
-
-    /// Reads the server's certificate and key again. Connections that are open keep what they were opened with.
-    private func reloadServer() {
-        do {
-            let new = try KeyFiles.server(in: settings.keys, now: environment.now())
-            let isOther = new.chainPEM != server.present.chainPEM
-            if isOther { try present(new) }
-            server.present = new
-            warnOfOtherHosts(new)
-            logger.info(
-                "the server's certificate was reloaded",
-                metadata: [
-                    "sha256": "\(new.fingerprint)", "not_after": "\(new.notAfter.rfc3339)",
-                    "pin": "\(new.pin.base64URL)", "next_pin": "\(new.nextPin.base64URL)",
-                    "changed": "\(isOther)",
-                ])
-        } catch {
-            logger.error(
-                "the server's certificate was not reloaded", metadata: ["cause": .string(ErrorWords.of(error))])
         }
     }
 

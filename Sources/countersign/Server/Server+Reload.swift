@@ -1,0 +1,120 @@
+import Authority
+import Domain
+import Encoding
+import Foundation
+import Logging
+import Operations
+import Repositories
+import UnixSignals
+
+/// The part of the server that reads its files again.
+extension Server {
+    /// The files of the directory of keys that SIGHUP reads again.
+    private static let versionedKeys: [KeyFiles.Name] = [.wrappingSecrets, .blindIndexSecrets, .phoneCodeSecrets]
+    private static let serverFiles: [KeyFiles.Name] = [.serverCertificate, .serverKey, .nextServerKey]
+    /// The policies of which some values are read at the start only.
+    private static let boundToStart: Set<String> = ["delivery.yaml", "requests.yaml"]
+
+    /// SIGHUP puts the policies on disk in force, the keys with versions and the server's certificate; what cannot be
+    /// read leaves the present. The log says of each what is in force now, and at the end which files were taken over.
+    func reload(_ node: AnnounceNode) async {
+        for await _ in await UnixSignalsSequence(trapping: .sighup) {
+            reportReload([
+                (["\(settings.policies)/*.yaml"], reloadPolicies()),
+                (Self.versionedKeys.map(\.rawValue), reloadKeys()),
+                (Self.serverFiles.map(\.rawValue), reloadServer()),
+            ])
+            do {
+                try await node.beat()
+            } catch {
+                logger.error(
+                    "this node cannot say what it reloaded", metadata: ["cause": .string(ErrorWords.of(error))])
+            }
+        }
+    }
+
+    /// Says which files were read again, which could not all be read, and which no signal reads again.
+    private func reportReload(_ parts: [(files: [String], isTaken: Bool)]) {
+        func list(_ files: [String]) -> Logger.MetadataValue {
+            .string(files.isEmpty ? "nothing" : files.joined(separator: ", "))
+        }
+        let failed = parts.filter { !$0.isTaken }.flatMap(\.files)
+        let others = KeyFiles.Name.allCases.filter { !(Self.versionedKeys + Self.serverFiles).contains($0) }
+        logger.log(
+            level: failed.isEmpty ? .info : .warning, "the reload has ended",
+            metadata: [
+                "read_again": list(parts.filter(\.isTaken).flatMap(\.files)), "failed": list(failed),
+                "read_at_start_only": list(others.map(\.rawValue)),
+            ])
+    }
+
+    /// Whether the policies on disk are in force.
+    private func reloadPolicies() -> Bool {
+        do {
+            let before = PolicyFiles.fingerprints(of: policy[\.self])
+            let new = try PolicyFiles.load(directory: settings.policies, required: settings.policiesNamed)
+            policy.replace(with: new)
+            let changed = PolicyFiles.fingerprints(of: new).filter { before[$0.key] != $0.value }.keys.sorted()
+            var metadata: Logger.Metadata = [
+                "changed": "\(changed.isEmpty ? "nothing" : changed.joined(separator: ", "))"
+            ]
+            let partly = changed.filter(Self.boundToStart.contains)
+            if !partly.isEmpty { metadata["some_values_after_a_restart"] = .string(partly.joined(separator: ", ")) }
+            logger.info("the policies were reloaded", metadata: metadata)
+            return true
+        } catch {
+            logger.error("the policies were not reloaded", metadata: ["cause": .string(ErrorWords.of(error))])
+            return false
+        }
+    }
+
+    /// Reads the keys again that have versions; what cannot be read leaves the present ones.
+    ///
+    /// - Returns: whether those on disk are in use.
+    @discardableResult
+    func reloadKeys() -> Bool {
+        do {
+            try keys.personal.reload()
+            try keys.phoneCodes.reload()
+            func versions(_ fingerprints: [Int: Digest256]) -> Logger.MetadataValue {
+                "\(fingerprints.keys.sorted().map(String.init).joined(separator: ", "))"
+            }
+            logger.info(
+                "the keys were reloaded",
+                metadata: [
+                    "wrapping": versions(keys.personal.wrappingFingerprints),
+                    "blind_index": versions(keys.personal.indexFingerprints),
+                    "phone_code": versions(keys.phoneCodes.fingerprints),
+                ])
+            return true
+        } catch {
+            logger.error("the keys were not reloaded", metadata: ["cause": .string(ErrorWords.of(error))])
+            return false
+        }
+    }
+
+    /// Reads the server's certificate and key again. Connections that are open keep what they were opened with.
+    ///
+    /// - Returns: whether those on disk are in use.
+    private func reloadServer() -> Bool {
+        do {
+            let new = try KeyFiles.server(in: settings.keys, now: environment.now())
+            let isOther = new.chainPEM != server.present.chainPEM
+            if isOther { try present(new) }
+            server.present = new
+            warnOfOtherHosts(new)
+            logger.info(
+                "the server's certificate was reloaded",
+                metadata: [
+                    "sha256": "\(new.fingerprint)", "not_after": "\(new.notAfter.rfc3339)",
+                    "pin": "\(new.pin.base64URL)", "next_pin": "\(new.nextPin.base64URL)",
+                    "changed": "\(isOther)",
+                ])
+            return true
+        } catch {
+            logger.error(
+                "the server's certificate was not reloaded", metadata: ["cause": .string(ErrorWords.of(error))])
+            return false
+        }
+    }
+}
