@@ -150,49 +150,60 @@ struct SessionLoadTests {
     @Test("are never older than a change that was applied, with readers, changes and housekeeping at once")
     func races() async throws {
         try await withStore { store in
-            let (cache, session) = (SessionCache(store: store), Session.remembered(1))
-            let stored = StoredVersion()
+            let (cache, session, stored) = (SessionCache(store: store), Session.remembered(1), StoredVersion())
             // The version that a reader found is when the session was created.
             let load: @Sendable () -> Void = {
                 let mark = cache.mark
                 cache.remember(Self.version(stored.present, of: session), since: mark)
             }
+            let isStale: @Sendable () -> Bool = {
+                guard let known = cache.known(session.tokenHash) else { return false }
+                return known.session.createdAt < Session.now + Double(stored.present)
+            }
+            let changes: [@Sendable () -> Void] = [
+                { cache.shut(.user(session.userID)) }, { cache.drop(session.tokenHash) },
+                { cache.shut(.device(session.deviceID)) }, { cache.dropAll() },
+                { cache.shut(.provider(session.providerID)) }, { cache.shut(.providerKey(session.providerKeyID)) },
+            ]
             let stale = await withTaskGroup(of: Int.self) { group in
-                for _ in 0..<2 {
+                for reader in 0..<2 {
                     group.addTask {
-                        for _ in 0..<20_000 { load() }
+                        for round in 0..<100_000 where !stored.isFinal {
+                            for _ in 0..<20 { load() }
+                            if reader == 0, round.isMultiple(of: 16) { cache.dropIdle(since: .distantPast) }
+                            await Task.yield()
+                        }
                         return 0
                     }
                 }
                 group.addTask {
-                    for _ in 0..<500 { cache.dropIdle(since: .distantPast) }
-                    return 0
-                }
-                let changes: [@Sendable () -> Void] = [
-                    { cache.shut(.user(session.userID)) }, { cache.shut(.device(session.deviceID)) },
-                    { cache.shut(.provider(session.providerID)) }, { cache.shut(.providerKey(session.providerKeyID)) },
-                    { cache.drop(session.tokenHash) }, { cache.dropAll() },
-                ]
-                group.addTask {
-                    (0..<3000).count { number in
-                        let new = stored.raise()
+                    var stale = 0
+                    for number in 0..<1000 {
+                        for _ in 0..<1000 where cache.known(session.tokenHash) == nil { await Task.yield() }
+                        if isStale() { stale += 1 }
+                        stored.raise()
                         changes[number % changes.count]()
-                        guard let known = cache.known(session.tokenHash) else { return false }
-                        return known.session.createdAt < Session.now + Double(new)
+                        if isStale() { stale += 1 }
                     }
+                    stored.end()
+                    return stale
                 }
                 return await group.reduce(0, +)
             }
             #expect(stale == 0)
             load()
-            #expect(cache.known(session.tokenHash)?.session.createdAt == Session.now + 3000)
+            #expect(cache.known(session.tokenHash)?.session.createdAt == Session.now + 1000)
         }
     }
 
     private final class StoredVersion: Sendable {
         private let number = Atomic<Int>(0)
+        private let hasEnded = Atomic<Bool>(false)
         var present: Int { number.load(ordering: .sequentiallyConsistent) }
-        func raise() -> Int { number.add(1, ordering: .sequentiallyConsistent).newValue }
+        /// Whether there is no later one.
+        var isFinal: Bool { hasEnded.load(ordering: .sequentiallyConsistent) }
+        func raise() { number.add(1, ordering: .sequentiallyConsistent) }
+        func end() { hasEnded.store(true, ordering: .sequentiallyConsistent) }
     }
 
     private static func version(_ version: Int, of like: Session) -> Session {
