@@ -37,17 +37,17 @@ extension PostgreSQLDatabase {
         guard let base = PostgreSQLSnapshot(position.snapshot) else { return try await interrupted() }
         let last = (transaction: position.last?.transaction ?? 0, number: position.last?.number ?? -1)
         let rows = try await ask(
-            Self.changesSince,
+            Self.changesSince(limit: limit),
             [
                 .text("\(last.transaction)"), .integer(last.number), .text("{\(base.open)}"),
                 Value(position.page?.snapshot), .text("\(position.page?.transaction ?? 0)"),
-                .integer(position.page?.number ?? -1), Value(limit),
+                .integer(position.page?.number ?? -1),
             ])
         followed.follow(try rows.first?.textOrNull(1))
         // A server that has counted fewer transactions than its log names was filled from a dump.
         guard let first = rows.first, let present = PostgreSQLSnapshot(try first.text(0)),
             try first.textOrNull(1) == position.incarnation, try first.integerOrNull(2) == position.last?.tag,
-            present.next > last.transaction
+            present.next > last.transaction, try first.integer(4) <= position.lowestNeeded
         else { return try await interrupted() }
         let time = Date(timeIntervalSince1970: Double(try first.integer(3)) / 1000)
         return try Self.reading(rows, present, position, limit: limit, now: clock?() ?? time)
@@ -68,35 +68,39 @@ extension PostgreSQLDatabase {
     }
 
     /// Empties the parts of the log that every one of these readers has read. A part that somebody uses is left for the
-    /// next time.
+    /// next time. With the entries goes a note up to where they were, by which a reader that is not among these finds
+    /// that it missed some: its own last entry may lie in a part that was left.
     ///
     /// - Throws: `StoreError`.
     package func purgeChanges(below positions: [ChangePosition]) async throws {
-        guard let floor = positions.map({ $0.last?.transaction ?? 0 }).min() else { return }
-        let open = positions.compactMap { PostgreSQLSnapshot($0.snapshot)?.open }.filter { !$0.isEmpty }
-        let needed: [Value] = [.text("\(floor)"), .text("{\(open.joined(separator: ","))}")]
+        guard let floor = positions.map(\.lowestNeeded).min() else { return }
         let (slots, slot) = (Self.slots, Self.slot)
         let current = try await read { Int(try $0.first("SELECT \(slot)")?.integer(0) ?? 0) }
         // Those of the present and the last ten minutes are still written to.
         for offset in 1..<(slots - 1) {
             let table = "change_log_\((current + offset) % slots)"
             do {
-                try await maintainAtOnce { transaction in
-                    let isNeeded = """
-                        SELECT 1 FROM \(table) WHERE xid >= CAST($1 AS xid8) OR xid = ANY (CAST($2 AS xid8[])) LIMIT 1
-                        """
-                    guard try transaction.first("SELECT 1 FROM \(table) LIMIT 1") != nil,
-                        try transaction.first(isNeeded, needed) == nil
-                    else { return }
-                    // Whoever wrote to it and has not committed yet holds a lock of it.
-                    try transaction.execute("LOCK TABLE \(table) IN ACCESS EXCLUSIVE MODE")
-                    guard try transaction.first(isNeeded, needed) == nil else { return }
-                    try transaction.execute("TRUNCATE \(table)")
-                }
+                try await maintainAtOnce { try Self.empty(table, below: floor, in: $0) }
             } catch StoreError.unavailable {
                 continue
             }
         }
+    }
+
+    private static func empty(_ table: String, below floor: Int64, in transaction: any Transaction) throws {
+        // By the index: everybody else waits while the table is locked.
+        let isNeeded = "SELECT 1 FROM \(table) WHERE xid >= CAST($1 AS xid8) ORDER BY xid LIMIT 1"
+        let needed: [Value] = [.text("\(floor)")]
+        guard try transaction.first("SELECT 1 FROM \(table) LIMIT 1") != nil,
+            try transaction.first(isNeeded, needed) == nil
+        else { return }
+        // Whoever wrote to it and has not committed yet holds a lock of it.
+        try transaction.execute("LOCK TABLE \(table) IN ACCESS EXCLUSIVE MODE")
+        guard try transaction.first(isNeeded, needed) == nil else { return }
+        try transaction.execute("TRUNCATE \(table)")
+        // A reader waits for the lock before it takes its snapshot, so that it sees the note if it sees no entries.
+        try transaction.execute(
+            "UPDATE change_log_incarnation SET purged_below = $1 WHERE id = 1 AND purged_below < $1", [.integer(floor)])
     }
 
     /// Tables among which entries are spread by their time, ten minutes each, so that old ones go without a deletion of
@@ -109,30 +113,48 @@ extension PostgreSQLDatabase {
     /// What another server has that takes over, and may lack the last commits of the one before.
     private static let timeline = "'.' || \(FollowedTimeline.question)"
 
-    private static let changesSince = """
-        SELECT CAST(pg_current_snapshot() AS TEXT),
-            (SELECT value || \(timeline) FROM change_log_incarnation WHERE id = 1),
-            (SELECT tag FROM change_log WHERE xid = CAST($1 AS xid8) AND n = $2),
-            CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT),
-            CAST(CAST(c.xid AS TEXT) AS BIGINT), c.n, c.tag, c.kind, c.key
-        FROM (SELECT 1) o LEFT JOIN (
-            SELECT xid, n, tag, kind, key FROM change_log
-            WHERE ((xid, n) > (CAST($1 AS xid8), $2) OR xid = ANY (CAST($3 AS xid8[])))
-            AND (CAST($4 AS TEXT) IS NULL OR pg_visible_in_snapshot(xid, CAST(CAST($4 AS TEXT) AS pg_snapshot)))
-            AND (xid, n) > (CAST($5 AS xid8), $6)
-            ORDER BY xid, n LIMIT $7
-        ) c ON TRUE ORDER BY c.xid, c.n
-        """
+    /// What is asked for on each poll: entries behind the youngest that was read, and earlier ones of transactions that were
+    /// open. Each part is a walk of an index from its place on, also in a plan for any arguments; a limit among these
+    /// would be taken for a tenth of the table.
+    static func changesSince(limit: Int) -> String {
+        func part(_ condition: String) -> String {
+            """
+            (SELECT xid, n, tag, kind, key FROM change_log WHERE \(condition)
+                AND (CAST($4 AS TEXT) IS NULL OR pg_visible_in_snapshot(xid, CAST(CAST($4 AS TEXT) AS pg_snapshot)))
+                ORDER BY xid, n LIMIT \(limit))
+            """
+        }
+        // Filters here: as bounds they would begin walks elsewhere, which go on to an end of the log.
+        let open = """
+            xid = ANY (CAST($3 AS xid8[])) AND NOT (xid, n) > (CAST($1 AS xid8), $2)
+            AND NOT (xid, n) <= (CAST($5 AS xid8), $6)
+            """
+        return """
+            SELECT CAST(pg_current_snapshot() AS TEXT),
+                (SELECT value || \(timeline) FROM change_log_incarnation WHERE id = 1),
+                (SELECT tag FROM change_log WHERE xid = CAST($1 AS xid8) AND n = $2),
+                CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT),
+                (SELECT purged_below FROM change_log_incarnation WHERE id = 1),
+                CAST(CAST(c.xid AS TEXT) AS BIGINT), c.n, c.tag, c.kind, c.key
+            FROM (SELECT 1) o LEFT JOIN (
+                SELECT * FROM (
+                    \(part("(xid, n) > (CAST($1 AS xid8), $2) AND (xid, n) > (CAST($5 AS xid8), $6)"))
+                    UNION ALL
+                    \(part(open))
+                ) p ORDER BY xid, n LIMIT \(limit)
+            ) c ON TRUE ORDER BY c.xid, c.n
+            """
+    }
 
     private static func reading(
         _ rows: [Row], _ present: PostgreSQLSnapshot, _ position: ChangePosition, limit: Int, now time: Date
     ) throws -> ChangeReading {
         var (changes, next) = ([LoggedChange](), position)
         for row in rows {
-            guard let transaction = try row.integerOrNull(4) else { break }
+            guard let transaction = try row.integerOrNull(5) else { break }
             let mark = ChangePosition.Mark(
-                transaction: transaction, number: try row.integer(5), tag: try row.integer(6))
-            changes.append(LoggedChange(kind: Int(try row.integer(7)), key: try row.bytes(8)))
+                transaction: transaction, number: try row.integer(6), tag: try row.integer(7))
+            changes.append(LoggedChange(kind: Int(try row.integer(8)), key: try row.bytes(9)))
             // What was open for long has a low number, and is not the youngest.
             let youngest = next.last.map { ($0.transaction, $0.number) } ?? (0, -1)
             if (mark.transaction, mark.number) > youngest { next.last = mark }
@@ -193,6 +215,8 @@ struct PostgreSQLSnapshot {
 }
 
 extension PostgreSQLTransaction {
+    func emptyChangeLog() throws { try execute("TRUNCATE change_log") }
+
     func createChangeLog() throws {
         try execute(
             """
@@ -211,6 +235,13 @@ extension PostgreSQLTransaction {
 }
 
 extension ChangePosition {
+    /// Every entry of a transaction below was read.
+    fileprivate var lowestNeeded: Int64 {
+        let last = last?.transaction ?? 0
+        guard let base = PostgreSQLSnapshot(snapshot), !base.open.isEmpty else { return last }
+        return min(last, base.lowest)
+    }
+
     /// Whether what was read up to here is as young as a commit of the same process.
     package func shows(_ heartbeat: Heartbeat) -> Bool {
         guard page == nil, let present = PostgreSQLSnapshot(snapshot) else { return false }

@@ -68,11 +68,13 @@ final class PostgreSQLConnection {
                 Unmanaged<Warnings>.fromOpaque(warnings).takeUnretainedValue().isAny = true
             }, Unmanaged.passUnretained(warnings).toOpaque())
         // What is acknowledged outlives the server, whatever the account's defaults are. A statement has one plan: it is
-        // met by its keys, and planning it costs more than carrying it out.
+        // met by its keys, and planning it costs more than carrying it out. One without a transaction takes its snapshot
+        // behind the locks that it waits for.
         _ = try command(
             """
             SET statement_timeout = \(Int(timeouts.statement * 1000));
             SET lock_timeout = \(Int(timeouts.lock * 1000));
+            SET default_transaction_isolation = 'read committed';
             SET idle_in_transaction_session_timeout = \(Int(timeouts.statement * 3000));
             SELECT set_config('synchronous_commit', 'on', false)
                 WHERE current_setting('synchronous_commit') IN ('off', 'local');

@@ -102,8 +102,10 @@ extension Transaction {
     ///
     /// - Throws: `StoreError`.
     package func renewChangeLog() throws {
-        try execute("DELETE FROM change_log")
-        try execute("UPDATE change_log_incarnation SET value = $1 WHERE id = 1", [.text(Self.newIncarnation())])
+        try emptyChangeLog()
+        try execute(
+            "UPDATE change_log_incarnation SET value = $1, purged_below = 0 WHERE id = 1",
+            [.text(Self.newIncarnation())])
         try beginChangeLog()
     }
 

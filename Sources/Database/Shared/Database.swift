@@ -226,6 +226,11 @@ package protocol Transaction {
     /// - Throws: `StoreError`.
     func createChangeLog() throws
 
+    /// Deletes all entries of the change log, however many there are.
+    ///
+    /// - Throws: `StoreError`.
+    func emptyChangeLog() throws
+
     /// Writes an entry of the change log, which its readers see after the commit.
     ///
     /// - Parameter kind: from 0 to 32,767.
@@ -236,6 +241,8 @@ package protocol Transaction {
 extension Transaction {
     /// A store without a change log.
     package func createChangeLog() throws { throw StoreError.noChangeLog }
+
+    package func emptyChangeLog() throws { try execute("DELETE FROM change_log") }
 
     /// A store without a change log.
     package func appendChange(kind: Int, key: [UInt8]) throws { throw StoreError.noChangeLog }

@@ -37,6 +37,14 @@ package struct Migration: Sendable {
         Migration(identifier: identifier, name: "change log", kind: .changeLog)
     }
 
+    /// The step behind ``changeLog(identifier:)`` that notes up to where entries were purged, for readers that come back.
+    /// On an engine with one writer the purged entries are the first, and a reader misses its own.
+    package static func changeLogFloor(identifier: Int) -> Migration {
+        Migration(
+            identifier: identifier, name: "end of what the change log has purged",
+            statements: ["ALTER TABLE change_log_incarnation ADD COLUMN purged_below BIGINT NOT NULL DEFAULT 0"])
+    }
+
     private init(identifier: Int, name: String, kind: Kind) {
         (self.identifier, self.name, statements, self.kind) = (identifier, name, [], kind)
     }
