@@ -50,6 +50,9 @@ package struct DeviceCertificate: Sendable, Equatable {
         self.revoked = revoked
     }
 
+    /// Whether it was not shown in time, or another was issued in its place: it admits nobody, and no list names it.
+    package var isUnadmitted: Bool { firstSeenAt == nil && revoked?.reason == "superseded" }
+
     /// When the device may renew it: after two thirds of its life, in whole seconds as in responses.
     package var renewAfter: Date {
         let exact = issuedAt.addingTimeInterval(notAfter.timeIntervalSince(issuedAt) * 2 / 3)
@@ -60,6 +63,11 @@ package struct DeviceCertificate: Sendable, Equatable {
     ///
     /// - Throws: ``Refusal`` `certificate_revoked`; its sentence names the reason.
     package func requireValid(at now: Date) throws(Refusal) {
+        if isUnadmitted {
+            throw Refusal(
+                .certificateRevoked,
+                "This certificate was not shown in time, or another was issued in its place: certify the device anew.")
+        }
         if let revoked {
             let superseded = revoked.reason == "superseded"
             throw Refusal(

@@ -27,12 +27,13 @@ package struct IssueCertificate: Sendable {
     /// The authority's certificates, PEM, leaf's issuer first.
     package var chainPEM: [String] { authority.chainPEM }
 
-    /// Refuses a key that another certificate carries or carried; `device` may use its own again.
+    /// Refuses a key that another certificate carries or carried; `device` may use its own again, and everybody one that was
+    /// never shown with a certificate.
     func requireUnusedKey(_ key: DevicePublicKey, by device: DeviceID? = nil, in transaction: any Transaction) throws {
         guard let hash = Digest256(key.keyHash) else { return }
         try requireUnbanned(.deviceKey(hash), in: transaction)
         if try CertificateUpkeep(transaction).isRevoked(hash) { throw Self.revokedKey }
-        for certificate in try CertificateRepository(transaction).list(keyHash: hash) {
+        for certificate in try CertificateRepository(transaction).list(keyHash: hash) where !certificate.isUnadmitted {
             if let revoked = certificate.revoked, revoked.reason != RevocationReason.superseded.rawValue {
                 throw Self.revokedKey
             }

@@ -52,7 +52,7 @@ package struct RenewCertificate: Sendable {
                     "renewal \(present.deviceID)", limit: RateLimit(count: perDay, per: 86_400))
             }
             // A renewal whose answer was lost is never shown: it must not lie about as a second way in, nor on a list.
-            try records.forgetUnseenRenewals(of: present.serial)
+            try records.unadmitRenewals(of: present.serial, at: transaction.now)
             try issuing.record(issued, subjectPublicKeyInfo: key.subjectPublicKeyInfo, in: transaction, &events)
         }
         return issued

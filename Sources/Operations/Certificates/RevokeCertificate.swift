@@ -35,7 +35,7 @@ struct RevokeCertificate {
             .certificateRevoked(serial, device, detail: nil), by: actor, because: AuditReason(reason.rawValue))
     }
 
-    /// Revokes a valid certificate, with the renewal that was made of it and not shown yet; the serial of that.
+    /// Revokes a valid certificate, with the renewals that were made of it and not shown; their serials.
     private func withdraw(_ certificate: DeviceCertificate) throws -> [String] {
         let records = CertificateRepository(transaction)
         guard try records.revoke(serial: certificate.serial, at: transaction.now, reason: reason.rawValue) else {

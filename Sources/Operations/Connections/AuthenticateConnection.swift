@@ -60,8 +60,9 @@ package struct AuthenticateConnection: Sendable {
             let now = transaction.now
             events.record(.certificateSeen(certificate.deviceID))
             guard try records.recordFirstSight(thumbprint: certificate.thumbprint, at: now) else {
-                // Another node was faster, or it was forgotten because nobody had shown it.
-                guard try records.find(thumbprint: certificate.thumbprint) != nil else { throw Self.unknown }
+                // Another node was faster, or it was too late.
+                guard let present = try records.find(thumbprint: certificate.thumbprint) else { throw Self.unknown }
+                if present.isUnadmitted { try present.requireValid(at: now) }
                 return
             }
             guard let oldSerial = certificate.replaces, let old = try records.find(serial: oldSerial) else { return }

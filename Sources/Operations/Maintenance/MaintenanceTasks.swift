@@ -39,7 +39,7 @@ extension MaintenanceTask {
                 try CertificateUpkeep($0).purge(endedBefore: $0.ago(policy[\.retention].endedCertificates), $1)
             },
             MaintenanceTask("unseen_certificates", every: minute) {
-                try CertificateUpkeep($0).purge(unseenSince: $0.ago(policy[\.retention].unseenCertificates), $1)
+                try CertificateUpkeep($0).unadmit(issuedBefore: $0.ago(policy[\.retention].unseenCertificates), $1)
             },
         ]
     }

@@ -103,7 +103,7 @@ package struct RestoreStore: Sendable {
             let records = RestoreRepository(transaction)
             erasures = try records.erasures()
             let certificates = CertificateRepository(transaction)
-            revoked = try certificates.listRevoked(now: transaction.now).map {
+            revoked = try certificates.listRevoked(now: transaction.now).filter { !$0.isUnadmitted }.map {
                 ($0, try certificates.subjectPublicKeyInfo(serial: $0.serial) ?? [])
             }
             revokedKeys = try CertificateUpkeep(transaction).revokedKeys()

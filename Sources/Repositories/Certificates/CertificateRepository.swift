@@ -37,10 +37,24 @@ package struct CertificateRepository {
         try transaction.enqueue("UPDATE revocation_counter SET value = value + 1 WHERE id = 1", [])
     }
 
-    /// The renewals of a certificate that no handshake has shown yet, by serial number.
+    /// Never shown in a handshake, and may be.
+    static let isUnseen = "first_seen_at IS NULL AND revoked_at IS NULL"
+    /// Never shown in a handshake, and admitted by none: superseded, and on no list. Its row stays, so that it can be
+    /// revoked: others than this service may take it until it runs out.
+    private static let isUnadmitted = "first_seen_at IS NULL AND unlisted = 1"
+    private static let isRevocable = "(revoked_at IS NULL OR \(isUnadmitted))"
+
+    /// What ends a certificate without putting it on a list.
+    ///
+    /// - Parameter moment: the parameter of the statement that says when.
+    static func supersession(_ moment: String) -> String {
+        "revoked_at = \(moment), revocation_reason = 'superseded', unlisted = 1"
+    }
+
+    /// The renewals of a certificate that no handshake has shown, by serial number.
     package func listUnseenRenewals(of serial: String) throws -> [String] {
         try transaction.values(
-            "SELECT serial FROM certificates WHERE replaces = $1 AND first_seen_at IS NULL AND revoked_at IS NULL",
+            "SELECT serial FROM certificates WHERE replaces = $1 AND first_seen_at IS NULL AND \(Self.isRevocable)",
             [.text(serial)])
     }
 
@@ -111,12 +125,13 @@ package struct CertificateRepository {
         ).map(Self.certificate)
     }
 
-    /// Revokes a certificate; `false` if it is unknown or revoked already.
+    /// Revokes a certificate, also one that was never admitted; `false` if it is unknown or revoked already.
     package func revoke(serial: String, at time: Date, reason: String) throws -> Bool {
         try list(
             transaction.value(
                 """
-                UPDATE certificates SET revoked_at = $2, revocation_reason = $3 WHERE serial = $1 AND revoked_at IS NULL
+                UPDATE certificates SET revoked_at = $2, revocation_reason = $3, unlisted = 0
+                WHERE serial = $1 AND \(Self.isRevocable)
                 RETURNING key_hash
                 """, [.text(serial), .time(time), .text(reason)]))
     }
@@ -142,8 +157,7 @@ package struct CertificateRepository {
         }
         try transaction.execute(
             """
-            UPDATE certificates SET revoked_at = $2, revocation_reason = 'superseded', unlisted = 1
-            WHERE serial = $1 AND revoked_at IS NULL
+            UPDATE certificates SET \(Self.supersession("$2")) WHERE serial = $1 AND revoked_at IS NULL
             """, [.text(serial), .time(time)])
     }
 
@@ -157,11 +171,11 @@ package struct CertificateRepository {
         return true
     }
 
-    /// Deletes the renewals of a certificate that no handshake has shown: nothing was ever admitted by them.
-    package func forgetUnseenRenewals(of serial: String) throws {
+    /// Admits the renewals of a certificate no more that no handshake has shown.
+    package func unadmitRenewals(of serial: String, at time: Date) throws {
         try transaction.execute(
-            "DELETE FROM certificates WHERE replaces = $1 AND first_seen_at IS NULL AND revoked_at IS NULL",
-            [.text(serial)])
+            "UPDATE certificates SET \(Self.supersession("$2")) WHERE replaces = $1 AND \(Self.isUnseen)",
+            [.text(serial), .time(time)])
     }
 
     /// Notes that a certificate was shown for the first time; `false` if that is known, or it was revoked meanwhile:

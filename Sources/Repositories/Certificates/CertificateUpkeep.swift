@@ -12,32 +12,35 @@ package struct CertificateUpkeep {
     }
 
     private static let ended = AgedRows(of: "certificates", key: "thumbprint", age: "not_after")
-    // A revoked one is on the revocation list until it runs out.
     private static let unseen = AgedRows(
-        of: "certificates", key: "thumbprint", age: "issued_at", and: "first_seen_at IS NULL AND revoked_at IS NULL")
+        "UPDATE certificates SET \(CertificateRepository.supersession("$3"))", of: "certificates", key: "thumbprint",
+        age: "issued_at", and: CertificateRepository.isUnseen)
 
     /// Deletes certificates that ran out before a moment, with the devices that have none left. A key that was revoked
     /// stays refused for ever.
     package func purge(
         endedBefore end: Date, _ batch: MaintenanceBatch = MaintenanceBatch()
     ) throws -> MaintenanceBatch.Outcome {
-        try delete(Self.ended, before: end, batch)
+        try delete(before: end, batch)
     }
 
-    /// Deletes certificates that were issued before a moment and never shown, with the devices that have none left.
-    package func purge(
-        unseenSince issue: Date, _ batch: MaintenanceBatch = MaintenanceBatch()
+    /// Admits certificates no more that were issued before a moment and never shown. They stay until they run out.
+    package func unadmit(
+        issuedBefore issue: Date, _ batch: MaintenanceBatch = MaintenanceBatch()
     ) throws -> MaintenanceBatch.Outcome {
-        try delete(Self.unseen, before: issue, batch)
+        let rows = Self.unseen
+        let ages: [Int64] = try transaction.values(
+            rows.statement(limit: batch.limit, returning: rows.age.sql),
+            rows.arguments(before: issue.milliseconds, batch) + [.time(transaction.now)])
+        return rows.outcome(ages, of: batch)
     }
 
     /// How many certificates one transaction deletes at most: each costs several statements.
     private static let most = 250
 
     /// What is decided by the deleted row is read with it: it may have been revoked a moment before.
-    private func delete(
-        _ rows: AgedRows, before moment: Date, _ batch: MaintenanceBatch
-    ) throws -> MaintenanceBatch.Outcome {
+    private func delete(before moment: Date, _ batch: MaintenanceBatch) throws -> MaintenanceBatch.Outcome {
+        let rows = Self.ended
         let batch = MaintenanceBatch(after: batch.after, limit: min(batch.limit, Self.most))
         let columns = Selection(CertificateColumns.self).each
         let gone = ColumnTuple(rows.age, columns.deviceID, columns.keyHash, columns.revocationReason)

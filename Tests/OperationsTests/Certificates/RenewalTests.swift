@@ -174,10 +174,10 @@ struct RenewalTests {
                     try await fixture.renewCertificate(csr: nil, on: old.connection)
                 }
             }
-            // All that is left of them is the last one: nothing was added to the table, or to the list.
+            // The last one alone is admitted, beside what it renews, and nothing was added to the list.
             let stored = try await fixture.store.read {
                 try $0.first(
-                    "SELECT COUNT(*) FROM certificates WHERE device_id = $1",
+                    "SELECT COUNT(*) FROM certificates WHERE device_id = $1 AND revoked_at IS NULL",
                     [.text(old.certificate.deviceID.description)])?
                     .integer(0)
             }
@@ -192,7 +192,7 @@ struct RenewalTests {
         }
     }
 
-    @Test("that nobody saw is forgotten by the next one, also on a node that was just being shown it")
+    @Test("that nobody saw is not admitted behind the next one, also by a node that was just being shown it")
     func forgottenWhileShown() async throws {
         try await ServiceFixture.run { fixture in
             let old = try await due(in: fixture)
@@ -208,7 +208,8 @@ struct RenewalTests {
             for _ in 0..<2 {
                 await #expect(throws: Refusal(.certificateRevoked, "")) { try await judge(connection) }
             }
-            #expect(try await fixture.store.read { try CertificateRepository($0).find(serial: lost.serial) } == nil)
+            let kept = try await fixture.store.read { try CertificateRepository($0).find(serial: lost.serial) }
+            #expect(kept?.isUnadmitted == true)
             try await fixture.judge(old.connection)
         }
     }
@@ -219,9 +220,21 @@ struct RenewalTests {
             let old = try await due(in: fixture)
             let lost = try await fixture.renewCertificate(csr: nil, on: old.connection).certificate
             let second = try await fixture.renewCertificate(csr: nil, on: old.connection).certificate
-            #expect(try await fixture.store.read { try CertificateRepository($0).find(serial: lost.serial) } == nil)
             await #expect(throws: Self.superseded) { try await fixture.connect(lost.thumbprint) }
             _ = try await fixture.connect(second.thumbprint)
+            #expect(try await !listed(in: fixture).contains(lost.serial))
+        }
+    }
+
+    @Test("whose answer was lost is listed with what it renews, once that is revoked")
+    func lostAndRevoked() async throws {
+        try await ServiceFixture.run { fixture in
+            let old = try await due(in: fixture)
+            let lost = try await fixture.renewCertificate(csr: try Self.csr(), on: old.connection).certificate
+            _ = try await fixture.renewCertificate(csr: nil, on: old.connection)
+            try await fixture.revokeCertificate.revoke(serial: old.certificate.serial, reason: .unspecified)
+            let list = try await listed(in: fixture)
+            #expect(list.contains(Self.written(lost.serial)))
         }
     }
 

@@ -107,17 +107,27 @@ struct CertificateTableTests {
                     records.recordFirstSight(thumbprint: second.thumbprint, at: TestTables.now)
                 )
                 try records.supersede(serial: "1", at: TestTables.now, byTheSameKey: true)
-                try records.forgetUnseenRenewals(of: "1")
+                try records.unadmitRenewals(of: "1", at: TestTables.now)
                 return seen
             }
             #expect(seen == (true, false))
-            let (first, gone, listed) = try await tables.read {
+            let (first, unseen, listed) = try await tables.read {
                 let records = CertificateRepository($0)
                 return try (records.find(serial: "1"), records.find(serial: "3"), records.listed(now: TestTables.now))
             }
             #expect(first?.revoked?.reason == "superseded")
-            #expect(gone == nil)
+            #expect(unseen?.isUnadmitted == true)
             #expect(listed.isEmpty)
+            // It is still to be revoked, once.
+            let revoked = try await tables.write { transaction in
+                let records = CertificateRepository(transaction)
+                return try (0..<2).map { _ in
+                    try records.revoke(serial: "3", at: transaction.now, reason: "keyCompromise")
+                }
+            }
+            #expect(revoked == [true, false])
+            let now = try await tables.read { try CertificateRepository($0).listed(now: TestTables.now).map(\.serial) }
+            #expect(now == ["3"])
         }
     }
 
@@ -149,7 +159,8 @@ struct CertificateTableTests {
     }
 
     @Test(
-        "Purging deletes what ran out or was never shown, and keeps revoked keys refused", arguments: StoreKind.shared)
+        "Purging deletes what ran out, keeps what was never shown, and keeps revoked keys refused",
+        arguments: StoreKind.shared)
     func purge(kind: StoreKind) async throws {
         try await TestTables.run(kind) { tables in
             let (over, unseen) = (tables.certificate(2, endsAfter: -10), tables.certificate(3))
@@ -161,7 +172,7 @@ struct CertificateTableTests {
                 let upkeep = CertificateUpkeep(transaction)
                 return try [
                     upkeep.purge(endedBefore: TestTables.now).rows,
-                    upkeep.purge(unseenSince: TestTables.now.addingTimeInterval(1)).rows,
+                    upkeep.unadmit(issuedBefore: TestTables.now.addingTimeInterval(1)).rows,
                 ]
             }
             #expect(deleted == [1, 1])
@@ -172,16 +183,20 @@ struct CertificateTableTests {
                     upkeep.revokedKeys(), [upkeep.isRevoked(over.keyHash), upkeep.isRevoked(unseen.keyHash)]
                 )
             }
-            #expect(left == ["1"])
+            #expect(Set(left) == ["1", "3"])
+            let kept = try await tables.read { try CertificateRepository($0).find(serial: "3") }
+            #expect(kept?.isUnadmitted == true)
+            #expect(try await tables.read { try CertificateRepository($0).listed(now: TestTables.now).isEmpty })
             #expect(keys == [over.keyHash])
             #expect(isRevoked == [true, false])
             let last = try await tables.write {
                 let upkeep = CertificateUpkeep($0)
                 return try [
-                    upkeep.purge(unseenSince: TestTables.now).rows, upkeep.purge(endedBefore: .distantFuture).rows,
+                    upkeep.unadmit(issuedBefore: TestTables.now.addingTimeInterval(1)).rows,
+                    upkeep.purge(endedBefore: .distantFuture).rows,
                 ]
             }
-            #expect(last == [0, 1])
+            #expect(last == [0, 2])
             #expect(try await tables.count("devices") == 0)
         }
     }

@@ -60,7 +60,7 @@ struct StatementPlanTests {
                 try PhoneSendRepository(transaction).purgeSums(before: transaction.now)
                 try PhoneTallyRepository(transaction).purge()
                 _ = try CertificateUpkeep(transaction).purge(endedBefore: transaction.now)
-                _ = try CertificateUpkeep(transaction).purge(unseenSince: transaction.now)
+                _ = try CertificateUpkeep(transaction).unadmit(issuedBefore: transaction.now)
                 _ = try AuditAnchorRepository(transaction).deleteCovered(MaintenanceBatch())
                 try AuthorizationRepository(transaction).expire(limit: 1000)
                 try IdentityCardRepository(transaction).dropInput(before: transaction.now)
