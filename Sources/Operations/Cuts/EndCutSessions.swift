@@ -14,7 +14,7 @@ package struct EndCutSessions: Sendable {
     /// How long a node keeps a cut that it does not go on with, seconds.
     static let leaseTime: TimeInterval = 15
     /// How long a cut is kept, seconds: a sign-in that had looked before it has been committed or given up by then.
-    package static let kept: TimeInterval = 30
+    package static let kept: TimeInterval = CutRepository.patience
     /// How often the loop looks, seconds.
     static let interval: TimeInterval = 1
 
@@ -23,16 +23,19 @@ package struct EndCutSessions: Sendable {
         holder = context.environment.newUUID().uuidString
     }
 
-    /// Ends everything that is due.
+    /// Ends everything that is due: of several cuts some of each in turn, with a pause as long as the batch before it.
     ///
     /// - Returns: how many sessions.
     /// - Throws: `Refusal` `unavailable`.
     @discardableResult
     package func callAsFunction() async throws -> Int {
         var count = 0
-        while try await context.store.snapshot({ try CutRepository($0).isDue(to: holder) }) {
+        while !Task.isCancelled, try await context.store.snapshot({ try CutRepository($0).isDue(to: holder) }) {
+            let start = ContinuousClock.now
             guard let ended = try await endBatch() else { return count }
             count += ended
+            // Whoever waited for this batch goes before the next one.
+            if ended > 0 { try? await Task.sleep(for: max(ContinuousClock.now - start, .milliseconds(2))) }
         }
         return count
     }
@@ -41,16 +44,22 @@ package struct EndCutSessions: Sendable {
     ///
     /// - Throws: `Refusal` `unavailable`.
     package func endBatch() async throws -> Int? {
-        try await context.commit { [holder] transaction, events in
+        // On its own: whoever wants it as well does not wait for the batch.
+        let taken = try await context.store.maintained { [holder] in
+            try CutRepository($0).take(by: holder, for: Self.leaseTime)
+        }
+        guard let taken else { return nil }
+        return try await context.maintain { [holder] transaction, events in
             let cuts = CutRepository(transaction)
-            guard var cut = try cuts.take(by: holder, for: Self.leaseTime) else { return nil }
+            guard var cut = try cuts.hold(taken, by: holder, for: Self.leaseTime) else { return nil }
             let ended = try SessionRepository(transaction).end(cut, limit: Self.batch)
             cut.ended += Int64(ended.count)
             events.record(.sessionsSwept(ended))
-            if ended.count == Self.batch {
+            let end = cut.at.addingTimeInterval(Self.kept)
+            if !ended.isEmpty {
                 try cuts.keep(cut)
-            } else if transaction.now < cut.at.addingTimeInterval(Self.kept) {
-                try cuts.giveBack(cut, until: cut.at.addingTimeInterval(Self.kept))
+            } else if transaction.now < end {
+                try cuts.giveBack(cut, until: min(end, transaction.now.addingTimeInterval(Self.kept)))
             } else {
                 try cuts.delete(cut)
                 if cut.ended > 0 { events.record(.cutCarriedOut(cut)) }

@@ -15,7 +15,9 @@ package struct CutRepository {
     private static let columns = ColumnTuple(
         Column<String>("kind"), Column<String>("gate_id"), Column<Int64>("generation"), Column<String>("why"),
         Column<Date>("at"), Column<Int64>("ended"))
-    private static let isFree = "(due_at <= $1 OR holder = $2)"
+    /// How far ahead `due_at` is at most, seconds. One that is further is of a clock that was set back since.
+    package static let patience: TimeInterval = 30
+    private static let isFree = "(due_at <= $1 OR due_at > $1 + \(Int64(patience * 1000)) OR holder = $2)"
 
     /// Writes that the sessions of before the present generation are to be ended.
     package func insert(_ gate: SessionGate, _ why: SessionEnding) throws {
@@ -33,19 +35,31 @@ package struct CutRepository {
             "SELECT 1 FROM cuts WHERE \(Self.isFree) LIMIT 1", [.time(transaction.now), .text(holder)]) != nil
     }
 
-    /// Takes the oldest cut that is free; `nil` if there is none.
+    /// Takes the cut that was left alone longest, of those that are free; `nil` if there is none.
     ///
     /// - Parameter seconds: how long the others leave it alone.
     package func take(by holder: String, for seconds: TimeInterval) throws -> SessionCut? {
+        // The condition again for the row itself: another may have taken it while this waited for the row.
         try transaction.first(
             """
             UPDATE cuts SET holder = $2, due_at = $3
             WHERE (kind, gate_id, generation) = (
                 SELECT kind, gate_id, generation FROM cuts WHERE \(Self.isFree)
-                ORDER BY at, kind, gate_id, generation LIMIT 1)
+                ORDER BY due_at, kind, gate_id, generation LIMIT 1)
+                AND \(Self.isFree)
             RETURNING \(Self.columns)
             """,
             [.time(transaction.now), .text(holder), .time(transaction.now.addingTimeInterval(seconds))]
+        ).map(Self.cut)
+    }
+
+    /// Takes a cut for longer that the holder has, and keeps everybody else out until the transaction ends; `nil` if another
+    /// has it now.
+    package func hold(_ cut: SessionCut, by holder: String, for seconds: TimeInterval) throws -> SessionCut? {
+        let end = transaction.now.addingTimeInterval(seconds)
+        return try transaction.first(
+            "UPDATE cuts SET due_at = $5 WHERE \(Self.isIt) AND holder = $4 RETURNING \(Self.columns)",
+            Self.key(of: cut) + [.text(holder), .time(end)]
         ).map(Self.cut)
     }
 

@@ -141,8 +141,8 @@ struct CutTableTests {
             let (first, same, other, none, isDue) = try await tables.write { transaction in
                 let cuts = CutRepository(transaction)
                 let first = try #require(try cuts.take(by: "one", for: 15))
-                let same = try cuts.take(by: "one", for: 15)
                 let other = try cuts.take(by: "two", for: 15)
+                let same = try cuts.take(by: "one", for: 15)
                 return try (first, same, other, cuts.take(by: "three", for: 15), cuts.isDue(to: "three"))
             }
             #expect(same == first)
@@ -159,6 +159,34 @@ struct CutTableTests {
             }
             #expect(again?.ended == 7)
             #expect(try await tables.count("cuts") == 1)
+        }
+    }
+
+    @Test(
+        "A holder works on its cuts in turn, and a clock that is set back makes none wait",
+        arguments: StoreKind.shared)
+    func turns(kind: StoreKind) async throws {
+        try await TestTables.run(kind) { tables in
+            try await tables.write { transaction in
+                for gate in [SessionGate.user(tables.user), .device(tables.device)] {
+                    try GateRepository(transaction).raise(gate)
+                    try CutRepository(transaction).insert(gate, .banned)
+                }
+            }
+            let (first, second, isDue) = try await tables.write { transaction in
+                let cuts = CutRepository(transaction)
+                let first = try #require(try cuts.take(by: "one", for: 15))
+                let second = try #require(try cuts.take(by: "one", for: 15))
+                let isDue = try [CutRepository.patience, CutRepository.patience + 1].map { seconds in
+                    for cut in [first, second] {
+                        try cuts.giveBack(cut, until: transaction.now.addingTimeInterval(seconds))
+                    }
+                    return try cuts.isDue(to: "two")
+                }
+                return (first, second, isDue)
+            }
+            #expect(first != second)
+            #expect(isDue == [false, true])
         }
     }
 
