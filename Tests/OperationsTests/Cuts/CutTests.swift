@@ -11,7 +11,7 @@ import Testing
 struct CutTests {
     /// Sessions of one user of the fixture's provider, as many as no sign-ins could open; none of them has a token that
     /// anybody knows.
-    private static func plant(_ count: Int, like session: Session, in store: any Database) async throws {
+    static func plant(_ count: Int, like session: Session, in store: any Database) async throws {
         try await store.write { transaction in
             for number in 0..<count {
                 try SessionRepository(transaction).insert(
@@ -28,7 +28,7 @@ struct CutTests {
     }
 
     /// The sessions that the provider is told have ended, in no order.
-    private static func told(_ store: any Database) async throws -> [SessionID] {
+    static func told(_ store: any Database) async throws -> [SessionID] {
         try await store.read { transaction in
             try transaction.query("SELECT payload FROM outbox").compactMap {
                 guard case .sessionRevoked(let id) = ProviderEvent(jsonText: try $0.bytes(0)) else { return nil }
@@ -37,20 +37,20 @@ struct CutTests {
         }
     }
 
-    private static func openRows(_ store: any Database) async throws -> Int64 {
+    static func openRows(_ store: any Database) async throws -> Int64 {
         try await store.read {
             try $0.first("SELECT COUNT(*) FROM sessions WHERE state <> 'unauthenticated'")?.integer(0) ?? -1
         }
     }
 
-    private static func receive(_ fixture: ServiceFixture) async throws {
+    static func receive(_ fixture: ServiceFixture) async throws {
         let provider = fixture.registration.provider.id
         try await fixture.store.write {
             try ProviderWebhookRepository($0).set("https://receiver.invalid/", of: provider, at: $0.now)
         }
     }
 
-    private static func sweeper(_ fixture: ServiceFixture) -> EndCutSessions {
+    static func sweeper(_ fixture: ServiceFixture) -> EndCutSessions {
         EndCutSessions(fixture.context(node: ServingNode(caches: Caches(store: fixture.store))))
     }
 
