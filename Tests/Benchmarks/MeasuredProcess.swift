@@ -34,8 +34,13 @@ struct MeasuredProcess: Sendable {
     /// Memory that it holds, MiB.
     var residentMiB: Double { kilobytes("VmRSS:") / 1024 }
 
-    /// The most memory that it ever held, MiB.
+    /// The most memory that it ever held, or since ``forgetPeak()``, MiB.
     var peakMiB: Double { kilobytes("VmHWM:") / 1024 }
+
+    /// Begins to look for the peak anew.
+    func forgetPeak() throws {
+        try Data("5".utf8).write(to: URL(filePath: "/proc/\(id)/clear_refs"))
+    }
 
     private func kilobytes(_ name: String) -> Double {
         guard let text = try? String(contentsOfFile: "/proc/\(id)/status", encoding: .utf8),

@@ -14,14 +14,17 @@ struct Revocations {
     let group: MultiThreadedEventLoopGroup
     let report: Report
 
-    private var count: Int { quick ? 10_000 : 100_000 }
+    private var count: Int { quick ? 10_000 : 200_000 }
     private var each: Int { quick ? 20 : 30 }
-    private static let readers = 32
+    private static let readers = 20
 
     func run() async throws {
         report.section(
             "\(count.formatted()) revoked certificates and many who fetch the list",
             ["what", "CPU µs", "per second", "p50 ms", "p99 ms"])
+        let process = MeasuredProcess(id: service.processIdentifier)
+        try process.forgetPeak()
+        let before = process.residentMiB
         try await revoke()
         let open = try Fleet.context(authority: service.path("Keys/ca.pem").path)
         let fetch = RequestBytes.make("GET", "/certificates/revocations")
@@ -38,9 +41,16 @@ struct Revocations {
             "from the revocations to a list of \(length / 1024) KiB, ms", "", "", "",
             ((Double(seconds) + Double(attoseconds) / 1e18) * 1000).places(0))
 
+        let size = Double(length) / 1_048_576
+        func reportPeak(_ what: String) {
+            report.row(
+                "memory at most \(what), MiB; \(before.places(0)) before, the list has \(size.places(1))", "", "", "",
+                process.peakMiB.places(0))
+        }
+        reportPeak("while the list was made and fetched once")
+
         let devices = try await Fleet.certify(1, on: service, group: group)
         let others = try await Fleet.connect(devices, count: 4, port: Fleet.port(service.clientURL), group: group)
-        let process = MeasuredProcess(id: service.processIdentifier)
         let nonce = RequestBytes.make("POST", "/nonces", body: "")
         let asked = [[ByteBuffer]](repeating: .init(repeating: nonce, count: each * 5), count: 4)
         let alone = try await Load.run(others, processes: [process], requests: asked, expecting: 201)
@@ -48,14 +58,16 @@ struct Revocations {
             "nonces, nobody fetches the list", alone.microseconds.places(0), alone.perSecond.places(0),
             alone.p50.places(1), alone.p99.places(1))
         // Whoever is refused ends the run: `Load` takes one status only.
+        try process.forgetPeak()
         async let beside = Load.run(others, processes: [process], requests: asked, expecting: 201)
         let lists = try await Load.run(
             readers, processes: [process],
             requests: .init(repeating: .init(repeating: fetch, count: each), count: Self.readers), expecting: 200)
         let nonces = try await beside
         report.row(
-            "the list, 32 connections, both together", lists.microseconds.places(0), lists.perSecond.places(0),
-            lists.p50.places(1), lists.p99.places(1))
+            "the list, \(Self.readers) connections, both together", lists.microseconds.places(0),
+            lists.perSecond.places(0), lists.p50.places(1), lists.p99.places(1))
+        reportPeak("while they fetched it")
         report.row("nonces beside them", "", nonces.perSecond.places(0), nonces.p50.places(1), nonces.p99.places(1))
         // Half a thousand a second of so long a list are more bytes than this machine moves: readers keep what they have.
         let tag = try await connections[0].run([fetch]).first?.entityTag
@@ -67,7 +79,7 @@ struct Revocations {
             requests: .init(repeating: .init(repeating: again, count: each * 10), count: Self.readers), expecting: 304)
         let calm = try await besideThem
         report.row(
-            "the list by its entity tag, 32 connections, both together", kept.microseconds.places(0),
+            "the list by its entity tag, \(Self.readers) connections, both together", kept.microseconds.places(0),
             kept.perSecond.places(0), kept.p50.places(1), kept.p99.places(1))
         report.row("nonces beside them", "", calm.perSecond.places(0), calm.p50.places(1), calm.p99.places(1))
         await readers.close()
