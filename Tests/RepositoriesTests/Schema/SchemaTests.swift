@@ -1,4 +1,5 @@
 import Database
+import Fixtures
 import Foundation
 import Repositories
 import Testing
@@ -31,6 +32,21 @@ struct SchemaTests {
                     migration.identifier == 24
                     && ["DROP TABLE changes", "DROP TABLE change_counter"].contains(statement)
                 #expect(isNew || isOptional || isCut, "migration \(migration.identifier): \(statement)")
+            }
+        }
+    }
+
+    @Test(
+        "leaves nothing of what nodes of before schema 24 ask for and write changes to: they fail, and decide nothing",
+        arguments: StoreKind.shared)
+    func cut(kind: StoreKind) async throws {
+        try await withStore(kind, migrations: Schema.migrations) { store in
+            for question in ["SELECT value FROM change_counter WHERE id = 1", "SELECT sequence FROM changes"] {
+                let error = await #expect(throws: StoreError.self) { try await store.read { try $0.first(question) } }
+                guard case .statement = error else {
+                    Issue.record("\(question): \(String(describing: error))")
+                    continue
+                }
             }
         }
     }
