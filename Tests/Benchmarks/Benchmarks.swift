@@ -28,19 +28,23 @@ struct Benchmarks {
         }
         let parts = Parts(quick: quick, group: group, report: report)
         if arguments.first == "only" {
-            try await parts.run(only: Set(arguments.dropFirst().filter { !$0.hasPrefix("--") }))
-            return try await group.shutdownGracefully()
+            let isWhole = try await parts.run(only: Set(arguments.dropFirst().filter { !$0.hasPrefix("--") }))
+            try await group.shutdownGracefully()
+            if !isWhole { exit(1) }
+            return
         }
-        try await parts.run(only: nil)
+        var isWhole = try await parts.run(only: nil)
         // What was measured is kept, whatever becomes of the rest.
         if !quick { try save(report) }
         do {
             try await Growth(quick: quick, group: group, report: report).run()
         } catch {
+            isWhole = false
             FileHandle.standardError.write(Data("Growth was not measured to its end: \(error)\n".utf8))
         }
         try await group.shutdownGracefully()
         if !quick { try save(report) }
+        if !isWhole { exit(1) }
     }
 
     private static func save(_ report: Report) throws {
@@ -69,11 +73,22 @@ struct Parts {
     let group: MultiThreadedEventLoopGroup
     let report: Report
 
-    /// Runs all parts, or those that are named.
-    func run(only names: Set<String>?) async throws {
-        func wants(_ name: String) -> Bool { names?.contains(name) ?? true }
+    /// Runs all parts, or those that are named. One that fails is told, and the others run all the same.
+    ///
+    /// - Returns: whether all came to their end.
+    func run(only names: Set<String>?) async throws -> Bool {
+        var isWhole = true
+        func part(_ name: String, _ body: () async throws -> Void) async {
+            guard names?.contains(name) ?? true else { return }
+            do {
+                try await body()
+            } catch {
+                isWhole = false
+                FileHandle.standardError.write(Data("\(name) was not measured to its end: \(error)\n".utf8))
+            }
+        }
         let service = try await RunningService()
-        if wants("signin") {
+        await part("signin") {
             let bare = try await Bare(service, quick: quick, group: group)
             let limits = try await Limits.measure(bare, report)
             try await SignIn(
@@ -81,22 +96,23 @@ struct Parts {
             ).run()
             await bare.stop()
         }
-        if wants("verification") {
+        await part("verification") {
             try await Verification(service: service, quick: quick, group: group, report: report).run()
         }
-        if wants("handshakes") {
+        await part("handshakes") {
             try await Handshakes(service: service, quick: quick, group: group, report: report).run()
         }
-        if wants("bans") { try await Bans(service: service, quick: quick, group: group, report: report).run() }
-        if wants("revocations") {
+        await part("bans") { try await Bans(service: service, quick: quick, group: group, report: report).run() }
+        await part("revocations") {
             try await Revocations(service: service, quick: quick, group: group, report: report).run()
         }
-        if wants("hoards") { try await Hoards(service: service, report: report).run() }
-        if wants("memory") { try await Memory(service: service, quick: quick, group: group, report: report).run() }
+        await part("hoards") { try await Hoards(service: service, report: report).run() }
+        await part("memory") { try await Memory(service: service, quick: quick, group: group, report: report).run() }
         _ = service.stop()
-        if wants("mass") { try await MassChanges(quick: quick, group: group, report: report).run() }
-        if wants("ends") { try await BansUnderEnds(quick: quick, group: group, report: report).run() }
-        if wants("webhook") { try await HangingReceiver(quick: quick, group: group, report: report).run() }
+        await part("mass") { try await MassChanges(quick: quick, group: group, report: report).run() }
+        await part("ends") { try await BansUnderEnds(quick: quick, group: group, report: report).run() }
+        await part("webhook") { try await HangingReceiver(quick: quick, group: group, report: report).run() }
+        return isWhole
     }
 }
 

@@ -57,6 +57,11 @@ struct MassChanges {
         try await SeededSessions(
             store: service.store, isPostgreSQL: isPostgreSQL, device: devices[0], provider: provider
         ).add(stored, from: 0)
+        // The disk may be busy with what was stored, so that the service is not ready for a moment.
+        for _ in 0..<120 {
+            if try await Command.run("/usr/bin/curl", ["-sf", service.opsURL + "/readyz"]).status == 0 { break }
+            try await Task.sleep(for: .milliseconds(500))
+        }
         let fleet = try await Fleet.connect(
             devices, count: Self.users, port: Fleet.port(service.clientURL), group: group)
         let opened = try await fleet.run(fleet.openings(1, by: provider.rs256, of: provider, "mass"))
