@@ -53,7 +53,7 @@ extension Answer {
     /// A member of the body that is a text.
     func text(_ name: String) throws -> String {
         guard let text = try StrictJSON.parse(Array(body.readableBytesView))[name]?.text else {
-            throw BenchmarkError("no \(name) in an answer")
+            throw BenchmarkError("no \(name) in \(status): \(String(buffer: body).prefix(300))")
         }
         return text
     }
