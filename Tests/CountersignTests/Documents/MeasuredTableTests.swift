@@ -6,6 +6,8 @@ import Testing
 struct MeasuredTableTests {
     private let results: MarkdownDocument
     private let shown: [String: String]
+    private static let ending =
+        "Ending many sessions by one change, of the command line, while 8 connections use theirs"
 
     init() throws {
         results = try MarkdownDocument("Tests/Benchmarks/RESULTS.md")
@@ -30,12 +32,18 @@ struct MeasuredTableTests {
         let signIn = try row("Sign-in", "POST /sessions RS256, a known user, durable")
         let ban = try row("A ban by another process", "1,000 connections with 5,000 sessions of a user:")
         let card = try row("Phone and card", "reading a barcode")
+        let disabled = try #require(
+            MarkdownDocument.rows(results.section(Self.ending)).first {
+                $0[0].hasPrefix("PostgreSQL") && $0[2] == "provider disable"
+            })
         let memory = try row("Memory and start", "1,000,000 live sessions")
         let expected = [
             "check of a session, CPU":
                 "\(try whole(check[0])) µs, \(check[5]) times a bare request of the HTTP library",
             "sign-in of a known user, durable in SQLite, CPU": "\(try whole(signIn[0])) µs with RS256",
             "a ban of a user with 1,000 connections and 5,000 sessions": "all closed after \(ban[2]) ms",
+            "disabling a provider with a million sessions, on PostgreSQL":
+                "the last one accepted \(try #require(disabled.dropFirst(4).first)) ms later",
             "reading a card's barcode": "\(try whole(card[0])) µs",
             "one million live sessions in memory": "\(try #require(memory[0].split(separator: " ").first)) MiB",
         ]
