@@ -6,7 +6,7 @@ import Synchronization
 /// request waits for it.
 ///
 /// Until then other nodes take a session for unused. A node notes a use at least every
-/// ``SessionPolicy/useInterval``, and writes what it noted every ``SessionPolicy/useWriteInterval``: both together are at
+/// `SessionPolicy.useInterval`, and writes what it noted every `SessionPolicy.useWriteInterval`: both together are at
 /// most half of the idle lifetime. So a session that was used within the other half is idle on no node.
 package final class LastUses: Sendable {
     /// The largest number of sessions.
