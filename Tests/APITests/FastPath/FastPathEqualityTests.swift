@@ -8,7 +8,7 @@ import Testing
 @testable import API
 
 /// The same requests down both ways, in turns, over one store, one clock and one source of bytes.
-@Suite("The fast path and the routes", .timeLimit(.minutes(5)))
+@Suite("The fast path and the routes", .timeLimit(.minutes(10)))
 struct FastPathEqualityTests {
     static var policy: Policy {
         var policy = Policy()

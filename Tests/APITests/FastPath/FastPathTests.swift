@@ -10,7 +10,7 @@ import Testing
 @testable import API
 
 /// What a connection has to keep in order although some of its requests are answered ahead of everything.
-@Suite("A connection with the fast path", .timeLimit(.minutes(2)))
+@Suite("A connection with the fast path", .timeLimit(.minutes(10)))
 struct FastPathTests {
     private struct Bench {
         let fixture: ServiceFixture

@@ -7,6 +7,7 @@ import Fixtures
 import Foundation
 import Operations
 import Repositories
+import Synchronization
 import Testing
 
 /// What admins do to devices and to the store as a whole.
@@ -255,8 +256,8 @@ struct UpkeepTests {
                 try transaction.execute("INSERT INTO rates (key, arrival) VALUES ('left', 0)")
                 try transaction.execute("INSERT INTO rates (key, arrival) VALUES ('right', 0)")
             }
+            let count = Mutex(0)
             let writer = Task {
-                var count = 0
                 while !Task.isCancelled {
                     try await store.write { transaction in
                         for key in ["left", "right"] {
@@ -264,10 +265,10 @@ struct UpkeepTests {
                                 "UPDATE rates SET arrival = arrival + 1 WHERE key = $1", [.text(key)])
                         }
                     }
-                    count += 1
+                    count.withLock { $0 += 1 }
                 }
-                return count
             }
+            for _ in 0..<3000 where count.withLock({ $0 == 0 }) { try await Task.sleep(for: .milliseconds(10)) }
             for round in 0..<3 {
                 try SQLiteMaintenance(path: path("store.db")).backup(to: path("copy\(round).db"))
                 let upkeep = try SQLiteMaintenance(path: path("copy\(round).db"))
@@ -281,7 +282,8 @@ struct UpkeepTests {
                 try await copy.close()
             }
             writer.cancel()
-            #expect(try await writer.value > 0)
+            try await writer.value
+            #expect(count.withLock { $0 } > 0)
             try await store.close()
         }
     }
