@@ -21,7 +21,7 @@ package struct RequestPolicy: Sendable, Equatable {
     /// Of these, with one client certificate.
     package var connectionsPerCertificate = 16
     /// Concurrent requests on one HTTP/2 connection to the public listener.
-    package var publicStreams = 50
+    package var publicStreams = 40
     /// The same on the client listener.
     package var clientStreams = 100
     /// Seconds from the first byte of a response to its last, plus one for each 4 KiB that the peer has read.
