@@ -15,6 +15,19 @@ COLUMNS = 60
 ESCAPE = re.compile("\x1b\\[[0-9;]*[mK]")
 
 
+def read_to_end(master):
+    """What the terminal shows until the command has closed it."""
+    output = b""
+    while True:
+        try:
+            part = os.read(master, 65536)
+        except OSError:
+            return output
+        if not part:
+            return output
+        output += part
+
+
 def at_terminal(command, **variables):
     """What a command writes to a terminal."""
     master, slave = pty.openpty()
@@ -22,15 +35,7 @@ def at_terminal(command, **variables):
     environment = {**os.environ, "TERM": "xterm", "NO_COLOR": "", **variables}
     process = subprocess.Popen(command, stdin=slave, stdout=slave, stderr=slave, env=environment)
     os.close(slave)
-    output = b""
-    while True:
-        try:
-            part = os.read(master, 65536)
-        except OSError:
-            break
-        if not part:
-            break
-        output += part
+    output = read_to_end(master)
     assert process.wait(timeout=60) == 0, output
     return output.decode()
 
@@ -44,14 +49,7 @@ def answered(command, answer, status):
     while b"Type yes to continue." not in output:
         output += os.read(master, 65536)
     os.write(master, answer.encode() + b"\n")
-    while True:
-        try:
-            part = os.read(master, 65536)
-        except OSError:
-            break
-        if not part:
-            break
-        output += part
+    output += read_to_end(master)
     assert process.wait(timeout=60) == status, output
     return output.decode()
 
