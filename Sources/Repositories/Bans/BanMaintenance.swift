@@ -107,9 +107,10 @@ package struct BanMaintenance {
                 try transaction.execute(
                     "UPDATE ban_holds SET goes_with_ban = 1 WHERE ban_id = $1 AND kind = $2 AND subject = $3",
                     [.id(ban), .text(kind), .bytes(bytes)])
+                try transaction.execute(
+                    "DELETE FROM ban_holds WHERE \(Self.isOver) AND ban_id = $2", [.time(transaction.now), .id(ban)])
             }
         }
-        try purge()
     }
 
     /// Whether an entry is about an erased person, and is forgotten as soon as it is over.
@@ -120,9 +121,10 @@ package struct BanMaintenance {
             [.id(entry.ban.id), .text(kind), .bytes(bytes)]) != nil
     }
 
+    /// The ban is asked for by its id for each entry: of an `EXISTS` a planner may read all bans first.
     private static let isOver = """
-        goes_with_ban = 1 AND (ends_at <= $1 OR EXISTS (
-            SELECT 1 FROM bans b WHERE b.id = ban_holds.ban_id AND b.lifted_at IS NOT NULL))
+        goes_with_ban = 1 AND (ends_at <= $1
+            OR (SELECT b.lifted_at FROM bans b WHERE b.id = ban_holds.ban_id) IS NOT NULL)
         """
     private static let page = ColumnTuple(Column<Int>("COUNT(*)"), Column<String?>("MAX(ban_id)"))
 

@@ -80,7 +80,7 @@ final class StatementPlans: Sendable {
         }
     }
 
-    /// A node that reads a table without a condition on an index is a walk.
+    /// A node that reads a table without a condition on an index is a walk, unless a limit stops it at its first rows.
     private static func walks(postgreSQL lines: [String]) -> [String] {
         var found: [String] = []
         let pattern = #"(Seq Scan|Index Scan|Index Only Scan)[^(]* on \w+"#
@@ -89,8 +89,11 @@ final class StatementPlans: Sendable {
             let node = String(line[range])
             let words = node.split(separator: " ").map(String.init)
             let details = lines[(place + 1)...].prefix { !$0.contains("->") }
+            let isFirstRow =
+                place > 0 && lines[place - 1].contains("Limit  (") && words.first == "Index"
+                && !details.contains { $0.contains("Filter:") }
             let isBounded =
-                details.contains { $0.contains("Index Cond:") }
+                isFirstRow || details.contains { $0.contains("Index Cond:") }
                 || words.contains(where: partialIndexes.contains)
             if !isBounded, words.last.map(growing.contains) == true { found.append(node) }
         }
