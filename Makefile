@@ -54,6 +54,7 @@ test: $(VENV)/.made
 	$(call TEST,--filter '$(HEAVY)')
 	$(call TEST,--filter '$(CROWD)')
 	$(call TEST,--filter 'RepositoriesTests|OperationsTests',COUNTERSIGN_TEST_STORE=postgresql)
+	$(call TEST,--filter 'RepositoriesTests|DatabaseTests',COUNTERSIGN_TEST_STORE=postgresql18)
 	$(call TEST,--filter RepositoriesTests,COUNTERSIGN_TEST_STORE=memory)
 
 bench:
