@@ -76,7 +76,9 @@ struct Memory {
     }
 
     private static func token(_ index: Int) -> SessionToken {
-        SessionToken(randomBytes: Array(SHA256.hash(data: Data("benchmark session \(index)".utf8))))
+        let digest = Array(SHA256.hash(data: Data("benchmark session \(index)".utf8)))
+        let id = digest.withUnsafeBytes { UUID(uuid: $0.loadUnaligned(as: uuid_t.self)) }
+        return SessionToken(of: SessionID(id), randomBytes: digest)
     }
 
     /// Shows each token once, on connections of the device that it is bound to.
@@ -113,10 +115,11 @@ struct Memory {
                             providerID: provider.id, externalID: "stored-\(index / 8)", newID: UserID(UUID()), at: now)
                     }
                     let (device, thumbprint) = bound[index % bound.count]
-                    guard let user, let device else { throw BenchmarkError("no device") }
+                    let token = Self.token(index)
+                    guard let user, let device, let id = token.sessionID else { throw BenchmarkError("no device") }
                     try SessionRepository(transaction).insert(
                         Session(
-                            id: SessionID(UUID()), tokenHash: Self.token(index).hash, userID: user.id,
+                            id: id, tokenHash: token.hash, userID: user.id,
                             providerID: provider.id, externalID: user.externalID,
                             applicationID: provider.application, deviceID: device, thumbprint: thumbprint,
                             providerKeyID: provider.es256.id, state: .authenticated, createdAt: now, renewedAt: now,

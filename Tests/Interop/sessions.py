@@ -45,7 +45,7 @@ def open_session(world):
     equal(session["address"], f"{world.provider.slug}/{user}", "the address")
     equal(session["cnf"], {"x5t#S256": device.thumbprint()}, "cnf")
     equal(session["assurance"], "none", "the assurance")
-    expect(len(session["session_token"]) >= 43, "the session token has fewer than 256 bits")
+    expect(len(session["session_token"]) == 64, "the session token has fewer than 256 bits")
     expect(0 < session["idle_ttl"] <= session["ttl"], "the lifetimes are out of order")
     expect(abs((moment(session["expires_at"]) - now()).total_seconds() - session["ttl"]) < 60, "expires_at is off")
     equal(answer.headers["X-Layer-User-ID"], session["user_id"], "X-Layer-User-ID")

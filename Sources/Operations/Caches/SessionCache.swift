@@ -41,12 +41,14 @@ package final class SessionCache: Sendable {
 
     /// The session whose token has a hash; `nil` if the store has none. One that changed whenever it was read is used
     /// for this request and not remembered.
-    func find(_ tokenHash: Digest256) async throws -> CachedSession? {
+    ///
+    /// - Parameter id: the session that the token names, if it does.
+    func find(_ tokenHash: Digest256, of id: SessionID? = nil) async throws -> CachedSession? {
         if let known = known(tokenHash) { return known }
         var session: Session?
         for _ in 0..<4 {
             let mark = mark
-            session = try await store.snapshot { try SessionRepository($0).find(tokenHash: tokenHash) }
+            session = try await store.snapshot { try SessionRepository($0).find(tokenHash: tokenHash, of: id) }
             guard let session else { return nil }
             if let kept = remember(session, since: mark) { return kept }
         }
@@ -54,11 +56,13 @@ package final class SessionCache: Sendable {
     }
 
     /// The same, with its last use read anew where it seems idle: another node may have been shown it since.
-    func find(_ tokenHash: Digest256, now: Date, policy: SessionPolicy) async throws -> CachedSession? {
-        guard let live = try await find(tokenHash) else { return nil }
+    func find(_ token: SessionToken, now: Date, policy: SessionPolicy) async throws -> CachedSession? {
+        guard let live = try await find(token.hash, of: token.sessionID) else { return nil }
         let session = live.session
         if session.state == .authenticated, session.effectiveState(at: now, policy: policy) == .challenged,
-            let stored = try await store.snapshot({ try SessionRepository($0).find(tokenHash: tokenHash) })
+            let stored = try await store.snapshot({
+                try SessionRepository($0).find(tokenHash: token.hash, of: token.sessionID)
+            })
         {
             live.learn(ofUseAt: stored.lastUsedAt)
         }

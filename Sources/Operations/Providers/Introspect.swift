@@ -43,8 +43,7 @@ extension ServiceContext {
     /// The session of a token, if it is one of the provider's.
     func ownSession(_ token: String, of provider: ProviderID) async throws -> Session? {
         guard let shown = SessionToken(shown: token),
-            let cached = try await caches.sessions.find(
-                shown.hash, now: environment.now(), policy: policy[\.sessions]),
+            let cached = try await caches.sessions.find(shown, now: environment.now(), policy: policy[\.sessions]),
             cached.session.providerID == provider
         else { return nil }
         return cached.session

@@ -50,7 +50,7 @@ package struct CheckSession: Sendable {
         let now = context.environment.now()
         let policy = context.policy[\.sessions]
         guard let token = SessionToken(shown: shown),
-            let cached = try await context.caches.sessions.find(token.hash, now: now, policy: policy)
+            let cached = try await context.caches.sessions.find(token, now: now, policy: policy)
         else {
             throw Refusal(.sessionDestroyed, "The session was ended: create a new one.")
         }

@@ -35,8 +35,8 @@ package struct OpenSession: Sendable {
         }
         let identity = try await verify(identityToken, isGrant: isGrant, on: connection)
         let application = try Self.application(applicationID, of: identity)
-        let token = SessionToken(randomBytes: context.environment.randomBytes(32))
         let sessionID: SessionID = context.environment.newOrderedIdentifier()
+        let token = SessionToken(of: sessionID, randomBytes: context.environment.randomBytes(32))
         let newUserID: UserID = context.environment.newIdentifier()
         let deviceID = device.certificate.deviceID
         let keys = context.keys.personal

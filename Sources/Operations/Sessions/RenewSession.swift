@@ -38,7 +38,7 @@ package struct RenewSession: Sendable {
                 .invalidIdentityToken, "app_id in the token names another app than the session's.",
                 reason: .wrongAudience)
         }
-        let token = SessionToken(randomBytes: context.environment.randomBytes(32))
+        let token = SessionToken(of: old.id, randomBytes: context.environment.randomBytes(32))
         let admission = try await context.signIn(spending: identity.nonce) {
             transaction, events -> RefuseBanned.Admission<(Session, Assurance)> in
             let found = try identity.signInContext(

@@ -29,8 +29,12 @@ package struct SessionRepository {
     }
 
     /// The session whose token has this hash, ended ones too.
-    package func find(tokenHash: Digest256) throws -> Session? {
-        try transaction.first(Self.byTokenHash, [tokenHash.value]).map(Self.session)
+    ///
+    /// - Parameter id: the session that the token names. One in the form of before names none, and is found by its hash.
+    package func find(tokenHash: Digest256, of id: SessionID? = nil) throws -> Session? {
+        guard let id else { return try transaction.first(Self.byTokenHash, [tokenHash.value]).map(Self.session) }
+        guard let named = try find(id), constantTimeEqual(named.tokenHash.bytes, tokenHash.bytes) else { return nil }
+        return named
     }
 
     /// The session with an id, ended ones too.

@@ -27,7 +27,7 @@ extension TokenRouteTests {
         RouteCase(token, 200) { bench in
             let reply = try await bench.granted(on: try await bench.fixture.connectNewDevice())
             #expect(reply.text("token_type") == "Bearer" && reply["expires_in"] == .integer(86_400))
-            #expect(reply.text("access_token")?.utf8.count == 43 && reply.headers[.cacheControl] == "no-store")
+            #expect(reply.text("access_token")?.utf8.count == 64 && reply.headers[.cacheControl] == "no-store")
             return reply
         },
         RouteCase(token, 200) { bench in
