@@ -1,7 +1,9 @@
 """An unmodified OAuth client uses the service: Authlib finds the endpoints by itself, opens a session by the JWT bearer
 grant, exchanges it, and takes and uses a provider's access token. PyJWT verifies a session's token by the key set."""
 
+import json
 import time
+import uuid
 
 import jwt
 from authlib.integrations.base_client.errors import OAuthError
@@ -133,6 +135,7 @@ def exchange(chosen, provider, device, server, client, token):
         expect(False, "another provider takes the token")
     except jwt.InvalidAudienceError:
         pass
+    proven(server, device, ask, key)
     refused("invalid_target", lambda: ask(audience="00000000-0000-4000-8000-000000000000"))
     refused("invalid_request", lambda: ask(subject_token=made["access_token"]))
     refused("invalid_request", lambda: ask(subject_token_type="urn:ietf:params:oauth:token-type:saml2"))
@@ -143,6 +146,24 @@ def exchange(chosen, provider, device, server, client, token):
     refused("invalid_request", ask)
     thief.close()
     return made["access_token"]
+
+
+def proven(server, device, ask, key):
+    """With a proof the token is bound to the device's key, by the thumbprint that joserfc computes."""
+    endpoint = server["mtls_endpoint_aliases"]["token_endpoint"]
+    expect("ES256" in server["dpop_signing_alg_values_supported"], "ES256 is not supported")
+    own = jwt.get_algorithm_by_name(algorithm(device.key)).to_jwk(device.key.public_key())
+    own = {name: value for name, value in json.loads(own).items() if name != "key_ops"}
+
+    def proof(target):
+        claims = {"jti": str(uuid.uuid4()), "htm": "POST", "htu": target, "iat": int(time.time())}
+        return jwt.encode(claims, device.key, algorithm(device.key), headers={"typ": "dpop+jwt", "jwk": own})
+
+    made = ask(headers={"DPoP": proof(endpoint)})
+    equal(made["token_type"], "DPoP", "the type")
+    claims = jwt.decode(made["access_token"], key, ["RS256"], options={"verify_aud": False})
+    equal(claims["cnf"], {"jkt": import_key(own).thumbprint()}, "cnf")
+    refused("invalid_dpop_proof", lambda: ask(headers={"DPoP": proof(server["token_endpoint"])}))
 
 
 def calls(chosen, provider, device, server, session_token):

@@ -51,6 +51,7 @@ struct OAuthError {
         case .providerTokenRequired, .providerTokenInvalid: hasAuthorization ? "invalid_token" : "invalid_client"
         case .certificateRevoked: "invalid_client"
         case .insufficientScope: "insufficient_scope"
+        case .invalidDPoPProof: "invalid_dpop_proof"
         case .rateLimited, .unavailable: "temporarily_unavailable"
         default: "invalid_request"
         }

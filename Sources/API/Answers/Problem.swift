@@ -64,7 +64,7 @@ struct Problem {
 
     static func status(of code: Refusal.Code) -> HTTPResponse.Status {
         switch code {
-        case .malformedRequest: .badRequest
+        case .malformedRequest, .invalidDPoPProof: .badRequest
         case .sessionRequired, .sessionExpired, .sessionChallenged, .sessionDestroyed, .sessionNotAttached,
             .providerTokenRequired, .providerTokenInvalid:
             .unauthorized

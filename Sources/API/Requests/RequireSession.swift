@@ -80,7 +80,7 @@ extension HTTPField.Name {
     static let layerSessionToken = known("X-Layer-Session-Token")
     static let layerSessionTTL = known("X-Layer-Session-TTL")
 
-    private static func known(_ name: String) -> HTTPField.Name {
+    static func known(_ name: String) -> HTTPField.Name {
         guard let field = HTTPField.Name(name) else { preconditionFailure("not a field name") }
         return field
     }

@@ -71,7 +71,7 @@ package struct TokenRoutes: Sendable {
         let connection = try context.connection
         switch try grant(of: form) {
         case .assertion: return try await openSession(form, on: connection)
-        case .tokenExchange: return try await exchangeToken(form, on: connection)
+        case .tokenExchange: return try await exchangeToken(form, proof: try request.proof, on: connection)
         case .clientCredentials: throw Self.elsewhere("Providers take their tokens at \(urls.tokenEndpoint).")
         }
     }
@@ -90,7 +90,9 @@ package struct TokenRoutes: Sendable {
         ])
     }
 
-    private func exchangeToken(_ form: FormBody, on connection: ClientConnection) async throws -> Response {
+    private func exchangeToken(
+        _ form: FormBody, proof: String?, on connection: ClientConnection
+    ) async throws -> Response {
         let token = try form.required("subject_token")
         guard try form.required("subject_token_type") == Self.accessTokenType else {
             throw Refusal(.malformedRequest, "subject_token_type is \(Self.accessTokenType): a session's token is one.")
@@ -106,10 +108,11 @@ package struct TokenRoutes: Sendable {
                 .malformedRequest, "resource names no provider: send its id as audience.", reason: .invalidTarget)
         }
         let answer = try await exchange(
-            token, for: try form.required("audience"), clientID: form["client_id"], on: connection)
+            token, for: try form.required("audience"), clientID: form["client_id"], proof: proof, on: connection)
         return .json([
             "access_token": .string(answer.token.reveal()), "issued_token_type": .string(Self.jwtType),
-            "token_type": .string("Bearer"), "expires_in": .integer(Int64(answer.lifetime)),
+            "token_type": .string(answer.isBoundToKey ? "DPoP" : "Bearer"),
+            "expires_in": .integer(Int64(answer.lifetime)),
         ])
     }
 
@@ -156,4 +159,21 @@ package struct TokenRoutes: Sendable {
     private static func elsewhere(_ sentence: String) -> Refusal {
         Refusal(.malformedRequest, sentence, reason: .unsupportedGrantType)
     }
+}
+
+extension Request {
+    /// The `DPoP` field; a request has one at most (RFC 9449 §4.3).
+    fileprivate var proof: String? {
+        get throws(Refusal) {
+            let fields = headers[values: .dpop]
+            guard fields.count <= 1 else {
+                throw Refusal(.invalidDPoPProof, "The request has several DPoP fields: send one.", reason: .malformed)
+            }
+            return fields.first
+        }
+    }
+}
+
+extension HTTPField.Name {
+    fileprivate static let dpop = known("DPoP")
 }

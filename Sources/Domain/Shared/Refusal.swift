@@ -76,6 +76,7 @@ package struct Refusal: Error, Sendable {
         case invalidProviderKey = "invalid_provider_key"
         case invalidIdentityToken = "invalid_identity_token"
         case invalidPresenceProof = "invalid_presence_proof"
+        case invalidDPoPProof = "invalid_dpop_proof"
         case verificationFailed = "verification_failed"
         case cardRejected = "card_rejected"
         case rateLimited = "rate_limited"

@@ -29,6 +29,7 @@ package struct PublicKey: Sendable {
     }
 
     package let key: Key
+    package let numbers: Numbers
     /// The DER SubjectPublicKeyInfo (RFC 5280 §4.1.2.7), in its one canonical form.
     package let subjectPublicKeyInfo: [UInt8]
     /// SHA-256 of ``subjectPublicKeyInfo``, 32 bytes, by which a key is identified.
@@ -37,6 +38,7 @@ package struct PublicKey: Sendable {
     /// Validates the numbers and the strength of a key.
     package init(_ numbers: Numbers) throws(PublicKeyDefect) {
         try numbers.requireStrength()
+        self.numbers = numbers
         do {
             key =
                 switch numbers {

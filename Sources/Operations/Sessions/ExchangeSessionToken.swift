@@ -20,6 +20,8 @@ package struct ExchangeSessionToken: Sendable {
     /// An access token, and how long it lives.
     package struct Answer: Sendable {
         package let token: Secret<String>
+        /// Whether it is bound to the device's key by a DPoP proof, not to its certificate.
+        package let isBoundToKey: Bool
         /// Seconds.
         package let lifetime: Int
     }
@@ -30,9 +32,12 @@ package struct ExchangeSessionToken: Sendable {
     ///   - sessionToken: the session's token.
     ///   - audience: the provider's id; no other provider gets a token of the session.
     ///   - clientID: the app's id, if the request names one.
-    /// - Throws: `Refusal` with the session codes; `rate_limited`; `malformed_request`, for another audience with reason `invalid_target`.
+    ///   - proof: a DPoP proof by the device's certified key, if the request brings one.
+    /// - Throws: `Refusal` with the session codes; `rate_limited`; `invalid_dpop_proof`; `malformed_request`, for another
+    ///   audience with reason `invalid_target`.
     package func callAsFunction(
-        _ sessionToken: String, for audience: String, clientID: String?, on connection: ClientConnection
+        _ sessionToken: String, for audience: String, clientID: String?, proof: String? = nil,
+        on connection: ClientConnection
     ) async throws -> Answer {
         if context.rateLimiting == .on {
             // Each answer costs a signature, which takes twenty times a check.
@@ -49,15 +54,32 @@ package struct ExchangeSessionToken: Sendable {
         guard clientID == nil || clientID.flatMap({ ApplicationID($0[...]) }) == session.applicationID else {
             throw Refusal(.malformedRequest, "client_id is not the id of the session's app.")
         }
+        let confirmation = try confirmation(by: proof, on: connection)
         // The node's memory may be a second old, and the token outlives that.
         let assurance = try await store.snapshot(for: session) { $1.user.assurance }
         let now = context.environment.now()
         let end = session.expiry(policy: context.policy[\.sessions])
         let lifetime = min(context.policy[\.accessTokens].sessionLifetime, end.timeIntervalSince(now))
         let token = SessionAccessToken(
-            issuer: context.urls.issuer, session: session, assurance: assurance, identifier: UUID(),
-            issuedAt: now, expiresAt: now.addingTimeInterval(lifetime))
+            issuer: context.urls.issuer, session: session, assurance: assurance, confirmation: confirmation,
+            identifier: UUID(), issuedAt: now, expiresAt: now.addingTimeInterval(lifetime))
         return Answer(
-            token: try token.signed(with: context.keys.accessTokens), lifetime: max(0, Int(saturating: lifetime)))
+            token: try token.signed(with: context.keys.accessTokens), isBoundToKey: confirmation != .certificate,
+            lifetime: max(0, Int(saturating: lifetime)))
+    }
+
+    /// A proof's `jti` is not remembered: who repeats one here holds the key that signed it, since the connection has
+    /// its certificate.
+    private func confirmation(
+        by proof: String?, on connection: ClientConnection
+    ) throws(Refusal) -> SessionAccessToken.Confirmation {
+        guard let proof else { return .certificate }
+        guard let certificate = connection.certificate?.certificate else {
+            throw Refusal(.invalidDPoPProof, "The connection shows no certificate.", reason: .unknownKey)
+        }
+        return .key(
+            try DPoPProof(
+                proof, keyHash: certificate.keyHash, method: "POST", url: context.urls.clientTokenEndpoint,
+                now: context.environment.now()))
     }
 }

@@ -4,23 +4,34 @@ import Foundation
 
 /// A session's token for the provider of its user: an access token (RFC 9068) that its backend verifies without a call.
 ///
-/// It is bound to the device certificate of the session (`cnf` with `x5t#S256`, RFC 8705 §3.1).
+/// It is bound to the device certificate of the session, or to its key.
 package struct SessionAccessToken: Sendable {
     /// The service's issuer (RFC 8414 §2).
     package let issuer: String
     package let session: Session
     /// The user's level.
     package let assurance: Assurance
+    package let confirmation: Confirmation
     package let identifier: UUID
     package let issuedAt: Date
     package let expiresAt: Date
 
+    /// What whoever shows the token must prove to hold (`cnf`, RFC 7800 §3.1).
+    package enum Confirmation: Sendable, Equatable {
+        /// The session's device certificate (`x5t#S256`, RFC 8705 §3.1).
+        case certificate
+        /// The device's key, by a DPoP proof with each request (`jkt`, RFC 9449 §6.1).
+        case key(DPoPProof)
+    }
+
     package init(
-        issuer: String, session: Session, assurance: Assurance, identifier: UUID, issuedAt: Date, expiresAt: Date
+        issuer: String, session: Session, assurance: Assurance, confirmation: Confirmation, identifier: UUID,
+        issuedAt: Date, expiresAt: Date
     ) {
         self.issuer = issuer
         self.session = session
         self.assurance = assurance
+        self.confirmation = confirmation
         self.identifier = identifier
         self.issuedAt = issuedAt
         self.expiresAt = expiresAt
@@ -36,8 +47,15 @@ package struct SessionAccessToken: Sendable {
                 "iat": .integer(issuedAt.wholeSeconds), "exp": .integer(expiresAt.wholeSeconds),
                 "jti": .string(identifier.uuidString.lowercased()), "acr": .string(assurance.rawValue),
                 "auth_time": .integer(session.renewedAt.wholeSeconds),
-                "cnf": .object(["x5t#S256": .string(session.thumbprint.base64URL)]),
+                "cnf": boundTo,
             ]))
+    }
+
+    private var boundTo: JSONValue {
+        switch confirmation {
+        case .certificate: .object(["x5t#S256": .string(session.thumbprint.base64URL)])
+        case .key(let proof): .object(["jkt": .string(proof.thumbprint)])
+        }
     }
 }
 

@@ -11,10 +11,10 @@ package struct TokenDefect: Error, Sendable, Equatable {
         self.detail = detail
     }
 
-    /// The refusal under some code. Only identity tokens and presence proofs have a fixed reason.
+    /// The refusal under some code. Only identity tokens and a device's proofs have a fixed reason.
     func refusal(_ code: Refusal.Code) -> Refusal {
         switch code {
-        case .invalidIdentityToken, .invalidPresenceProof: Refusal(code, detail, reason: reason)
+        case .invalidIdentityToken, .invalidPresenceProof, .invalidDPoPProof: Refusal(code, detail, reason: reason)
         case .invalidCSR: Refusal(code, detail, reason: .malformed)
         case .invalidProviderKey: Refusal(code, detail, reason: .badProof)
         default: Refusal(code, detail)

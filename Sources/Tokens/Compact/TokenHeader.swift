@@ -11,6 +11,8 @@ package struct TokenHeader: Sendable, Equatable {
     package let algorithm: String
     /// `kid` (§4.1.4).
     package let keyID: String?
+    /// `jwk` (§4.1.3), which only a proof of its own key may have; not parsed yet.
+    let webKey: JSONValue?
     /// The parameters in it that are never accepted, in the header's order.
     let unsupported: [String]
 
@@ -30,6 +32,7 @@ package struct TokenHeader: Sendable, Equatable {
         let contentType = try Self.text("cty", in: json)
         self.contentType = contentType?.utf8.contains(0x20) == true ? contentType?.filter { $0 != " " } : contentType
         keyID = try Self.text("kid", in: json)
+        webKey = json["jwk"]
         unsupported = members.lazy.map(\.name).filter(Self.neverAccepted.contains)
     }
 
@@ -40,8 +43,11 @@ package struct TokenHeader: Sendable, Equatable {
     }
 
     /// The defect of a header with parameters that are never accepted.
-    var unsupportedDefect: TokenDefect? {
-        guard let first = unsupported.first else { return nil }
+    var unsupportedDefect: TokenDefect? { unsupportedDefect(except: nil) }
+
+    /// The same for a kind of token that needs one of them.
+    func unsupportedDefect(except needed: String?) -> TokenDefect? {
+        guard let first = unsupported.first(where: { $0 != needed }) else { return nil }
         return TokenDefect(
             .unsupportedHeader, "The header carries \(first), which is not supported here: leave it out.")
     }

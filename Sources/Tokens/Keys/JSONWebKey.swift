@@ -62,7 +62,7 @@ enum JSONWebKey {
             throw PublicKeyDefect(.malformed, "The JWK's key_ops is no array of different strings.")
         }
         guard names.contains("verify"), names.allSatisfy(["sign", "verify"].contains) else {
-            throw PublicKeyDefect(.unsupportedKey, "The JWK's key_ops is not for signatures: it is [\"verify\"].")
+            throw PublicKeyDefect(.unsupportedKey, "The JWK's key_ops is not for signatures: it is verify.")
         }
     }
 

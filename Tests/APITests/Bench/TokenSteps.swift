@@ -6,6 +6,7 @@ import HTTPTypes
 import Hummingbird
 import NIOCore
 import Operations
+import Testing
 import Tokens
 
 @testable import API
@@ -32,22 +33,24 @@ extension RouterBench {
 
     /// A form to the client listener's token endpoint.
     func askToken(
-        _ fields: KeyValuePairs<String, String>, on connection: ClientConnection
+        _ fields: KeyValuePairs<String, String>, proofs: [String] = [], on connection: ClientConnection
     ) async throws -> Reply {
-        try await send(
-            .client, "POST /token", headers: [.contentType: Self.form],
+        var headers: HTTPFields = [.contentType: Self.form]
+        headers[values: try #require(HTTPField.Name("DPoP"))] = proofs
+        return try await send(
+            .client, "POST /token", headers: headers,
             body: RequestBody(buffer: ByteBuffer(string: Self.encoded(fields))), on: connection)
     }
 
     /// Asks for a token in exchange for a session's.
     func exchanged(
-        _ token: String, audience: String? = nil, on connection: ClientConnection
+        _ token: String, audience: String? = nil, proofs: [String] = [], on connection: ClientConnection
     ) async throws -> Reply {
         try await askToken(
             [
                 "grant_type": Self.exchange, "subject_token": token, "subject_token_type": Self.accessToken,
                 "audience": audience ?? fixture.registration.provider.id.description,
-            ], on: connection)
+            ], proofs: proofs, on: connection)
     }
 
     /// Asks for a session with the assertion of the provider.

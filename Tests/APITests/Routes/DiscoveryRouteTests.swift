@@ -38,6 +38,8 @@ struct DiscoveryRouteTests {
             #expect(reply.text("token_endpoint") == "https://public.example/token")
             #expect(reply["mtls_endpoint_aliases"]?["token_endpoint"]?.text == "https://client.example/token")
             #expect(reply["tls_client_certificate_bound_access_tokens"] == .bool(true))
+            let algorithms = ["ES256", "ES384", "RS256", "PS256"].map { JSONValue.string($0) }
+            #expect(reply["dpop_signing_alg_values_supported"] == .array(algorithms))
             return reply
         },
         RouteCase("GET /.well-known/oauth-protected-resource", 200) { bench in

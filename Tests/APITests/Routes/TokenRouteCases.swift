@@ -126,6 +126,11 @@ extension TokenRouteTests {
                     ], on: person.connection)
             }),
         RouteCase(
+            token, 400, .invalidDPoPProof, reason: "malformed",
+            refused { bench, person in
+                try await bench.exchanged(person.token, proofs: ["x"], on: person.connection)
+            }),
+        RouteCase(
             token, 400, .sessionChallenged,
             refused { bench, person in
                 bench.fixture.clock.advance(3600)

@@ -48,6 +48,7 @@ package struct MetadataRoutes: Sendable {
                 "revocation_endpoint_auth_methods_supported": methods,
                 "revocation_endpoint_auth_signing_alg_values_supported": algorithms,
                 "tls_client_certificate_bound_access_tokens": .bool(true),
+                "dpop_signing_alg_values_supported": Self.texts(["ES256", "ES384", "RS256", "PS256"]),
                 "protected_resources": Self.texts([urls.client]),
             ])
     }
