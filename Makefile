@@ -11,7 +11,8 @@ VENV := $(CURDIR)/.venv
 BUILD_PACKAGES := pkg-config libssl-dev libjwt-dev libsqlite3-dev libpq-dev
 TEST_PACKAGES := postgresql faketime softhsm2 opensc libengine-pkcs11-openssl age python3-venv openssl \
     curl nodejs golang-go openjdk-17-jdk-headless \
-    dpkg-dev systemd man-db zsh fish haproxy nginx-light libnginx-mod-stream prometheus
+    dpkg-dev systemd man-db zsh fish haproxy nginx-light libnginx-mod-stream prometheus \
+    golang-github-golang-jwt-jwt-dev libjackson2-databind-java ruby ruby-jwt ruby-webrick php-cli
 PACKAGE_TEST_PACKAGES := debootstrap systemd-container umoci runc lintian
 ROOT := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 

@@ -1,0 +1,28 @@
+// What is remembered for a while.
+package main
+
+import "time"
+
+// memory has names and times, and their order.
+type memory struct {
+	at    map[string]float64
+	order []string
+}
+
+func now() float64 { return float64(time.Now().UnixMilli()) / 1000 }
+
+// add remembers a name.
+func (memory *memory) add(name string, moment float64) {
+	if memory.at == nil {
+		memory.at = map[string]float64{}
+	}
+	memory.at[name], memory.order = moment, append(memory.order, name)
+}
+
+// forget drops what is older than life seconds.
+func (memory *memory) forget(life float64) {
+	for len(memory.order) > 0 && memory.at[memory.order[0]] < now()-life {
+		delete(memory.at, memory.order[0])
+		memory.order = memory.order[1:]
+	}
+}

@@ -1,0 +1,20 @@
+package main
+
+import "errors"
+
+// Refusal is what a caller gets in place of an answer.
+type Refusal struct {
+	Status       int
+	Code, Reason string
+}
+
+func (refusal Refusal) Error() string { return refusal.Reason }
+
+// refusal is the reason of an error, unless that is a refusal already.
+func refusal(status int, code string, err error) error {
+	var already Refusal
+	if errors.As(err, &already) {
+		return already
+	}
+	return Refusal{status, code, err.Error()}
+}

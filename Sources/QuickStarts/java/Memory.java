@@ -1,0 +1,23 @@
+import java.util.LinkedHashMap;
+import java.util.Map;
+
+/** Names and times, the oldest first. */
+final class Memory {
+    private final Map<String, Double> moments = new LinkedHashMap<>();
+
+    /** Seconds since 1970. */
+    static double now() { return System.currentTimeMillis() / 1000.0; }
+
+    /** When it was, or 0 if it is not known. */
+    double get(String name) { return moments.getOrDefault(name, 0.0); }
+
+    int size() { return moments.size(); }
+
+    void add(String name, double moment) { moments.put(name, moment); }
+
+    /** Drops what is older than `life` seconds. */
+    void forget(double life) {
+        var oldest = moments.values().iterator();
+        while (oldest.hasNext() && oldest.next() < now() - life) oldest.remove();
+    }
+}

@@ -1,0 +1,39 @@
+import com.sun.net.httpserver.HttpExchange;
+import java.io.IOException;
+import java.security.GeneralSecurityException;
+
+/** How a device shows that it holds the key to which its token is bound: DPoP (RFC 9449). */
+final class Proofs {
+    final String origin = Service.setting("ORIGIN", "http://127.0.0.1:8460"); // this backend, as devices see it
+    private final Memory used = new Memory();
+
+    /** Takes a proof for this request and token, by the key of this thumbprint, once. */
+    void check(String text, HttpExchange request, String token, String thumbprint) throws Exception {
+        String name;
+        boolean isGood;
+        try {
+            var proof = JWS.read(text);
+            var claims = proof.claims();
+            var key = proof.header().path("jwk");
+            isGood = JWS.thumbprint(key).equals(thumbprint) && proof.isSignedBy(key)
+                && proof.header().path("typ").asText().equals("dpop+jwt")
+                && claims.path("htm").asText().equals(request.getRequestMethod())
+                && claims.path("htu").asText().equals(origin + request.getRequestURI().getRawPath())
+                && claims.path("ath").asText().equals(JWS.digest(token)) && claims.path("jti").isTextual()
+                && claims.path("iat").isNumber() && Math.abs(Memory.now() - claims.path("iat").asDouble()) <= 60;
+            name = JWS.digest(thumbprint + " " + claims.path("jti").asText());
+        } catch (GeneralSecurityException | IOException | IllegalArgumentException error) {
+            throw new Refusal(401, "invalid_dpop_proof", error.getMessage());
+        }
+        if (!isGood) {
+            throw new Refusal(401, "invalid_dpop_proof", "for another request, token or key, or not of this minute");
+        }
+        synchronized (used) {
+            used.forget(120);
+            if (used.get(name) > 0 || used.size() >= 100_000) {
+                throw new Refusal(401, "invalid_dpop_proof", "used before, or too many in two minutes");
+            }
+            used.add(name, Memory.now());
+        }
+    }
+}

@@ -1,0 +1,11 @@
+/** What a caller gets in place of an answer. */
+final class Refusal extends RuntimeException {
+    final int status;
+    final String code;
+
+    Refusal(int status, String code, String reason) {
+        super(String.valueOf(reason));
+        this.status = status;
+        this.code = code;
+    }
+}

@@ -1,0 +1,104 @@
+import com.fasterxml.jackson.databind.JsonNode;
+import com.sun.net.httpserver.HttpExchange;
+import java.io.IOException;
+import java.security.GeneralSecurityException;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/** What a backend takes from Countersign: sessions, which it verifies without a call, and events that end them. */
+final class Sessions {
+    private static final Set<String> ENDING = Set.of("session-revoked", "account-disabled", "account-purged");
+    private final Service service;
+    private Map<String, JsonNode> keys = Map.of();
+    private long keysAt = Long.MIN_VALUE / 2;
+    private final Proofs proofs = new Proofs();
+    private final Memory endedSessions = new Memory();
+    private final Memory endedUsers = new Memory();
+
+    Sessions(Service service) { this.service = service; }
+
+    /** This backend, as devices see it. */
+    String origin() { return proofs.origin; }
+
+    /** A key of the service. They are fetched once; again only for an unknown one, once a minute. */
+    private synchronized JsonNode key(String id) throws Exception {
+        var time = System.nanoTime() / 1_000_000_000;
+        if (!keys.containsKey(id) && time >= keysAt + 60) {
+            var found = new HashMap<String, JsonNode>();
+            service.get("/.well-known/jwks.json").get("keys").forEach(key -> found.put(key.path("kid").asText(), key));
+            keys = found;
+            keysAt = time;
+        }
+        return keys.getOrDefault(id, JWS.JSON.nullNode());
+    }
+
+    /** The claims of a token for this provider. */
+    private JsonNode signedByService(String text, String type, String issuer) throws Exception {
+        var token = JWS.read(text);
+        var header = token.header();
+        if (!header.path("typ").asText().equals(type) || !token.isSignedBy(key(header.path("kid").asText()))) {
+            throw new GeneralSecurityException("no " + type + ", or another's signature");
+        }
+        var claims = token.claims();
+        if (!claims.path("iss").asText().equals(issuer)
+            || !claims.path("aud").equals(service.provider.get("provider_id"))) {
+            throw new GeneralSecurityException("by or for somebody else");
+        }
+        return claims;
+    }
+
+    /** The claims of a session's token. They are worth nothing until `cnf` was compared with the device. */
+    private JsonNode session(String token) throws Exception {
+        JsonNode claims;
+        try {
+            claims = signedByService(token, "at+jwt", service.url);
+        } catch (GeneralSecurityException | java.io.IOException | IllegalArgumentException error) {
+            throw new Refusal(401, "invalid_token", error.getMessage());
+        }
+        synchronized (this) {
+            var userEnded = endedUsers.get(claims.path("external_id").asText());
+            if (claims.path("exp").asDouble() <= Memory.now() || endedSessions.get(claims.path("sid").asText()) > 0
+                || claims.path("auth_time").asDouble() <= userEnded) {
+                throw new Refusal(401, "invalid_token", "the session is over");
+            }
+        }
+        return claims;
+    }
+
+    /** The session of a request with `Authorization: DPoP …` and a proof. */
+    JsonNode verify(HttpExchange request) throws Exception {
+        var headers = request.getRequestHeaders();
+        var shown = headers.getOrDefault("Authorization", List.of("")).get(0).split(" ", 2);
+        var proofOf = headers.getOrDefault("DPoP", List.of());
+        if (!shown[0].equalsIgnoreCase("DPoP") || shown.length != 2 || proofOf.size() != 1) {
+            throw new Refusal(401, "invalid_token", "a DPoP token and one proof are needed");
+        }
+        var claims = session(shown[1]);
+        proofs.check(proofOf.get(0), request, shown[1], claims.path("cnf").path("jkt").asText());
+        return claims;
+    }
+
+    /** A security event (RFC 8417). What it ends is refused from now on, for longer than any token lives. */
+    void event(String body) throws Exception {
+        JsonNode claims;
+        try {
+            claims = signedByService(body, "secevent+jwt", service.realm);
+        } catch (GeneralSecurityException | IOException | IllegalArgumentException error) {
+            throw new Refusal(400, "invalid_request", error.getMessage());
+        }
+        var subject = claims.path("sub_id");
+        synchronized (this) {
+            endedSessions.forget(600);
+            endedUsers.forget(600);
+            for (var names = claims.path("events").fieldNames(); names.hasNext();) {
+                var name = names.next();
+                if (!ENDING.contains(name.substring(name.lastIndexOf('/') + 1))) continue;
+                var ended = subject.has("session") ? endedSessions : endedUsers;
+                var whose = subject.at(subject.has("session") ? "/session/id" : "/sub").asText();
+                ended.add(whose, claims.path("toe").asDouble());
+            }
+        }
+    }
+}

@@ -1,0 +1,104 @@
+// What a backend takes from Countersign: sessions, which it verifies without a call, and events that end them.
+import crypto from 'node:crypto';
+import {Refusal, digest, get, provider, realm, url} from './service.mjs';
+
+export const origin = process.env.ORIGIN ?? 'http://127.0.0.1:8460'; // this backend, as devices see it
+const algorithms = {RS256: ['RSA', 'sha256'], ES256: ['P-256', 'sha256'], ES384: ['P-384', 'sha384']};
+const members = {EC: ['crv', 'kty', 'x', 'y'], RSA: ['e', 'kty', 'n']}; // what RFC 7638 hashes
+const ending = ['session-revoked', 'account-disabled', 'account-purged'];
+
+let keys = new Map();
+let keysAt = -Infinity;
+const [proofs, endedSessions, endedUsers] = [new Map(), new Map(), new Map()]; // names and times, the oldest first
+
+// Drops what is older than `life` seconds.
+function forget(memory, life) {
+  for (const [name, moment] of memory) {
+    if (moment >= Date.now() / 1000 - life) break;
+    memory.delete(name);
+  }
+}
+
+// Header and claims of a JWS, and whether this key (a JWK) signed it.
+function read(token) {
+  const [head, body, signature, more] = token.split('.');
+  const [header, claims] = [head, body].map(part => JSON.parse(Buffer.from(part ?? '', 'base64url')));
+  if (!signature || more !== undefined || !algorithms[header.alg] || header.crit) throw new Error('no JWS of ours');
+  const [kind, hash] = algorithms[header.alg];
+  const signedBy = jwk => (jwk.crv ?? jwk.kty) === kind && crypto.verify(
+    hash, `${head}.${body}`, {key: jwk, format: 'jwk', dsaEncoding: 'ieee-p1363'}, Buffer.from(signature, 'base64url'));
+  return {header, claims, signedBy};
+}
+
+// The claims of a token for this provider. Keys are fetched once; again only for an unknown one, once a minute.
+async function signedByService(text, {type, issuer, status, code}) {
+  try {
+    const {header, claims, signedBy} = read(text);
+    if (!keys.has(header.kid) && performance.now() - keysAt >= 60_000) {
+      keys = new Map((await get('/.well-known/jwks.json')).keys.map(key => [key.kid, key]));
+      keysAt = performance.now();
+    }
+    const key = keys.get(header.kid);
+    if (!key || header.typ !== type || !signedBy(key)) throw new Error(`no ${type}, or by an unknown key`);
+    if (claims.iss !== issuer || claims.aud !== provider.provider_id) throw new Error('by or for somebody else');
+    return claims;
+  } catch (error) {
+    throw error instanceof Refusal ? error : new Refusal(status, code, error.message);
+  }
+}
+
+// The claims of a session's token. They are worth nothing until `cnf` was compared with the device.
+async function session(token) {
+  const claims = await signedByService(token, {type: 'at+jwt', issuer: url, status: 401, code: 'invalid_token'});
+  const userEnded = endedUsers.get(claims.external_id) ?? 0;
+  if (!(claims.exp > Date.now() / 1000) || endedSessions.has(claims.sid) || !(claims.auth_time > userEnded)) {
+    throw new Refusal(401, 'invalid_token', 'the session is over');
+  }
+  return claims;
+}
+
+// A DPoP proof (RFC 9449) for this request and token, by the key of this thumbprint, used for the first time.
+function checkProof(text, method, path, token, thumbprint) {
+  const bad = reason => new Refusal(401, 'invalid_dpop_proof', reason);
+  let good, name;
+  try {
+    const {header, claims, signedBy} = read(text);
+    const key = Object.fromEntries(members[header.jwk.kty].map(member => [member, header.jwk[member]]));
+    if (digest(JSON.stringify(key)) !== thumbprint) throw new Error("by another key than the token's");
+    good = signedBy(key) && header.typ === 'dpop+jwt' && claims.htm === method && claims.htu === origin + path
+      && claims.ath === digest(token) && typeof claims.jti === 'string'
+      && Math.abs(Date.now() / 1000 - claims.iat) <= 60;
+    name = digest(`${thumbprint} ${claims.jti}`);
+  } catch (error) {
+    throw bad(error.message);
+  }
+  if (!good) throw bad('for another request or token, or not of this minute');
+  forget(proofs, 120);
+  if (proofs.has(name) || proofs.size >= 100_000) throw bad('used before, or too many in two minutes');
+  proofs.set(name, Date.now() / 1000);
+}
+
+// The session of a request with `Authorization: DPoP …` and a proof, or a refusal.
+export async function verify(request) {
+  const [scheme, token] = (request.headers.authorization ?? '').split(' ');
+  const shown = request.headersDistinct.dpop ?? [];
+  if (scheme.toLowerCase() !== 'dpop' || shown.length !== 1) {
+    throw new Refusal(401, 'invalid_token', 'a DPoP token and one proof are needed');
+  }
+  const claims = await session(token);
+  checkProof(shown[0], request.method, request.url.split('?')[0], token, claims.cnf?.jkt);
+  return claims;
+}
+
+// A security event (RFC 8417). What it ends is refused from now on, for longer than any token lives.
+export async function event(body) {
+  const kind = {type: 'secevent+jwt', issuer: realm, status: 400, code: 'invalid_request'};
+  const claims = await signedByService(body, kind);
+  if (Object.keys(claims.events).some(name => ending.includes(name.split('/').pop()))) {
+    for (const memory of [endedSessions, endedUsers]) forget(memory, 600);
+    const {session: ended, sub} = claims.sub_id;
+    if (ended) endedSessions.set(ended.id, claims.toe);
+    else if (sub) endedUsers.set(sub, claims.toe);
+  }
+  return claims;
+}

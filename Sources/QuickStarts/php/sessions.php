@@ -1,0 +1,108 @@
+<?php
+// What a backend takes from Countersign: sessions, which it verifies without a call, and events that end them.
+declare(strict_types=1);
+
+namespace Sessions;
+
+use Service\Refusal;
+use function Service\digest;
+use function Tokens\{public_key, read, recent, service_key, shared};
+
+define('ORIGIN', \Service\setting('ORIGIN', 'http://127.0.0.1:8460')); // this backend, as devices see it
+const MEMBERS = ['EC' => ['crv', 'kty', 'x', 'y'], 'RSA' => ['e', 'kty', 'n']]; // what RFC 7638 hashes
+const ENDING = ['session-revoked', 'account-disabled', 'account-purged'];
+
+// The claims of a token for this provider.
+function signed_by_service(string $text, string $type, string $issuer): array
+{
+    $claims = read($text, $type, fn ($header) => service_key($header['kid'] ?? ''));
+    if ($claims['iss'] !== $issuer || $claims['aud'] !== PROVIDER['provider_id']) {
+        throw new \UnexpectedValueException('by or for somebody else');
+    }
+    return $claims;
+}
+
+// What the act gives, or a refusal in place of what is wrong with a token.
+function judged(int $status, string $error, callable $act): mixed
+{
+    try {
+        return $act();
+    } catch (Refusal $refusal) {
+        throw $refusal;
+    } catch (\UnexpectedValueException | \ErrorException | \Error $cause) {
+        throw new Refusal($status, $error, $cause->getMessage());
+    }
+}
+
+// The claims of a session's token. They are worth nothing until `cnf` was compared with the device.
+function session(string $token): array
+{
+    return judged(401, 'invalid_token', function () use ($token) {
+        $claims = signed_by_service($token, 'at+jwt', SERVICE);
+        [$sessions, $users] = shared(fn (&$state) => [$state['sessions'], $state['users']]);
+        $userEnded = $users[$claims['external_id']] ?? 0;
+        if ($claims['exp'] <= time() || isset($sessions[$claims['sid']]) || $claims['auth_time'] <= $userEnded) {
+            throw new \UnexpectedValueException('the session is over');
+        }
+        return $claims;
+    });
+}
+
+// A DPoP proof (RFC 9449) for this request and token, by the key of this thumbprint, used for the first time.
+function check_proof(string $text, string $method, string $path, string $token, ?string $thumbprint): void
+{
+    $claims = read($text, 'dpop+jwt', function ($header) use ($thumbprint) {
+        $key = [];
+        foreach (MEMBERS[$header['jwk']['kty']] as $member) {
+            $key[$member] = $header['jwk'][$member];
+        }
+        if (digest(\Service\json($key)) !== $thumbprint) {
+            throw new \UnexpectedValueException("by another key than the token's");
+        }
+        return public_key($key);
+    });
+    $isGood = $claims['htm'] === $method && $claims['htu'] === ORIGIN . $path && $claims['ath'] === digest($token)
+        && is_int($claims['iat']) && abs(time() - $claims['iat']) <= 60 && is_string($claims['jti']);
+    if (!$isGood) {
+        throw new \UnexpectedValueException('for another request or token, or not of this minute');
+    }
+    $name = digest("$thumbprint $claims[jti]");
+    shared(function (&$state) use ($name) {
+        $state['proofs'] = recent($state['proofs'], 120);
+        if (isset($state['proofs'][$name]) || count($state['proofs']) >= 10_000) {
+            throw new \UnexpectedValueException('used before, or too many in two minutes');
+        }
+        $state['proofs'][$name] = time();
+    });
+}
+
+// The session of the present request, with `Authorization: DPoP …` and a proof.
+function verify(): array
+{
+    [$scheme, $token] = explode(' ', $_SERVER['HTTP_AUTHORIZATION'] ?? '', 2) + ['', ''];
+    $proof = $_SERVER['HTTP_DPOP'] ?? '';
+    if (strtolower($scheme) !== 'dpop' || $proof === '') {
+        throw new Refusal(401, 'invalid_token', 'a DPoP token and one proof are needed');
+    }
+    $claims = session($token);
+    $path = strtok($_SERVER['REQUEST_URI'], '?');
+    judged(401, 'invalid_dpop_proof', fn () => check_proof(
+        $proof, $_SERVER['REQUEST_METHOD'], $path, $token, $claims['cnf']['jkt'] ?? null));
+    return $claims;
+}
+
+// A security event (RFC 8417). What it ends is refused from now on, for longer than any token lives.
+function event(string $body): void
+{
+    $claims = judged(400, 'invalid_request', fn () => signed_by_service($body, 'secevent+jwt', REALM));
+    if (!array_intersect(array_map(basename(...), array_keys($claims['events'])), ENDING)) {
+        return;
+    }
+    shared(function (&$state) use ($claims) {
+        $subject = $claims['sub_id'];
+        [$memory, $whose] = isset($subject['session'])
+            ? ['sessions', $subject['session']['id']] : ['users', $subject['sub'] ?? ''];
+        $state[$memory] = recent($state[$memory], 600);
+        $state[$memory][$whose] = $claims['toe'];
+    });
+}

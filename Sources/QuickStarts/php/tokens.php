@@ -1,0 +1,112 @@
+<?php
+// Signed tokens, and what is remembered of them.
+declare(strict_types=1);
+
+namespace Tokens;
+
+use Service\Refusal;
+
+// PHP forgets everything between requests, and several processes answer them: what they share is in one locked file.
+function shared(callable $change): mixed
+{
+    umask(0077);
+    $file = fopen(\Service\setting('STATE', dirname(\Service\setting('PROVIDER', '')) . '/state.json'), 'c+');
+    flock($file, LOCK_EX);
+    try {
+        $state = json_decode(stream_get_contents($file), true)
+            ?? ['keys' => [], 'keys_at' => 0, 'proofs' => [], 'sessions' => [], 'users' => []];
+        $before = $state;
+        $result = $change($state);
+        if ($state !== $before) {
+            ftruncate($file, 0);
+            rewind($file);
+            fwrite($file, json_encode($state, JSON_THROW_ON_ERROR));
+        }
+        return $result;
+    } finally {
+        fclose($file);
+    }
+}
+
+// What is not older than `life` seconds, of names and times.
+function recent(array $memory, int $life): array
+{
+    return array_filter($memory, fn ($moment) => $moment >= time() - $life);
+}
+
+// A key of the service. They are fetched once; again only for an unknown one, once a minute.
+function service_key(string $id): mixed
+{
+    [$keys, $at] = shared(fn (&$state) => [$state['keys'], $state['keys_at']]);
+    if (!isset($keys[$id]) && time() >= $at + 60) {
+        $keys = array_column(\Service\get('/.well-known/jwks.json')['keys'], null, 'kid');
+        shared(function (&$state) use ($keys) {
+            [$state['keys'], $state['keys_at']] = [$keys, time()];
+        });
+    }
+    return public_key($keys[$id] ?? throw new \UnexpectedValueException('by an unknown key'));
+}
+
+function pem(string $kind, string $base64): string
+{
+    return "-----BEGIN $kind-----\n" . chunk_split($base64, 64) . "-----END $kind-----\n";
+}
+
+function decoded(string $text): string
+{
+    return (string) base64_decode(strtr($text, '-_', '+/'), true);
+}
+
+// The claims of a JWS of this type, if the key that `find` gives for its header has signed it.
+function read(string $text, string $type, callable $find): array
+{
+    $parts = explode('.', $text);
+    $header = json_decode(decoded($parts[0]), true);
+    if (count($parts) !== 3 || ($header['typ'] ?? '') !== $type || isset($header['crit'])) {
+        throw new \UnexpectedValueException("no $type");
+    }
+    $key = $find($header);
+    $about = openssl_pkey_get_details($key);
+    [$algorithm, $hash, $size] = match ($about['ec']['curve_name'] ?? $about['type']) {
+        OPENSSL_KEYTYPE_RSA => ['RS256', OPENSSL_ALGO_SHA256, 0],
+        'prime256v1' => ['ES256', OPENSSL_ALGO_SHA256, 32],
+        'secp384r1' => ['ES384', OPENSSL_ALGO_SHA384, 48],
+    };
+    $signature = decoded($parts[2]);
+    if ($size > 0) { // OpenSSL wants the two numbers in DER.
+        $numbers = strlen($signature) === 2 * $size ? str_split($signature, $size) : [];
+        $signature = der(0x30, ...array_map(integer(...), $numbers));
+    }
+    if (($header['alg'] ?? '') !== $algorithm || openssl_verify("$parts[0].$parts[1]", $signature, $key, $hash) !== 1) {
+        throw new \UnexpectedValueException("another's signature");
+    }
+    return json_decode(decoded($parts[1]), true);
+}
+
+// DER, as far as keys and signatures need it.
+function der(int $tag, string ...$parts): string
+{
+    $body = implode('', $parts);
+    $length = strlen($body);
+    return chr($tag) . ($length < 128 ? chr($length) : "\x82" . pack('n', $length)) . $body;
+}
+
+function integer(string $bytes): string
+{
+    $bytes = ltrim($bytes, "\0");
+    return der(2, ord($bytes[0] ?? "\xff") > 127 ? "\0" : '', $bytes);
+}
+
+// The public key of a JWK (RFC 7517).
+function public_key(array $jwk): mixed
+{
+    $kind = hex2bin(match ($jwk['crv'] ?? $jwk['kty']) {
+        'RSA' => '300d06092a864886f70d0101010500',
+        'P-256' => '301306072a8648ce3d020106082a8648ce3d030107',
+        'P-384' => '301006072a8648ce3d020106052b81040022',
+    });
+    $key = $jwk['kty'] === 'RSA'
+        ? der(0x30, integer(decoded($jwk['n'])), integer(decoded($jwk['e'])))
+        : "\4" . decoded($jwk['x']) . decoded($jwk['y']);
+    return openssl_pkey_get_public(pem('PUBLIC KEY', base64_encode(der(0x30, $kind, der(3, "\0", $key)))));
+}

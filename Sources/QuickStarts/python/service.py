@@ -1,0 +1,82 @@
+"""What a backend says to Countersign: who has logged in, and its questions about users and tokens."""
+
+import hashlib
+import json
+import os
+import ssl
+import time
+import urllib.request
+import uuid
+from base64 import urlsafe_b64encode
+from urllib.error import HTTPError
+from urllib.parse import quote
+
+import jwt
+
+URL = os.environ.get("SERVICE", "https://127.0.0.1:8440")  # the service's public URL, the issuer of session tokens
+REALM = os.environ.get("REALM", "localhost")  # the service's name, the issuer of security events
+TRUST = ssl.create_default_context(cafile=os.environ.get("CA", "Keys/ca.pem"))
+with open(os.environ.get("PROVIDER", "provider.json")) as file:
+    PROVIDER = json.load(file)  # what `provider add --json` printed
+with open(os.environ.get("KEY", "provider.key")) as file:
+    KEY = file.read()
+
+
+class Refusal(Exception):
+    """What a caller gets in place of an answer: status, error code and reason."""
+
+
+def digest(data):
+    """The base64url of the SHA-256, as JOSE writes it."""
+    return urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode()
+
+
+def sign(content_type, life, **claims):
+    """A token of this provider, for `life` seconds."""
+    now = int(time.time())
+    claims |= {"iss": PROVIDER["provider_id"], "aud": REALM, "iat": now, "exp": now + life}
+    return jwt.encode(claims, KEY, "RS256", {"typ": "JWT", "cty": content_type, "kid": PROVIDER["key_id"]})
+
+
+def get(path):
+    """What anybody may read."""
+    with urllib.request.urlopen(URL + path, timeout=5, context=TRUST) as answer:
+        return answer.read()
+
+
+def call(method, path, value=None):
+    """A call with a token that is good for this one request."""
+    body = b"" if value is None else json.dumps(value).encode()
+    token = sign("layer-provider;v=1", 60, jti=str(uuid.uuid4()), htm=method, htu=URL + path, body_sha256=digest(body))
+    headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
+    request = urllib.request.Request(URL + path, body or None, headers, method=method)
+    try:
+        with urllib.request.urlopen(request, timeout=5, context=TRUST) as answer:
+            return json.loads(answer.read() or "null")
+    except HTTPError as error:
+        raise Refusal(502, "service_refused", error.read().decode()) from error
+
+
+def identity_token(user, nonce):
+    """Says that this user has just logged in, on the device that has this nonce. Check that before you call it."""
+    return sign("layer-eit;v=1", 300, sub=user, nce=nonce)
+
+
+def user(external_id):
+    """How far the service has verified a user: level, age flags, whether banned."""
+    return call("GET", f"/provider/users/{quote(external_id, safe='')}")
+
+
+def end_sessions(external_id):
+    """Signs a user out on every device."""
+    call("DELETE", f"/provider/users/{quote(external_id, safe='')}/sessions")
+
+
+def doctor(token):
+    """Every defect of an identity token, as the service sees it. Nothing is spent."""
+    return call("POST", "/provider/token-check", {"identity_token": token})
+
+
+def receive_events(url):
+    """Where the service sends security events from now on."""
+    call("PUT", "/provider/webhook", {"url": url})

@@ -1,0 +1,104 @@
+"""What a backend takes from Countersign: sessions, which it verifies without a call, and events that end them."""
+
+import json
+import os
+import threading
+import time
+
+import jwt
+
+from service import PROVIDER, REALM, URL, Refusal, digest, get
+
+ORIGIN = os.environ.get("ORIGIN", "http://127.0.0.1:8460")  # this backend, as devices see it
+KEY_MEMBERS = {"EC": ("crv", "kty", "x", "y"), "RSA": ("e", "kty", "n")}  # what RFC 7638 hashes
+ENDING = {"session-revoked", "account-disabled", "account-purged"}
+
+lock = threading.Lock()
+keys, keys_at = {}, float("-inf")
+proofs, ended_sessions, ended_users = {}, {}, {}  # names and times, the oldest first
+
+
+def forget(memory, life):
+    """Drops what is older than `life` seconds."""
+    while memory and next(iter(memory.values())) < time.time() - life:
+        del memory[next(iter(memory))]
+
+
+def signed_by_service(token, kind, issuer):
+    """The claims of a token for this provider. Keys are fetched once; again only for an unknown one, once a minute."""
+    global keys, keys_at
+    header = jwt.get_unverified_header(token)
+    with lock:
+        if header.get("kid") not in keys and time.monotonic() - keys_at >= 60:
+            keys = {key.key_id: key for key in jwt.PyJWKSet.from_json(get("/.well-known/jwks.json")).keys}
+            keys_at = time.monotonic()
+    if header.get("typ") != kind or header.get("kid") not in keys:
+        raise jwt.InvalidTokenError(f"no {kind}, or by an unknown key")
+    return jwt.decode(
+        token, keys[header["kid"]], ["RS256", "ES256"], {"verify_iat": False, "require": ["iss", "aud"]},
+        audience=PROVIDER["provider_id"], issuer=issuer)
+
+
+def session(token):
+    """The claims of a session's token. They are worth nothing until `cnf` was compared with the device."""
+    try:
+        claims = signed_by_service(token, "at+jwt", URL)
+    except (jwt.PyJWTError, ValueError) as error:
+        raise Refusal(401, "invalid_token", str(error)) from error
+    user_ended = ended_users.get(claims["external_id"], 0)
+    if claims.get("exp", 0) <= time.time() or claims["sid"] in ended_sessions or claims["auth_time"] <= user_ended:
+        raise Refusal(401, "invalid_token", "the session is over")
+    return claims
+
+
+def check_proof(proof, method, path, token, thumbprint):
+    """A DPoP proof (RFC 9449) for this request and token, by the key of this thumbprint, used for the first time."""
+    try:
+        header = jwt.get_unverified_header(proof)
+        public = {name: header["jwk"][name] for name in KEY_MEMBERS[header["jwk"]["kty"]]}
+        if digest(json.dumps(public, sort_keys=True, separators=(",", ":")).encode()) != thumbprint:
+            raise ValueError("by another key than the token's")
+        claims = jwt.decode(
+            proof, jwt.PyJWK(public), ["ES256", "ES384", "RS256"], {"verify_iat": False, "require": ["jti"]})
+        good = (header["typ"] == "dpop+jwt" and claims["htm"] == method
+                and claims["htu"] == ORIGIN + path and claims["ath"] == digest(token.encode())
+                and abs(time.time() - claims["iat"]) <= 60)
+    except (jwt.PyJWTError, LookupError, TypeError, ValueError, AttributeError) as error:
+        raise Refusal(401, "invalid_dpop_proof", str(error)) from error
+    if not good:
+        raise Refusal(401, "invalid_dpop_proof", "for another request or token, or not of this minute")
+    name = digest(f"{thumbprint} {claims['jti']}".encode())
+    with lock:
+        forget(proofs, 120)
+        if name in proofs or len(proofs) >= 100_000:
+            raise Refusal(401, "invalid_dpop_proof", "used before, or too many in two minutes")
+        proofs[name] = time.time()
+
+
+def verify(request):
+    """The session of a request with `Authorization: DPoP …` and a proof, or a refusal."""
+    scheme, _, token = request.headers.get("Authorization", "").partition(" ")
+    shown = request.headers.get_all("DPoP", [])
+    if scheme.lower() != "dpop" or len(shown) != 1:
+        raise Refusal(401, "invalid_token", "a DPoP token and one proof are needed")
+    claims = session(token)
+    check_proof(shown[0], request.command, request.path.partition("?")[0], token, claims.get("cnf", {}).get("jkt"))
+    return claims
+
+
+def event(body):
+    """A security event (RFC 8417). What it ends is refused from now on, for longer than any token lives."""
+    try:
+        claims = signed_by_service(body, "secevent+jwt", REALM)
+    except (jwt.PyJWTError, ValueError) as error:
+        raise Refusal(400, "invalid_request", str(error)) from error
+    subject = claims["sub_id"]
+    if ENDING & {name.rpartition("/")[2] for name in claims["events"]}:
+        with lock:
+            forget(ended_sessions, 600)
+            forget(ended_users, 600)
+            if "session" in subject:
+                ended_sessions[subject["session"]["id"]] = claims["toe"]
+            elif "sub" in subject:
+                ended_users[subject["sub"]] = claims["toe"]
+    return claims

@@ -1,0 +1,81 @@
+# What a backend takes from Countersign: sessions, which it verifies without a call, and events that end them.
+require_relative 'proofs'
+require_relative 'service'
+require_relative 'tokens'
+
+# Sessions of this provider's users.
+module Sessions
+  ENDING = %w[session-revoked account-disabled account-purged].freeze
+
+  @lock = Mutex.new
+  @keys = {}
+  @keys_at = -Float::INFINITY
+  @ended_sessions, @ended_users = {}, {} # names and times, the oldest first
+
+  module_function
+
+  # A key of the service. They are fetched once; again only for an unknown one, once a minute.
+  def service_key(id)
+    @lock.synchronize do
+      time = Process.clock_gettime(Process::CLOCK_MONOTONIC)
+      if !@keys.key?(id) && time >= @keys_at + 60
+        @keys = Service.get('/.well-known/jwks.json')['keys'].to_h { |key| [key['kid'], key] }
+        @keys_at = time
+      end
+      @keys.fetch(id) { raise JWT::DecodeError, 'by an unknown key' }
+    end
+  end
+
+  # The claims of a token for this provider.
+  def signed_by_service(text, type, issuer)
+    claims = Tokens.decode(text, type) { |header| service_key(header['kid']) }
+    return claims if claims['iss'] == issuer && claims['aud'] == Service::PROVIDER['provider_id']
+
+    raise JWT::DecodeError, 'by or for somebody else'
+  end
+
+  # The claims of a session's token. They are worth nothing until `cnf` was compared with the device.
+  def session(token)
+    claims = signed_by_service(token, 'at+jwt', Service::URL)
+    user_ended = @ended_users.fetch(claims['external_id'], 0)
+    if claims['exp'].to_i <= Time.now.to_i || @ended_sessions.key?(claims['sid']) || claims['auth_time'] <= user_ended
+      raise JWT::DecodeError, 'the session is over'
+    end
+
+    claims
+  rescue JWT::DecodeError => e
+    raise Refusal.new(401, 'invalid_token', e.message)
+  end
+
+  # The session of a request with `Authorization: DPoP …` and a proof.
+  def verify(request)
+    scheme, token = request['Authorization'].to_s.split(' ', 2)
+    shown = request.header['dpop'] || []
+    if scheme.to_s.downcase != 'dpop' || shown.size != 1 || !token
+      raise Refusal.new(401, 'invalid_token', 'a DPoP token and one proof are needed')
+    end
+
+    claims = session(token)
+    Proofs.check(shown.first, request, token, claims.dig('cnf', 'jkt'))
+    claims
+  end
+
+  # A security event (RFC 8417). What it ends is refused from now on, for longer than any token lives.
+  def event(body)
+    claims = signed_by_service(body, 'secevent+jwt', Service::REALM)
+    return claims if (claims['events'].keys.map { |name| name.split('/').last } & ENDING).empty?
+
+    @lock.synchronize do
+      [@ended_sessions, @ended_users].each { |memory| Tokens.forget(memory, 600) }
+      subject = claims['sub_id']
+      if subject.key?('session')
+        @ended_sessions[subject['session']['id']] = claims['toe']
+      elsif subject.key?('sub')
+        @ended_users[subject['sub']] = claims['toe']
+      end
+    end
+    claims
+  rescue JWT::DecodeError => e
+    raise Refusal.new(400, 'invalid_request', e.message)
+  end
+end

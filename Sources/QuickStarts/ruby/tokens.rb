@@ -1,0 +1,27 @@
+# What is done with every token, and what is remembered of it.
+require 'jwt'
+
+# Signed tokens.
+module Tokens
+  ALGORITHMS = { 'RSA' => 'RS256', 'P-256' => 'ES256', 'P-384' => 'ES384' }.freeze
+
+  module_function
+
+  # The claims of a JWS of this type that was signed by the JWK which the block finds for its header.
+  def decode(text, type)
+    header = JWT.decode(text, nil, false).last
+    raise JWT::DecodeError, "no #{type}" if header['typ'] != type || header.key?('crit')
+
+    jwk = yield header
+    algorithm = ALGORITHMS[jwk['crv'] || jwk['kty']]
+    raise JWT::DecodeError, 'no key of a kind that is taken here' unless algorithm
+
+    JWT.decode(text, JWT::JWK.import(jwk.transform_keys(&:to_sym)).keypair, true,
+               algorithm: algorithm, verify_expiration: false, verify_not_before: false).first
+  end
+
+  # Drops what is older than `life` seconds.
+  def forget(memory, life)
+    memory.shift while memory.any? && memory.first.last < Time.now.to_f - life
+  end
+end

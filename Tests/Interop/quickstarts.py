@@ -1,0 +1,291 @@
+"""Walks the quick starts: each is a backend in another language, and must let the same requests in and refuse the same.
+
+Hostile tokens are signed with the service's own keys where that is what makes them hostile: nothing but the one defect.
+"""
+
+import json
+import re
+import tempfile
+import time
+import uuid
+from pathlib import Path
+
+import jwt
+import requests
+from cryptography.hazmat.primitives import serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+
+import options
+from checks import accepted, equal, expect
+from client import TIMEOUT, Device, algorithm, base64url, https, new_key
+from quickstart_backend import Backend, assembled, claims_of, proof, starting, thumbprint
+
+EXCHANGE = {
+    "grant_type": "urn:ietf:params:oauth:grant-type:token-exchange",
+    "subject_token_type": "urn:ietf:params:oauth:token-type:access_token",
+}
+PASSWORDS = {"ada": "correct horse", "ben": "battery staple"}
+EVENT = "https://schemas.openid.net/secevent/"
+
+
+class World:
+    """The service, its keys, and devices that were certified once for all languages."""
+
+    def __init__(self, chosen):
+        self.chosen, self.provider = chosen, options.provider(chosen)
+        self.devices = [Device(chosen.public, chosen.client, chosen.ca, "EC") for _ in range(2)]
+        for device in self.devices:
+            accepted(device.certify(), 201)
+        with https(chosen.ca) as public:
+            found = public.get(chosen.public + "/.well-known/jwks.json", timeout=TIMEOUT).json()["keys"]
+        self.kids = {key["alg"]: key["kid"] for key in found}
+
+    def own_key(self, name):
+        """A private key of the service."""
+        return serialization.load_pem_private_key(Path(self.chosen.keys, name + ".key").read_bytes(), None)
+
+    def public_pem(self, name):
+        """The public half of a key of the service."""
+        return self.own_key(name).public_key().public_bytes(
+            serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo).decode()
+
+    def sign(self, claims, kind="at+jwt", key="access-token", **header):
+        """A token as the service signs it, with its own key."""
+        signer = self.own_key(key)
+        name = algorithm(signer)
+        return jwt.encode(claims, signer, name, headers={"typ": kind, "kid": self.kids[name], **header})
+
+    def fetched(self):
+        """How often anybody has taken the service's key set."""
+        text = requests.get(self.chosen.ops + "/metrics", timeout=TIMEOUT).text
+        return int(re.search(r'_total\{listener="public",route="GET /\.well-known/jwks\.json",.*\} (\d+)', text)[1])
+
+
+class SignedIn:
+    """A user on a device: the session, and its token for the backend."""
+
+    def __init__(self, world, backend, user="ada", device=0):
+        self.world, self.backend, self.device = world, backend, world.devices[device]
+        asked = {"user": user, "password": PASSWORDS[user], "nonce": self.device.nonce()}
+        identity = accepted(backend.post("/login", asked))["identity_token"]
+        self.session = accepted(self.device.create_session(identity), 201)
+        self.token = self.exchanged()
+
+    def exchanged(self):
+        """The session's token, bound to the device's key as RFC 9449 has it."""
+        form = {**EXCHANGE, "subject_token": self.session["session_token"], "audience": self.world.provider.provider_id}
+        made = accepted(self.device.call("POST", "/token", data=form))["access_token"]
+        return self.world.sign({**claims_of(made), "cnf": {"jkt": thumbprint(self.device.key)}})
+
+    def changed(self, **claims):
+        """The same token with other claims, signed by the service; `None` removes one."""
+        whole = {**claims_of(self.token), **claims}
+        return self.world.sign({name: value for name, value in whole.items() if value is not None})
+
+    def me(self, token=None, method="GET", path="/me", **changes):
+        """A call as the session's device; `changes` are another proof's."""
+        token = token or self.token
+        key = changes.pop("key", self.device.key)
+        shown = proof(key, method, self.backend.url + path, token, **changes)
+        return self.backend.call(method, path, token, shown)
+
+    def soon_refused(self):
+        """The token is refused once the event has arrived."""
+        deadline = time.monotonic() + 15
+        while (answer := self.me()).status_code == 200 and time.monotonic() < deadline:
+            time.sleep(0.05)
+        refused(answer, "invalid_token", "after the end of the session")
+
+
+def refused(answer, error, what):
+    """A refusal by the backend."""
+    equal((answer.status_code, answer.json().get("error")), (401, error), f"the answer to {what}")
+    expect(answer.headers["WWW-Authenticate"].startswith(f'DPoP error="{error}"'), f"no challenge for {what}")
+
+
+def good(world, backend):
+    """A sign-in, and requests with good proofs by keys of all kinds."""
+    wrong = {"user": "ada", "password": "wrong", "nonce": "A" * 43}
+    equal(backend.post("/login", wrong).status_code, 403, "the status of a wrong password")
+    equal(backend.post("/login", {**wrong, "user": "eve"}).status_code, 403, "the status of an unknown user")
+    equal(backend.post("/login", ["ada"]).status_code, 400, "the status of a body that is no object")
+    equal(backend.call("GET", "/elsewhere").status_code, 404, "the status of an unknown path")
+    ada = SignedIn(world, backend)
+    for _ in range(2):
+        claims = accepted(ada.me())
+        equal((claims["external_id"], claims["sid"]), ("ada", ada.session["session_id"]), "user and session")
+    equal(accepted(ada.me(path="/me?a=b", htu=backend.url + "/me"))["sub"], ada.session["user_id"], "the user")
+    for key in (new_key("RSA"), ec.generate_private_key(ec.SECP384R1())):
+        bound = ada.changed(cnf={"jkt": thumbprint(key)})
+        equal(accepted(ada.me(bound, key=key))["external_id"], "ada", f"the user with {algorithm(key)}")
+    return ada
+
+
+def hostile_tokens(world, ada):
+    """Tokens with one defect each."""
+    claims, now = claims_of(ada.token), int(time.time())
+    header = {"typ": "at+jwt", "kid": world.kids["RS256"]}
+    body, signature = ada.token.rsplit(".", 1)
+    other_sid = base64url(json.dumps({**claims, "sid": str(uuid.uuid4())}).encode())
+    published = world.public_pem("access-token")
+    for what, token in {
+        "another's signature": jwt.encode(claims, new_key("RSA"), "RS256", headers=header),
+        "another's signature, ES256": jwt.encode(claims, new_key("EC"), "ES256", headers=header),
+        "a changed body": f"{body.split('.')[0]}.{other_sid}.{signature}",
+        "no signature": assembled({"alg": "none", **header}, claims),
+        "the public key as a secret": assembled({"alg": "HS256", **header}, claims, published),
+        "another algorithm in its header": assembled(
+            {"alg": "ES256", **header}, claims, key=world.own_key("access-token")),
+        "an unknown key": world.sign(claims, kid="unknown"),
+        "another type": world.sign(claims, "secevent+jwt"),
+        "another audience": ada.changed(aud=str(uuid.uuid4())),
+        "no audience": ada.changed(aud=None),
+        "another issuer": ada.changed(iss="https://other.example"),
+        "no issuer": ada.changed(iss=None),
+        "an end that is past": ada.changed(iat=now - 300, exp=now - 60),
+        "no end": ada.changed(exp=None),
+        "a key that it is not bound to": ada.changed(cnf={"jkt": thumbprint(new_key("EC"))}),
+        "a certificate instead": ada.changed(cnf={"x5t#S256": ada.device.thumbprint()}),
+        "nothing that it is bound to": ada.changed(cnf=None),
+        "no JWS": "a.b.c", "an empty one": "..", "two parts": body, "five parts": f"{ada.token}.a.b",
+    }.items():
+        answer = ada.me(token)
+        equal(answer.status_code, 401, f"the status of a token with {what}: {answer.text[:200]}")
+    refused(ada.me(jwt.encode(claims, new_key("RSA"), "RS256", headers=header)), "invalid_token", "a forged token")
+    accepted(ada.me())
+
+
+def hostile_proofs(ada):
+    """Proofs with one defect each, and a proof that comes twice."""
+    backend, url, now, other = ada.backend, ada.backend.url + "/me", int(time.time()), new_key("EC")
+    once = proof(ada.device.key, "GET", url, ada.token)
+    accepted(backend.call("GET", "/me", ada.token, once))
+    mine = jwt.get_unverified_header(once)["jwk"]
+    claims = claims_of(once)
+    for what, changes in {
+        "another key": {"key": other}, "another's signature": {"key": other, "jwk": mine},
+        "another method": {"htm": "POST"}, "another URL": {"htu": url + "/user"}, "no URL": {"htu": None},
+        "another token": {"ath": base64url(bytes(32))}, "no token": {"ath": None}, "no id": {"jti": None},
+        "an id that is no text": {"jti": {"a": 1}}, "an old time": {"iat": now - 90}, "a late time": {"iat": now + 90},
+        "a time that is no number": {"iat": "soon"}, "no time": {"iat": None}, "another type": {"typ": "JWT"},
+        "no type": {"typ": None}, "a critical header": {"crit": ["new"], "new": 1},
+    }.items():
+        refused(ada.me(**changes), "invalid_dpop_proof", f"a proof with {what}")
+    header = {"typ": "dpop+jwt", "jwk": mine}
+    shared = assembled({"alg": "HS256", **header}, {**claims, "jti": "s"}, json.dumps(mine))
+    for what, shown in {
+        "a replay": once, "no signature": assembled({"alg": "none", **header}, {**claims, "jti": "n"}),
+        "the public key as a secret": shared, "no key": assembled({"alg": "ES256", "typ": "dpop+jwt"}, claims) + "AAAA",
+        "no JWS": "a.b.c",
+    }.items():
+        refused(backend.call("GET", "/me", ada.token, shown), "invalid_dpop_proof", f"a proof with {what}")
+    for what, answer in {
+        "no proof": backend.call("GET", "/me", ada.token), "nothing": backend.call("GET", "/me"),
+        "a bearer token": backend.call("GET", "/me", ada.token, proof(ada.device.key, "GET", url, ada.token), "Bearer"),
+    }.items():
+        equal(answer.status_code, 401, f"the status with {what}")
+    pair = [proof(ada.device.key, "GET", url, ada.token) for _ in range(2)]
+    equal(backend.status_with("/me", ada.token, pair), 401, "the status of two proofs")
+    accepted(ada.me())
+
+
+def questions(world, ada):
+    """The calls to the service."""
+    found = accepted(ada.me(path="/me/user"))
+    equal((found["user_id"], found["banned"]), (ada.session["user_id"], False), "the user")
+    past = int(time.time()) - 600
+    bad = world.provider.identity_token("ada", ada.device.nonce(), iat=past - 300, exp=past, aud="elsewhere")
+    found = accepted(ada.backend.post("/doctor", {"identity_token": bad}))
+    expect(not found["valid"] and all(word in str(found["defects"]) for word in ("expired", "wrong_audience")), found)
+    asked = {"user": "ada", "password": PASSWORDS["ada"], "nonce": ada.device.nonce()}
+    made = accepted(ada.backend.post("/login", asked))
+    found = accepted(ada.backend.post("/doctor", made))
+    equal((found["valid"], found["defects"]), (True, []), "the judgement of a good token")
+
+
+def events(world, backend, ada):
+    """What a security event ends is refused from then on, and nothing else is."""
+    ben = SignedIn(world, backend, "ben", 1)
+    again = SignedIn(world, backend)
+    accepted(again.me())
+    equal(ada.device.end_session(ada.session["session_token"]).status_code, 204, "the status of a logout")
+    ada.soon_refused()
+    accepted(again.me())
+    user = {"format": "iss_sub", "iss": world.provider.provider_id, "sub": "ben"}
+    claims = {
+        "iss": world.provider.realm, "aud": world.provider.provider_id, "iat": int(time.time()),
+        "toe": int(time.time()), "jti": str(uuid.uuid4()), "sub_id": user,
+        "events": {EVENT + "risc/event-type/account-disabled": {}}}
+    header = {"typ": "secevent+jwt", "kid": world.kids["ES256"]}
+    for what, body in {
+        "another's signature": jwt.encode(claims, new_key("EC"), "ES256", headers=header),
+        "no signature": assembled({"alg": "none", **header}, claims),
+        "another audience": world.sign({**claims, "aud": "another"}, "secevent+jwt", "service"),
+        "another issuer": world.sign({**claims, "iss": "another"}, "secevent+jwt", "service"),
+        "another type": world.sign(claims, "JWT", "service"), "a session's token": ben.token, "nothing": "",
+    }.items():
+        equal(backend.event(body).status_code, 400, f"the status of an event with {what}")
+    level = {**claims, "events": {EVENT + "caep/event-type/assurance-level-change": {}}}
+    equal(backend.event(world.sign(level, "secevent+jwt", "service")).status_code, 202, "the status of another event")
+    accepted(ben.me())
+    equal(backend.event(world.sign(claims, "secevent+jwt", "service")).status_code, 202, "the status of an event")
+    refused(ben.me(), "invalid_token", "a user who was disabled")
+    accepted(again.me())
+    while time.time() < claims["toe"] + 1:
+        time.sleep(0.05)
+    accepted(SignedIn(world, backend, "ben", 1).me())
+    equal(again.me(method="DELETE", path="/me/sessions").status_code, 204, "the status of the end")
+    equal(accepted(world.provider.introspect(again.session["session_token"])), {"active": False}, "the introspection")
+    again.soon_refused()
+
+
+def by_certificate(world, backend):
+    """The backend sees the device by its own mutual TLS (RFC 8705)."""
+    device, other = world.devices
+    asked = {"user": "ada", "password": PASSWORDS["ada"], "nonce": device.nonce()}
+    made = accepted(backend.post("/login", asked, device.files))
+    session = accepted(device.create_session(made["identity_token"]), 201)
+    form = {**EXCHANGE, "subject_token": session["session_token"], "audience": world.provider.provider_id}
+    token = accepted(device.call("POST", "/token", data=form))["access_token"]
+    header = {"Authorization": f"Bearer {token}"}
+    equal(accepted(backend.tls("GET", "/me", device.files, headers=header))["external_id"], "ada", "the user")
+    equal(backend.tls("GET", "/me", other.files, headers=header).status_code, 401, "the status of another device")
+    bound = {**claims_of(token), "cnf": {"jkt": thumbprint(device.key)}}
+    header = {"Authorization": f"Bearer {world.sign(bound)}"}
+    equal(backend.tls("GET", "/me", device.files, headers=header).status_code, 401, "the status of another binding")
+    try:
+        backend.tls("GET", "/me", None, headers=header)
+        expect(False, "a connection without a certificate is served")
+    except requests.ConnectionError:
+        pass
+
+
+def walk(world, language, folder):
+    """One language, from its start to its end."""
+    started, before = time.monotonic(), world.fetched()
+    with Backend(world.chosen, language, folder) as backend:
+        ada = good(world, backend)
+        hostile_tokens(world, ada)
+        hostile_proofs(ada)
+        questions(world, ada)
+        events(world, backend, ada)
+        equal(world.fetched() - before, 1, "how often the keys were fetched")
+    if language in ("python", "go"):
+        with Backend(world.chosen, language, folder, tls=True) as backend:
+            by_certificate(world, backend)
+    print(f"{language}: {time.monotonic() - started:.1f} s", flush=True)
+
+
+def main():
+    parser = options.parser(__doc__)
+    parser.add_argument("--keys", required=True, help="the service's own, to sign hostile tokens with")
+    parser.add_argument("--only", metavar="LANGUAGE")
+    chosen = parser.parse_args()
+    world = World(chosen)
+    for language in [chosen.only] if chosen.only else starting.LANGUAGES:
+        with tempfile.TemporaryDirectory(prefix="countersign-quickstart-") as folder:
+            walk(world, language, folder)
+
+
+if __name__ == "__main__":
+    main()
