@@ -4,12 +4,13 @@
    A row carries the number (xid) of the transaction that appended it. Numbers are given out in order, transactions
    end in any order, so the reader asks again from the lowest number that was still open in its snapshot. A server that
    crashes gives out again the numbers of which nothing was written down; a standby that takes over lacks the last
-   commits; a restored backup counts from the beginning. *)
+   commits; a restored backup counts from the beginning. Old rows are purged, with a note up to where. *)
 EXTENDS Naturals, Sequences, FiniteSets
 
 CONSTANTS
     Most,                       \* transactions in a behaviour
     PageSize,                   \* rows that one statement of the reader returns
+    Purges,                     \* rows that are purged at most
     Reading,                    \* from where on a reader asks: "horizon", or "snapshot"
     LossCheck,                  \* how a reader notices a take-over: "timeline", "tag" (of the last row), or "none"
     GuardHorizon,               \* the position never passes the lowest number that is still open
@@ -17,7 +18,9 @@ CONSTANTS
     GuardOpenRemembered,        \* with "snapshot": what was open in the last snapshot is asked for again
     GuardSkipSeen,              \* a row that was seen is not applied again
     GuardPageToEnd,             \* the position moves only when a page was the last
-    GuardPurgeBelowPosition,    \* rows are purged only below the reader's position
+    GuardPurgeBelowPosition,    \* rows are purged only below the position of each reader that is listed
+    GuardPurgeOwnServer,        \* a position that was read of another server, or before a restore, says nothing here
+    GuardPurgeNoted,            \* a purge notes up to where it went, and a reader that needs more forgets everything
     GuardIncarnation,           \* the reader notices a restore
     GuardRestoreEmptiesLog      \* a restored store begins with an empty log
 
@@ -28,10 +31,11 @@ VARIABLES
     commits,    \* rows in the order in which this server committed them
     base,       \* rows of before this server, in the backup that it came from
     purged,     \* rows that were removed from the log
+    note,       \* below which number rows were purged at most
     backup,     \* what a backup holds
     reader      \* the node
 
-vars == <<begun, server, open, commits, base, purged, backup, reader>>
+vars == <<begun, server, open, commits, base, purged, note, backup, reader>>
 
 Min(S) == CHOOSE x \in S : \A y \in S : x <= y
 Max(S) == CHOOSE x \in S : \A y \in S : x >= y
@@ -57,17 +61,22 @@ OpenNow == IF GuardOpenRemembered /\ Reading = "snapshot" THEN Numbers(open) ELS
 Beginning ==
     LET highest == Max(Numbers(Log) \cup {0})
         position == NewPosition(highest)
-    IN [position |-> position, highest |-> highest, seen |-> {r \in Log : r.xid >= position},
-        last |-> {r \in Log : r.xid = highest}, wasOpen |-> OpenNow,
-        timeline |-> server.timeline, incarnation |-> server.incarnation,
+    IN [position |-> position, highest |-> highest,
+        seen |-> IF Reading = "horizon" THEN {r \in Log : r.xid >= position} ELSE {},
+        last |-> IF LossCheck = "tag" THEN {r \in Log : r.xid = highest} ELSE {}, wasOpen |-> OpenNow,
+        timeline |-> server.timeline, incarnation |-> server.incarnation, isListed |-> TRUE,
         covered |-> History, asOf |-> History, complete |-> TRUE, repeated |-> FALSE]
+
+(* Rows below are of no use to a reader: it has them, and waits for none of them. *)
+Needed(r) == Min({r.position, r.highest})
 
 Init ==
     /\ begun = 0
     /\ server = [next |-> 1, timeline |-> 1, incarnation |-> 1, crash |-> 1, failover |-> 1, restore |-> 1]
-    /\ open = {} /\ commits = <<>> /\ base = {} /\ purged = {} /\ backup = {}
+    /\ open = {} /\ commits = <<>> /\ base = {} /\ purged = {} /\ backup = {} /\ note = 0
     /\ reader = [position |-> 1, highest |-> 0, seen |-> {}, last |-> {}, wasOpen |-> {},
-                 timeline |-> 1, incarnation |-> 1, covered |-> {}, asOf |-> {}, complete |-> TRUE, repeated |-> FALSE]
+                 timeline |-> 1, incarnation |-> 1, isListed |-> TRUE, covered |-> {}, asOf |-> {}, complete |-> TRUE,
+                 repeated |-> FALSE]
 
 -----------------------------------------------------------------------------
 (* Transactions *)
@@ -77,25 +86,34 @@ Begin(stranger) ==
     /\ begun' = begun + 1
     /\ open' = open \cup {[xid |-> server.next, tag |-> IF stranger THEN 0 ELSE begun + 1]}
     /\ server' = [server EXCEPT !.next = @ + 1]
-    /\ UNCHANGED <<commits, base, purged, backup, reader>>
+    /\ UNCHANGED <<commits, base, purged, note, backup, reader>>
 
 Commit(row) ==
     /\ row.tag # 0
     /\ open' = open \ {row}
     /\ commits' = Append(commits, row)
-    /\ UNCHANGED <<begun, server, base, purged, backup, reader>>
+    /\ UNCHANGED <<begun, server, base, purged, note, backup, reader>>
 
 (* Also how a stranger's transaction ends: what it commits is not in the log. *)
 Abort(row) ==
     /\ open' = open \ {row}
-    /\ UNCHANGED <<begun, server, commits, base, purged, backup, reader>>
+    /\ UNCHANGED <<begun, server, commits, base, purged, note, backup, reader>>
 
-(* A reader that goes by the last row's tag needs that row. *)
-Purge(row) ==
-    /\ LossCheck = "tag" => row \notin reader.last
-    /\ GuardPurgeBelowPosition => row.xid < reader.position
-    /\ purged' = purged \cup {row}
-    /\ UNCHANGED <<begun, server, open, commits, base, backup, reader>>
+IsOfThisServer == reader.timeline = server.timeline /\ reader.incarnation = server.incarnation
+
+(* Rows are purged below what every listed reader needs. One that was not seen for long is listed no more; where it is
+   not, or its position does not count, others are, which may have read everything. A part of the log that somebody uses
+   is left, so that any of these rows may stay. A reader that goes by the last row's tag needs that row. *)
+Purge(row, isListed) ==
+    LET isSpared == isListed /\ (GuardPurgeOwnServer => IsOfThisServer) /\ GuardPurgeBelowPosition
+        end == IF isSpared THEN Needed(reader) ELSE Min({Max(Numbers(Log) \cup {0})} \cup Numbers(open))
+    IN \E floor \in {row.xid + 1, end} :
+        /\ row.xid < floor /\ floor <= end /\ Cardinality(purged) < Purges
+        /\ LossCheck = "tag" => row \notin reader.last
+        /\ purged' = purged \cup {row}
+        /\ note' = Max({note, floor})
+        /\ reader' = [reader EXCEPT !.isListed = isListed]
+        /\ UNCHANGED <<begun, server, open, commits, base, backup>>
 
 -----------------------------------------------------------------------------
 (* Faults of the server *)
@@ -105,25 +123,28 @@ Crash ==
     /\ server.crash > 0
     /\ open' = {}
     /\ server' = [server EXCEPT !.next = NextNumber(commits), !.crash = @ - 1]
-    /\ UNCHANGED <<begun, commits, base, purged, backup, reader>>
+    /\ UNCHANGED <<begun, commits, base, purged, note, backup, reader>>
 
-(* A standby takes over. It may lack commits that were seen: somebody ended their wait for the standby. *)
+(* A standby takes over. It may lack commits that were seen: somebody ended their wait for the standby. Purges behind
+   them are lost with them; that their rows are back would change nothing, for every reader forgets. *)
 Failover(kept) ==
     /\ server.failover > 0
     /\ open' = {}
     /\ commits' = SubSeq(commits, 1, kept)
+    /\ note' = IF kept < Len(commits) THEN 0 ELSE note
     /\ server' = [server EXCEPT !.next = NextNumber(commits'), !.timeline = @ + 1, !.failover = @ - 1]
-    /\ UNCHANGED <<begun, base, purged, backup, reader>>
+    /\ UNCHANGED <<begun, base, purged, note, backup, reader>>
 
 BackUp ==
     /\ backup = {} /\ server.restore > 0
     /\ backup' = History
-    /\ UNCHANGED <<begun, server, open, commits, base, purged, reader>>
+    /\ UNCHANGED <<begun, server, open, commits, base, purged, note, reader>>
 
 (* The backup is filled into a new server, which counts from the beginning, on a timeline of perhaps the same name. *)
 Restore ==
     /\ server.restore > 0
     /\ open' = {} /\ commits' = <<>> /\ base' = backup
+    /\ note' = 0
     /\ server' = [server EXCEPT !.next = 1, !.incarnation = @ + 1, !.restore = @ - 1, !.failover = 0]
     /\ UNCHANGED <<begun, purged, backup, reader>>
 
@@ -134,6 +155,7 @@ IsKnownServer ==
     /\ GuardIncarnation => reader.incarnation = server.incarnation
     /\ LossCheck = "timeline" => reader.timeline = server.timeline
     /\ LossCheck = "tag" => reader.last \subseteq Log
+    /\ GuardPurgeNoted => note <= Needed(reader)
 
 Forget == reader' = [Beginning EXCEPT !.repeated = reader.repeated]
 
@@ -156,18 +178,18 @@ Read ==
         !.seen = IF Reading = "horizon" THEN {r \in @ \cup page : r.xid >= position}
                  ELSE IF isMoved THEN {} ELSE @ \cup page,
         !.wasOpen = IF isMoved THEN OpenNow ELSE @,
-        !.last = IF page = {} THEN @ ELSE {r \in page : r.xid = Max(Numbers(page))},
+        !.last = IF LossCheck # "tag" \/ page = {} THEN @ ELSE {r \in page : r.xid = Max(Numbers(page))},
         !.covered = @ \cup page, !.asOf = History, !.complete = isLast,
         !.repeated = @ \/ page \cap reader.covered # {}]
 
 Poll ==
     /\ IF IsKnownServer THEN Read ELSE Forget
-    /\ UNCHANGED <<begun, server, open, commits, base, purged, backup>>
+    /\ UNCHANGED <<begun, server, open, commits, base, purged, note, backup>>
 
 Next ==
     \/ \E stranger \in BOOLEAN : Begin(stranger)
     \/ \E row \in open : Commit(row) \/ Abort(row)
-    \/ \E row \in Log : Purge(row)
+    \/ \E row \in Log, isListed \in {FALSE, reader.isListed} : Purge(row, isListed)
     \/ Crash
     \/ \E kept \in 0..Len(commits) : Failover(kept)
     \/ BackUp \/ Restore
@@ -183,4 +205,10 @@ NothingMissed == reader.complete => reader.asOf \subseteq reader.covered
 NothingLostIsKept == reader.covered \subseteq reader.asOf
 
 AppliedOnce == ~reader.repeated
+
+(* No purge makes a listed reader forget. *)
+ListedReadsOn == reader.isListed /\ IsOfThisServer => note <= Needed(reader)
+
+(* Nor one that begins at this moment: it would forget again and again. *)
+BeginnerReadsOn == note <= Needed(Beginning)
 =============================================================================

@@ -27,8 +27,8 @@ CLOCKS = {"Bound": "2", "Latest": "4", "Splits": "0", "Beats": "1", "Wrong": "2"
 
 # What must hold: name, module, changed constants, seconds that it takes on a slow and busy core.
 MODELS = [
-    ("change log", "ChangeLog", {}, 6),
-    ("change log, by snapshots", "ChangeLog", SNAPSHOT, 8),
+    ("change log", "ChangeLog", {}, 8),
+    ("change log, by snapshots", "ChangeLog", SNAPSHOT, 15),
     ("sessions, two renewals", "Session", {}, 5),
     ("sessions, two sign-ins", "Session", PAIR, 4),
     ("sessions and a restore", "Session", RESTORED, 7),
@@ -45,9 +45,11 @@ GUARDS = [
     ("ChangeLog", "GuardOpenRemembered", "FALSE", "NothingMissed", SNAPSHOT),
     ("ChangeLog", "GuardSkipSeen", "FALSE", "AppliedOnce", {}),
     ("ChangeLog", "GuardPageToEnd", "FALSE", "NothingMissed", {}),
-    ("ChangeLog", "GuardPurgeBelowPosition", "FALSE", "NothingMissed", {}),
+    ("ChangeLog", "GuardPurgeBelowPosition", "FALSE", "ListedReadsOn", SNAPSHOT),
+    ("ChangeLog", "GuardPurgeOwnServer", "FALSE", "BeginnerReadsOn", SNAPSHOT),
+    ("ChangeLog", "GuardPurgeNoted", "FALSE", "NothingMissed", SNAPSHOT),
     ("ChangeLog", "GuardIncarnation", "FALSE", "NothingMissed", {}),
-    ("ChangeLog", "GuardRestoreEmptiesLog", "FALSE", "NothingMissed", {}),
+    ("ChangeLog", "GuardRestoreEmptiesLog", "FALSE", "NothingMissed", {"Purges": "0"}),
     ("ChangeLog", "LossCheck", '"none"', "NothingLostIsKept", {}),
     ("ChangeLog", "LossCheck", '"tag"', "NothingLostIsKept", {}),
     ("Session", "GuardBanRaises", "FALSE", "CutStays", {}),
