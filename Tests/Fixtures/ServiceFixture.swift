@@ -50,7 +50,7 @@ package struct ServiceFixture: Sendable {
         publicURL: { "https://public.example" }, clientURL: { "https://client.example" })
     /// One for all tests: it takes its time.
     package static let accessTokens = (try? AccessTokenKeys.generate().reveal()).flatMap {
-        AccessTokenKeys(pem: $0, others: [])
+        AccessTokenKeys(pem: $0, others: [], curve: P256.Signing.PrivateKey())
     }
 
     /// A clock that stands still until it is moved.

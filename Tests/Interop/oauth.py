@@ -1,6 +1,7 @@
 """An unmodified OAuth client uses the service: Authlib finds the endpoints by itself, opens a session by the JWT bearer
 grant, exchanges it, and takes and uses a provider's access token. PyJWT verifies a session's token by the key set."""
 
+import base64
 import json
 import time
 import uuid
@@ -10,6 +11,7 @@ from authlib.integrations.base_client.errors import OAuthError
 from authlib.integrations.requests_client import OAuth2Session
 from authlib.oauth2.rfc7523 import PrivateKeyJWT
 from authlib.oauth2.rfc8414 import AuthorizationServerMetadata
+from cryptography import x509
 from joserfc.jwk import import_key
 
 import options
@@ -120,6 +122,7 @@ def exchange(chosen, provider, device, server, client, token):
     equal((made["token_type"], made["expires_in"]), ("Bearer", 120), "type and life")
     with https(chosen.ca) as public:
         keys = jwt.PyJWKSet.from_dict(public.get(server["jwks_uri"], timeout=TIMEOUT).json())
+    certified(keys)
     header = jwt.get_unverified_header(made["access_token"])
     equal((header["typ"], header["alg"]), ("at+jwt", "RS256"), "the header")
     key = keys[header["kid"]].key
@@ -146,6 +149,15 @@ def exchange(chosen, provider, device, server, client, token):
     refused("invalid_request", ask)
     thief.close()
     return made["access_token"]
+
+
+def certified(keys):
+    """Each published key is in a certificate, too, for programs that read no numbers."""
+    expect(len(keys.keys) >= 2, "there are few keys")
+    for key in keys.keys:
+        (encoded,) = key._jwk_data["x5c"]
+        certificate = x509.load_der_x509_certificate(base64.b64decode(encoded))
+        equal(certificate.public_key(), key.key, "the key in the certificate")
 
 
 def proven(server, device, ask, key):

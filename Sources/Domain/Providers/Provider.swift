@@ -14,10 +14,12 @@ package struct Provider: Sendable, Equatable {
     package let createdAt: Date
     /// When it was disabled; `nil` if it is enabled.
     package var disabledAt: Date?
+    /// By which its sessions' tokens for its backend are signed.
+    package var tokenAlgorithm: AccessTokenAlgorithm
 
     package init(
         id: ProviderID, slug: Slug, name: String, account: String?, avatarHosts: [String], createdAt: Date,
-        disabledAt: Date?
+        disabledAt: Date?, tokenAlgorithm: AccessTokenAlgorithm = .rs256
     ) {
         self.id = id
         self.slug = slug
@@ -26,12 +28,19 @@ package struct Provider: Sendable, Equatable {
         self.avatarHosts = avatarHosts
         self.createdAt = createdAt
         self.disabledAt = disabledAt
+        self.tokenAlgorithm = tokenAlgorithm
     }
 
     /// A user's address for other users and the command line: `<slug>/<external id>`.
     package func address(of externalID: String) -> String {
         "\(slug.text)/\(externalID)"
     }
+}
+
+/// The algorithms of access tokens (RFC 7518 §3.1). RFC 9068 §2.1 has every verifier know the first.
+package enum AccessTokenAlgorithm: String, Sendable, CaseIterable {
+    case rs256 = "RS256"
+    case es256 = "ES256"
 }
 
 /// A provider's short name: lower-case letters, digits and inner hyphens, 1 to 40 characters.

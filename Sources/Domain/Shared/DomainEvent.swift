@@ -32,6 +32,8 @@ package enum DomainEvent: Sendable {
     case providerAdded(ProviderID, ProviderKeyID, ApplicationID)
     case providerDisabled(ProviderID)
     case providerEnabled(ProviderID)
+    /// A setting of the provider has another value, which the text names.
+    case providerChanged(ProviderID, detail: String)
     case applicationAdded(ApplicationID, ProviderID)
     /// The signer is the provider's key that signed the request; `nil` if an admin added the key.
     case providerKeyAdded(ProviderKeyID, ProviderID, signer: ProviderKeyID?)

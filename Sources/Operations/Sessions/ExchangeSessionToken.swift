@@ -57,6 +57,7 @@ package struct ExchangeSessionToken: Sendable {
         let confirmation = try confirmation(by: proof, on: connection)
         // The node's memory may be a second old, and the token outlives that.
         let assurance = try await store.snapshot(for: session) { $1.user.assurance }
+        let algorithm = try await context.caches.providers.find(session.providerID)?.provider.tokenAlgorithm ?? .rs256
         let now = context.environment.now()
         let end = session.expiry(policy: context.policy[\.sessions])
         let lifetime = min(context.policy[\.accessTokens].sessionLifetime, end.timeIntervalSince(now))
@@ -64,7 +65,8 @@ package struct ExchangeSessionToken: Sendable {
             issuer: context.urls.issuer, session: session, assurance: assurance, confirmation: confirmation,
             identifier: UUID(), issuedAt: now, expiresAt: now.addingTimeInterval(lifetime))
         return Answer(
-            token: try token.signed(with: context.keys.accessTokens), isBoundToKey: confirmation != .certificate,
+            token: try token.signed(with: context.keys.accessTokens, algorithm: algorithm),
+            isBoundToKey: confirmation != .certificate,
             lifetime: max(0, Int(saturating: lifetime)))
     }
 

@@ -59,6 +59,10 @@ extension AuditDraft {
 
     static func enabled(_ id: ProviderID) -> AuditDraft { .init(.providerEnabled, "provider \(id)") }
 
+    static func changed(_ id: ProviderID, _ detail: String) -> AuditDraft {
+        .init(.providerChanged, "provider \(id)", detail)
+    }
+
     static func added(_ app: ApplicationID, to provider: ProviderID) -> AuditDraft {
         .init(.applicationAdded, "app \(app)", "provider \(provider)")
     }

@@ -65,6 +65,7 @@ struct Consequence {
         case .providerAdded(let id, let key, let app): self.init(.added(id, key, app), notices: [.provider(id)])
         case .providerDisabled(let id): self.init(.disabled(id), notices: [.provider(id)])
         case .providerEnabled(let id): self.init(.enabled(id), notices: [.provider(id)])
+        case .providerChanged(let id, let detail): self.init(.changed(id, detail), notices: [.providerKeys(id)])
         case .applicationAdded(let app, let id): self.init(.added(app, to: id), notices: [.providerKeys(id)])
         case .providerKeyAdded(let key, let id, let signer):
             self.init(.added(key, to: id, signer), notices: [.providerKeys(id)])

@@ -19,6 +19,7 @@ package struct AuditRepository {
         case providerAdded = "provider_added"
         case providerDisabled = "provider_disabled"
         case providerEnabled = "provider_enabled"
+        case providerChanged = "provider_changed"
         case providerKeyAdded = "provider_key_added"
         case providerKeyRetired = "provider_key_retired"
         case providerKeyRevoked = "provider_key_revoked"

@@ -43,6 +43,11 @@ package struct ProviderRepository {
         try transaction.execute("UPDATE providers SET disabled_at = $2 WHERE id = $1", [.id(id), .time(time)])
     }
 
+    package func setTokenAlgorithm(_ id: ProviderID, _ algorithm: AccessTokenAlgorithm) throws {
+        try transaction.execute(
+            "UPDATE providers SET token_algorithm = $2 WHERE id = $1", [.id(id), .text(algorithm.rawValue)])
+    }
+
     private static let application = ColumnTuple(
         Column<ApplicationID>("id"), Column<ProviderID>("provider_id"), Column<String>("name"),
         Column<Date>("created_at"))
@@ -74,6 +79,7 @@ private struct ProviderColumns: ColumnSet {
     let avatarHosts: Column<String>
     let createdAt: Column<Date>
     let disabledAt: Column<Date?>
+    let tokenAlgorithm: Column<AccessTokenAlgorithm>
 
     init(_ list: inout ColumnList) {
         id = list.add("id")
@@ -83,13 +89,14 @@ private struct ProviderColumns: ColumnSet {
         avatarHosts = list.add("avatar_hosts")
         createdAt = list.add("created_at")
         disabledAt = list.add("disabled_at")
+        tokenAlgorithm = list.add("token_algorithm")
     }
 
     func provider(_ row: Row) throws -> Provider {
         Provider(
             id: try row[id], slug: try row[slug], name: try row[name], account: try row[account],
             avatarHosts: try row[avatarHosts].split(separator: " ").map(String.init), createdAt: try row[createdAt],
-            disabledAt: try row[disabledAt])
+            disabledAt: try row[disabledAt], tokenAlgorithm: try row[tokenAlgorithm])
     }
 
     func write(_ provider: Provider, to row: inout NewRow) {
@@ -100,6 +107,7 @@ private struct ProviderColumns: ColumnSet {
         row.set(avatarHosts, provider.avatarHosts.joined(separator: " "))
         row.set(createdAt, provider.createdAt)
         row.set(disabledAt, provider.disabledAt)
+        row.set(tokenAlgorithm, provider.tokenAlgorithm)
     }
 }
 

@@ -16,4 +16,9 @@ extension Schema {
             "CREATE INDEX outbox_leased ON outbox (kind, subject, leased_until) WHERE lease IS NOT NULL",
             "CREATE INDEX outbox_waiting_by_expiry ON outbox (expires_at) WHERE state = 'waiting'",
         ])
+
+    /// By which algorithm a provider's sessions are signed for its backend.
+    static let tokenAlgorithms = Migration(
+        identifier: 34, name: "algorithms of session tokens",
+        statements: ["ALTER TABLE providers ADD COLUMN token_algorithm TEXT NOT NULL DEFAULT 'RS256'"])
 }

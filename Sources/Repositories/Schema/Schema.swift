@@ -163,6 +163,6 @@ package enum Schema {
         personalData, phoneVerification, bans, auditChain, authorizations,
         providerWebhooks, wrappingVersions, nodes, subjects, providerStanding, certificateUpkeep, phoneTallies,
         openSessionIndexes, gates, openSessionsByKey, changeLog, changeLogPositions, maintenanceTasks,
-        listedCertificates, keyFingerprints, changeLogFloor,
+        listedCertificates, keyFingerprints, changeLogFloor, tokenAlgorithms,
     ]
 }

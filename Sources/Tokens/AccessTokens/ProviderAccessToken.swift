@@ -32,7 +32,7 @@ package struct ProviderAccessToken: Sendable, Equatable {
                 "client_id": .string(provider.description), "key_id": .string(keyID.description),
                 "scope": .string(ProviderScope.text(scopes)), "iat": .integer(issuedAt.wholeSeconds),
                 "exp": .integer(expiresAt.wholeSeconds), "jti": .string(identifier.uuidString.lowercased()),
-            ]))
+            ]), with: .rs256)
     }
 
     /// Whether a token claims to be an access token (RFC 9068 §2.1).

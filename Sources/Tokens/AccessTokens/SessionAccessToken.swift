@@ -37,8 +37,10 @@ package struct SessionAccessToken: Sendable {
         self.expiresAt = expiresAt
     }
 
-    /// The compact JWS.
-    package func signed(with keys: AccessTokenKeys) throws -> Secret<String> {
+    /// The compact JWS, by the algorithm that the provider's backend verifies.
+    package func signed(
+        with keys: AccessTokenKeys, algorithm: AccessTokenAlgorithm
+    ) throws -> Secret<String> {
         try keys.signed(
             .object([
                 "iss": .string(issuer), "aud": .string(session.providerID.description),
@@ -48,7 +50,7 @@ package struct SessionAccessToken: Sendable {
                 "jti": .string(identifier.uuidString.lowercased()), "acr": .string(assurance.rawValue),
                 "auth_time": .integer(session.renewedAt.wholeSeconds),
                 "cnf": boundTo,
-            ]))
+            ]), with: algorithm)
     }
 
     private var boundTo: JSONValue {

@@ -1,4 +1,7 @@
+import Authority
+import Crypto
 import Domain
+import Encoding
 import Foundation
 import Tokens
 
@@ -7,17 +10,35 @@ extension KeyFiles {
     /// Reads the key and the others.
     ///
     /// - Throws: ``CommandFailure`` that names the file and what mends it.
-    static func accessTokens(in directory: String) throws(CommandFailure) -> AccessTokenKeys {
+    static func accessTokens(
+        in directory: String, curve: P256.Signing.PrivateKey
+    ) throws(CommandFailure) -> AccessTokenKeys {
         let pem = try file(.accessTokenKey, in: directory).read()
-        guard AccessTokenKeys(pem: pem, others: []) != nil else {
+        guard AccessTokenKeys(pem: pem, others: [], curve: curve) != nil else {
             let path = path(.accessTokenKey, directory)
             throw CommandFailure(
                 "\(path) is not an RSA key of 2048 to 4096 bits in PEM; run `rm \(path) && \(initCommand(directory))`.")
         }
         let others = file(.otherAccessTokenKeys, in: directory)
         let published = others.exists ? try publicKeys(in: others) : []
-        guard let keys = AccessTokenKeys(pem: pem, others: published) else { throw notRSA(others) }
+        guard let keys = AccessTokenKeys(pem: pem, others: published, curve: curve) else { throw notRSA(others) }
         return keys
+    }
+
+    /// What `/.well-known/jwks.json` lists. The present RSA key signs the certificate of each: two starts, and two nodes,
+    /// write the same.
+    static func webKeys(of keys: AccessTokenKeys, in directory: String) throws(CommandFailure) -> [JSONValue] {
+        let signer = try signingKey(try file(.accessTokenKey, in: directory).read(), .accessTokenKey, directory)
+        do {
+            return try ([keys.publishedCurve] + keys.published).map { key in
+                let certificate = try signer.certificate(
+                    of: try DevicePublicKey(key.key.publicKey), named: key.id, by: keys.published.first?.id ?? key.id)
+                return key.webKey(certificate: certificate)
+            }
+        } catch {
+            throw CommandFailure(
+                "\(path(.accessTokenKey, directory)) cannot sign the certificates of the published keys.")
+        }
     }
 
     private static func publicKeys(in file: KeyFile) throws(CommandFailure) -> [VerificationKey] {

@@ -27,6 +27,8 @@ struct LoadedKeys: Sendable {
     let serviceKey: P256.Signing.PrivateKey
     /// The keys that sign access tokens.
     let accessTokens: AccessTokenKeys
+    /// The public halves of those two kinds (RFC 7517).
+    let webKeys: [JSONValue]
 }
 
 /// The directory of keys: `countersign keys init` creates its files, and the service reads them at its start.
@@ -75,13 +77,15 @@ enum KeyFiles {
             throw CommandFailure(
                 "\(path(.authorityCertificate, directory)) has expired; see Keys/README.md on a new root.")
         }
+        let serviceKey = try serviceKey(try read(.serviceKey), directory)
+        let accessTokens = try accessTokens(in: directory, curve: serviceKey)
         return LoadedKeys(
             authority: authority, authorityCertificatePEM: authorityPEM, authorityKey: authorityKey,
             server: try server(in: directory, now: now),
             nonceSecret: try nonceSecret(try read(.nonceSecret), directory),
             phoneCodes: try phoneCodes(in: directory), personal: try personal(in: directory),
-            serviceKey: try serviceKey(try read(.serviceKey), directory),
-            accessTokens: try accessTokens(in: directory))
+            serviceKey: serviceKey, accessTokens: accessTokens,
+            webKeys: try webKeys(of: accessTokens, in: directory))
     }
 
     /// The authority's key: from `ca.uri` if that file exists, otherwise from `ca.key`.

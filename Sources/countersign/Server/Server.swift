@@ -217,8 +217,7 @@ struct Server: Sendable {
             realm: settings.realm,
             publicURL: { [context] in context.urls.issuer }, clientURL: { [context] in context.urls.client },
             pins: { [server] in [server.present.pin.base64URL, server.present.nextPin.base64URL] },
-            webKeys: [WebKey.json(keys.serviceKey.publicKey)] + keys.accessTokens.published.map(\.webKey),
-            rateLimiting: rateLimiting, policy: policy)
+            webKeys: keys.webKeys, rateLimiting: rateLimiting, policy: policy)
     }
 
     private func addGauges() {

@@ -48,6 +48,25 @@ struct TokenRouteTests {
         }
     }
 
+    @Test("sign by the algorithm that the provider's backend verifies, with the key that has its id")
+    func algorithms() async throws {
+        try await RouterBench.run { bench in
+            let person = try await bench.signIn()
+            let keys = try #require(ServiceFixture.accessTokens)
+            for (algorithm, key) in [
+                (AccessTokenAlgorithm.es256, keys.publishedCurve), (.rs256, try #require(keys.published.first)),
+            ] {
+                try await SetTokenAlgorithm(bench.fixture.admin)(algorithm, of: "test")
+                try await bench.fixture.watch.poll()
+                let reply = try await bench.exchanged(person.token, on: person.connection)
+                let token = try UnverifiedToken(
+                    try #require(reply.text("access_token")), refusing: .malformedRequest)
+                #expect(token.header.algorithm == algorithm.rawValue && token.header.keyID == key.id)
+                #expect(key.key.isValid(signature: token.signature, over: token.signingInput))
+            }
+        }
+    }
+
     @Test("give no token of a session that ends: its last one ends with it")
     func lastToken() async throws {
         try await RouterBench.run(RouterBench.policy { $0.sessions.absoluteLifetime = 60 }) { bench in

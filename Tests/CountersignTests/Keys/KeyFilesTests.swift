@@ -2,8 +2,10 @@ import Domain
 import Encoding
 import Fixtures
 import Foundation
+import SwiftASN1
 import Testing
 import Tokens
+import X509
 
 @testable import countersign
 
@@ -20,6 +22,27 @@ struct KeyFilesTests {
 
     private static func mode(_ path: String) throws -> Int? {
         try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
+    }
+
+    @Test("Published keys have a certificate with the same bytes at each start, which holds the key")
+    func certificates() throws {
+        let keys = try TemporaryDirectory().path + "/Keys"
+        _ = try Self.create(keys)
+        let (first, second) = try (
+            KeyFiles.load(directory: keys, now: Self.now), KeyFiles.load(directory: keys, now: Self.now + 86_400)
+        )
+        #expect(first.webKeys == second.webKeys && first.webKeys.count == 2)
+        for webKey in first.webKeys {
+            guard case .array(let chain)? = webKey["x5c"], let text = chain.first?.text,
+                let der = Data(base64Encoded: text)
+            else { throw Refusal(.notFound, "no x5c") }
+            let certificate = try Certificate(derEncoded: Array(der))
+            let key = try VerificationKey(jwk: webKey)
+            var serializer = DER.Serializer()
+            try serializer.serialize(certificate.publicKey)
+            #expect(chain.count == 1 && serializer.serializedBytes == key.subjectPublicKeyInfo)
+            #expect(webKey["kid"]?.text == key.publicKey.numbers.webKeyThumbprint)
+        }
     }
 
     @Test("A first run makes everything, private files for their owner alone, and it loads")

@@ -134,6 +134,11 @@ extension ConsequenceTests {
             { _ in try await EnableProvider(world.fixture.admin)("test") }
         },
         .admin(
+            "SetTokenAlgorithm", audit: ["provider_changed"], notices: ["provider_keys"], effects: [.dropsProvider]
+        ) { world in
+            { _ in try await SetTokenAlgorithm(world.fixture.admin)(.es256, of: "test") }
+        },
+        .admin(
             "AddApplication", audit: ["application_added"], notices: ["provider_keys"], effects: [.dropsProvider]
         ) { world in
             { _ in _ = try await AddApplication(world.fixture.admin)("Second", to: "test") }

@@ -16,7 +16,8 @@ struct ProviderTableTests {
             func provider(_ slug: Slug) -> Provider {
                 Provider(
                     id: ProviderID(UUID()), slug: slug, name: "Alpha", account: "42",
-                    avatarHosts: ["a.example", "b.example"], createdAt: TestTables.now, disabledAt: TestTables.now)
+                    avatarHosts: ["a.example", "b.example"], createdAt: TestTables.now, disabledAt: TestTables.now,
+                    tokenAlgorithm: .es256)
             }
             let (other, taken) = (provider(slug), provider(first))
             let answers = try await tables.write {
@@ -33,6 +34,8 @@ struct ProviderTableTests {
             #expect(found.3 == nil)
             try await tables.write { try ProviderRepository($0).setDisabled(other.id, at: nil) }
             #expect(try await tables.read { try ProviderRepository($0).find(other.id)?.disabledAt } == nil)
+            try await tables.write { try ProviderRepository($0).setTokenAlgorithm(other.id, .rs256) }
+            #expect(try await tables.read { try ProviderRepository($0).find(other.id)?.tokenAlgorithm } == .rs256)
             let apps = try await tables.read { try ProviderRepository($0).listApplications(of: tables.provider) }
             #expect(apps == [Application(id: tables.application, providerID: tables.provider, name: "App")])
             await #expect(throws: StoreError.constraint(kind: .foreignKey)) {

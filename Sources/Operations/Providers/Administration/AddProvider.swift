@@ -23,7 +23,8 @@ package struct AddProvider: Sendable {
     ///
     /// - Throws: `Refusal` `conflict` for a slug or key that is taken, `malformed_request` for a name without a slug.
     package func callAsFunction(
-        name: String, slug: Slug?, account: String?, avatarHosts: [String], key: VerificationKey
+        name: String, slug: Slug?, account: String?, avatarHosts: [String], key: VerificationKey,
+        tokenAlgorithm: AccessTokenAlgorithm = .rs256
     ) async throws -> Registration {
         try PlainText.require(name, "A provider's name", bytes: 1...256, for: .prose)
         if let account { try PlainText.require(account, "An account", bytes: 1...256, for: .prose) }
@@ -34,7 +35,7 @@ package struct AddProvider: Sendable {
         let now = environment.now()
         let provider = Provider(
             id: environment.newIdentifier(), slug: slug, name: name, account: account, avatarHosts: avatarHosts,
-            createdAt: now, disabledAt: nil)
+            createdAt: now, disabledAt: nil, tokenAlgorithm: tokenAlgorithm)
         let keyID: ProviderKeyID = environment.newIdentifier()
         let application = Application(id: environment.newIdentifier(), providerID: provider.id, name: name)
         try await context.commit { transaction, events in

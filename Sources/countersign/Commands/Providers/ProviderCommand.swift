@@ -9,7 +9,7 @@ import Tokens
 struct ProviderCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "provider", abstract: "Registers providers, their keys and their apps.",
-        subcommands: [Add.self, List.self, Disable.self, Enable.self, KeyCommand.self, AppCommand.self])
+        subcommands: [Add.self, Set.self, List.self, Disable.self, Enable.self, KeyCommand.self, AppCommand.self])
 
     struct Add: AsyncParsableCommand {
         static let configuration = CommandConfiguration(abstract: "Registers a provider with its first key and app.")
@@ -20,6 +20,8 @@ struct ProviderCommand: AsyncParsableCommand {
         @Option(help: "The file of its public key, PEM or JWK.") var key: String
         @Option(help: "RS256, PS256, ES256, ES384 or EdDSA; by the key's type by default.") var alg: String?
         @Option(help: "A host of its users' pictures; may be repeated.") var avatarHost: [String] = []
+        @Option(help: "The algorithm of its sessions' tokens: RS256 or ES256.") var tokenAlg = AccessTokenAlgorithm
+            .rs256
 
         func run() async throws {
             let verificationKey = try ProviderCommand.readKey(key, algorithm: alg)
@@ -31,7 +33,8 @@ struct ProviderCommand: AsyncParsableCommand {
             }
             let made = try await Admin.run(shared, mayCreate: true) {
                 try await AddProvider($0.context)(
-                    name: name, slug: slug, account: account, avatarHosts: avatarHost, key: verificationKey)
+                    name: name, slug: slug, account: account, avatarHosts: avatarHost, key: verificationKey,
+                    tokenAlgorithm: tokenAlg)
             }
             let pairs: KeyValuePairs = [
                 "provider_id": made.provider.id.description, "slug": made.provider.slug.text,
@@ -41,6 +44,25 @@ struct ProviderCommand: AsyncParsableCommand {
                 Output.json(.object(pairs.map { JSONMember(name: $0.key, value: .string($0.value)) }))
             } else {
                 Output.table(pairs.map { [$0.key, $0.value] })
+            }
+        }
+    }
+
+    struct Set: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Changes a provider.",
+            discussion: "Its sessions' tokens are signed by the new algorithm from now on; those that exist stay valid."
+        )
+        @OptionGroup var shared: SharedOptions
+        @Argument(help: "Its slug or id.") var provider: String
+        @Option(help: "The algorithm of its sessions' tokens: RS256 or ES256.") var tokenAlg: AccessTokenAlgorithm
+
+        func run() async throws {
+            try await Admin.run(shared) { try await SetTokenAlgorithm($0.context)(tokenAlg, of: provider) }
+            if shared.json {
+                Output.json(.object(["token_alg": .string(tokenAlg.rawValue)]))
+            } else {
+                Output.table([["token_alg", tokenAlg.rawValue]])
             }
         }
     }
@@ -58,6 +80,7 @@ struct ProviderCommand: AsyncParsableCommand {
                             .object([
                                 "provider_id": .string($0.id.description), "slug": .string($0.slug.text),
                                 "name": .string($0.name), "account": $0.account.map { .string($0) } ?? .null,
+                                "token_alg": .string($0.tokenAlgorithm.rawValue),
                                 "disabled_at": $0.disabledAt.map { .string($0.rfc3339) } ?? .null,
                             ])
                         }))
@@ -135,6 +158,8 @@ struct ProviderCommand: AsyncParsableCommand {
         return try VerificationKey(text: text, algorithm: named)
     }
 }
+
+extension AccessTokenAlgorithm: ExpressibleByArgument {}
 
 /// `countersign provider app …`.
 struct AppCommand: AsyncParsableCommand {
