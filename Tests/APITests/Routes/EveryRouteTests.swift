@@ -15,7 +15,7 @@ struct EveryRouteTests {
     private static let cases = [
         SessionRouteTests.cases, CertificateRouteTests.cases, PhoneRouteTests.cases, CardRouteTests.cases,
         UserRouteTests.cases, AuthorizationRouteTests.cases, ProviderRouteTests.cases, WebhookRouteTests.cases,
-        DiscoveryRouteTests.cases, TokenRouteTests.cases,
+        DiscoveryRouteTests.cases, TokenRouteTests.cases, ProofLimitTests.cases,
     ].flatMap(\.self)
 
     /// A body that somebody reads; nobody minds what it says.
