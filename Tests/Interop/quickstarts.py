@@ -230,6 +230,9 @@ def events(world, backend, ada):
     accepted(ben.me())
     equal(backend.event(world.sign(claims, "secevent+jwt", "service")).status_code, 202, "the status of an event")
     refused(ben.me(), "invalid_token", "a user who was disabled")
+    late = world.sign({**claims, "toe": claims["toe"] - 300}, "secevent+jwt", "service")
+    equal(backend.event(late).status_code, 202, "the status of an event that comes late")
+    refused(ben.me(), "invalid_token", "a user who was disabled, after an earlier event")
     accepted(again.me())
     while time.time() < claims["toe"] + 1:
         time.sleep(0.05)

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"strings"
 	"sync"
 	"time"
@@ -101,7 +102,7 @@ func event(body string) error {
 		if session, found := subject["session"].(map[string]any); found {
 			endedSessions.add(fmt.Sprint(session["id"]), at)
 		} else if user, found := subject["sub"].(string); found {
-			endedUsers.add(user, at)
+			endedUsers.add(user, math.Max(at, endedUsers.at[user]))
 		}
 	}
 	return nil

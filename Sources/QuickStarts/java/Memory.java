@@ -13,7 +13,8 @@ final class Memory {
 
     int size() { return moments.size(); }
 
-    void add(String name, double moment) { moments.put(name, moment); }
+    /** Remembers a name; of two times the later one. */
+    void add(String name, double moment) { moments.merge(name, moment, Math::max); }
 
     /** Drops what is older than `life` seconds. */
     void forget(double life) {

@@ -98,7 +98,7 @@ export async function event(body) {
     for (const memory of [endedSessions, endedUsers]) forget(memory, 600);
     const {session: ended, sub} = claims.sub_id;
     if (ended) endedSessions.set(ended.id, claims.toe);
-    else if (sub) endedUsers.set(sub, claims.toe);
+    else if (sub) endedUsers.set(sub, Math.max(claims.toe, endedUsers.get(sub) ?? 0));
   }
   return claims;
 }

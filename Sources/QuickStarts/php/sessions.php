@@ -103,6 +103,6 @@ function event(string $body): void
         [$memory, $whose] = isset($subject['session'])
             ? ['sessions', $subject['session']['id']] : ['users', $subject['sub'] ?? ''];
         $state[$memory] = recent($state[$memory], 600);
-        $state[$memory][$whose] = $claims['toe'];
+        $state[$memory][$whose] = max($claims['toe'], $state[$memory][$whose] ?? 0);
     });
 }

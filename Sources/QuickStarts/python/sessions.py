@@ -100,5 +100,5 @@ def event(body):
             if "session" in subject:
                 ended_sessions[subject["session"]["id"]] = claims["toe"]
             elif "sub" in subject:
-                ended_users[subject["sub"]] = claims["toe"]
+                ended_users[subject["sub"]] = max(claims["toe"], ended_users.get(subject["sub"], 0))
     return claims

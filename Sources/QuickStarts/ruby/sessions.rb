@@ -71,7 +71,7 @@ module Sessions
       if subject.key?('session')
         @ended_sessions[subject['session']['id']] = claims['toe']
       elsif subject.key?('sub')
-        @ended_users[subject['sub']] = claims['toe']
+        @ended_users[subject['sub']] = [claims['toe'], @ended_users.fetch(subject['sub'], 0)].max
       end
     end
     claims
