@@ -34,17 +34,18 @@ function recent(array $memory, int $life): array
     return array_filter($memory, fn ($moment) => $moment >= time() - $life);
 }
 
-// A key of the service. They are fetched once; again only for an unknown one, once a minute.
+// A key of the service, from its certificate. They are fetched once; again for an unknown one, once a minute.
 function service_key(string $id): mixed
 {
     [$keys, $at] = shared(fn (&$state) => [$state['keys'], $state['keys_at']]);
     if (!isset($keys[$id]) && time() >= $at + 60) {
-        $keys = array_column(\Service\get('/.well-known/jwks.json')['keys'], null, 'kid');
+        $keys = array_column(\Service\get('/.well-known/jwks.json')['keys'], 'x5c', 'kid');
         shared(function (&$state) use ($keys) {
             [$state['keys'], $state['keys_at']] = [$keys, time()];
         });
     }
-    return public_key($keys[$id] ?? throw new \UnexpectedValueException('by an unknown key'));
+    $chain = $keys[$id] ?? throw new \UnexpectedValueException('by an unknown key');
+    return openssl_pkey_get_public(pem('CERTIFICATE', $chain[0]));
 }
 
 function pem(string $kind, string $base64): string
