@@ -74,8 +74,10 @@ class SignedIn:
     def exchanged(self):
         """The session's token, bound to the device's key as RFC 9449 has it."""
         form = {**EXCHANGE, "subject_token": self.session["session_token"], "audience": self.world.provider.provider_id}
-        made = accepted(self.device.call("POST", "/token", data=form))["access_token"]
-        return self.world.sign({**claims_of(made), "cnf": {"jkt": thumbprint(self.device.key)}})
+        shown = {"DPoP": proof(self.device.key, "POST", self.device.client + "/token")}
+        made = accepted(self.device.call("POST", "/token", data=form, headers=shown))
+        equal(made["token_type"], "DPoP", "the token's type")
+        return made["access_token"]
 
     def changed(self, **claims):
         """The same token with other claims, signed by the service; `None` removes one."""
@@ -118,6 +120,8 @@ def good(world, backend):
     for key in (new_key("RSA"), ec.generate_private_key(ec.SECP384R1())):
         bound = ada.changed(cnf={"jkt": thumbprint(key)})
         equal(accepted(ada.me(bound, key=key))["external_id"], "ada", f"the user with {algorithm(key)}")
+    other = world.sign(claims_of(ada.token), key="service")
+    equal(accepted(ada.me(other))["sub"], ada.session["user_id"], "the user of a token that is signed with ES256")
     return ada
 
 
