@@ -1,18 +1,19 @@
 # make run   installs what is missing, builds, starts the service and the sample provider, walks the tour, stays up
 # make test  installs what the tests need and runs everything
+# make hello signs a user in to a quick start, IN=python, node, go, java, ruby or php, and ends
 # make bench builds for release and measures; it writes Tests/Benchmarks/RESULTS.md
 # make fuzz  reads ten million mutated cards, and sends 200,000 odd requests; FUZZ_ROUNDS and FUZZ_SEED are yours
 # make docs  builds the pages and the doc comments of every target; a broken link or any other warning fails it
 # make package      builds the Debian package of the release in .build/package
 # make package-test installs it in a fresh system, signs a user in, upgrades, removes; makes an OCI image; needs root
-.PHONY: run test bench fuzz build format lint docs package package-test
+.PHONY: run hello test bench fuzz build format lint docs package package-test
 SHELL := /bin/bash
 VENV := $(CURDIR)/.venv
 BUILD_PACKAGES := pkg-config libssl-dev libjwt-dev libsqlite3-dev libpq-dev
 TEST_PACKAGES := postgresql faketime softhsm2 opensc libengine-pkcs11-openssl age python3-venv openssl \
     curl nodejs golang-go openjdk-17-jdk-headless \
     dpkg-dev systemd man-db zsh fish haproxy nginx-light libnginx-mod-stream prometheus \
-    golang-github-golang-jwt-jwt-dev libjackson2-databind-java ruby ruby-jwt ruby-webrick php-cli
+    $(HELLO_go) $(HELLO_java) $(HELLO_ruby) $(HELLO_php)
 PACKAGE_TEST_PACKAGES := debootstrap systemd-container umoci runc lintian
 ROOT := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 
@@ -30,6 +31,27 @@ run:
 	swift build --product countersign
 	swift build --product sample-provider
 	@bash .run.sh
+
+# What the quick start of a language needs. That of Python has an environment of its own, with PyJWT.
+HELLO_python := python3-venv
+HELLO_node := nodejs
+HELLO_go := golang-go golang-github-golang-jwt-jwt-dev
+HELLO_java := openjdk-17-jdk-headless libjackson2-databind-java
+HELLO_ruby := ruby ruby-jwt ruby-webrick
+HELLO_php := php-cli
+IN ?= python
+PYTHON_python := .build/hello/python/bin/python
+
+.build/hello/python/bin/python:
+	@$(call install,$(HELLO_python))
+	python3 -m venv .build/hello/python
+	.build/hello/python/bin/pip install --quiet --disable-pip-version-check 'PyJWT[crypto]==2.15.1'
+
+hello: $(PYTHON_$(IN))
+	@$(call install,$(BUILD_PACKAGES) python3 openssl $(HELLO_$(IN)))
+	swift build --product countersign
+	@$(or $(PYTHON_$(IN)),python3) Sources/QuickStarts/hello.py $(IN) --policies Policies --build .build/hello/$(IN).made \
+		--countersign "$$(swift build --show-bin-path)/countersign"
 
 $(VENV)/.made: Tests/Interop/requirements.txt
 	@$(call install,$(TEST_PACKAGES))

@@ -1,4 +1,4 @@
-"""How the quick starts are compiled and started, and the service beside them: what shows and tests them has in common."""
+"""How the quick starts, and the service beside them, are started: what `hello.py` and the tests have in common."""
 
 import json
 import os
