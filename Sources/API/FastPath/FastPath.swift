@@ -1,4 +1,5 @@
 import Domain
+import Foundation
 import HTTPTypes
 import Hummingbird
 import Logging
@@ -11,35 +12,62 @@ import Operations
 /// Whatever is refused, asks the store, or writes, goes on to the routes, so that refusals, audit and challenge are in
 /// one place. Both share what decides, the bodies, the measurements and the line of the log.
 struct FastPath: Sendable {
-    private let sessions: SessionRoutes
-    private let authenticate: AuthenticateConnection
+    private enum Asker {
+        case devices(SessionRoutes, AuthenticateConnection)
+        case providers(TokenRoutes)
+    }
+
+    private let asker: Asker
     private let face: ListenerFace
     private let session: RequestMeasurements.Instruments
     private let nonce: RequestMeasurements.Instruments
+    private let introspection: RequestMeasurements.Instruments
     private let answers = Counter(label: "fast_path_answers")
     let date: DateText
 
+    /// For the client listener.
     init(_ sessions: SessionRoutes, authenticate: AuthenticateConnection, face: ListenerFace) {
-        self.sessions = sessions
-        self.authenticate = authenticate
+        self.init(.devices(sessions, authenticate), now: sessions.now, face)
+    }
+
+    /// For the public listener.
+    init(_ tokens: TokenRoutes, face: ListenerFace) {
+        self.init(.providers(tokens), now: tokens.now, face)
+    }
+
+    private init(_ asker: Asker, now: @escaping @Sendable () -> Date, _ face: ListenerFace) {
+        self.asker = asker
         self.face = face
         func instruments(_ route: FastRequest.Route) -> RequestMeasurements.Instruments {
             face.instruments(route.method, route.template, route.status)
         }
-        (session, nonce) = (instruments(.session), instruments(.nonce))
-        date = DateText(now: sessions.now)
+        (session, nonce, introspection) = (instruments(.session), instruments(.nonce), instruments(.introspection))
+        date = DateText(now: now)
     }
 
     /// Writes the body of the answer; `false` where the routes are to answer.
-    func write(_ request: FastRequest, on connection: ClientConnection, to body: inout ByteBuffer) -> Bool {
-        guard authenticate.fromMemory(connection) else { return false }
-        switch request {
-        case .session(let tokenHash):
-            guard let session = sessions.check.fromMemory(tokenHash, on: connection) else { return false }
+    ///
+    /// - Parameters:
+    ///   - content: the request's, whole.
+    ///   - connection: the device's; `nil` where none is known.
+    func write(
+        _ request: FastRequest, _ content: ByteBuffer, on connection: ClientConnection?, to body: inout ByteBuffer
+    ) -> Bool {
+        switch (asker, request) {
+        case (.devices(let sessions, let authenticate), .session(let tokenHash)):
+            guard let connection, authenticate.fromMemory(connection),
+                let session = sessions.check.fromMemory(tokenHash, on: connection)
+            else { return false }
             sessions.write(session, on: connection, to: &body)
-        case .nonce: sessions.writeNonce(for: connection, to: &body)
+            return true
+        case (.devices(let sessions, let authenticate), .nonce):
+            guard let connection, authenticate.fromMemory(connection) else { return false }
+            sessions.writeNonce(for: connection, to: &body)
+            return true
+        case (.providers(let tokens), .introspection(let bearer)):
+            return tokens.writeFromMemory(bearer: bearer, content, to: &body)
+        case (.devices, .introspection), (.providers, .session), (.providers, .nonce): return false
         }
-        return true
     }
 
     /// Counts an answer and writes its line of the log, as the routes do.
@@ -53,6 +81,7 @@ struct FastPath: Sendable {
         switch request {
         case .session: face.record(outcome, session, logger)
         case .nonce: face.record(outcome, nonce, logger)
+        case .introspection: face.record(outcome, introspection, logger)
         }
     }
 }

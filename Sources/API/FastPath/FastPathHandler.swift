@@ -6,8 +6,9 @@ import NIOHTTPTypesHTTP1
 /// The fast path of a connection of HTTP/1.1, between the decoder and everything that makes more of a request than its
 /// parts. Answers leave as bytes, past the encoder, once for all requests that were read together.
 ///
-/// A request is held from its head to its end. It goes on where it has a body, where an answer of the routes is owed, where
-/// the peer does not take its answers, and where the listener stops.
+/// A request is held from its head to its end, if both are read together. It goes on where it has more content than is
+/// waited for, where an answer of the routes is owed, where the peer does not take its answers, and where the listener
+/// stops.
 final class FastPathHandler: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias InboundOut = HTTPServerRequestPart
@@ -22,6 +23,8 @@ final class FastPathHandler: ChannelDuplexHandler, RemovableChannelHandler {
     private let idleTimeout: TimeAmount
     private var turn = AnswerTurn()
     private var held: (head: HTTPRequestHead, request: FastRequest, began: NIODeadline)?
+    /// What was read of the held request's content.
+    private var content = ByteBuffer()
     private var body = ByteBuffer()
     private var pending = ByteBuffer()
     private var lastUse = NIODeadline.distantPast
@@ -73,11 +76,16 @@ final class FastPathHandler: ChannelDuplexHandler, RemovableChannelHandler {
         case .head(let head):
             if mayAnswer(context), let request = FastRequest(head) {
                 held = (head, request, .now())
+                content.clear()
             } else {
                 turn.passOn()
                 context.fireChannelRead(data)
             }
-        case .body:
+        case .body(var part):
+            if let held, content.readableBytes + part.readableBytes <= held.request.maximumContent {
+                content.writeBuffer(&part)
+                return
+            }
             passOnHeld(context)
             context.fireChannelRead(data)
         case .end(let trailers):
@@ -100,13 +108,12 @@ final class FastPathHandler: ChannelDuplexHandler, RemovableChannelHandler {
         held = nil
         turn.passOn()
         context.fireChannelRead(wrapInboundOut(.head(head)))
+        if content.readableBytes > 0 { context.fireChannelRead(wrapInboundOut(.body(content))) }
     }
 
     private func answer(_ request: FastRequest, _ began: NIODeadline) -> Bool {
         body.clear()
-        guard let connection = established.value, fastPath.write(request, on: connection, to: &body) else {
-            return false
-        }
+        guard fastPath.write(request, content, on: established.value, to: &body) else { return false }
         pending.writeAnswer(request, date: fastPath.date.text, body: body)
         bytes?.expectRequestLine()
         bounds?.endRequest()
@@ -117,6 +124,7 @@ final class FastPathHandler: ChannelDuplexHandler, RemovableChannelHandler {
     // MARK: Answers
 
     func channelReadComplete(context: ChannelHandlerContext) {
+        passOnHeld(context)
         send()
         context.fireChannelReadComplete()
     }
@@ -181,7 +189,7 @@ extension ByteBuffer {
     /// An answer of HTTP/1.1 with the fields of the routes' answer, in its order.
     fileprivate mutating func writeAnswer(_ request: FastRequest, date: String, body: ByteBuffer) {
         switch request {
-        case .session: writeStaticString("HTTP/1.1 200 OK\r\nContent-Length: ")
+        case .session, .introspection: writeStaticString("HTTP/1.1 200 OK\r\nContent-Length: ")
         case .nonce: writeStaticString("HTTP/1.1 201 Created\r\nContent-Length: ")
         }
         writeString(String(body.readableBytes))

@@ -1,5 +1,7 @@
+import Domain
 import Encoding
 import HTTPTypes
+import NIOCore
 import NIOHPACK
 import NIOHTTP1
 
@@ -10,6 +12,8 @@ enum FastRequest {
     case session(Digest256)
     /// `POST /nonces`
     case nonce
+    /// `POST /introspect` of a provider, by the hash of its token. The session's token is in the content.
+    case introspection(bearer: Digest256)
 
     /// What such requests have in common with the route that answers them otherwise.
     struct Route: Sendable {
@@ -19,27 +23,41 @@ enum FastRequest {
 
         static let session = Route(method: .get, template: "/sessions/current", status: .ok)
         static let nonce = Route(method: .post, template: "/nonces", status: .created)
+        static let introspection = Route(method: .post, template: "/introspect", status: .ok)
+
+        fileprivate func fits(_ method: String, _ path: String) -> Bool {
+            path == template && method == self.method.rawValue
+        }
     }
 
     var route: Route {
         switch self {
         case .session: .session
         case .nonce: .nonce
+        case .introspection: .introspection
         }
     }
 
-    /// Reads a request of HTTP/1.1 without a body that leaves its connection as it is.
+    /// Bytes of content that are waited for at most; 0 where a request has none.
+    var maximumContent: Int {
+        switch self {
+        case .session, .nonce: 0
+        case .introspection: 1024
+        }
+    }
+
+    /// Reads the head of a request of HTTP/1.1 that leaves its connection as it is.
     init?(_ head: HTTPRequestHead) {
-        guard head.version == .http1_1, let isNonce = Self.isNonce(head.method.rawValue, head.uri) else { return nil }
+        guard head.version == .http1_1, let route = Self.route(head.method.rawValue, head.uri) else { return nil }
         var fields = FastFields()
         for (name, value) in head.headers {
             guard fields.take(name, value) else { return nil }
         }
         guard MessageRules.defect(of: head) == nil else { return nil }
-        self.init(isNonce: isNonce, fields)
+        self.init(route, fields)
     }
 
-    /// Reads a request of HTTP/2 whose header is all there is of it. The library has looked at the pseudo-header fields.
+    /// Reads the header of a request of HTTP/2. The library has looked at the pseudo-header fields.
     init?(_ headers: HPACKHeaders) {
         var fields = FastFields()
         var (method, path) = ("", "")
@@ -52,43 +70,77 @@ enum FastRequest {
                 guard fields.take(name, value) else { return nil }
             }
         }
-        guard let isNonce = Self.isNonce(method, path) else { return nil }
-        self.init(isNonce: isNonce, fields)
+        guard let route = Self.route(method, path) else { return nil }
+        self.init(route, fields)
     }
 
-    private init?(isNonce: Bool, _ fields: FastFields) {
-        if isNonce {
-            self = .nonce
-        } else {
-            guard let field = fields.authorization,
+    private enum Kind { case session, nonce, introspection }
+
+    private static func route(_ method: String, _ path: String) -> Kind? {
+        if Route.session.fits(method, path) { return .session }
+        if Route.nonce.fits(method, path) { return .nonce }
+        return Route.introspection.fits(method, path) ? .introspection : nil
+    }
+
+    private init?(_ kind: Kind, _ fields: FastFields) {
+        switch kind {
+        case .session:
+            guard fields.hasNoContent, let field = fields.authorization,
                 let hash = AuthorizationHeader.sessionTokenHash(inUsualForm: field)
             else { return nil }
             self = .session(hash)
+        case .nonce:
+            guard fields.hasNoContent else { return nil }
+            self = .nonce
+        case .introspection:
+            guard fields.contentType == FormBody.mediaType, let field = fields.authorization,
+                let hash = AuthorizationHeader.bearerHash(inUsualForm: field)
+            else { return nil }
+            self = .introspection(bearer: hash)
         }
     }
 
-    private static func isNonce(_ method: String, _ path: String) -> Bool? {
-        func fits(_ route: Route) -> Bool { path == route.template && method == route.method.rawValue }
-        return fits(.session) ? false : fits(.nonce) ? true : nil
+    /// The hash of the session's token in the content of an introspection, `token=…` and perhaps its hint, which says
+    /// nothing (RFC 7662 §2.1); `nil` for every other form.
+    static func introspectedToken(_ content: ByteBuffer) -> Digest256? {
+        content.withUnsafeReadableBytes { bytes in
+            guard bytes.starts(with: "token=".utf8) else { return nil }
+            let end = bytes.firstIndex(of: UInt8(ascii: "&")) ?? bytes.endIndex
+            guard end == bytes.endIndex || bytes[end...].elementsEqual("&token_type_hint=access_token".utf8) else {
+                return nil
+            }
+            let token = UnsafeRawBufferPointer(rebasing: bytes[6..<end])
+            // What a form may encode is read by the routes.
+            guard !token.contains(UInt8(ascii: "%")), !token.contains(UInt8(ascii: "+")) else { return nil }
+            return SessionToken.hash(ofShown: token)
+        }
     }
 }
 
 /// The header fields that matter to the fast path.
 struct FastFields {
     private(set) var authorization: String?
+    private(set) var contentType: String?
+    private(set) var hasNoContent = true
 
-    /// Takes a field; `false` where it makes the request another one's: about the connection, the body, or a second
-    /// `Authorization`. Most fields are told apart by their length.
+    /// Takes a field; `false` where it makes the request another one's: about the connection, the body, the form of the
+    /// answer, or a second field of a kind that is read. Most fields are told apart by their length.
     mutating func take(_ name: String, _ value: String) -> Bool {
         switch name.utf8.count {
-        case 6: return !Self.isSame(name, "expect")
+        case 6: return !Self.isSame(name, "expect") && (!Self.isSame(name, "accept") || !value.contains("jwt"))
         case 7: return !Self.isSame(name, "upgrade")
         case 10: return !Self.isSame(name, "connection") || value == "keep-alive"
         case 13 where Self.isSame(name, "authorization"):
             guard authorization == nil else { return false }
             authorization = value
             return true
-        case 14: return !Self.isSame(name, "content-length") || value == "0"
+        case 12 where Self.isSame(name, "content-type"):
+            guard contentType == nil else { return false }
+            contentType = value
+            return true
+        case 14 where Self.isSame(name, "content-length"):
+            hasNoContent = hasNoContent && value == "0"
+            return true
         case 17: return !Self.isSame(name, "transfer-encoding")
         default: return true
         }

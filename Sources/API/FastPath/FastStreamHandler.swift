@@ -16,6 +16,9 @@ final class FastStreamHandler: ChannelInboundHandler, RemovableChannelHandler {
     private let limits: RequestPolicy
     private var isDecided = false
     private var isAnswered = false
+    /// A request whose content has not come to its end.
+    private var held: (headers: InboundIn, request: FastRequest, began: NIODeadline)?
+    private var content = ByteBuffer()
     private var pace: AnswerPaceHandler?
 
     init(_ fastPath: FastPath, _ established: EstablishedConnection, limits: RequestPolicy) {
@@ -34,14 +37,27 @@ final class FastStreamHandler: ChannelInboundHandler, RemovableChannelHandler {
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        guard !isDecided else { return context.fireChannelRead(data) }
-        isDecided = true
-        guard case .headers(let request) = unwrapInboundIn(data), request.endStream, context.channel.isWritable,
-            fits(request.headers), answer(request.headers, context)
-        else { return context.fireChannelRead(data) }
+        let payload = unwrapInboundIn(data)
+        if !isDecided {
+            isDecided = true
+            guard case .headers(let headers) = payload, context.channel.isWritable, fits(headers.headers),
+                let request = FastRequest(headers.headers)
+            else { return context.fireChannelRead(data) }
+            held = (payload, request, .now())
+            if headers.endStream { end(context) } else if request.maximumContent == 0 { passOn(context) }
+        } else if let held, case .data(let part) = payload, case .byteBuffer(var bytes) = part.data,
+            content.readableBytes + bytes.readableBytes <= held.request.maximumContent
+        {
+            content.writeBuffer(&bytes)
+            if part.endStream { end(context) }
+        } else {
+            passOn(context)
+            context.fireChannelRead(data)
+        }
     }
 
     func channelReadComplete(context: ChannelHandlerContext) {
+        passOn(context)
         if isAnswered {
             isAnswered = false
             context.flush()
@@ -58,12 +74,30 @@ final class FastStreamHandler: ChannelInboundHandler, RemovableChannelHandler {
         return size <= limits.maximumHeaders
     }
 
-    private func answer(_ headers: HPACKHeaders, _ context: ChannelHandlerContext) -> Bool {
-        let began = NIODeadline.now()
+    /// The held request is whole.
+    private func end(_ context: ChannelHandlerContext) {
+        guard let (headers, request, began) = held else { return }
+        held = nil
+        guard !answer(request, began, context) else { return }
+        context.fireChannelRead(wrapInboundOut(headers))
+        guard case .headers(let first) = headers, !first.endStream else { return }
+        context.fireChannelRead(wrapInboundOut(.data(.init(data: .byteBuffer(content), endStream: true))))
+    }
+
+    private func passOn(_ context: ChannelHandlerContext) {
+        guard let (headers, _, _) = held else { return }
+        held = nil
+        context.fireChannelRead(wrapInboundOut(headers))
+        guard content.readableBytes > 0 else { return }
+        context.fireChannelRead(wrapInboundOut(.data(.init(data: .byteBuffer(content)))))
+    }
+
+    private func answer(_ request: FastRequest, _ began: NIODeadline, _ context: ChannelHandlerContext) -> Bool {
         var body = ByteBuffer()
-        guard let request = FastRequest(headers), let connection = established.value else { return false }
         pace = try? context.pipeline.syncOperations.handler(type: AnswerPaceHandler.self)
-        guard let pace, !pace.isFull, fastPath.write(request, on: connection, to: &body) else { return false }
+        guard let pace, !pace.isFull, fastPath.write(request, content, on: established.value, to: &body) else {
+            return false
+        }
         let fields: HPACKHeaders = [
             ":status": String(request.route.status.code), "content-length": String(body.readableBytes),
             "content-type": "application/json", "cache-control": "no-store", "date": fastPath.date.text,

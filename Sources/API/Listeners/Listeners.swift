@@ -77,10 +77,11 @@ package struct Listeners: Sendable {
             certificates: certificates, providers: providers, tokens: tokens, webhooks: webhooks, discovery: discovery,
             metadata: metadata)
         let gate = gate("public", limits)
+        let fastPath = FastPath(tokens, face: face)
         return application(router, at: address, gate, onRunning: onRunning) { responder in
             TLSListenerChannel(
                 tls: tls, clients: nil, gate: gate, maximumStreams: limits.publicStreams, face: face,
-                responder: responder)
+                fastPath: fastPath, responder: responder)
         }
     }
 

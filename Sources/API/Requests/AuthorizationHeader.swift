@@ -49,19 +49,36 @@ package enum AuthorizationHeader: Sendable, Equatable {
         }
     }
 
-    /// The hash of a session's token where the field has the form that clients write, `Layer session-token="…"`; `nil` for
-    /// every other form, which ``init(_:)`` reads.
+    /// The hash of a session's token where the field has a form that clients write, `Layer session-token="…"` or
+    /// `Bearer …`; `nil` for every other form, which ``init(_:)`` reads.
     static func sessionTokenHash(inUsualForm field: String) -> Digest256? {
-        let start: StaticString = "Layer session-token=\""
         var field = field
         return field.withUTF8 { field in
             let bytes = UnsafeRawBufferPointer(field)
-            guard bytes.count > start.utf8CodeUnitCount, bytes.last == UInt8(ascii: "\""),
-                bytes.starts(with: UnsafeBufferPointer(start: start.utf8Start, count: start.utf8CodeUnitCount))
-            else { return nil }
-            return SessionToken.hash(
-                ofShown: UnsafeRawBufferPointer(rebasing: bytes[start.utf8CodeUnitCount..<bytes.count - 1]))
+            if let token = rest(of: bytes, after: "Bearer ") { return SessionToken.hash(ofShown: token) }
+            guard let token = rest(of: bytes, after: "Layer session-token=\""), token.last == UInt8(ascii: "\"") else {
+                return nil
+            }
+            return SessionToken.hash(ofShown: UnsafeRawBufferPointer(rebasing: token.dropLast()))
         }
+    }
+
+    /// The SHA-256 of the token of a field of the form `Bearer …`; `nil` for every other form.
+    static func bearerHash(inUsualForm field: String) -> Digest256? {
+        var field = field
+        return field.withUTF8 { field in
+            guard let token = rest(of: UnsafeRawBufferPointer(field), after: "Bearer "),
+                !token.contains(UInt8(ascii: " "))
+            else { return nil }
+            return Digest256.of(token)
+        }
+    }
+
+    private static func rest(of bytes: UnsafeRawBufferPointer, after start: StaticString) -> UnsafeRawBufferPointer? {
+        guard bytes.count > start.utf8CodeUnitCount,
+            bytes.starts(with: UnsafeBufferPointer(start: start.utf8Start, count: start.utf8CodeUnitCount))
+        else { return nil }
+        return UnsafeRawBufferPointer(rebasing: bytes[start.utf8CodeUnitCount...])
     }
 
     private static let names: Set = ["realm", "session-token", "identity-token", "export-token", "app-id", "nonce"]

@@ -2,8 +2,9 @@ import Domain
 import Encoding
 import Foundation
 import NIOCore
+import Operations
 
-/// The bodies that the routes and the fast path write alike. No value in them needs escaping in JSON.
+/// The bodies that the routes and the fast path write alike. No value in them but a provider's own needs escaping in JSON.
 extension ByteBuffer {
     /// A session as `GET /sessions/current` says it.
     mutating func writeSession(_ session: Session, on connection: ConnectionID, policy: SessionPolicy) {
@@ -33,6 +34,30 @@ extension ByteBuffer {
         writeStaticString("\",\"expires_at\":\"")
         writeString(expiresAt.rfc3339)
         writeStaticString("\"}")
+    }
+
+    /// An authenticated session as introspection shows it (RFC 7662 §2.2).
+    mutating func writeIntrospection(_ found: Introspect.Answer) {
+        let session = found.session
+        writeStaticString("{\"active\":true,\"sub\":")
+        var subject: [UInt8] = []
+        JSONValue.string(session.externalID).appendJSON(to: &subject)
+        writeBytes(subject)
+        writeStaticString(",\"user_id\":\"")
+        writeIdentifier(session.userID)
+        writeStaticString("\",\"sid\":\"")
+        writeIdentifier(session.id)
+        writeStaticString("\",\"exp\":")
+        writeString(String(Int64(saturating: found.expiresAt.timeIntervalSince1970)))
+        writeStaticString(",\"iat\":")
+        writeString(String(Int64(saturating: session.createdAt.timeIntervalSince1970)))
+        writeStaticString(",\"client_id\":\"")
+        writeIdentifier(session.applicationID)
+        writeStaticString("\",\"assurance\":\"")
+        writeString(found.assurance.rawValue)
+        writeStaticString("\",\"cnf\":{\"x5t#S256\":\"")
+        writeString(session.thumbprint.base64URL)
+        writeStaticString("\"}}")
     }
 
     private mutating func writeIdentifier<Kind>(_ identifier: Identifier<Kind>) {

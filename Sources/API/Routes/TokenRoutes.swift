@@ -4,6 +4,7 @@ import Foundation
 import HTTPTypes
 import Hummingbird
 import Metrics
+import NIOCore
 import Operations
 
 /// The endpoints of OAuth: tokens on both listeners, introspection and revocation on the public one. They are the
@@ -27,6 +28,7 @@ package struct TokenRoutes: Sendable {
     let revoke: RevokeSession
     let urls: ServiceURLs
     let policy: CurrentPolicy
+    let now: @Sendable () -> Date
     private let noncesSpent = Counter(label: "nonces_spent")
 
     package init(_ context: ServiceContext) {
@@ -38,6 +40,7 @@ package struct TokenRoutes: Sendable {
         revoke = RevokeSession(context)
         urls = context.urls
         policy = context.policy
+        now = context.environment.now
     }
 
     func addPublic(to router: some RouterMethods<PublicContext>) {
@@ -121,14 +124,23 @@ package struct TokenRoutes: Sendable {
         guard let found = try await introspect(try form.required("token"), for: caller) else {
             return .json(["active": .bool(false)])
         }
-        let session = found.session
-        return .json([
-            "active": .bool(true), "sub": .string(session.externalID), "user_id": .id(session.userID),
-            "sid": .id(session.id), "exp": .integer(Int64(found.expiresAt.timeIntervalSince1970)),
-            "iat": .integer(Int64(session.createdAt.timeIntervalSince1970)),
-            "client_id": .id(session.applicationID), "assurance": .string(found.assurance.rawValue),
-            "cnf": .object(["x5t#S256": .string(session.thumbprint.base64URL)]),
-        ])
+        var body = ByteBuffer()
+        body.writeIntrospection(found)
+        return .json(body)
+    }
+
+    /// Writes what introspection answers, if memory alone decides it; `false` where the routes are to answer.
+    ///
+    /// - Parameters:
+    ///   - bearer: the SHA-256 of the provider's token.
+    ///   - content: the form.
+    func writeFromMemory(bearer: Digest256, _ content: ByteBuffer, to body: inout ByteBuffer) -> Bool {
+        guard let tokenHash = FastRequest.introspectedToken(content),
+            let caller = authenticate.fromMemory(bearer, for: .sessionsRead),
+            let found = introspect.fromMemory(tokenHash, for: caller)
+        else { return false }
+        body.writeIntrospection(found)
+        return true
     }
 
     /// Who calls, by `Authorization: Bearer …` or by a client assertion in the form, and not by both (RFC 6749 §2.3).

@@ -1,4 +1,4 @@
-/// A rise or fall of a user's assurance level.
+/// A user's assurance level was set: it rose, fell, or lapses at another time.
 package struct AssuranceChange: Sendable, Equatable {
     package let userID: UserID
     package let providerID: ProviderID

@@ -6,6 +6,8 @@ package struct Caches: Sendable {
     package let certificates: CertificateCache
     package let providers: ProviderCache
     package let lastUses = LastUses()
+    let levels = AssuranceCache()
+    let bearers = VerifiedBearers()
 
     /// Empty ones.
     package init(store: any Database) {

@@ -55,6 +55,11 @@ final class InvalidatingCache<Key: Hashable & Sendable, Value: Sendable>: Sendab
         }
     }
 
+    /// Forgets all values for want of room: nothing has changed, and loads go on.
+    func forgetAll() {
+        state.withLock { $0.values = [:] }
+    }
+
     /// Forgets all values that fit. Walks the table: for rare changes of small ones.
     func drop(where fits: (Value) -> Bool) {
         state.withLock { state in

@@ -4,8 +4,8 @@ import Foundation
 import Repositories
 import Tokens
 
-/// A provider as this process needs it: its keys parsed and ready.
-package struct CachedProvider: Sendable {
+/// A provider as this process needs it: its keys parsed and ready. One that was read anew is another object.
+package final class CachedProvider: Sendable {
     /// The provider.
     package let provider: Provider
     /// Its apps, oldest first.
@@ -13,6 +13,14 @@ package struct CachedProvider: Sendable {
     /// Its keys as registered, revoked ones too.
     package let keyRecords: [ProviderKeyRecord]
     let keys: [ProviderKeyID: RegisteredKey]
+
+    fileprivate init(
+        _ provider: Provider, _ applications: [Application], _ keyRecords: [ProviderKeyRecord],
+        _ keys: [ProviderKeyID: RegisteredKey]
+    ) {
+        (self.provider, self.applications) = (provider, applications)
+        (self.keyRecords, self.keys) = (keyRecords, keys)
+    }
 
     func key(_ id: ProviderKeyID?) -> RegisteredKey? {
         id.flatMap { keys[$0] }
@@ -29,6 +37,9 @@ package final class ProviderCache: Sendable {
         self.store = store
     }
 
+    /// The provider with an id, as far as it is remembered.
+    func known(_ id: ProviderID) -> CachedProvider? { table.known(id) }
+
     /// The provider with an id, disabled ones too; `nil` where there is none.
     func find(_ id: ProviderID?) async throws -> CachedProvider? {
         guard let id else { return nil }
@@ -39,8 +50,8 @@ package final class ProviderCache: Sendable {
                 let records = try ProviderKeyRepository(transaction).list(of: id)
                 let keys = try records.map { try RegisteredKey($0) }
                 return CachedProvider(
-                    provider: provider, applications: try ProviderRepository(transaction).listApplications(of: id),
-                    keyRecords: records, keys: Dictionary(uniqueKeysWithValues: keys.map { ($0.id, $0) }))
+                    provider, try ProviderRepository(transaction).listApplications(of: id), records,
+                    Dictionary(uniqueKeysWithValues: keys.map { ($0.id, $0) }))
             }
         }
     }

@@ -1,5 +1,6 @@
 import Database
 import Domain
+import Encoding
 import Foundation
 import Repositories
 import Tokens
@@ -45,20 +46,42 @@ package struct AuthenticateProvider: Sendable {
     /// - Throws: `Refusal` `provider_token_required`, `provider_token_invalid` or `insufficient_scope`.
     package func callAsFunction(_ bearer: String?, for scope: ProviderScope?) async throws -> ProvenProvider {
         let token = try read(bearer)
-        if ProviderAccessToken.isNamed(by: token) { return try await bearerOfAccessToken(token, for: scope) }
+        let now = context.environment.now()
+        let verified =
+            ProviderAccessToken.isNamed(by: token)
+            ? try await verifyAccessToken(token, for: scope, now: now) : try await verifyProviderToken(token, now: now)
+        if let bearer { context.caches.bearers.remember(verified, .of(bearer)) }
+        return ProvenProvider(known: verified.provider, keyID: verified.keyID)
+    }
+
+    /// The provider of a token that was verified before, from memory alone; `nil` wherever the call above refuses or has
+    /// something to do.
+    ///
+    /// - Parameter bearer: the token's SHA-256.
+    package func fromMemory(_ bearer: Digest256, for scope: ProviderScope) -> ProviderID? {
+        guard context.invalidator.isFresh, context.invalidator.isClockRight,
+            let verified = context.caches.bearers.known(bearer),
+            verified.permits(scope, at: context.environment.now()),
+            context.caches.providers.known(verified.provider.provider.id) === verified.provider
+        else { return nil }
+        return verified.provider.provider.id
+    }
+
+    private func verifyProviderToken(_ token: UnverifiedToken, now: Date) async throws -> VerifiedBearers.Bearer {
         let known = try await context.caches.providers.find(token.issuer)
         let verified = try verifier.verify(
-            token, provider: known?.provider, key: known?.key(token.keyID), now: context.environment.now())
+            token, provider: known?.provider, key: known?.key(token.keyID), now: now)
         guard let known else { throw Refusal(.providerTokenInvalid, "iss names no provider.") }
-        return ProvenProvider(known: known, keyID: verified.keyID)
+        return VerifiedBearers.Bearer(
+            provider: known, keyID: verified.keyID, scopes: nil, verifiedAt: now, expiresAt: verified.expiresAt)
     }
 
     /// An access token counts no longer than the key by which its provider proved itself.
-    private func bearerOfAccessToken(
-        _ token: UnverifiedToken, for scope: ProviderScope?
-    ) async throws -> ProvenProvider {
+    private func verifyAccessToken(
+        _ token: UnverifiedToken, for scope: ProviderScope?, now: Date
+    ) async throws -> VerifiedBearers.Bearer {
         let access = try ProviderAccessToken(
-            token, keys: context.keys.accessTokens, issuer: context.urls.issuer, now: context.environment.now())
+            token, keys: context.keys.accessTokens, issuer: context.urls.issuer, now: now)
         guard let known = try await context.caches.providers.find(access.provider), known.provider.disabledAt == nil,
             let key = known.key(access.keyID), !key.retired
         else {
@@ -70,7 +93,8 @@ package struct AuthenticateProvider: Sendable {
             throw Refusal(
                 .insufficientScope, "The access token lacks the scope \(scope?.rawValue ?? "") of this call.")
         }
-        return ProvenProvider(known: known, keyID: access.keyID)
+        return VerifiedBearers.Bearer(
+            provider: known, keyID: access.keyID, scopes: access.scopes, verifiedAt: now, expiresAt: access.expiresAt)
     }
 
     /// Reads a client assertion (RFC 7523 §2.2) and spends it: it counts once, whatever becomes of the request.

@@ -1,5 +1,6 @@
 import Database
 import Domain
+import Encoding
 import Foundation
 import Repositories
 
@@ -26,16 +27,34 @@ package struct Introspect: Sendable {
     /// - Throws: `Refusal` `provider_token_invalid` if the caller's key was revoked since it proved itself.
     package func callAsFunction(_ token: String, for caller: ProvenProvider) async throws -> Answer? {
         let session = try await context.ownSession(token, of: caller.id)
+        let mark = context.caches.levels.mark
         // The caller may have held back its body for as long as a request may take.
-        let user = try await context.store.snapshot { transaction in
+        let level = try await context.store.snapshot { transaction in
             try caller.requireActive(in: transaction)
-            return try session.flatMap { try UserRepository(transaction).find($0.userID) }
+            return try session.flatMap { try UserRepository(transaction).level(of: $0.userID) }
         }
+        guard let session else { return nil }
+        if let level { context.caches.levels.remember(level, of: session.userID, since: mark) }
+        return answer(session, level ?? AssuranceLevel(.none, until: nil))
+    }
+
+    /// Looks at a session token from memory alone; `nil` wherever the answer is another, or the store would be asked: then
+    /// the call above decides.
+    ///
+    /// - Parameter tokenHash: that of the session's token.
+    package func fromMemory(_ tokenHash: Digest256, for caller: ProviderID) -> Answer? {
+        guard let session = context.caches.sessions.known(tokenHash)?.session, session.providerID == caller,
+            let level = context.caches.levels.known(session.userID)
+        else { return nil }
+        return answer(session, level)
+    }
+
+    private func answer(_ session: Session, _ level: AssuranceLevel) -> Answer? {
         let policy = context.policy[\.sessions]
         let now = context.environment.now()
-        guard let session, session.effectiveState(at: now, policy: policy) == .authenticated else { return nil }
+        guard session.effectiveState(at: now, policy: policy) == .authenticated else { return nil }
         return Answer(
-            session: session, expiresAt: session.expiry(policy: policy), assurance: user?.assurance ?? .none)
+            session: session, expiresAt: session.expiry(policy: policy), assurance: level.value(at: now))
     }
 }
 

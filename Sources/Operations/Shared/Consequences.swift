@@ -72,11 +72,13 @@ struct Consequence {
         case .providerKeyRetired(let key, let id): self.init(.retired(key), notices: [.providerKeys(id)])
         case .providerKeyRevoked(let key, let id, let detail):
             self.init(.revoked(key, detail), notices: [.providerKeys(id)])
-        case .assuranceChanged(let change): self.init(securityEvents: .changed(change))
+        case .assuranceChanged(let change):
+            self.init(notices: [.userLevel(change.userID)], securityEvents: .changed(change))
         case .phoneReassigned(let loser): self.init(.reassigned(loser), notices: [.user(loser)])
         case .userErased(let id, let provider, let receipt):
             self.init(
-                .erased(id, receipt), notices: [.user(id)], securityEvents: .account(.accountPurged, id, provider))
+                .erased(id, receipt), notices: [.user(id), .userLevel(id)],
+                securityEvents: .account(.accountPurged, id, provider))
         case .userBanned(let id, let provider):
             self.init(notices: [.bannedUser(id)], securityEvents: .account(.accountDisabled, id, provider))
         case .userUnbanned(let id, let provider):
@@ -106,6 +108,7 @@ extension [Consequence.SecurityEvent] {
     }
 
     fileprivate static func changed(_ change: AssuranceChange) -> Self {
+        guard change.from != change.to else { return [] }
         let event = ProviderEvent.assuranceLevelChanged(from: change.from, to: change.to)
         return [.init(event: event, user: change.userID, provider: change.providerID)]
     }

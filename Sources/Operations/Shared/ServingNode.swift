@@ -60,6 +60,7 @@ package final class ServingNode: Sendable {
             case .bannedUser(let id):
                 sessions.shut(.user(id))
                 banned.insert(id)
+            case .userLevel(let id): caches.levels.drop(id)
             case .device(let id):
                 sessions.shut(.device(id))
                 devices.insert(id)
@@ -83,6 +84,7 @@ package final class ServingNode: Sendable {
     func forgetAll() async throws {
         caches.sessions.dropAll()
         caches.providers.dropAll()
+        caches.levels.dropAll()
         onDeviceChange(try await caches.certificates.refreshAll())
         onMessage()
     }
@@ -93,6 +95,7 @@ package final class ServingNode: Sendable {
         isInDoubt.store(true, ordering: .sequentiallyConsistent)
         caches.sessions.dropAll()
         caches.providers.dropAll()
+        caches.levels.dropAll()
         onMessage()
     }
 

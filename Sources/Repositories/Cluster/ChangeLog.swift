@@ -20,6 +20,8 @@ package struct ChangeLog {
         case user(UserID)
         /// A user who was banned: all sessions, and the connections that nobody else uses.
         case bannedUser(UserID)
+        /// How far a user is verified; the sessions stay as they are.
+        case userLevel(UserID)
         /// A device's certificates, bans and sessions.
         case device(DeviceID)
         /// A provider, its keys, its apps and its sessions.
@@ -46,6 +48,7 @@ extension ChangeLog.Change {
         case provider = 5
         case providerKeys = 6
         case providerKey = 7
+        case userLevel = 8
     }
 
     fileprivate var kind: Kind {
@@ -53,6 +56,7 @@ extension ChangeLog.Change {
         case .session: .session
         case .user: .user
         case .bannedUser: .bannedUser
+        case .userLevel: .userLevel
         case .device: .device
         case .provider: .provider
         case .providerKeys: .providerKeys
@@ -63,7 +67,7 @@ extension ChangeLog.Change {
     fileprivate var key: [UInt8] {
         switch self {
         case .session(let hash): hash.bytes
-        case .user(let id), .bannedUser(let id): id.bytes
+        case .user(let id), .bannedUser(let id), .userLevel(let id): id.bytes
         case .device(let id): id.bytes
         case .provider(let id), .providerKeys(let id): id.bytes
         case .providerKey(let id): id.bytes
@@ -82,6 +86,9 @@ extension ChangeLog.Change {
         case .bannedUser:
             guard let id = UserID(bytes: logged.key) else { return nil }
             self = .bannedUser(id)
+        case .userLevel:
+            guard let id = UserID(bytes: logged.key) else { return nil }
+            self = .userLevel(id)
         case .device:
             guard let id = DeviceID(bytes: logged.key) else { return nil }
             self = .device(id)

@@ -28,12 +28,14 @@ struct UserColumns: ColumnSet {
 
     /// The user, with the level at a given time.
     func user(_ row: Row, now: Date) throws -> User {
-        let stored = try row[assurance]
-        let hasLapsed = try row[assuranceUntil].map { $0 <= now } ?? false
-        return User(
+        User(
             id: try row[id], providerID: try row[providerID], externalID: try row[externalID],
-            assurance: hasLapsed ? min(stored, .phone) : stored, createdAt: try row[createdAt],
+            assurance: try level(row).value(at: now), createdAt: try row[createdAt],
             profileIndex: try row[profileIndex])
+    }
+
+    func level(_ row: Row) throws -> AssuranceLevel {
+        AssuranceLevel(try row[assurance], until: try row[assuranceUntil])
     }
 
     func write(_ user: User, to row: inout NewRow) {

@@ -49,6 +49,12 @@ package struct UserRepository {
         try transaction.first("SELECT \(Self.columns) FROM users WHERE id = $1", [.id(id)]).map(user)
     }
 
+    /// A user's level; `nil` if there is no such user.
+    package func level(of id: UserID) throws -> AssuranceLevel? {
+        try transaction.first("SELECT \(Self.columns) FROM users WHERE id = $1", [.id(id)])
+            .map(Self.columns.each.level)
+    }
+
     /// The newest users.
     package func list(limit: Int) throws -> [User] {
         try transaction.query(
@@ -59,15 +65,15 @@ package struct UserRepository {
     /// Sets a user's level.
     ///
     /// - Parameter until: when a level above `Assurance/phone` lapses, because its card expires.
-    /// - Returns: the change; `nil` if the level is the same.
+    /// - Returns: the change, perhaps only of when it lapses; `nil` if there is no such user.
     package func setAssurance(_ assurance: Assurance, until: Date?, of id: UserID) throws -> AssuranceChange? {
         let before = try find(id)
         try transaction.execute(
             "UPDATE users SET assurance = $2, assurance_until = $3 WHERE id = $1",
             [.id(id), assurance.value, .time(until)])
-        guard let before, before.assurance != assurance else { return nil }
-        return AssuranceChange(
-            userID: id, providerID: before.providerID, from: before.assurance, to: assurance)
+        return before.map {
+            AssuranceChange(userID: id, providerID: $0.providerID, from: $0.assurance, to: assurance)
+        }
     }
 
     /// Stores a user's profile from the provider, sealed under the user's key.

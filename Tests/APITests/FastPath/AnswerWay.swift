@@ -12,31 +12,24 @@ import Synchronization
 
 @testable import API
 
-/// One way to the answers of the client listener, with the fast path or without it, with counters and a log of its own.
+/// One way to the answers of a listener, with the fast path or without it, with counters and a log of its own.
 struct AnswerWay: Sendable {
     let registry = PrometheusRegistry()
     let log = CapturedLog()
     private let http1: HTTP1Connection
     private let http2: HTTP2Connection
 
-    init(_ fixture: ServiceFixture, usesFastPath: Bool) {
+    init(_ fixture: ServiceFixture, usesFastPath: Bool, on listener: ListenerName = .client) {
         let log = log
         (http1, http2) = withMetricsFactory(registry) {
             let listeners = Listeners(
                 realm: ServiceFixture.realm, policy: fixture.policy, maximumConnections: 100, rateLimiting: .on,
                 open: OpenChannels(), urls: { _ in nil }, logger: Logger(label: "test") { _ in log.handler })
-            let context = fixture.context
-            let sessions = SessionRoutes(context)
-            let router = listeners.clientRouter(
-                authenticate: fixture.judge,
-                certificates: CertificateRoutes(
-                    context, issuing: fixture.issuing, publish: fixture.publish, verifyCaptcha: { $0 == "solved" }),
-                metadata: MetadataRoutes(urls: context.urls), tokens: TokenRoutes(context), sessions: sessions,
-                phones: PhoneRoutes(context), cards: CardRoutes(context, askIssuer: nil), users: UserRoutes(context),
-                authorizations: AuthorizationRoutes(context))
-            let face = listeners.face(.client)
-            let fastPath = usesFastPath ? FastPath(sessions, authenticate: fixture.judge, face: face) : nil
-            let responder = Self.responder(router.buildResponder(), fixture, face.logger)
+            let face = listeners.face(listener)
+            let (ahead, responder) =
+                listener == .client
+                ? Self.client(fixture, listeners, face) : Self.public(fixture, listeners, face)
+            let fastPath = usesFastPath ? ahead : nil
             let limits = listeners.limits
             return (
                 HTTP1Connection(limits: limits, face: face, fastPath: fastPath, responder: responder),
@@ -49,28 +42,63 @@ struct AnswerWay: Sendable {
         }
     }
 
+    private static func client(
+        _ fixture: ServiceFixture, _ listeners: Listeners, _ face: ListenerFace
+    ) -> (FastPath, HTTPChannelHandler.Responder) {
+        let context = fixture.context
+        let sessions = SessionRoutes(context)
+        let router = listeners.clientRouter(
+            authenticate: fixture.judge, certificates: certificates(fixture),
+            metadata: MetadataRoutes(urls: context.urls), tokens: TokenRoutes(context), sessions: sessions,
+            phones: PhoneRoutes(context), cards: CardRoutes(context, askIssuer: nil), users: UserRoutes(context),
+            authorizations: AuthorizationRoutes(context))
+        return (
+            FastPath(sessions, authenticate: fixture.judge, face: face),
+            responder(router.buildResponder(), fixture, face.logger)
+        )
+    }
+
+    private static func `public`(
+        _ fixture: ServiceFixture, _ listeners: Listeners, _ face: ListenerFace
+    ) -> (FastPath, HTTPChannelHandler.Responder) {
+        let context = fixture.context
+        let tokens = TokenRoutes(context)
+        let router = Router(context: PublicContext.self)
+        router.add(middleware: ErrorResponseMiddleware(face: face, policy: fixture.policy))
+        ProviderRoutes(context).add(to: router)
+        tokens.addPublic(to: router)
+        return (FastPath(tokens, face: face), responder(router.buildResponder(), fixture, face.logger))
+    }
+
+    private static func certificates(_ fixture: ServiceFixture) -> CertificateRoutes {
+        CertificateRoutes(
+            fixture.context, issuing: fixture.issuing, publish: fixture.publish, verifyCaptcha: { $0 == "solved" })
+    }
+
     /// What the HTTP library does around a router, with the fixture's clock and one id for all requests.
     private static func responder<Responder: HTTPResponder>(
         _ router: Responder, _ fixture: ServiceFixture, _ logger: Logger
-    ) -> HTTPChannelHandler.Responder where Responder.Context == ClientContext {
+    ) -> HTTPChannelHandler.Responder
+    where Responder.Context: RequestContext, Responder.Context.Source == ApplicationRequestContextSource {
         { request, writer, channel in
             var logger = logger
             logger[metadataKey: "hb.request.id"] = "0123456789abcdef0123456789abcdef"
-            let context = ClientContext(source: ApplicationRequestContextSource(channel: channel, logger: logger))
+            let context = Responder.Context(
+                source: ApplicationRequestContextSource(channel: channel, logger: logger))
             var response = try await router.respond(to: request, context: context)
             response.headers[.date] = ListenerFace.date(fixture.clock.now)
             try await writer.write(response: response.head, body: response.body)
         }
     }
 
-    /// A connection of a device, past its handshake.
+    /// A connection past its handshake, of a device or of anybody.
     func open(
-        _ connection: ClientConnection, isHTTP2: Bool, takesBodies: Bool = true
+        _ connection: ClientConnection?, isHTTP2: Bool, takesBodies: Bool = true
     ) async throws -> Wire {
         let channel = NIOAsyncTestingChannel()
         try await channel.connect(to: SocketAddress(ipAddress: "192.0.2.1", port: 4711)).get()
         let established = EstablishedConnection()
-        established.establish(connection)
+        if let connection { established.establish(connection) }
         let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
         let (http1, http2) = (http1, http2)
         let serve: @Sendable () async -> Void

@@ -17,8 +17,8 @@ extension ConsequenceTests {
             { node in _ = try await ExportPersonalData(node.context)(for: world.alice.session) }
         },
         .service(
-            "ErasePersonalData", audit: ["user_erased"], notices: ["user"],
-            queued: ["account-purged", "session-revoked"], here: [.dropsSession, .wakesOutbox]
+            "ErasePersonalData", audit: ["user_erased"], notices: ["user", "user_level"],
+            queued: ["account-purged", "session-revoked"], here: [.dropsLevel, .dropsSession, .wakesOutbox]
         ) { world in
             { node in _ = try await ErasePersonalData(node.context)(for: world.alice.session) }
         },
@@ -29,8 +29,8 @@ extension ConsequenceTests {
             }
         },
         .admin(
-            "EraseNamedUser", audit: ["user_erased"], notices: ["user"],
-            queued: ["account-purged", "session-revoked"], effects: [.dropsSession]
+            "EraseNamedUser", audit: ["user_erased"], notices: ["user", "user_level"],
+            queued: ["account-purged", "session-revoked"], effects: [.dropsLevel, .dropsSession]
         ) { world in
             { _ in
                 _ = try await EraseNamedUser(world.fixture.admin, keys: world.fixture.personalKeys)(
@@ -118,8 +118,8 @@ extension ConsequenceTests {
             }
         },
         .service(
-            "CheckPhoneVerification", audit: ["phone_verified"], queued: ["assurance-level-change"],
-            here: [.wakesOutbox]
+            "CheckPhoneVerification", audit: ["phone_verified"], notices: ["user_level"],
+            queued: ["assurance-level-change"], here: [.dropsLevel, .wakesOutbox]
         ) { world in
             let phones = world.cards.phones
             let id = try await phones.begin("+14155552671", world.alice).id
@@ -131,8 +131,10 @@ extension ConsequenceTests {
         },
         // The number was another's, who is told nothing more by this name, and by no session of before.
         .service(
-            "CheckPhoneVerification", audit: ["phone_reassigned", "phone_verified"], notices: ["user"],
-            queued: ["assurance-level-change", "assurance-level-change"], here: [.dropsSession, .wakesOutbox]
+            "CheckPhoneVerification", audit: ["phone_reassigned", "phone_verified"],
+            notices: ["user", "user_level", "user_level"],
+            queued: ["assurance-level-change", "assurance-level-change"],
+            here: [.dropsLevel, .dropsSession, .wakesOutbox]
         ) { world in
             let phones = world.cards.phones
             try await world.cards.prove("+14155552671", world.alice)
@@ -154,7 +156,8 @@ extension ConsequenceTests {
             return { _ in try await ResumeTexts(world.fixture.admin)(thinned) }
         },
         .service(
-            "SubmitCard", audit: ["identity_verified"], queued: ["assurance-level-change"], here: [.wakesOutbox]
+            "SubmitCard", audit: ["identity_verified"], notices: ["user_level"], queued: ["assurance-level-change"],
+            here: [.dropsLevel, .wakesOutbox]
         ) { world in
             try await world.cards.prove("+14155552671", world.alice)
             let card = Data(try CardBench.specimen().bytes).base64EncodedString()
@@ -162,7 +165,10 @@ extension ConsequenceTests {
                 _ = try await SubmitCard(node.context, askIssuer: nil)(.aamva(card), for: world.alice.session)
             }
         },
-        .admin("DecideCardReview", audit: ["identity_verified"], queued: ["assurance-level-change"]) { world in
+        .admin(
+            "DecideCardReview", audit: ["identity_verified"], notices: ["user_level"],
+            queued: ["assurance-level-change"]
+        ) { world in
             let waiting = try await waitingCard(world)
             return { _ in try await world.cards.review.approve(waiting, reason: "twins") }
         },

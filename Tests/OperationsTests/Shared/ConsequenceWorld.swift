@@ -4,10 +4,11 @@ import Domain
 import Encoding
 import Fixtures
 import Foundation
-import Operations
 import Repositories
 import Synchronization
 import Tokens
+
+@testable import Operations
 
 /// What an operation has done to a node besides its answer.
 enum NodeEffect: String, Comparable, Sendable {
@@ -16,6 +17,8 @@ enum NodeEffect: String, Comparable, Sendable {
     /// A session is remembered that was not.
     case remembersSession
     case dropsProvider
+    /// How far alice is verified is no longer remembered.
+    case dropsLevel
     /// Connections of banned users are closed, or rid of them.
     case closesUsers
     /// Certificates are read anew, and connections closed whose own is not valid.
@@ -40,6 +43,7 @@ struct ConsequenceWorld: Sendable {
         let context: ServiceContext
         let connection: ClientConnection
         private let before = Mutex((sessions: 0, providers: 0))
+        private let user = Mutex<UserID?>(nil)
 
         init(_ fixture: ServiceFixture, _ thumbprint: Digest256) {
             let box = EffectBox()
@@ -62,6 +66,9 @@ struct ConsequenceWorld: Sendable {
             _ = try? await ReadProfile(context)(session)
             _ = box.take()
             let caches = context.node.caches
+            caches.levels.remember(
+                AssuranceLevel(.none, until: nil), of: session.userID, since: caches.levels.mark)
+            user.withLock { $0 = session.userID }
             before.withLock { $0 = (caches.sessions.count, caches.providers.count) }
         }
 
@@ -72,6 +79,7 @@ struct ConsequenceWorld: Sendable {
             if caches.sessions.count < before.sessions { effects.insert(.dropsSession) }
             if caches.sessions.count > before.sessions { effects.insert(.remembersSession) }
             if caches.providers.count < before.providers { effects.insert(.dropsProvider) }
+            if user.withLock({ $0.flatMap(caches.levels.known) }) == nil { effects.insert(.dropsLevel) }
             return effects.sorted()
         }
 
@@ -122,7 +130,7 @@ struct ConsequenceWorld: Sendable {
     /// What the log's numbers stand for.
     private static let notices: [Int64: String] = [
         1: "session", 2: "user", 3: "banned_user", 4: "device", 5: "provider", 6: "provider_keys",
-        7: "provider_key",
+        7: "provider_key", 8: "user_level",
     ]
 
     /// What was written since a mark.
