@@ -97,6 +97,7 @@ package struct BanRepository {
     /// - Parameter margin: entries that ended fewer seconds ago than this are included.
     package func holdsInForce(on user: UserID, margin: TimeInterval = 0) throws -> [BanEntry] {
         let join = "SELECT \(Self.entry) FROM ban_holds h JOIN bans b ON b.id = h.ban_id"
+        // SQLite keeps the order of a CROSS JOIN: without statistics it would begin with all documents that are banned.
         return try transaction.query(
             """
             \(join) WHERE h.kind = 'user' AND h.subject = $1 AND \(Self.inForce) $3)
@@ -104,20 +105,35 @@ package struct BanRepository {
             \(join) JOIN authenticated_users u ON u.phone_index = h.subject
             WHERE h.kind = 'phone' AND u.user_id = $2 AND u.suspended IS NULL AND \(Self.inForce) $3)
             UNION ALL
-            \(join) JOIN identity_cards c ON c.document_index = h.subject
-            WHERE h.kind = 'document' AND c.user_id = $2 AND c.status = 'verified' AND \(Self.inForce) $3)
+            SELECT \(Self.entry)
+            FROM identity_cards c CROSS JOIN ban_holds h CROSS JOIN bans b
+            WHERE c.user_id = $2 AND c.status = 'verified' AND h.kind = 'document' AND h.subject = c.document_index
+                AND b.id = h.ban_id AND \(Self.inForce) $3)
             """, [.bytes(user.bytes), .id(user), .time(transaction.now.addingTimeInterval(-margin))]
         ).map(Self.entry(in:))
     }
 
-    /// The versions of the index key under which entries in force were made.
+    /// The first entry in force that was made under a version behind another one: a walk of an index up to it.
+    private static func version(after version: String) -> String {
+        """
+        (SELECT h.index_version FROM ban_holds h JOIN bans b ON b.id = h.ban_id
+         WHERE h.kind = $1 AND h.index_version > \(version) AND \(inForce) $2) ORDER BY h.index_version LIMIT 1)
+        """
+    }
+
+    private static let versions = """
+        WITH RECURSIVE versions(version) AS (
+            SELECT \(version(after: "-1"))
+            UNION ALL
+            SELECT \(version(after: "v.version")) FROM versions v WHERE v.version IS NOT NULL
+        )
+        SELECT v.version FROM versions v WHERE v.version IS NOT NULL
+        """
+
+    /// The versions of the index key under which entries in force were made. Each is found by its first such entry,
+    /// however many there are: every proof of a number or a document asks.
     package func indexVersions(_ kind: BanSubjectKind) throws -> Set<Int> {
-        Set(
-            try transaction.values(
-                """
-                SELECT DISTINCT h.index_version FROM ban_holds h JOIN bans b ON b.id = h.ban_id
-                WHERE h.kind = $1 AND h.index_version IS NOT NULL AND \(Self.inForce) $2)
-                """, [kind.value, .time(transaction.now)]))
+        Set(try transaction.values(Self.versions, [kind.value, .time(transaction.now)]))
     }
 
     /// Whether a ban in force on numbers or documents can only be looked for under versions of the index key that are
@@ -127,9 +143,9 @@ package struct BanRepository {
         return try transaction.first(
             """
             SELECT 1 FROM ban_holds h JOIN bans b ON b.id = h.ban_id
-            WHERE h.kind = $1 AND \(Self.inForce) $2) AND NOT EXISTS (
+            WHERE h.kind = $1 AND h.index_version NOT IN (\(known)) AND \(Self.inForce) $2) AND NOT EXISTS (
                 SELECT 1 FROM ban_holds o
-                WHERE o.ban_id = h.ban_id AND o.kind = h.kind AND o.index_version IN (\(known)))
+                WHERE o.ban_id = h.ban_id AND o.kind = h.kind AND +o.index_version IN (\(known)))
             LIMIT 1
             """, [kind.value, .time(transaction.now)]) != nil
     }

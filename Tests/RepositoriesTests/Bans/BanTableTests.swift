@@ -98,6 +98,39 @@ struct BanTableTests {
         }
     }
 
+    @Test("Versions of entries in force are found between those of others", arguments: StoreKind.shared)
+    func versions(kind: StoreKind) async throws {
+        try await TestTables.run(kind) { tables in
+            try await tables.write { transaction in
+                let records = BanRepository(transaction)
+                for (version, ending) in [(1, -1), (1, 60), (2, -1), (3, nil), (3, 60), (7, 60)] as [(Int, Double?)] {
+                    let ban = try Self.ban(.phone, endsAfter: ending)
+                    try records.insert(ban)
+                    try records.insert(
+                        BanEntry(
+                            ban: ban, subject: .phone(.of("\(ban.id)")), origin: .direct, endsAt: ban.endsAt,
+                            indexVersion: version))
+                }
+                let lifted = try Self.ban(.phone)
+                try records.insert(lifted)
+                try records.insert(
+                    BanEntry(
+                        ban: lifted, subject: .phone(.of("lifted")), origin: .direct, endsAt: nil, indexVersion: 9))
+                _ = try records.lift(lifted.id, by: "admin y")
+            }
+            let (phones, documents, isOut) = try await tables.read { transaction in
+                let records = BanRepository(transaction)
+                return try (
+                    records.indexVersions(.phone), records.indexVersions(.document),
+                    [[1, 3, 7], [1, 2, 3], [1, 2, 3, 7, 9]].map { try records.isOutOfReach(.phone, of: $0) }
+                )
+            }
+            #expect(phones == [1, 3, 7])
+            #expect(documents.isEmpty)
+            #expect(isOut == [false, true, false])
+        }
+    }
+
     @Test("Notes are sealed, wrapped anew and counted", arguments: StoreKind.shared)
     func notes(kind: StoreKind) async throws {
         try await TestTables.run(kind) { tables in
