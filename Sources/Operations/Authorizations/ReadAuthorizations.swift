@@ -84,8 +84,8 @@ package struct ReadAuthorizations: Sendable {
                     of: session.userID, box: box, state: filter.state, after: filter.mark, limit: Self.pageSize + 1
                 ).map { (authorization: $0, box: box) }
             }.sorted {
-                ($1.authorization.createdAt, $0.authorization.id.description)
-                    < ($0.authorization.createdAt, $1.authorization.id.description)
+                ($0.authorization.createdAt, $0.authorization.id.description)
+                    > ($1.authorization.createdAt, $1.authorization.id.description)
             }
             let page = found.prefix(Self.pageSize)
             return Page(

@@ -96,7 +96,7 @@ package struct AuthorizationRepository {
             """, [.id(user), .time(moment), max(0, count - 1).value])
     }
 
-    /// A user's authorizations after a mark, newest first.
+    /// A user's authorizations after a mark, newest first, in the order of an index: a page costs what it holds.
     ///
     /// - Parameters:
     ///   - box: those that the user requested, or those requested of the user that may be seen.
@@ -113,10 +113,10 @@ package struct AuthorizationRepository {
         return try transaction.query(
             """
             SELECT \(Self.columns) FROM authorizations
-            WHERE \(side) AND (created_at < $2 OR (created_at = $2 AND id > $3))
+            WHERE \(side) AND (created_at, id) < ($2, $3)
                 AND ($4 = ''
                     OR CASE WHEN state = 'REQUEST' AND expires_at <= $5 THEN 'EXPIRED' ELSE state END = $4)
-            ORDER BY created_at DESC, id LIMIT $6
+            ORDER BY created_at DESC, id DESC LIMIT $6
             """,
             [
                 .id(user), mark.map { .time($0.at) } ?? .integer(.max), .text(mark?.id.description ?? ""),
@@ -157,15 +157,16 @@ package struct AuthorizationRepository {
     /// - Returns: how many.
     @discardableResult
     package func expire(askedBy user: UserID? = nil, limit: Int) throws -> Int {
+        // Two statements: with one for both a request would walk through those of all users.
+        let whose = user == nil ? "" : " AND asker_id = $2"
         let ended: [AuthorizationID] = try transaction.values(
             """
             UPDATE authorizations SET state = 'EXPIRED', changed_at = expires_at
             WHERE state = 'REQUEST' AND id IN (
-                SELECT id FROM authorizations
-                WHERE state = 'REQUEST' AND expires_at <= $1 AND ($2 = '' OR asker_id = $2)
+                SELECT id FROM authorizations WHERE state = 'REQUEST' AND expires_at <= $1\(whose)
                 ORDER BY expires_at LIMIT \(limit))
             RETURNING id
-            """, [.time(transaction.now), .text(user?.description ?? "")])
+            """, [.time(transaction.now)] + (user.map { [.id($0)] } ?? []))
         try enter(.expired, ended, at: transaction.now)
         return ended.count
     }

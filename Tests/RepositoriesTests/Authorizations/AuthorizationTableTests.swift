@@ -96,6 +96,49 @@ struct AuthorizationTableTests {
         }
     }
 
+    @Test("A box is paged whole where many were requested at one moment", arguments: StoreKind.shared)
+    func pagingOneMoment(kind: StoreKind) async throws {
+        try await TestTables.run(kind) { tables in
+            let eve = try await tables.newUser("eve")
+            let requests = (0..<7).map { Self.request(tables, to: eve, target: "\($0)", age: $0 < 5 ? 1 : 0) }
+            try await tables.write { transaction in
+                for request in requests { _ = try AuthorizationRepository(transaction).insert(request) }
+            }
+            var (mark, seen) = ((at: Date, id: AuthorizationID)?.none, [MessagingPermission]())
+            for _ in 0..<4 {
+                let page = try await tables.read { [mark] in
+                    try AuthorizationRepository($0).list(of: eve, box: .incoming, state: nil, after: mark, limit: 2)
+                }
+                seen += page
+                mark = page.last.map { ($0.createdAt, $0.id) }
+            }
+            let expected = requests.sorted {
+                ($0.createdAt, $0.id.description) > ($1.createdAt, $1.id.description)
+            }
+            #expect(seen.map(\.id) == expected.map(\.id))
+        }
+    }
+
+    @Test("Unanswered requests of one user expire without those of others", arguments: StoreKind.shared)
+    func expiryOfOne(kind: StoreKind) async throws {
+        try await TestTables.run(kind) { tables in
+            let eve = try await tables.newUser("eve")
+            let (own, other) = (
+                Self.request(tables, to: eve, age: 60, lasts: 1),
+                Self.request(tables, from: eve, to: tables.user, target: "b", age: 90, lasts: 1)
+            )
+            let expired = try await tables.write { transaction in
+                let records = AuthorizationRepository(transaction)
+                for request in [own, other] { _ = try records.insert(request) }
+                return try [
+                    records.expire(askedBy: tables.user, limit: 10), records.expire(askedBy: tables.user, limit: 10),
+                    records.expire(limit: 10),
+                ]
+            }
+            #expect(expired == [1, 0, 1])
+        }
+    }
+
     @Test(
         "What a user may still become party to ends at once, and what went unanswered expires",
         arguments: StoreKind.shared)
