@@ -13,9 +13,9 @@ package struct AuthorizationRowRepository {
 
     private static let columns = Selection(AuthorizationRowColumns.self)
 
-    /// Inserts a row; an authorization enters each state once.
+    /// Inserts a row; an authorization enters each state once. Nobody waits for the server: a ban may write thousands.
     package func insert(_ row: AuthorizationRow) throws {
-        try transaction.execute(
+        try transaction.enqueue(
             """
             INSERT INTO authorization_rows (\(Self.columns.all)) VALUES (\(Self.columns.placeholders))
             ON CONFLICT (authorization_id, type) DO NOTHING
