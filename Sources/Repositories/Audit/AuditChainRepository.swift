@@ -77,15 +77,30 @@ package struct AuditChainRepository {
     ///
     /// - Throws: ``DamagedRow`` if an entry is chained already; the transaction must then be rolled back.
     package func write(_ links: [AuditLink], head chain: AuditChain) throws {
-        for link in links {
+        var left = links[...]
+        while let (count, statement) = Self.chaining.first(where: { $0.count <= left.count }) {
             let written = try transaction.execute(
-                "UPDATE audit_entries SET sequence = $2, digest = $3 WHERE id = $1 AND sequence IS NULL",
-                [.text(link.entry.id), link.sequence.value, link.digest.value])
-            guard written == 1 else { throw DamagedRow(column: 0) }
+                statement,
+                left.prefix(count).flatMap { [.text($0.entry.id), $0.sequence.value, $0.digest.value] })
+            guard written == count else { throw DamagedRow(column: 0) }
+            left = left.dropFirst(count)
         }
         try transaction.execute(
             "UPDATE audit_head SET sequence = $1, digest = $2 WHERE id = 1",
             [chain.sequence.value, chain.digest.value])
+    }
+
+    /// A statement chains 250, 50, ten entries or one, so that there are four texts to prepare: with one for each entry
+    /// the only sealer would wait for the server as often as all writers together.
+    private static let chaining = [250, 50, 10, 1].map { count in
+        let rows = (0..<count).map { "($\(3 * $0 + 1), $\(3 * $0 + 2), $\(3 * $0 + 3))" }.joined(separator: ", ")
+        return (
+            count: count,
+            statement: """
+            UPDATE audit_entries SET sequence = link.column2, digest = link.column3 FROM (VALUES \(rows)) AS link
+            WHERE audit_entries.id = link.column1 AND audit_entries.sequence IS NULL
+            """
+        )
     }
 
     /// Stores a signed checkpoint; `false` if another one was stored since its predecessor.
