@@ -38,7 +38,16 @@ final class PostgreSQLTransaction: Transaction {
             case .read: ["BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"]
             case .write: ["BEGIN ISOLATION LEVEL SERIALIZABLE READ WRITE"]
             case .statement: []
-            case .maintain: ["BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE", "SET LOCAL lock_timeout = 200"]
+            case .maintain:
+                [
+                    "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE", "SET LOCAL lock_timeout = 200",
+                    // A batch walks an index in its order, and stops. A planner that expects fewer rows than a batch
+                    // has would gather and sort all that are left, for each batch.
+                    """
+                    SELECT set_config('enable_bitmapscan', 'off', true)
+                        WHERE current_setting('enable_bitmapscan', true) IS NOT NULL
+                    """,
+                ]
             case .alter:
                 [
                     "BEGIN ISOLATION LEVEL SERIALIZABLE READ WRITE", "SET LOCAL statement_timeout = 0",
