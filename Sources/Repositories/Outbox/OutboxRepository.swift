@@ -22,6 +22,12 @@ package struct OutboxRepository {
         kinds.map { "'\($0.rawValue)'" }.joined(separator: ", ")
     }
 
+    /// Waiting messages of a kind that is not shared among providers, in the words of their index: SQLite takes a
+    /// partial index only if the statement repeats its condition.
+    private static func isWaiting(_ kind: String) -> String {
+        "state = 'waiting' AND kind = \(kind) AND kind <> 'provider_event'"
+    }
+
     private static let insertion = """
         INSERT INTO outbox (\(columns.all)) VALUES (\(columns.placeholders))
         ON CONFLICT (deduplication_key) DO NOTHING
@@ -57,7 +63,7 @@ package struct OutboxRepository {
         for kind in OutboxKind.allCases {
             guard let count = slots[kind], count > 0 else { continue }
             guard kind == .providerEvent else {
-                leased += try take(lease, "kind = '\(kind.rawValue)'", [], count, for: seconds)
+                leased += try take(lease, Self.isWaiting("'\(kind.rawValue)'"), [], count, for: seconds)
                 continue
             }
             for (provider, share) in try shares(of: count) {
@@ -194,7 +200,7 @@ package struct OutboxRepository {
             } else {
                 moments.append(
                     try transaction.value(
-                        "SELECT MIN(due_at) FROM outbox WHERE state = 'waiting' AND kind = $1 AND lease IS NULL",
+                        "SELECT MIN(due_at) FROM outbox WHERE \(Self.isWaiting("$1")) AND lease IS NULL",
                         [kind.value], as: Date?.self) ?? nil)
             }
             moments.append(

@@ -35,6 +35,11 @@ extension Schema {
             """,
         ])
 
+    /// Which cut was left alone longest.
+    static let cutsByTurn = Migration(
+        identifier: 42, name: "index of cuts by their turn",
+        index: TableIndex("cuts_by_turn", on: "cuts", "(due_at, kind, gate_id, generation)"))
+
     /// The open sessions of a key, and by way of its keys those of a provider: a batch that ends some reads no others.
     static let openSessionsByKey = Migration(
         identifier: 22, name: "index of open sessions by key",

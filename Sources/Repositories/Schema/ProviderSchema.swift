@@ -21,4 +21,15 @@ extension Schema {
     static let tokenAlgorithms = Migration(
         identifier: 34, name: "algorithms of session tokens",
         statements: ["ALTER TABLE providers ADD COLUMN token_algorithm TEXT NOT NULL DEFAULT 'RS256'"])
+
+    /// The waiting messages that are no events: with events among them SQLite would look for the next provider in here,
+    /// and walk all events that wait.
+    static let messagesWaiting = Migration(
+        identifier: 40, name: "index of waiting messages that are no events",
+        index: TableIndex(
+            "outbox_messages_waiting", on: "outbox",
+            "(kind, due_at) WHERE state = 'waiting' AND kind <> 'provider_event'"))
+    static let noMixedOutboxIndex = Migration(
+        identifier: 41, name: "one index of waiting messages and events less",
+        statements: ["DROP INDEX outbox_waiting_by_kind"])
 }

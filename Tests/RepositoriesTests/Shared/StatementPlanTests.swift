@@ -42,6 +42,37 @@ struct StatementPlanTests {
         }
     }
 
+    @Test("The next provider with waiting events is found by an index of its own", arguments: StoreKind.shared)
+    func waitingEvents(kind: StoreKind) async throws {
+        try await withStore(kind, migrations: Schema.migrations) { store in
+            let plans = StatementPlans(kind)
+            let isEvent = "state = 'waiting' AND kind = 'provider_event'"
+            for (sql, index) in [
+                ("SELECT MIN(subject) FROM outbox WHERE \(isEvent)", "outbox_events_waiting"),
+                ("SELECT MIN(subject) FROM outbox WHERE \(isEvent) AND subject > 'x'", "outbox_events_waiting"),
+                (
+                    "SELECT MIN(due_at) FROM outbox WHERE state = 'waiting' AND kind = 'phone_code' "
+                        + "AND kind <> 'provider_event' AND lease IS NULL", "outbox_messages_waiting"
+                ),
+            ] {
+                let plan = try await plans.plan(of: sql, [], in: store)
+                #expect(plan.contains { $0.contains(index) }, "\(plan)")
+            }
+        }
+    }
+
+    @Test("The cut whose turn it is is found by an index", arguments: StoreKind.shared)
+    func cutsByTurn(kind: StoreKind) async throws {
+        try await withStore(kind, migrations: Schema.migrations) { store in
+            let sql = """
+                SELECT gate_id FROM cuts WHERE due_at <= 1 OR due_at > 2 OR holder = 'x'
+                ORDER BY due_at, kind, gate_id, generation LIMIT 1
+                """
+            let plan = try await StatementPlans(kind).plan(of: sql, [], in: store)
+            #expect(plan.contains { $0.contains("cuts_by_turn") }, "\(plan)")
+        }
+    }
+
     @Test("What is purged is found by its age", arguments: StoreKind.shared)
     func purges(kind: StoreKind) async throws {
         try await withStore(kind, migrations: Schema.migrations) { store in
