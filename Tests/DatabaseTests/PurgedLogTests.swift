@@ -127,6 +127,22 @@ import Testing
         }
     }
 
+    @Test("A position that was read from another server says nothing of this log")
+    func elsewhere() async throws {
+        try await withStore(.postgresql, migrations: Self.migrations) { store async throws in
+            try await ChangeLogTests.append(store, [1])
+            try await Self.age([1], in: store)
+            try await ChangeLogTests.append(store, [2])
+            let present = try await store.changePosition()
+            var other = present
+            other.incarnation += "9"
+            other.last?.transaction += 1_000_000
+            for _ in 0..<5 { try await store.purgeChanges(below: [other]) }
+            #expect(try await Self.has(1, store))
+            #expect(try await !store.changes(after: present, limit: 10).isInterrupted)
+        }
+    }
+
     @Test(
         "A log that was renewed has purged nothing, whatever numbers the server gives out",
         arguments: StoreKind.shared)

@@ -71,11 +71,18 @@ extension PostgreSQLDatabase {
     /// next time. With the entries goes a note up to where they were, by which a reader that is not among these finds
     /// that it missed some: its own last entry may lie in a part that was left.
     ///
+    /// A position that was read from another server, or before a restore, says nothing of this log: its numbers may be
+    /// ahead of those here, and a note of one would have every reader forget until they are reached.
+    ///
     /// - Throws: `StoreError`.
     package func purgeChanges(below positions: [ChangePosition]) async throws {
-        guard let floor = positions.map(\.lowestNeeded).min() else { return }
         let (slots, slot) = (Self.slots, Self.slot)
-        let current = try await read { Int(try $0.first("SELECT \(slot)")?.integer(0) ?? 0) }
+        let present = try await read { transaction in
+            try transaction.first("SELECT \(slot), value || \(Self.timeline) FROM change_log_incarnation WHERE id = 1")
+        }
+        guard let present else { return }
+        let (current, log) = (Int(try present.integer(0)), try present.text(1))
+        guard let floor = positions.filter({ $0.incarnation == log }).map(\.lowestNeeded).min() else { return }
         // Those of the present and the last ten minutes are still written to.
         for offset in 1..<(slots - 1) {
             let table = "change_log_\((current + offset) % slots)"
