@@ -127,6 +127,38 @@ import Testing
         }
     }
 
+    @Test("A reader between two pages keeps what a transaction may still write that was open at the first")
+    func pages() async throws {
+        try await withStore(.postgresql, migrations: Self.migrations) { store async throws in
+            var reader = try await store.changePosition()
+            try await ChangeLogTests.append(store, [1])
+            let (begun, gate) = (ChangeLogTests.Tries(), DispatchSemaphore(value: 0))
+            let slow = Task {
+                try await store.write { transaction in
+                    try transaction.appendChange(kind: 3, key: [9])
+                    _ = try transaction.first("SELECT 1")
+                    begun.begin()
+                    _ = gate.wait(timeout: .now() + 60)
+                }
+            }
+            try await reach { begun.count == 1 }
+            try await ChangeLogTests.append(store, [2])
+            for key in [1, 2] as [UInt8] {
+                let reading = try await store.changes(after: reader, limit: 1)
+                #expect(reading.changes.map(\.key) == [[key]] && reading.hasMore)
+                reader = reading.position
+            }
+            gate.signal()
+            try await slow.value
+            try await Self.age([9], in: store)
+            for _ in 0..<5 { try await store.purgeChanges(below: [reader]) }
+            #expect(try await Self.has(9, store))
+            // The pages show what the first of them saw.
+            #expect(try await ChangeLogTests.readOn(store, &reader).isEmpty)
+            #expect(try await ChangeLogTests.readOn(store, &reader).map(\.key) == [[9]])
+        }
+    }
+
     @Test("A position that was read from another server says nothing of this log")
     func elsewhere() async throws {
         try await withStore(.postgresql, migrations: Self.migrations) { store async throws in

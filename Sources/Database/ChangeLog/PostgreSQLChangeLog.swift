@@ -40,8 +40,8 @@ extension PostgreSQLDatabase {
             Self.changesSince(limit: limit),
             [
                 .text("\(last.transaction)"), .integer(last.number), .text("{\(base.open)}"),
-                Value(position.page?.snapshot), .text("\(position.page?.transaction ?? 0)"),
-                .integer(position.page?.number ?? -1),
+                Value(position.page?.snapshot), .text("\(position.page?.mark.transaction ?? 0)"),
+                .integer(position.page?.mark.number ?? -1),
             ])
         followed.follow(try rows.first?.textOrNull(1))
         // A server that has counted fewer transactions than its log names was filled from a dump.
@@ -162,15 +162,14 @@ extension PostgreSQLDatabase {
             let mark = ChangePosition.Mark(
                 transaction: transaction, number: try row.integer(6), tag: try row.integer(7))
             changes.append(LoggedChange(kind: Int(try row.integer(8)), key: try row.bytes(9)))
-            // What was open for long has a low number, and is not the youngest.
-            let youngest = next.last.map { ($0.transaction, $0.number) } ?? (0, -1)
-            if (mark.transaction, mark.number) > youngest { next.last = mark }
-            next.page = .init(
-                snapshot: position.page?.snapshot ?? present.text, transaction: mark.transaction,
-                number: mark.number)
+            next.page = .init(snapshot: position.page?.snapshot ?? present.text, mark: mark)
         }
         let hasMore = changes.count >= limit
         if !hasMore {
+            // Not before: the position would pass transactions that were open when the first page was read.
+            let youngest = position.last.map { ($0.transaction, $0.number) } ?? (0, -1)
+            // What was open for long has a low number, and is not the youngest.
+            if let mark = next.page?.mark, (mark.transaction, mark.number) > youngest { next.last = mark }
             next.snapshot = position.page?.snapshot ?? present.text
             next.page = nil
         }

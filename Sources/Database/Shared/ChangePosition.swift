@@ -21,15 +21,15 @@ package struct ChangePosition: Sendable, Hashable {
     /// Where to go on within what one snapshot shows.
     struct Page: Sendable, Hashable {
         var snapshot: String
-        var transaction: Int64
-        var number: Int64
+        /// The last entry of the page before.
+        var mark: Mark
     }
 
     /// Which life of the log it belongs to.
     var incarnation: String
     /// In which the log was read; empty where entries have one order.
     var snapshot: String
-    /// The youngest entry that was read.
+    /// The youngest entry that was read when a reading was last complete.
     var last: Mark?
     var page: Page?
     /// Since when the oldest open transaction has been the same, in milliseconds of the server's clock.
