@@ -90,9 +90,10 @@ package struct SealAudit: Sendable {
         }.value
     }
 
-    /// Chains some entries in one transaction, all or none.
+    /// Chains some entries in one transaction, all or none. The lease locks the head's row before all else is read,
+    /// and no more is needed: as a write it would read where every writer adds, and be taken back because of them.
     private func chain(_ limit: Int) async throws -> Int {
-        try await store.transaction { transaction in
+        try await store.maintained { transaction in
             let records = AuditChainRepository(transaction)
             guard var chain = try records.lease(to: holder, for: Self.leaseTime) else { return 0 }
             let room = Int(Self.checkpointEntries - (chain.sequence - chain.signed))
