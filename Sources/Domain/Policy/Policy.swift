@@ -24,6 +24,10 @@ package struct Policy: Sendable, Equatable {
 /// Nonces: `Policies/nonces.yaml`.
 package struct NoncePolicy: Sendable, Equatable {
     package var lifetime: TimeInterval = 600
+    /// What ``lifetime`` may be at most.
+    package static let longestLifetime: TimeInterval = 86_400
+    /// How long the row of a spent nonce is kept beyond its expiry at least: clocks differ by less.
+    package static let margin: TimeInterval = 900
     /// How long a spent nonce is remembered beyond its expiry.
     package var keptAfterExpiry: TimeInterval = 900
 

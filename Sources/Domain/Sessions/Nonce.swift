@@ -7,8 +7,9 @@ import Foundation
 /// It is stateless until spent: random ‖ expiry ‖ tag of the device ‖ authentication code over all three. The tag is
 /// apart so that a device that shows another's nonce can be told so, and a forged one cannot be told from noise.
 package struct Nonce: Sendable, Equatable {
-    /// What the store keeps when it is spent.
     package let randomBytes: [UInt8]
+    /// SHA-256 of its bytes, of which there may be several texts.
+    let digest: Digest256
     /// From when on it is refused, by the store's clock in the spending transaction.
     package let expiresAt: Date
     /// The generation in which this process knows nonces: whoever spends it compares that with the store's.
@@ -65,6 +66,31 @@ package struct Nonce: Sendable, Equatable {
         self.generation = generation
         randomBytes = Array(bytes[..<16])
         expiresAt = Date(milliseconds: bytes[16..<24].reduce(Int64(0)) { $0 << 8 | Int64($1) })
+        digest = Digest256.of(bytes)
+    }
+
+    /// The id of the one row that it is spent by, whatever it is spent for: a UUID of version 8 (RFC 9562 §5.8) of 48 bits
+    /// of its expiry in milliseconds and 74 of its digest. Made of what this service issued alone, since its code was
+    /// verified.
+    package var sessionID: SessionID {
+        var bytes = withUnsafeBytes(of: UInt64(clamping: expiresAt.milliseconds).bigEndian) { Array($0.dropFirst(2)) }
+        bytes += digest.bytes.prefix(10)
+        bytes[6] = bytes[6] & 0x0F | 0x80
+        bytes[8] = bytes[8] & 0x3F | 0x80
+        return SessionID(bytes.withUnsafeBytes { UUID(uuid: $0.loadUnaligned(as: uuid_t.self)) })
+    }
+}
+
+extension Session {
+    /// The ended session by which a nonce is spent that opens none: for a renewal, a proof of presence, or a banned user.
+    ///
+    /// - Parameter holder: whose nonce it was.
+    package init(spending nonce: Nonce, of holder: Session, at now: Date) {
+        self.init(
+            id: nonce.sessionID, tokenHash: nonce.digest, userID: holder.userID, providerID: holder.providerID,
+            externalID: holder.externalID, applicationID: holder.applicationID, deviceID: holder.deviceID,
+            thumbprint: holder.thumbprint, providerKeyID: holder.providerKeyID, state: .unauthenticated,
+            createdAt: now, renewedAt: now, lastUsedAt: now, challengedAt: nil)
     }
 }
 

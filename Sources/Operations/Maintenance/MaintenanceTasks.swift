@@ -18,7 +18,7 @@ extension MaintenanceTask {
             MaintenanceTask("card_input", every: minute) {
                 try IdentityCardRepository($0).dropInput(before: $0.ago(policy[\.cards].rawInputKept), $1)
             },
-            MaintenanceTask("spent_nonces", every: minute) {
+            MaintenanceTask("former_nonces", every: minute) {
                 try NonceRepository($0).purge(expiredBefore: $0.ago(policy[\.nonces].keptAfterExpiry), $1)
             },
             MaintenanceTask("spent_identifiers", every: minute) {
@@ -77,10 +77,12 @@ extension MaintenanceTask {
 }
 
 extension CurrentPolicy {
-    /// How long sessions are kept that ended, in seconds.
+    /// How long sessions are kept that ended, in seconds: for longer than any nonce lives that a row was made of, under
+    /// whatever policy it was issued, and the margin behind that.
     fileprivate var sessionsKept: TimeInterval {
         let policy = self[\.sessions]
-        return policy.absoluteLifetime + policy.renewalWindow + policy.idleLifetime
+        let nonce = NoncePolicy.longestLifetime + max(NoncePolicy.margin, self[\.nonces].keptAfterExpiry)
+        return max(policy.absoluteLifetime + policy.renewalWindow + policy.idleLifetime, nonce)
     }
 
     /// How long counts of texts are kept, in seconds.

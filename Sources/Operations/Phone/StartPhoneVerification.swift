@@ -57,7 +57,7 @@ package struct StartPhoneVerification: Sendable {
 
         return try await SessionStore(context).act(for: session) {
             transaction, _, events -> StartedPhoneVerification in
-            if let presence { try spend(presence, in: transaction) }
+            if let presence { try spend(presence, of: session, in: transaction) }
             let dataKey = try DataKeyRepository(transaction, keys: keys).findOrCreate(
                 session.userID, at: transaction.now)
             let records = PhoneVerificationRepository(transaction)
@@ -112,9 +112,9 @@ package struct StartPhoneVerification: Sendable {
         }
     }
 
-    private func spend(_ nonce: Nonce, in transaction: any Transaction) throws {
+    private func spend(_ nonce: Nonce, of session: Session, in transaction: any Transaction) throws {
         do {
-            try NonceRepository(transaction).spend(nonce)
+            try NonceRepository(transaction).spend(nonce, of: session)
         } catch let refusal as Refusal {
             throw refusal.ofPresenceProof
         }

@@ -35,13 +35,13 @@ package struct OpenSession: Sendable {
         }
         let identity = try await verify(identityToken, isGrant: isGrant, on: connection)
         let application = try Self.application(applicationID, of: identity)
-        let sessionID: SessionID = context.environment.newOrderedIdentifier()
-        let token = SessionToken(of: sessionID, randomBytes: context.environment.randomBytes(32))
+        let nonce = identity.nonce
+        let token = SessionToken(of: nonce.sessionID, randomBytes: context.environment.randomBytes(32))
         let newUserID: UserID = context.environment.newIdentifier()
         let deviceID = device.certificate.deviceID
         let keys = context.keys.personal
 
-        let admission = try await context.signIn(spending: identity.nonce) {
+        let admission = try await context.signIn(spending: nonce) {
             transaction, events -> RefuseBanned.Admission<(Session, Assurance)> in
             let found = try identity.signInContext(
                 on: connection, deviceID: deviceID, mostSessions: policy.perUserAndDevice, in: transaction)
@@ -52,16 +52,17 @@ package struct OpenSession: Sendable {
                     id: newUserID, providerID: identity.token.provider, externalID: identity.token.externalID,
                     assurance: .none, createdAt: now)
             if found.user == nil { try UserRepository(transaction).enqueueInsert(user) }
-            // The nonce stays spent: the refusal is thrown outside.
-            if found.mayUserBeHeld, let entry = try RefuseBanned.activeBan(atSignInOf: user.id, in: transaction) {
-                return .banned(user.id, entry, at: now)
-            }
-            try identity.profile.keep(for: user, keys: keys, in: transaction)
             let session = Session(
-                id: sessionID, tokenHash: token.hash, userID: user.id, providerID: user.providerID,
+                id: nonce.sessionID, tokenHash: token.hash, userID: user.id, providerID: user.providerID,
                 externalID: user.externalID, applicationID: application.id, deviceID: deviceID,
                 thumbprint: connection.thumbprint, providerKeyID: identity.token.keyID, state: state,
                 createdAt: now, renewedAt: now, lastUsedAt: now, challengedAt: nil)
+            if found.mayUserBeHeld, let entry = try RefuseBanned.activeBan(atSignInOf: user.id, in: transaction) {
+                // The nonce stays spent: the refusal is thrown outside.
+                try SessionRepository(transaction).enqueueEnded(Session(spending: nonce, of: session, at: now))
+                return .banned(user.id, entry, at: now)
+            }
+            try identity.profile.keep(for: user, keys: keys, in: transaction)
             if found.openSessions >= policy.perUserAndDevice {
                 try Self.endOldest(before: session, policy: policy, in: transaction, &events)
             }

@@ -46,6 +46,7 @@ package struct RenewSession: Sendable {
             // By id: names that Unicode calls equivalent are those of two users.
             guard found.user?.id == old.userID else { throw anotherUser }
             let now = transaction.now
+            try SessionRepository(transaction).enqueueEnded(Session(spending: identity.nonce, of: old, at: now))
             if found.mayUserBeHeld, let entry = try RefuseBanned.activeBan(atSignInOf: old.userID, in: transaction) {
                 return .banned(old.userID, entry, at: now)
             }

@@ -6,14 +6,14 @@ import Tokens
 
 extension VerifiedIdentity {
     /// The memories by which key and certificate were verified may be a moment old: the transaction looks again, so that
-    /// nothing opens a session after its revocation was answered. The nonce is spent with it.
+    /// nothing opens a session after its revocation was answered. Whoever goes on spends the nonce.
     func signInContext(
         on connection: ClientConnection, deviceID: DeviceID, mostSessions: Int, in transaction: any Transaction
     ) throws -> SignInRepository.Context {
         let context = try SignInRepository(transaction).context(
             of: SignInRepository.Subject(
                 keyID: token.keyID, thumbprint: connection.thumbprint, deviceID: deviceID,
-                providerID: token.provider, externalID: token.externalID),
+                providerID: token.provider, externalID: token.externalID, nonce: nonce),
             mostSessions: mostSessions)
         guard context.mayKeyOpenSessions else {
             throw Refusal(
@@ -27,7 +27,8 @@ extension VerifiedIdentity {
         if context.mayDeviceBeHeld {
             try RefuseBanned.requireUnbanned(atSignInOn: certificate.deviceID, in: transaction)
         }
-        try NonceRepository(transaction).enqueueSpend(nonce, generation: context.nonceGeneration)
+        try NonceRepository(transaction).require(
+            nonce, generation: context.nonceGeneration, isFormer: context.isFormerNonce)
         return context
     }
 }

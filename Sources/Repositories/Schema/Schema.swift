@@ -163,7 +163,7 @@ package enum Schema {
         personalData, phoneVerification, bans, auditChain, authorizations,
         providerWebhooks, wrappingVersions, nodes, subjects, providerStanding, certificateUpkeep, phoneTallies,
         openSessionIndexes, gates, openSessionsByKey, changeLog, changeLogPositions, maintenanceTasks,
-        listedCertificates, keyFingerprints, changeLogFloor, tokenAlgorithms, messagesWaiting, noMixedOutboxIndex,
-        cutsByTurn,
+        listedCertificates, keyFingerprints, changeLogFloor, formerNonces, tokenAlgorithms, messagesWaiting,
+        noMixedOutboxIndex, cutsByTurn,
     ]
 }

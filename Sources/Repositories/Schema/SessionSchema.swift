@@ -29,4 +29,10 @@ extension Schema {
             WHERE recipient_id IS NOT NULL
             """,
         ])
+
+    /// Nonces are spent by rows of `sessions`. The rename waits for whoever spends one, and from then on nodes of the version
+    /// before spend none: what they accepted and what this version accepts is never the same.
+    static let formerNonces = Migration(
+        identifier: 31, name: "nonces are spent by sessions",
+        statements: ["ALTER TABLE spent_nonces RENAME TO former_nonces"])
 }

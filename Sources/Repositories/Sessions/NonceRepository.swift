@@ -4,6 +4,9 @@ import Encoding
 import Foundation
 
 /// What was spent and must not be accepted again: nonces of sessions, `jti` of one-time tokens.
+///
+/// A nonce is spent by the row of `sessions` whose id is made of it: by the session that it opens, else by an ended one. The
+/// primary key refuses the second.
 package struct NonceRepository {
     private let transaction: any Transaction
 
@@ -11,36 +14,31 @@ package struct NonceRepository {
         self.transaction = transaction
     }
 
-    /// Spends a nonce in this transaction, by the store's clock.
+    /// Spends a nonce in this transaction, by the store's clock, for something else than a session.
     ///
-    /// A nonce's own expiry is part of it (its code covers both), and leads the key: nonces that are spent at about
-    /// the same time lie together, which makes spending cheap and forgetting too.
-    ///
+    /// - Parameter holder: the session that it is spent in.
     /// - Throws: `Refusal` `invalid_identity_token` with reason `nonce_expired` or `nonce_used`, `unavailable` after a
     ///   restore under this process.
-    package func spend(_ nonce: Nonce) throws {
+    package func spend(_ nonce: Nonce, of holder: Session) throws {
         try requireUnexpired(nonce)
-        let spent = try transaction.execute(
-            """
-            INSERT INTO spent_nonces (\(Self.nonces.all)) SELECT \(Self.nonces.placeholders)
-            WHERE \(Self.generation) = $3 ON CONFLICT (expires_at, nonce) DO NOTHING
-            """, Self.values(of: nonce) + [.text(nonce.generation)])
-        guard spent == 0 else { return }
-        guard try isSpent(nonce) else { throw Self.restored }
-        throw Self.used
+        let spent = Session(spending: nonce, of: holder, at: transaction.now)
+        let row = try transaction.first("SELECT \(Self.state)", Self.values(of: nonce))
+        guard let (generation, isFormer) = try row.map(Self.state.read) else { throw DamagedRow(column: 0) }
+        guard generation == nonce.generation else { throw Self.restored }
+        guard !isFormer, try SessionRepository(transaction).insertEnded(spent) else { throw Self.used }
     }
 
-    /// Spends a nonce with the commit. One that was spent before fails the body with `StoreError.constraint` `unique`:
-    /// looking first would have every two sign-ins of the same moment disturb each other, since they look at the same
-    /// end of the table.
+    /// Refuses a nonce whose time is over, that was spent before the present schema, or of a process that missed a restore.
     ///
-    /// - Parameter generation: the store's generation of nonces, as this transaction reads it.
-    /// - Throws: `Refusal` `invalid_identity_token` with reason `nonce_expired`, `unavailable` after a restore under this
-    ///   process.
-    package func enqueueSpend(_ nonce: Nonce, generation: String) throws {
+    /// - Parameters:
+    ///   - generation: the store's generation of nonces, as this transaction reads it.
+    ///   - isFormer: whether it was spent before the present schema.
+    /// - Throws: `Refusal` `invalid_identity_token` with reason `nonce_expired` or `nonce_used`, `unavailable` after a
+    ///   restore under this process.
+    package func require(_ nonce: Nonce, generation: String, isFormer: Bool) throws(Refusal) {
         guard nonce.generation == generation else { throw Self.restored }
         try requireUnexpired(nonce)
-        try transaction.enqueue(Self.insertion, Self.values(of: nonce))
+        guard !isFormer else { throw Self.used }
     }
 
     /// The refusal of a nonce that was spent before.
@@ -55,12 +53,21 @@ package struct NonceRepository {
     /// The store's generation of nonces, as an expression.
     static let generation = "(SELECT value FROM generations WHERE name = 'nonces')"
 
-    private static let nonces = Selection(NonceColumns.self)
+    /// Whether a nonce was spent before its row was one of `sessions`, as an expression. None was since.
+    ///
+    /// - Parameter first: the number of the parameter that has its random bytes; the next one has its expiry.
+    static func isFormer(nonce first: Int) -> String {
+        """
+        CASE WHEN EXISTS (SELECT 1 FROM former_nonces f WHERE f.nonce = $\(first) AND f.expires_at = $\(first + 1))
+            THEN 1 ELSE 0 END
+        """
+    }
+
+    private static let state = ColumnTuple(Column<String>(generation), Column<Bool>(isFormer(nonce: 1)))
+
+    static func values(of nonce: Nonce) -> [Value] { [.bytes(nonce.randomBytes), .time(nonce.expiresAt)] }
+
     private static let identifiers = ColumnTuple(Column<String>("identifier"), Column<Date>("expires_at"))
-    private static let insertion = "INSERT INTO spent_nonces (\(nonces.all)) VALUES (\(nonces.placeholders))"
-
-    private static func values(of nonce: Nonce) -> [Value] { nonces.row { $0.write(nonce, to: &$1) } }
-
     private func requireUnexpired(_ nonce: Nonce) throws(Refusal) {
         let now = transaction.now
         guard now < nonce.expiresAt else {
@@ -74,8 +81,10 @@ package struct NonceRepository {
     /// Whether a nonce was spent.
     package func isSpent(_ nonce: Nonce) throws -> Bool {
         try transaction.first(
-            "SELECT 1 FROM spent_nonces WHERE nonce = $1 AND expires_at = $2",
-            [.bytes(nonce.randomBytes), .time(nonce.expiresAt)]) != nil
+            """
+            SELECT 1 FROM sessions WHERE id = $3
+            UNION ALL SELECT 1 FROM former_nonces WHERE nonce = $1 AND expires_at = $2
+            """, Self.values(of: nonce) + [.id(nonce.sessionID)]) != nil
     }
 
     /// Spends a one-time token's `jti` within its issuer's name space; `false` if it was spent before.
@@ -99,10 +108,11 @@ package struct NonceRepository {
         ).map(Self.identifiers.read)
     }
 
-    private static let oldNonces = AgedRows(of: "spent_nonces", key: "expires_at, nonce", age: "expires_at")
+    private static let oldNonces = AgedRows(of: "former_nonces", key: "expires_at, nonce", age: "expires_at")
     private static let oldIdentifiers = AgedRows(of: "spent_identifiers", key: "identifier", age: "expires_at")
 
-    /// Forgets nonces that expired before a moment: a forgotten one is refused for its age.
+    /// Forgets nonces that were spent before the present schema and expired before a moment: a forgotten one is refused for
+    /// its age.
     @discardableResult
     package func purge(
         expiredBefore moment: Date, _ batch: MaintenanceBatch = MaintenanceBatch()
@@ -116,21 +126,5 @@ package struct NonceRepository {
         expiredBefore moment: Date, _ batch: MaintenanceBatch = MaintenanceBatch()
     ) throws -> MaintenanceBatch.Outcome {
         try Self.oldIdentifiers.take(before: moment, batch, in: transaction)
-    }
-}
-
-/// The columns of `spent_nonces`.
-private struct NonceColumns: ColumnSet {
-    let nonce: Column<[UInt8]>
-    let expiresAt: Column<Date>
-
-    init(_ list: inout ColumnList) {
-        nonce = list.add("nonce")
-        expiresAt = list.add("expires_at")
-    }
-
-    func write(_ spent: Nonce, to row: inout NewRow) {
-        row.set(nonce, spent.randomBytes)
-        row.set(expiresAt, spent.expiresAt)
     }
 }

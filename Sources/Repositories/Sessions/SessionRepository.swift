@@ -28,6 +28,25 @@ package struct SessionRepository {
         try transaction.enqueue(Self.insertion, Self.columns.row { $0.write(session, generations, to: &$1) })
     }
 
+    /// Writes an ended session by which a nonce is spent; `false` if one is there already.
+    package func insertEnded(_ session: Session) throws -> Bool {
+        try transaction.execute("\(Self.endedInsertion) ON CONFLICT (id) DO NOTHING", Self.values(ofEnded: session)) > 0
+    }
+
+    /// The same with the commit. If one is there already, the body fails with `StoreError.constraint` `unique`.
+    package func enqueueEnded(_ session: Session) throws {
+        try transaction.enqueue(Self.endedInsertion, Self.values(ofEnded: session))
+    }
+
+    private static let endedInsertion = """
+        INSERT INTO sessions (\(columns.all), ended_at, end_reason)
+        VALUES (\(columns.placeholders), $\(columns.count + 1), 'its nonce was spent')
+        """
+
+    private static func values(ofEnded session: Session) -> [Value] {
+        columns.row { $0.write(session, .first, to: &$1) } + [.time(session.createdAt)]
+    }
+
     /// The session whose token has this hash, ended ones too.
     ///
     /// - Parameter id: the session that the token names. One in the form of before names none, and is found by its hash.

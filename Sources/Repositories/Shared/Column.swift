@@ -82,7 +82,8 @@ struct Selection<Columns: ColumnSet>: Sendable, CustomStringConvertible {
     let all: String
     /// A parameter for each column of INSERT: `$1, $2, …`.
     let placeholders: String
-    private let count: Int
+    /// How many columns INSERT has.
+    let count: Int
 
     init(_: Columns.Type) {
         var list = ColumnList()

@@ -48,7 +48,7 @@ struct PolicyArea {
         PolicyArea(
             name: "nonces",
             fields: [
-                .time("lifetime", \.nonces.lifetime, 10...day),
+                .time("lifetime", \.nonces.lifetime, 10...NoncePolicy.longestLifetime),
                 .time("kept_after_expiry", \.nonces.keptAfterExpiry, 60...(7 * day)),
             ])
     }

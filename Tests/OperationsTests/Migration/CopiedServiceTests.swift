@@ -36,7 +36,7 @@ struct CopiedServiceTests {
                 let (sessions, nonces, bans, holds) = try await target.read { transaction in
                     (
                         try [alice, mallory].map { try SessionRepository(transaction).find($0.session.id)?.state },
-                        try transaction.first("SELECT count(*) FROM spent_nonces")?.integer(0),
+                        try transaction.first("SELECT count(*) FROM sessions")?.integer(0),
                         try BanRepository(transaction).list(isActive: true, limit: 9).map(\.id),
                         try BanRepository(transaction).holdsInForce(on: mallory.session.userID).count
                     )

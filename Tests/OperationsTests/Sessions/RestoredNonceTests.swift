@@ -23,7 +23,7 @@ struct RestoredNonceTests {
             await #expect(throws: Refusal(.unavailable, "")) {
                 try await fixture.renew(sessionToken: text, identityToken: tokens[0], on: connection)
             }
-            let spent = try await fixture.store.read { try $0.first("SELECT count(*) FROM spent_nonces")?.integer(0) }
+            let spent = try await fixture.store.read { try $0.first("SELECT count(*) FROM sessions")?.integer(0) }
             #expect(spent == 1)
         }
     }

@@ -7,7 +7,7 @@ import Testing
 @Suite("The schema")
 struct SchemaTests {
     @Test(
-        "only grows but for one cut, so that nodes of the version before work on while the first new one has changed it"
+        "only grows but for two cuts, so that nodes of the version before work on while the first new one has changed it"
     )
     func growth() {
         for migration in Schema.migrations.dropFirst() {
@@ -31,10 +31,33 @@ struct SchemaTests {
                 let isIndex = statement.hasPrefix("DROP INDEX ")
                 // What nodes of the version before must not go on with: they refuse from then on.
                 let isCut =
-                    migration.identifier == 24
-                    && ["DROP TABLE changes", "DROP TABLE change_counter"].contains(statement)
+                    switch migration.identifier {
+                    case 24: ["DROP TABLE changes", "DROP TABLE change_counter"].contains(statement)
+                    case 31: statement == "ALTER TABLE spent_nonces RENAME TO former_nonces"
+                    default: false
+                    }
                 #expect(isNew || isOptional || isIndex || isCut, "migration \(migration.identifier): \(statement)")
             }
+        }
+    }
+
+    @Test("leaves nodes of before schema 31 no way to spend a nonce", arguments: StoreKind.shared)
+    func nonceCut(kind: StoreKind) async throws {
+        let before = Schema.migrations.filter { $0.identifier < 31 }
+        try await withStore(kind, migrations: before) { store in
+            let spend: @Sendable (any Transaction) throws -> Int = {
+                try $0.execute(
+                    "INSERT INTO spent_nonces (expires_at, nonce) VALUES ($1, $2)", [.integer(1), .bytes([1])])
+            }
+            try await store.write(spend)
+            try await store.migrate(Schema.migrations)
+            let error = await #expect(throws: StoreError.self) { try await store.write(spend) }
+            guard case .statement = error else {
+                Issue.record("\(String(describing: error))")
+                return
+            }
+            let kept = try await store.read { try $0.first("SELECT nonce FROM former_nonces")?.bytes(0) }
+            #expect(kept == [1])
         }
     }
 

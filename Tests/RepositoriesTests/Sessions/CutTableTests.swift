@@ -56,7 +56,7 @@ struct CutTableTests {
     ) async throws -> Answers {
         let subject = SignInRepository.Subject(
             keyID: tables.providerKey, thumbprint: .of("certificate 1"), deviceID: tables.device,
-            providerID: tables.provider, externalID: "ada")
+            providerID: tables.provider, externalID: "ada", nonce: try tables.nonce(1))
         return try await tables.read { transaction in
             let sessions = SessionRepository(transaction)
             return Answers(
@@ -195,7 +195,7 @@ struct CutTableTests {
         try await TestTables.run(kind) { tables in
             let subject = SignInRepository.Subject(
                 keyID: tables.providerKey, thumbprint: .of("certificate 1"), deviceID: tables.device,
-                providerID: tables.provider, externalID: "ada")
+                providerID: tables.provider, externalID: "ada", nonce: try tables.nonce(1))
             let found = try await tables.write { transaction in
                 let gates = GateRepository(transaction)
                 for (number, hook) in Hook.allCases.enumerated() {

@@ -7,58 +7,75 @@ import Testing
 
 @testable import Repositories
 
-@Suite("Tables spent_nonces and spent_identifiers")
+@Suite("Tables former_nonces and spent_identifiers")
 struct NonceTableTests {
-    private static let key = NonceKey(Secret([UInt8](repeating: 1, count: 32)))
-
-    private static func nonce(_ number: UInt8, seconds: TimeInterval = 60) throws -> Nonce {
-        let text = Nonce.issue(
-            randomBytes: [UInt8](repeating: number, count: 16), expiresAt: TestTables.now.addingTimeInterval(seconds),
-            thumbprint: .of("certificate"), key: key)
-        return try #require(Nonce(issuedHere: text, key: key))
-    }
-
-    @Test("A nonce is spent once, on either way", arguments: StoreKind.shared)
+    @Test("A nonce is spent once, by whichever row has its id", arguments: StoreKind.shared)
     func nonces(kind: StoreKind) async throws {
         try await TestTables.run(kind) { tables in
-            let (first, second) = (try Self.nonce(1), try Self.nonce(2))
-            try await tables.write { try NonceRepository($0).spend(first) }
-            await #expect(throws: Refusal.self) { try await tables.write { try NonceRepository($0).spend(first) } }
-            try await tables.write { try NonceRepository($0).enqueueSpend(second, generation: "") }
+            let (first, second, third) = (try tables.nonce(1), try tables.nonce(2), try tables.nonce(3))
+            let holder = tables.session(1)
+            try await tables.write { try NonceRepository($0).spend(first, of: holder) }
+            await #expect(throws: Refusal(.invalidIdentityToken, "", reason: .nonceUsed)) {
+                try await tables.write { try NonceRepository($0).spend(first, of: holder) }
+            }
+            let row = Session(spending: second, of: holder, at: TestTables.now)
+            try await tables.write { try SessionRepository($0).enqueueEnded(row) }
             await #expect(throws: StoreError.constraint(kind: .unique)) {
-                try await tables.write { try NonceRepository($0).enqueueSpend(second, generation: "") }
+                try await tables.write { try SessionRepository($0).enqueueEnded(row) }
             }
-            let third = try Self.nonce(3)
-            let spent = try await tables.read {
-                (try NonceRepository($0).isSpent(first), try NonceRepository($0).isSpent(third))
+            let spent = try await tables.read { transaction in
+                try [first, second, third].map { try NonceRepository(transaction).isSpent($0) }
             }
-            #expect(spent == (true, false))
+            #expect(spent == [true, true, false])
+            #expect(try await tables.read { try SessionRepository($0).find(second.sessionID) } == row)
+        }
+    }
+
+    @Test("A nonce of before the present schema counts as spent until it is forgotten", arguments: StoreKind.shared)
+    func former(kind: StoreKind) async throws {
+        try await TestTables.run(kind) { tables in
+            let (nonce, holder) = (try tables.nonce(1), tables.session(1))
+            try await tables.sql(
+                "INSERT INTO former_nonces (expires_at, nonce) VALUES ($1, $2)",
+                [.integer(nonce.expiresAt.milliseconds), .bytes(nonce.randomBytes)])
+            #expect(try await tables.read { try NonceRepository($0).isSpent(nonce) })
+            await #expect(throws: Refusal(.invalidIdentityToken, "", reason: .nonceUsed)) {
+                try await tables.write { try NonceRepository($0).spend(nonce, of: holder) }
+            }
+            let end = nonce.expiresAt.addingTimeInterval(1)
+            try await tables.write { try NonceRepository($0).purge(expiredBefore: end) }
+            #expect(try await tables.count("former_nonces") == 0)
         }
     }
 
     @Test("A nonce of a process that missed a restore is refused, and not spent", arguments: StoreKind.shared)
     func generation(kind: StoreKind) async throws {
         try await TestTables.run(kind) { tables in
-            let (first, second) = (try Self.nonce(1), try Self.nonce(2))
-            try await tables.write { try NonceRepository($0).spend(second) }
+            let (first, second) = (try tables.nonce(1), try tables.nonce(2))
+            let holder = tables.session(1)
+            try await tables.write { try NonceRepository($0).spend(second, of: holder) }
             try await tables.write { try RestoreRepository($0).beginNonceGeneration(UUID()) }
             let generation = try await tables.read { try RestoreRepository($0).nonceGeneration() }
             await #expect(throws: Refusal(.unavailable, "")) {
-                try await tables.write { try NonceRepository($0).spend(first) }
+                try await tables.write { try NonceRepository($0).spend(first, of: holder) }
             }
             await #expect(throws: Refusal(.unavailable, "")) {
-                try await tables.write { try NonceRepository($0).enqueueSpend(first, generation: generation) }
+                try await tables.read {
+                    try NonceRepository($0).require(first, generation: generation, isFormer: false)
+                }
             }
-            #expect(try await tables.count("spent_nonces") == 1)
+            #expect(try await tables.count("sessions") == 1)
         }
     }
 
     @Test("A nonce whose time is over is refused", arguments: StoreKind.shared)
     func expiry(kind: StoreKind) async throws {
         try await TestTables.run(kind) { tables in
-            let late = try Self.nonce(1, seconds: -5)
-            await #expect(throws: Refusal.self) { try await tables.write { try NonceRepository($0).spend(late) } }
-            #expect(try await tables.count("spent_nonces") == 0)
+            let (late, holder) = (try tables.nonce(1, seconds: -5), tables.session(1))
+            await #expect(throws: Refusal(.invalidIdentityToken, "", reason: .nonceExpired)) {
+                try await tables.write { try NonceRepository($0).spend(late, of: holder) }
+            }
+            #expect(try await tables.count("sessions") == 0)
         }
     }
 
@@ -67,10 +84,8 @@ struct NonceTableTests {
         try await TestTables.run(kind) { tables in
             let other = ProviderID(UUID())
             let (soon, later) = (TestTables.now.addingTimeInterval(10), TestTables.now.addingTimeInterval(100))
-            let nonce = try Self.nonce(1, seconds: 10)
             let answers = try await tables.write { transaction in
                 let records = NonceRepository(transaction)
-                try records.spend(nonce)
                 return try (
                     records.spend(identifier: "a", of: tables.provider, until: soon),
                     records.spend(identifier: "a", of: tables.provider, until: soon),
@@ -81,13 +96,11 @@ struct NonceTableTests {
             let listed = try await tables.read { try NonceRepository($0).spentIdentifiers() }
             #expect(Set(listed.map(\.identifier)) == ["\(tables.provider)/a", "\(other)/a"])
             try await tables.write {
-                try NonceRepository($0).purge(expiredBefore: soon.addingTimeInterval(1))
                 try NonceRepository($0).purgeIdentifiers(expiredBefore: soon.addingTimeInterval(1))
             }
             let left = try await tables.read { try NonceRepository($0).spentIdentifiers() }
             #expect(left.map(\.identifier) == ["\(other)/a"])
             #expect(left.first?.expiresAt == later)
-            #expect(try await tables.count("spent_nonces") == 0)
         }
     }
 }

@@ -9,12 +9,12 @@ import Testing
 
 @Suite("What a sign-in and an action are decided from")
 struct SignInQuestionTests {
-    private static func subject(_ tables: TestTables, _ externalID: String, certificate: Int = 1)
-        -> SignInRepository.Subject
-    {
-        .init(
+    private static func subject(
+        _ tables: TestTables, _ externalID: String, certificate: Int = 1
+    ) throws -> SignInRepository.Subject {
+        try .init(
             keyID: tables.providerKey, thumbprint: .of("certificate \(certificate)"), deviceID: tables.device,
-            providerID: tables.provider, externalID: externalID)
+            providerID: tables.provider, externalID: externalID, nonce: tables.nonce(1))
     }
 
     @Test("One statement reads key, certificate, user and the open sessions", arguments: StoreKind.shared)

@@ -118,4 +118,14 @@ struct TestTables: Sendable {
             thumbprint: .of("certificate 1"), providerKeyID: providerKey, state: .authenticated, createdAt: at,
             renewedAt: at, lastUsedAt: at, challengedAt: nil)
     }
+
+    private static let nonceKey = NonceKey(Secret([UInt8](repeating: 1, count: 32)))
+
+    /// A nonce of the number, which expires after some seconds.
+    func nonce(_ number: UInt8, seconds: TimeInterval = 60) throws -> Nonce {
+        let text = Nonce.issue(
+            randomBytes: [UInt8](repeating: number, count: 16), expiresAt: Self.now.addingTimeInterval(seconds),
+            thumbprint: .of("certificate 1"), key: Self.nonceKey)
+        return try #require(Nonce(issuedHere: text, key: Self.nonceKey))
+    }
 }
