@@ -106,12 +106,12 @@ package struct TokenRoutes: Sendable {
         guard form["actor_token"] == nil, form["actor_token_type"] == nil else {
             throw Refusal(.malformedRequest, "Nobody acts for another here: leave out actor_token.")
         }
-        guard form["resource"] == nil else {
-            throw Refusal(
-                .malformedRequest, "resource names no provider: send its id as audience.", reason: .invalidTarget)
+        let targets = [form["audience"], form["resource"]].compactMap(\.self)
+        guard !targets.isEmpty else {
+            throw Refusal(.malformedRequest, "audience is missing in the form: it is the provider's id.")
         }
         let answer = try await exchange(
-            token, for: try form.required("audience"), clientID: form["client_id"], proof: proof, on: connection)
+            token, for: targets, clientID: form["client_id"], proof: proof, on: connection)
         return .json([
             "access_token": .string(answer.token.reveal()), "issued_token_type": .string(Self.jwtType),
             "token_type": .string(answer.isBoundToKey ? "DPoP" : "Bearer"),

@@ -30,13 +30,14 @@ package struct ExchangeSessionToken: Sendable {
     ///
     /// - Parameters:
     ///   - sessionToken: the session's token.
-    ///   - audience: the provider's id; no other provider gets a token of the session.
+    ///   - targets: names of the session's provider, of which the last becomes the audience: its id, or a URL that is
+    ///     registered for it. No other provider gets a token of the session.
     ///   - clientID: the app's id, if the request names one.
     ///   - proof: a DPoP proof by the device's certified key, if the request brings one.
     /// - Throws: `Refusal` with the session codes; `rate_limited`; `invalid_dpop_proof`; `malformed_request`, for another
-    ///   audience with reason `invalid_target`.
+    ///   target with reason `invalid_target`.
     package func callAsFunction(
-        _ sessionToken: String, for audience: String, clientID: String?, proof: String? = nil,
+        _ sessionToken: String, for targets: [String], clientID: String?, proof: String? = nil,
         on connection: ClientConnection
     ) async throws -> Answer {
         if context.rateLimiting == .on {
@@ -46,28 +47,45 @@ package struct ExchangeSessionToken: Sendable {
                 now: context.environment.now())
         }
         let session = try await check(sessionToken, on: connection)
-        guard ProviderID(audience[...]) == session.providerID else {
-            throw Refusal(
-                .malformedRequest, "audience is not the id of the provider that vouched for the session's user.",
-                reason: .invalidTarget)
-        }
         guard clientID == nil || clientID.flatMap({ ApplicationID($0[...]) }) == session.applicationID else {
             throw Refusal(.malformedRequest, "client_id is not the id of the session's app.")
         }
         let confirmation = try confirmation(by: proof, on: connection)
         // The node's memory may be a second old, and the token outlives that.
-        let assurance = try await store.snapshot(for: session) { $1.user.assurance }
+        let (assurance, audience) = try await store.snapshot(for: session) { transaction, holder in
+            (holder.user.assurance, try Self.audience(targets, of: session, in: transaction))
+        }
         let algorithm = try await context.caches.providers.find(session.providerID)?.provider.tokenAlgorithm ?? .rs256
         let now = context.environment.now()
         let end = session.expiry(policy: context.policy[\.sessions])
         let lifetime = min(context.policy[\.accessTokens].sessionLifetime, end.timeIntervalSince(now))
         let token = SessionAccessToken(
-            issuer: context.urls.issuer, session: session, assurance: assurance, confirmation: confirmation,
+            issuer: context.urls.issuer, session: session, audience: audience, assurance: assurance,
+            confirmation: confirmation,
             identifier: UUID(), issuedAt: now, expiresAt: now.addingTimeInterval(lifetime))
         return Answer(
             token: try token.signed(with: context.keys.accessTokens, algorithm: algorithm),
             isBoundToKey: confirmation != .certificate,
             lifetime: max(0, Int(saturating: lifetime)))
+    }
+
+    private static func audience(
+        _ targets: [String], of session: Session, in transaction: any Transaction
+    ) throws -> String {
+        var audience = session.providerID.description
+        for target in targets where ProviderID(target[...]) != session.providerID {
+            let url = ResourceURL(target)
+            guard let found = try url.flatMap({ try ProviderResourceRepository(transaction).find($0) }),
+                found.providerID == session.providerID
+            else {
+                throw Refusal(
+                    .malformedRequest,
+                    "audience or resource is neither the id nor a registered URL of the provider that vouched for the user.",
+                    reason: .invalidTarget)
+            }
+            audience = found.url.text
+        }
+        return audience
     }
 
     /// A proof's `jti` is not remembered: who repeats one here holds the key that signed it, since the connection has

@@ -22,6 +22,21 @@ extension Schema {
         identifier: 34, name: "algorithms of session tokens",
         statements: ["ALTER TABLE providers ADD COLUMN token_algorithm TEXT NOT NULL DEFAULT 'RS256'"])
 
+    /// The URLs by which devices name a provider.
+    static let providerResources = Migration(
+        identifier: 35, name: "resource URLs of providers",
+        statements: [
+            """
+            CREATE TABLE provider_resources (
+                canonical_url TEXT NOT NULL PRIMARY KEY,
+                url TEXT NOT NULL,
+                provider_id TEXT NOT NULL REFERENCES providers (id),
+                added_at BIGINT NOT NULL
+            )
+            """,
+            "CREATE INDEX provider_resources_by_provider ON provider_resources (provider_id, added_at, canonical_url)",
+        ])
+
     /// The waiting messages that are no events: with events among them SQLite would look for the next provider in here,
     /// and walk all events that wait.
     static let messagesWaiting = Migration(

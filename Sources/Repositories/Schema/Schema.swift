@@ -163,7 +163,8 @@ package enum Schema {
         personalData, phoneVerification, bans, auditChain, authorizations,
         providerWebhooks, wrappingVersions, nodes, subjects, providerStanding, certificateUpkeep, phoneTallies,
         openSessionIndexes, gates, openSessionsByKey, changeLog, changeLogPositions, maintenanceTasks,
-        listedCertificates, keyFingerprints, changeLogFloor, formerNonces, tokenAlgorithms, messagesWaiting,
+        listedCertificates, keyFingerprints, changeLogFloor, formerNonces, tokenAlgorithms, providerResources,
+        messagesWaiting,
         noMixedOutboxIndex, cutsByTurn,
     ]
 }

@@ -9,6 +9,8 @@ package struct SessionAccessToken: Sendable {
     /// The service's issuer (RFC 8414 §2).
     package let issuer: String
     package let session: Session
+    /// The provider's id, or a URL that is registered for its backend (RFC 8707 §2).
+    package let audience: String
     /// The user's level.
     package let assurance: Assurance
     package let confirmation: Confirmation
@@ -25,11 +27,13 @@ package struct SessionAccessToken: Sendable {
     }
 
     package init(
-        issuer: String, session: Session, assurance: Assurance, confirmation: Confirmation, identifier: UUID,
+        issuer: String, session: Session, audience: String, assurance: Assurance, confirmation: Confirmation,
+        identifier: UUID,
         issuedAt: Date, expiresAt: Date
     ) {
         self.issuer = issuer
         self.session = session
+        self.audience = audience
         self.assurance = assurance
         self.confirmation = confirmation
         self.identifier = identifier
@@ -43,7 +47,7 @@ package struct SessionAccessToken: Sendable {
     ) throws -> Secret<String> {
         try keys.signed(
             .object([
-                "iss": .string(issuer), "aud": .string(session.providerID.description),
+                "iss": .string(issuer), "aud": .string(audience),
                 "sub": .string(session.userID.description), "external_id": .string(session.externalID),
                 "client_id": .string(session.applicationID.description), "sid": .string(session.id.description),
                 "iat": .integer(issuedAt.wholeSeconds), "exp": .integer(expiresAt.wholeSeconds),

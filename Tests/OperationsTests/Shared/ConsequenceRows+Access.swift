@@ -139,6 +139,19 @@ extension ConsequenceTests {
             { _ in try await SetTokenAlgorithm(world.fixture.admin)(.es256, of: "test") }
         },
         .admin(
+            "AddResource", audit: ["provider_changed"], notices: ["provider_keys"], effects: [.dropsProvider]
+        ) { world in
+            let url = try #require(ResourceURL("https://api.example"))
+            return { _ in try await AddResource(world.fixture.admin)(url, to: "test") }
+        },
+        .admin(
+            "RemoveResource", audit: ["provider_changed"], notices: ["provider_keys"], effects: [.dropsProvider]
+        ) { world in
+            let url = try #require(ResourceURL("https://api.example"))
+            try await AddResource(world.fixture.admin)(url, to: "test")
+            return { _ in try await RemoveResource(world.fixture.admin)(url) }
+        },
+        .admin(
             "AddApplication", audit: ["application_added"], notices: ["provider_keys"], effects: [.dropsProvider]
         ) { world in
             { _ in _ = try await AddApplication(world.fixture.admin)("Second", to: "test") }

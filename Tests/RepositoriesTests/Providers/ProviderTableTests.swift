@@ -48,6 +48,35 @@ struct ProviderTableTests {
         }
     }
 
+    @Test("A URL belongs to one provider in each of its forms", arguments: StoreKind.shared)
+    func resources(kind: StoreKind) async throws {
+        try await TestTables.run(kind) { tables in
+            func resource(_ text: String) throws -> ProviderResource {
+                ProviderResource(url: try #require(ResourceURL(text)), providerID: tables.provider)
+            }
+            let (first, same, second) = try (
+                resource("https://api.example"), resource("https://API.example:443/"), resource("https://api.example/a")
+            )
+            let answers = try await tables.write { transaction in
+                let resources = ProviderResourceRepository(transaction)
+                return try [first, same, second].map { try resources.insert($0, at: TestTables.now) }
+            }
+            #expect(answers == [true, false, true])
+            let found = try await tables.read { transaction in
+                let resources = ProviderResourceRepository(transaction)
+                return try (resources.find(same.url), resources.list(of: tables.provider))
+            }
+            #expect(found.0 == first && found.1 == [first, second])
+            try await tables.write { try ProviderResourceRepository($0).remove(same.url) }
+            let rest = try await tables.read { try ProviderResourceRepository($0).list(of: tables.provider) }
+            #expect(rest == [second])
+            try await tables.sql("UPDATE provider_resources SET url = 'no URL'")
+            await #expect(throws: DamagedRow.self) {
+                try await tables.read { try ProviderResourceRepository($0).list(of: tables.provider) }
+            }
+        }
+    }
+
     @Test("A key is registered once, by anyone, and acts until it is retired or revoked", arguments: StoreKind.shared)
     func keys(kind: StoreKind) async throws {
         try await TestTables.run(kind) { tables in

@@ -9,7 +9,10 @@ import Tokens
 struct ProviderCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "provider", abstract: "Registers providers, their keys and their apps.",
-        subcommands: [Add.self, Set.self, List.self, Disable.self, Enable.self, KeyCommand.self, AppCommand.self])
+        subcommands: [
+            Add.self, Set.self, List.self, Disable.self, Enable.self, KeyCommand.self, AppCommand.self,
+            ResourceCommand.self,
+        ])
 
     struct Add: AsyncParsableCommand {
         static let configuration = CommandConfiguration(abstract: "Registers a provider with its first key and app.")

@@ -1,0 +1,27 @@
+import Database
+import Domain
+import Repositories
+
+/// An admin registers the URL of a provider's backend.
+package struct AddResource: Sendable {
+    private let context: AdminContext
+
+    package init(_ context: AdminContext) {
+        self.context = context
+    }
+
+    /// Registers it: from now on a device may name the provider by it.
+    ///
+    /// - Throws: `Refusal` `not_found`; `conflict` if it is registered, for whichever provider.
+    package func callAsFunction(_ url: ResourceURL, to name: String) async throws {
+        let actor = context.actor
+        try await context.commit { transaction, events in
+            let provider = try ProviderRepository(transaction).require(name).id
+            let resource = ProviderResource(url: url, providerID: provider)
+            guard try ProviderResourceRepository(transaction).insert(resource, at: transaction.now) else {
+                throw Refusal(.conflict, "\(url.text) is registered already.", state: "registered")
+            }
+            events.record(.providerChanged(provider, detail: "resource \(url.text) added"), by: actor)
+        }
+    }
+}

@@ -1,0 +1,22 @@
+import Database
+import Domain
+import Repositories
+
+/// An admin lists the URLs of a provider's backend.
+package struct ListResources: Sendable {
+    private let context: AdminContext
+
+    package init(_ context: AdminContext) {
+        self.context = context
+    }
+
+    /// The provider's, oldest first.
+    ///
+    /// - Throws: `Refusal` `not_found`.
+    package func callAsFunction(of name: String) async throws -> [ProviderResource] {
+        try await context.store.snapshot { transaction in
+            let provider = try ProviderRepository(transaction).require(name).id
+            return try ProviderResourceRepository(transaction).list(of: provider)
+        }
+    }
+}

@@ -1,0 +1,80 @@
+import Domain
+import Encoding
+import Fixtures
+import Foundation
+import Operations
+import Testing
+import Tokens
+
+@testable import API
+
+@Suite("A URL of a provider's backend, at the exchange of a session's token")
+struct ResourceTests {
+    private static func asked(
+        _ person: SignedIn, audience: String = "", resource: String = ""
+    ) async throws -> Reply {
+        try await person.bench.askToken(
+            [
+                "grant_type": RouterBench.exchange, "subject_token": person.token,
+                "subject_token_type": RouterBench.accessToken, "audience": audience, "resource": resource,
+            ], on: person.connection)
+    }
+
+    private static func audience(_ reply: Reply) throws -> String? {
+        try UnverifiedToken(try #require(reply.text("access_token")), refusing: .malformedRequest).payload["aud"]?.text
+    }
+
+    @Test("names the provider as audience or resource in each of its forms, and becomes the token's audience")
+    func named() async throws {
+        try await RouterBench.run { bench in
+            let person = try await bench.signIn()
+            let id = person.session.providerID.description
+            let url = try #require(ResourceURL("https://api.example"))
+            #expect(try await Self.asked(person, resource: url.text).text("error") == "invalid_target")
+            try await AddResource(bench.fixture.admin)(url, to: "test")
+            for one in ["https://api.example", "https://API.example/", "https://api.example:443"] {
+                #expect(try Self.audience(try await Self.asked(person, audience: one)) == url.text)
+                #expect(try Self.audience(try await Self.asked(person, resource: one)) == url.text)
+                #expect(try Self.audience(try await Self.asked(person, audience: id, resource: one)) == url.text)
+            }
+            #expect(try Self.audience(try await Self.asked(person, audience: id)) == id)
+            try await RemoveResource(bench.fixture.admin)(url)
+            #expect(try await Self.asked(person, resource: url.text).text("error") == "invalid_target")
+        }
+    }
+
+    @Test("of another provider, of nobody, or of another path gets no token, whatever is named beside it")
+    func foreign() async throws {
+        try await RouterBench.run { bench in
+            let person = try await bench.signIn()
+            let id = person.session.providerID.description
+            let other = try await AddProvider(bench.fixture.admin)(
+                name: "Other", slug: nil, account: nil, avatarHosts: [], key: try ProviderSigner(.es256).verificationKey
+            )
+            let (own, foreign) = (
+                try #require(ResourceURL("https://api.example/a")), try #require(ResourceURL("https://api.example/b"))
+            )
+            try await AddResource(bench.fixture.admin)(own, to: "test")
+            try await AddResource(bench.fixture.admin)(foreign, to: "other")
+            await #expect(throws: Refusal(.conflict, "")) {
+                try await AddResource(bench.fixture.admin)(own, to: "other")
+            }
+            for wrong in [
+                foreign.text, other.provider.id.description, "https://api.example/", "https://api.example/a/",
+                "http://api.example/a", "https://api.example/a?b", "https://api.example/a#b", "urn:a", "test",
+                "https://user@api.example/a",
+            ] {
+                for reply in [
+                    try await Self.asked(person, audience: wrong), try await Self.asked(person, resource: wrong),
+                    try await Self.asked(person, audience: id, resource: wrong),
+                    try await Self.asked(person, audience: wrong, resource: own.text),
+                ] {
+                    #expect(reply.status == 400 && reply.text("error") == "invalid_target", "\(wrong)")
+                    reply.judge()
+                }
+            }
+            let none = try await Self.asked(person)
+            #expect(none.status == 400 && none.text("error") == "invalid_request")
+        }
+    }
+}
