@@ -57,7 +57,12 @@ extension ByteBuffer {
         writeString(found.assurance.rawValue)
         writeStaticString("\",\"cnf\":{\"x5t#S256\":\"")
         writeString(session.thumbprint.base64URL)
-        writeStaticString("\"}}")
+        writeStaticString("\"}")
+        if let claims = found.verifiedClaims {
+            writeStaticString(",\"verified_claims\":")
+            writeString(claims.json.jsonText)
+        }
+        writeStaticString("}")
     }
 
     private mutating func writeIdentifier<Kind>(_ identifier: Identifier<Kind>) {

@@ -111,23 +111,32 @@ package struct TokenRoutes: Sendable {
             throw Refusal(.malformedRequest, "audience is missing in the form: it is the provider's id.")
         }
         let answer = try await exchange(
-            token, for: targets, clientID: form["client_id"], proof: proof, on: connection)
+            token, for: targets, clientID: form["client_id"], scope: form["scope"],
+            proof: proof, on: connection)
         return .json([
             "access_token": .string(answer.token.reveal()), "issued_token_type": .string(Self.jwtType),
             "token_type": .string(answer.isBoundToKey ? "DPoP" : "Bearer"),
             "expires_in": .integer(Int64(answer.lifetime)),
+            "scope": answer.scope.map { .string($0) },
         ])
     }
 
     @Sendable private func introspectToken(_ request: Request, _ context: PublicContext) async throws -> Response {
         let (caller, form) = try await self.caller(of: request, for: .sessionsRead)
-        guard let found = try await introspect(try form.required("token"), for: caller) else {
-            return .json(["active": .bool(false)])
-        }
+        let found = try await introspect(try form.required("token"), for: caller)
         var body = ByteBuffer()
-        body.writeIntrospection(found)
-        return .json(body)
+        if let found { body.writeIntrospection(found) } else { body.writeStaticString("{\"active\":false}") }
+        guard request.headers[.accept]?.contains(Self.introspectionType) ?? false else {
+            return .json(body)
+        }
+        let token = try introspect.signed(try StrictJSON.parse(Array(body.readableBytesView)), for: caller)
+        return Response(
+            status: .ok, headers: [.contentType: Self.introspectionType, .cacheControl: "no-store"],
+            body: ResponseBody(byteBuffer: ByteBuffer(string: token.reveal())))
     }
+
+    /// RFC 9701 §4.
+    private static let introspectionType = "application/token-introspection+jwt"
 
     /// Writes what introspection answers, if memory alone decides it; `false` where the routes are to answer.
     ///

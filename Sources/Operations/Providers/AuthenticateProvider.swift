@@ -10,6 +10,8 @@ package struct ProvenProvider: Sendable {
     /// The provider as this process knows it.
     package let known: CachedProvider
     package let keyID: ProviderKeyID
+    /// What the caller may do; all of it without an access token.
+    var scopes = Set(ProviderScope.allCases)
 
     /// The provider's id.
     package var id: ProviderID { known.provider.id }
@@ -51,7 +53,8 @@ package struct AuthenticateProvider: Sendable {
             ProviderAccessToken.isNamed(by: token)
             ? try await verifyAccessToken(token, for: scope, now: now) : try await verifyProviderToken(token, now: now)
         if let bearer { context.caches.bearers.remember(verified, .of(bearer)) }
-        return ProvenProvider(known: verified.provider, keyID: verified.keyID)
+        return ProvenProvider(
+            known: verified.provider, keyID: verified.keyID, scopes: verified.scopes ?? Set(ProviderScope.allCases))
     }
 
     /// The provider of a token that was verified before, from memory alone; `nil` wherever the call above refuses or has

@@ -3,6 +3,7 @@ import Domain
 import Encoding
 import Foundation
 import Repositories
+import Tokens
 
 /// A provider looks at a session token of its own user (RFC 7662).
 package struct Introspect: Sendable {
@@ -19,6 +20,8 @@ package struct Introspect: Sendable {
         package let expiresAt: Date
         /// How far its user is verified.
         package let assurance: Assurance
+        /// What a card proved, if the caller may read it.
+        package let verifiedClaims: VerifiedClaims?
     }
 
     /// Looks at a session token; `nil` for anything that is not the provider's own Authenticated session. Not an
@@ -29,13 +32,17 @@ package struct Introspect: Sendable {
         let session = try await context.ownSession(token, of: caller.id)
         let mark = context.caches.levels.mark
         // The caller may have held back its body for as long as a request may take.
-        let level = try await context.store.snapshot { transaction in
+        let (keys, now) = (context.keys.personal, context.environment.now())
+        let (level, proved) = try await context.store.snapshot { transaction in
             try caller.requireActive(in: transaction)
-            return try session.flatMap { try UserRepository(transaction).level(of: $0.userID) }
+            let level = try session.flatMap { try UserRepository(transaction).level(of: $0.userID) }
+            let mayShow = caller.scopes.contains(.usersRead) && (level?.value(at: now) ?? .none) >= .barcode
+            let users = AuthenticatedUserRepository(transaction, keys: keys)
+            return (level, try mayShow ? session.flatMap { try users.find($0.userID) } : nil)
         }
         guard let session else { return nil }
         if let level { context.caches.levels.remember(level, of: session.userID, since: mark) }
-        return answer(session, level ?? AssuranceLevel(.none, until: nil))
+        return answer(session, level ?? AssuranceLevel(.none, until: nil), proved)
     }
 
     /// Looks at a session token from memory alone; `nil` wherever the answer is another, or the store would be asked: then
@@ -44,17 +51,28 @@ package struct Introspect: Sendable {
     /// - Parameter tokenHash: that of the session's token.
     package func fromMemory(_ tokenHash: Digest256, for caller: ProviderID) -> Answer? {
         guard let session = context.caches.sessions.known(tokenHash)?.session, session.providerID == caller,
-            let level = context.caches.levels.known(session.userID)
+            let level = context.caches.levels.known(session.userID),
+            // What a card proved is in the store.
+            level.value(at: context.environment.now()) < .barcode
         else { return nil }
-        return answer(session, level)
+        return answer(session, level, nil)
     }
 
-    private func answer(_ session: Session, _ level: AssuranceLevel) -> Answer? {
+    private func answer(_ session: Session, _ level: AssuranceLevel, _ proved: AuthenticatedUser?) -> Answer? {
         let policy = context.policy[\.sessions]
         let now = context.environment.now()
         guard session.effectiveState(at: now, policy: policy) == .authenticated else { return nil }
+        let assurance = level.value(at: now)
         return Answer(
-            session: session, expiresAt: session.expiry(policy: policy), assurance: level.value(at: now))
+            session: session, expiresAt: session.expiry(policy: policy), assurance: assurance,
+            verifiedClaims: VerifiedClaims(proved, assurance: assurance, on: CalendarDate(utcDayOf: now)))
+    }
+
+    /// Signs an answer for the caller, as evidence of what it was told (RFC 9701).
+    package func signed(_ answer: JSONValue, for caller: ProvenProvider) throws -> Secret<String> {
+        let token = IntrospectionToken(
+            issuer: context.urls.issuer, provider: caller.id, issuedAt: context.environment.now(), answer: answer)
+        return try token.signed(with: context.keys.accessTokens, algorithm: caller.known.provider.tokenAlgorithm)
     }
 }
 

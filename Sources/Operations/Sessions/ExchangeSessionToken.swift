@@ -22,6 +22,8 @@ package struct ExchangeSessionToken: Sendable {
         package let token: Secret<String>
         /// Whether it is bound to the device's key by a DPoP proof, not to its certificate.
         package let isBoundToKey: Bool
+        /// What was granted of the scope that was asked for.
+        package let scope: String?
         /// Seconds.
         package let lifetime: Int
     }
@@ -30,14 +32,16 @@ package struct ExchangeSessionToken: Sendable {
     ///
     /// - Parameters:
     ///   - sessionToken: the session's token.
-    ///   - targets: names of the session's provider, of which the last becomes the audience: its id, or a URL that is
-    ///     registered for it. No other provider gets a token of the session.
+    ///   - targets: names of the session's provider: its id, or a URL that is registered for it, which then is the audience.
+    ///     No other provider gets a token of the session.
     ///   - clientID: the app's id, if the request names one.
+    ///   - scope: with the word `verified_claims` the token says what a card proved, if one did; other words are ignored.
     ///   - proof: a DPoP proof by the device's certified key, if the request brings one.
     /// - Throws: `Refusal` with the session codes; `rate_limited`; `invalid_dpop_proof`; `malformed_request`, for another
     ///   target with reason `invalid_target`.
     package func callAsFunction(
-        _ sessionToken: String, for targets: [String], clientID: String?, proof: String? = nil,
+        _ sessionToken: String, for targets: [String], clientID: String?, scope: String? = nil,
+        proof: String? = nil,
         on connection: ClientConnection
     ) async throws -> Answer {
         if context.rateLimiting == .on {
@@ -52,20 +56,28 @@ package struct ExchangeSessionToken: Sendable {
         }
         let confirmation = try confirmation(by: proof, on: connection)
         // The node's memory may be a second old, and the token outlives that.
-        let (assurance, audience) = try await store.snapshot(for: session) { transaction, holder in
-            (holder.user.assurance, try Self.audience(targets, of: session, in: transaction))
+        let keys = context.keys.personal
+        let wantsClaims =
+            scope?.split(separator: " ").contains { $0 == SessionAccessToken.verifiedClaimsScope } ?? false
+        let (assurance, audience, proved) = try await store.snapshot(for: session) { transaction, holder in
+            (
+                holder.user.assurance, try Self.audience(targets, of: session, in: transaction),
+                wantsClaims ? try AuthenticatedUserRepository(transaction, keys: keys).find(holder.user.id) : nil
+            )
         }
         let algorithm = try await context.caches.providers.find(session.providerID)?.provider.tokenAlgorithm ?? .rs256
         let now = context.environment.now()
+        let claims = VerifiedClaims(proved, assurance: assurance, on: CalendarDate(utcDayOf: now))
         let end = session.expiry(policy: context.policy[\.sessions])
         let lifetime = min(context.policy[\.accessTokens].sessionLifetime, end.timeIntervalSince(now))
         let token = SessionAccessToken(
             issuer: context.urls.issuer, session: session, audience: audience, assurance: assurance,
-            confirmation: confirmation,
-            identifier: UUID(), issuedAt: now, expiresAt: now.addingTimeInterval(lifetime))
+            confirmation: confirmation, verifiedClaims: claims, identifier: UUID(), issuedAt: now,
+            expiresAt: now.addingTimeInterval(lifetime))
         return Answer(
             token: try token.signed(with: context.keys.accessTokens, algorithm: algorithm),
             isBoundToKey: confirmation != .certificate,
+            scope: claims.map { _ in SessionAccessToken.verifiedClaimsScope },
             lifetime: max(0, Int(saturating: lifetime)))
     }
 

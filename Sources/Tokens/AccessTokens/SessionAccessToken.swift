@@ -14,6 +14,8 @@ package struct SessionAccessToken: Sendable {
     /// The user's level.
     package let assurance: Assurance
     package let confirmation: Confirmation
+    /// What a card proved, if the request asked for it.
+    package let verifiedClaims: VerifiedClaims?
     package let identifier: UUID
     package let issuedAt: Date
     package let expiresAt: Date
@@ -28,14 +30,14 @@ package struct SessionAccessToken: Sendable {
 
     package init(
         issuer: String, session: Session, audience: String, assurance: Assurance, confirmation: Confirmation,
-        identifier: UUID,
-        issuedAt: Date, expiresAt: Date
+        verifiedClaims: VerifiedClaims? = nil, identifier: UUID, issuedAt: Date, expiresAt: Date
     ) {
         self.issuer = issuer
         self.session = session
         self.audience = audience
         self.assurance = assurance
         self.confirmation = confirmation
+        self.verifiedClaims = verifiedClaims
         self.identifier = identifier
         self.issuedAt = issuedAt
         self.expiresAt = expiresAt
@@ -53,9 +55,13 @@ package struct SessionAccessToken: Sendable {
                 "iat": .integer(issuedAt.wholeSeconds), "exp": .integer(expiresAt.wholeSeconds),
                 "jti": .string(identifier.uuidString.lowercased()), "acr": .string(assurance.rawValue),
                 "auth_time": .integer(session.renewedAt.wholeSeconds),
-                "cnf": boundTo,
+                "cnf": boundTo, "scope": verifiedClaims.map { _ in .string(Self.verifiedClaimsScope) },
+                "verified_claims": verifiedClaims?.json,
             ]), with: algorithm)
     }
+
+    /// The scope that asks for ``verifiedClaims``.
+    package static let verifiedClaimsScope = "verified_claims"
 
     private var boundTo: JSONValue {
         switch confirmation {

@@ -47,11 +47,13 @@ package struct AccessTokenKeys: Sendable {
         published.first { $0.id == id }?.key
     }
 
-    /// An access token (RFC 9068): a compact JWS of a present key.
-    func signed(_ payload: JSONValue, with algorithm: AccessTokenAlgorithm) throws -> Secret<String> {
+    /// A compact JWS of a present key: an access token (RFC 9068) unless `typ` is another one.
+    func signed(
+        _ payload: JSONValue, with algorithm: AccessTokenAlgorithm, type: String = "at+jwt"
+    ) throws -> Secret<String> {
         let id = algorithm == .rs256 ? present.id : publishedCurve.id
         let header = JSONValue.object([
-            "alg": .string(algorithm.rawValue), "kid": .string(id), "typ": .string("at+jwt"),
+            "alg": .string(algorithm.rawValue), "kid": .string(id), "typ": .string(type),
         ])
         let input =
             Base64URL.encode(Array(header.jsonText.utf8)) + "." + Base64URL.encode(Array(payload.jsonText.utf8))

@@ -45,6 +45,7 @@ package struct MetadataRoutes: Sendable {
                 "token_endpoint_auth_signing_alg_values_supported": algorithms,
                 "introspection_endpoint_auth_methods_supported": methods,
                 "introspection_endpoint_auth_signing_alg_values_supported": algorithms,
+                "introspection_signing_alg_values_supported": Self.texts(AccessTokenAlgorithm.allCases.map(\.rawValue)),
                 "revocation_endpoint_auth_methods_supported": methods,
                 "revocation_endpoint_auth_signing_alg_values_supported": algorithms,
                 "tls_client_certificate_bound_access_tokens": .bool(true),
