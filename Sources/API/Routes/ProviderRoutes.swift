@@ -49,7 +49,8 @@ package struct ProviderRoutes: Sendable {
 
     @Sendable private func addKey(_ request: Request, _ context: PublicContext) async throws -> Response {
         let body = try await request.bytes(upTo: policy[\.requests].maximumBody)
-        let caller = try await authenticate.fresh(request.bearer, for: request.proven(body))
+        let caller = try await authenticate.fresh(
+            request.bearer, beside: try request.countersignProof, for: request.proven(body))
         var members = try request.members(body)
         let keyText: String
         switch try members.value("public_key") {
@@ -65,7 +66,8 @@ package struct ProviderRoutes: Sendable {
     }
 
     @Sendable private func deleteKey(_ request: Request, _ context: PublicContext) async throws -> Response {
-        let caller = try await authenticate.fresh(request.bearer, for: request.proven([]))
+        let caller = try await authenticate.fresh(
+            request.bearer, beside: try request.countersignProof, for: request.proven([]))
         let endingSessions: Bool
         switch request.uri.queryParameters["sessions"] {
         case nil, "keep": endingSessions = false

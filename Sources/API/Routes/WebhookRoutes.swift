@@ -27,7 +27,8 @@ package struct WebhookRoutes: Sendable {
         }
         router.put("provider/webhook", use: set)
         router.delete("provider/webhook") { request, _ in
-            let caller = try await authenticate.fresh(request.bearer, for: request.proven([]))
+            let caller = try await authenticate.fresh(
+                request.bearer, beside: try request.countersignProof, for: request.proven([]))
             try await webhook.remove(by: caller)
             return Response(status: .noContent)
         }
@@ -40,7 +41,8 @@ package struct WebhookRoutes: Sendable {
 
     @Sendable private func set(_ request: Request, _ context: PublicContext) async throws -> Response {
         let body = try await request.bytes(upTo: policy[\.requests].maximumBody)
-        let caller = try await authenticate.fresh(request.bearer, for: request.proven(body))
+        let caller = try await authenticate.fresh(
+            request.bearer, beside: try request.countersignProof, for: request.proven(body))
         var members = try request.members(body)
         let url = try members.string("url")
         try members.rejectUnknown()
@@ -53,4 +55,19 @@ extension Request {
     func proven(_ body: [UInt8]) -> ProvenRequest {
         ProvenRequest(method: method.rawValue, path: uri.path, query: uri.query, body: body)
     }
+
+    /// The fresh proof beside an access token.
+    var countersignProof: String? {
+        get throws(Refusal) {
+            let fields = headers[values: .countersignProof]
+            guard fields.count <= 1 else {
+                throw Refusal(.malformedRequest, "The request has several Countersign-Proof fields: send one.")
+            }
+            return fields.first
+        }
+    }
+}
+
+extension HTTPField.Name {
+    fileprivate static let countersignProof = known("Countersign-Proof")
 }

@@ -125,6 +125,22 @@ package struct AuthenticateProvider: Sendable {
         return ProvenProvider(known: known, keyID: proof.keyID)
     }
 
+    /// Reads a fresh proof: in place of the bearer token, or beside one of the same provider, which may be an access token.
+    /// The key that counts is the proof's.
+    ///
+    /// - Throws: `Refusal` `provider_token_required` or `provider_token_invalid`.
+    package func fresh(
+        _ bearer: String?, beside proof: String?, for request: ProvenRequest
+    ) async throws -> ProvenProvider {
+        guard let proof else { return try await fresh(bearer, for: request) }
+        let caller = try await self(bearer, for: nil)
+        let proven = try await fresh(proof, for: request)
+        guard proven.id == caller.id else {
+            throw Refusal(.providerTokenInvalid, "The proof is of another provider than the bearer token.")
+        }
+        return proven
+    }
+
     /// Reads a fresh proof, made for this one request, and spends it: it counts once, whatever becomes of the request.
     package func fresh(_ bearer: String?, for request: ProvenRequest) async throws -> ProvenProvider {
         let token = try read(bearer)
