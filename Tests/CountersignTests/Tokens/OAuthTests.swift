@@ -15,4 +15,15 @@ struct OAuthTests {
         let signed = log.split(separator: "\n").filter { $0.contains("eyJ") && !$0.contains("\"audit checkpoint\"") }
         #expect(signed.isEmpty)
     }
+
+    @Test("verify a session's token by the key set, RS256 and ES256, refuse others', and take a provider's token")
+    func verifiers() async throws {
+        let service = try await RunningService()
+        for algorithm in ["RS256", "ES256"] {
+            let chosen = try await service.countersign(["provider", "set", "test", "--token-alg", algorithm])
+            #expect(chosen.status == 0)
+            try await expectScript("verifiers.py", service.clientArguments + ["--algorithm", algorithm], seconds: 240)
+        }
+        #expect(service.stop() == 0)
+    }
 }
