@@ -4,7 +4,7 @@ import Synchronization
 /// A store on a server that speaks PostgreSQL's protocol, shared by any number of nodes.
 ///
 /// A body that writes runs under `SERIALIZABLE` and is run again, whole, where the server took it back because of
-/// others, or where its connection was lost before the commit was asked for. Reads have connections of their own, so
+/// others, or where its connection was lost before the commit was asked for. Statements of ``share(_:)`` need less. Reads have connections of their own, so
 /// that a crowd of writers does not keep a node from seeing what changed.
 package final class PostgreSQLDatabase: Database {
     private let writers: PostgreSQLWorkers
@@ -14,6 +14,7 @@ package final class PostgreSQLDatabase: Database {
     private let timeouts: PostgreSQLTimeouts
     let clock: (@Sendable () -> Date)?
     private let stamp = Atomic<Int64>(0)
+    let sharing = PostgreSQLSharing()
     let followed = FollowedTimeline()
 
     /// Names the store; the first body connects.
@@ -124,6 +125,13 @@ package final class PostgreSQLDatabase: Database {
         try await run(.maintain, on: isOnWatch ? watching : administration, body)
     }
 
+    /// Carries out statements under `READ COMMITTED` and commits, in one exchange.
+    ///
+    /// - Returns: the rows of each.
+    func conclude(_ parts: [PostgreSQLConnection.Part]) async throws -> [[Row]] {
+        try await run(.share, on: writers) { try $0.conclude(parts) }
+    }
+
     /// A new number each time: the server keeps none that says who committed, so that whoever asks is to look.
     ///
     /// - Throws: `StoreError.unavailable` for a closed store; an absent server is noticed by the look.
@@ -168,7 +176,7 @@ package final class PostgreSQLDatabase: Database {
 
     private func run<T: Sendable>(
         _ kind: PostgreSQLTransaction.Kind, on workers: PostgreSQLWorkers,
-        _ body: @Sendable @escaping (any Transaction) throws -> T
+        _ body: @Sendable @escaping (PostgreSQLTransaction) throws -> T
     ) async throws -> T {
         let clock = clock
         // A read is of no use to a caller who gave up. A write is: its outcome is to be known.

@@ -68,7 +68,7 @@ final class PostgreSQLSession {
     /// Runs a body in a transaction; from its start again where it is known that nothing of it was kept.
     func transact<T>(
         _ kind: PostgreSQLTransaction.Kind, clock: (@Sendable () -> Date)?, _ retries: inout PostgreSQLRetries,
-        _ cancellation: PostgreSQLCancellation?, _ body: (any Transaction) throws -> T
+        _ cancellation: PostgreSQLCancellation?, _ body: (PostgreSQLTransaction) throws -> T
     ) throws -> Ending<T> {
         retries.begin()
         while true {
@@ -121,7 +121,7 @@ final class PostgreSQLSession {
 
     private func attempt<T>(
         _ kind: PostgreSQLTransaction.Kind, clock: (@Sendable () -> Date)?, _ cancellation: PostgreSQLCancellation?,
-        _ body: (any Transaction) throws -> T
+        _ body: (PostgreSQLTransaction) throws -> T
     ) throws -> T {
         let connection = try self.connection ?? connect()
         self.connection = connection
@@ -135,8 +135,10 @@ final class PostgreSQLSession {
         let transaction = PostgreSQLTransaction(connection, kind, clock: clock)
         let result = Result { try body(transaction) }
         if let failure = transaction.failure {
-            if case .lost = failure { throw failure }
-            takeBack(transaction)
+            switch failure {
+            case .lost, .outcomeUnknown: break
+            case .conflict, .refused: takeBack(transaction)
+            }
             throw failure
         }
         switch result {

@@ -9,6 +9,7 @@ final class PostgreSQLTransaction: Transaction {
     private let kind: Kind
     private var moment: Date?
     private var hasBegun = false
+    private var hasCommitted = false
     /// How many entries of the change log it wrote.
     private var changes: Int64 = 0
     private var later: [PostgreSQLConnection.Part] = []
@@ -28,6 +29,8 @@ final class PostgreSQLTransaction: Transaction {
         case alter
         /// One statement that changes nothing, on a connection that cannot write: without `BEGIN`, `COMMIT` and the time.
         case statement
+        /// Statements each of which is a whole change, with one snapshot each: nothing takes them back.
+        case share
         /// Work that must see what others committed before each of its statements, and that waits for nobody.
         case maintain
 
@@ -38,6 +41,7 @@ final class PostgreSQLTransaction: Transaction {
             case .read: ["BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"]
             case .write: ["BEGIN ISOLATION LEVEL SERIALIZABLE READ WRITE"]
             case .statement: []
+            case .share: ["BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE"]
             case .maintain:
                 [
                     "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE", "SET LOCAL lock_timeout = 200",
@@ -60,7 +64,7 @@ final class PostgreSQLTransaction: Transaction {
         var isWriting: Bool {
             switch self {
             case .read, .statement: false
-            case .write, .alter, .maintain: true
+            case .write, .alter, .maintain, .share: true
             }
         }
     }
@@ -91,13 +95,49 @@ final class PostgreSQLTransaction: Transaction {
 
     /// Makes what was written durable.
     func commit() throws(PostgreSQLFailure) {
-        guard hasBegun || !later.isEmpty, kind != .statement else { return }
+        guard hasBegun || !later.isEmpty, !hasCommitted, kind != .statement else { return }
         guard kind.isWriting else {
             _ = try exchange(.command("COMMIT"))
             return
         }
         connection.forgetWarnings()
-        let command = try exchange(.commit).command
+        try requireCommitted(try exchange(.commit).command)
+    }
+
+    /// Carries out statements and commits, all in one exchange.
+    ///
+    /// - Returns: the rows of each.
+    func conclude(_ statements: [PostgreSQLConnection.Part]) throws -> [[Row]] {
+        let before = kind.begin.map { PostgreSQLConnection.Part.command($0) }
+        var answers: [Result<[Row], StoreError>] = []
+        connection.forgetWarnings()
+        hasBegun = true
+        do throws(PostgreSQLFailure) {
+            let parts = before + statements + [.commit]
+            let last = try connection.exchange(parts, isWriting: true) { index, result in
+                guard index >= before.count, answers.count < statements.count else { return }
+                answers.append(Self.rows(of: result))
+            }
+            try requireCommitted(last.command)
+        } catch {
+            failure = error
+            throw error.error
+        }
+        hasCommitted = true
+        return try answers.map { try $0.get() }
+    }
+
+    private static func rows(of result: borrowing PostgreSQLResult) -> Result<[Row], StoreError> {
+        var rows: [Row] = []
+        do throws(StoreError) {
+            for index in 0..<result.count { rows.append(try result.row(index)) }
+        } catch {
+            return .failure(error)
+        }
+        return .success(rows)
+    }
+
+    private func requireCommitted(_ command: String) throws(PostgreSQLFailure) {
         guard command != "ROLLBACK" else { throw .refused(.unavailable(reason: "the server took the commit back")) }
         guard command == "COMMIT" else {
             throw .outcomeUnknown(.outcomeUnknown(reason: "the server gave a strange answer to the commit"))
@@ -111,7 +151,7 @@ final class PostgreSQLTransaction: Transaction {
 
     /// Takes back what was written.
     func rollBack() throws(PostgreSQLFailure) {
-        if hasBegun, kind != .statement { _ = try connection.command("ROLLBACK") }
+        if hasBegun, !hasCommitted, kind != .statement { _ = try connection.command("ROLLBACK") }
     }
 
     func query(_ sql: String, _ arguments: [Value]) throws -> [Row] {

@@ -51,6 +51,13 @@ package protocol Database: Sendable {
     @discardableResult
     func maintain<T: Sendable>(_ body: @Sendable @escaping (any Transaction) throws -> T) async throws -> T
 
+    /// Carries out a statement that is a whole change, in one transaction with others that come at the same time, in any
+    /// order: each wait for the disk and for the server is one for all of them.
+    ///
+    /// - Returns: its rows.
+    /// - Throws: `StoreError`, as ``write(_:)``. What is wrong with one statement fails that one alone.
+    func share(_ statement: SharedStatement) async throws -> [Row]
+
     /// Runs a body that changes the schema; it waits for others, and takes time, as long as it must.
     ///
     /// - Throws: whatever the body throws, or a `StoreError`.
@@ -148,6 +155,14 @@ extension Database {
         _ body: @Sendable @escaping (any Transaction) throws -> T
     ) async throws -> T {
         try await write(body)
+    }
+
+    /// A writer that combines commits has nothing else to gain.
+    package func share(_ statement: SharedStatement) async throws -> [Row] {
+        try await write { transaction in
+            let time = Int64((transaction.now.timeIntervalSince1970 * 1000).rounded())
+            return try transaction.query(statement.text.given, statement.arguments + [.integer(time)])
+        }
     }
 
     /// An engine with one writer knows no shorter patience than this.

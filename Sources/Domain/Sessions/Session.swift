@@ -95,6 +95,15 @@ package struct Session: Sendable, Equatable {
         self.challengedAt = challengedAt
     }
 
+    /// A session that was drafted before its user was known, and the time.
+    package init(_ draft: Session, of user: User, at now: Date) {
+        self.init(
+            id: draft.id, tokenHash: draft.tokenHash, userID: user.id, providerID: user.providerID,
+            externalID: user.externalID, applicationID: draft.applicationID, deviceID: draft.deviceID,
+            thumbprint: draft.thumbprint, providerKeyID: draft.providerKeyID, state: draft.state, createdAt: now,
+            renewedAt: now, lastUsedAt: now, challengedAt: nil)
+    }
+
     /// What a session is at a moment.
     package enum EffectiveState: String, Sendable, Equatable {
         case authenticated

@@ -29,11 +29,9 @@ struct CutSessions {
         case .provider, .providerKey: ended = []
         }
         try GateRepository(transaction).raise(gate)
-        // Without a cut nobody looks for a session that a sign-in under way adds behind this. There is none while
-        // sign-ins are SERIALIZABLE: this transaction has read where it would be. If they ever are not, every gate
-        // needs its cut.
         let isWhole = gate.isPersonal && ended.count < Self.atOnce
-        if !isWhole { try CutRepository(transaction).insert(gate, why) }
+        // Whole or not: a sign-in under way, which this transaction does not see, may add a row behind it.
+        try CutRepository(transaction).insert(gate, why)
         events.record(.sessionsCut(gate, ended, why, isWhole: isWhole), by: actor, because: reason)
         return ended.count
     }

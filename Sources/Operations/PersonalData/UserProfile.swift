@@ -1,6 +1,7 @@
 import Crypto
 import Database
 import Domain
+import Encoding
 import Foundation
 import Repositories
 import Tokens
@@ -21,11 +22,16 @@ struct UserProfile: Sendable, Equatable, Confidential {
             avatarURL: try sealed.avatarURL.map { try key.open($0, in: .userAvatarURL, of: user) })
     }
 
+    /// The keyed digest by which it is known, if it is to be stored for a user who has another one.
+    func newIndex(for user: User, keys: PersonalKeys) -> Digest256? {
+        guard displayName != nil || avatarURL != nil else { return nil }
+        let index = keys.blindIndex("\(user.id)\u{1F}\(displayName ?? "")\u{1F}\(avatarURL ?? "")", .profile)
+        return user.profileIndex == index ? nil : index
+    }
+
     /// Stores the profile if it differs from the stored one: most sign-ins write nothing.
     func keep(for user: User, keys: PersonalKeys, in transaction: any Transaction) throws {
-        guard displayName != nil || avatarURL != nil else { return }
-        let index = keys.blindIndex("\(user.id)\u{1F}\(displayName ?? "")\u{1F}\(avatarURL ?? "")", .profile)
-        guard user.profileIndex != index else { return }
+        guard let index = newIndex(for: user, keys: keys) else { return }
         let key = try DataKeyRepository(transaction, keys: keys).findOrCreate(user.id, at: transaction.now)
         try UserRepository(transaction).setProfile(
             displayName: try displayName.map { try key.seal($0, in: .userDisplayName, of: user.id) },

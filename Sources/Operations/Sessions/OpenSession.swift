@@ -35,28 +35,67 @@ package struct OpenSession: Sendable {
         }
         let identity = try await verify(identityToken, isGrant: isGrant, on: connection)
         let application = try Self.application(applicationID, of: identity)
-        let nonce = identity.nonce
-        let token = SessionToken(of: nonce.sessionID, randomBytes: context.environment.randomBytes(32))
-        let newUserID: UserID = context.environment.newIdentifier()
-        let deviceID = device.certificate.deviceID
-        let keys = context.keys.personal
+        let token = SessionToken(of: identity.nonce.sessionID, randomBytes: context.environment.randomBytes(32))
+        let now = context.environment.now()
+        let draft = Session(
+            id: identity.nonce.sessionID, tokenHash: token.hash, userID: context.environment.newIdentifier(),
+            providerID: identity.token.provider, externalID: identity.token.externalID, applicationID: application.id,
+            deviceID: device.certificate.deviceID, thumbprint: connection.thumbprint,
+            providerKeyID: identity.token.keyID, state: state, createdAt: now, renewedAt: now, lastUsedAt: now,
+            challengedAt: nil)
+        let (session, assurance) = try await open(draft, identity, on: connection)
+        connection.attach(session)
+        return OpenedSession(
+            session: session, token: token, address: identity.known.provider.address(of: session.externalID),
+            assurance: assurance, now: session.createdAt, policy: policy)
+    }
 
-        let admission = try await context.signIn(spending: nonce) {
-            transaction, events -> RefuseBanned.Admission<(Session, Assurance)> in
+    /// By one statement if the user is known and nothing stands against it, else by a transaction that says what does.
+    private func open(
+        _ draft: Session, _ identity: VerifiedIdentity, on connection: ClientConnection
+    ) async throws -> (Session, Assurance) {
+        var isOpenPerhaps = false
+        do {
+            if let opened = try await context.openAtOnce(draft, identity) { return opened }
+        } catch let refusal as Refusal where refusal.reason == .outcomeUnknown {
+            isOpenPerhaps = true
+        }
+        do {
+            let admission = try await decide(draft, identity, on: connection)
+            return try RefuseBanned(key: context.keys.exports).requireAdmitted(
+                admission, thumbprint: connection.thumbprint)
+        } catch let refusal as Refusal where isOpenPerhaps && refusal.reason == .nonceUsed {
+            // By the statement itself, if the row has the digest of a token that nobody else knows.
+            guard let opened = try await confirm(draft) else { throw refusal }
+            return opened
+        }
+    }
+
+    private func confirm(_ draft: Session) async throws -> (Session, Assurance)? {
+        try await context.commit { transaction, events in
+            guard let session = try SessionRepository(transaction).confirm(draft.id, tokenHash: draft.tokenHash) else {
+                return nil
+            }
+            events.record(.sessionOpened(session))
+            return (session, try UserRepository(transaction).find(session.userID)?.assurance ?? .none)
+        }
+    }
+
+    private func decide(
+        _ draft: Session, _ identity: VerifiedIdentity, on connection: ClientConnection
+    ) async throws -> RefuseBanned.Admission<(Session, Assurance)> {
+        let (policy, keys, nonce) = (context.policy[\.sessions], context.keys.personal, identity.nonce)
+        return try await context.signIn(spending: nonce) { transaction, events in
             let found = try identity.signInContext(
-                on: connection, deviceID: deviceID, mostSessions: policy.perUserAndDevice, in: transaction)
+                on: connection, deviceID: draft.deviceID, mostSessions: policy.perUserAndDevice, in: transaction)
             let now = transaction.now
             let user =
                 found.user
                 ?? User(
-                    id: newUserID, providerID: identity.token.provider, externalID: identity.token.externalID,
+                    id: draft.userID, providerID: draft.providerID, externalID: draft.externalID,
                     assurance: .none, createdAt: now)
             if found.user == nil { try UserRepository(transaction).enqueueInsert(user) }
-            let session = Session(
-                id: nonce.sessionID, tokenHash: token.hash, userID: user.id, providerID: user.providerID,
-                externalID: user.externalID, applicationID: application.id, deviceID: deviceID,
-                thumbprint: connection.thumbprint, providerKeyID: identity.token.keyID, state: state,
-                createdAt: now, renewedAt: now, lastUsedAt: now, challengedAt: nil)
+            let session = Session(draft, of: user, at: now)
             if found.mayUserBeHeld, let entry = try RefuseBanned.activeBan(atSignInOf: user.id, in: transaction) {
                 // The nonce stays spent: the refusal is thrown outside.
                 try SessionRepository(transaction).enqueueEnded(Session(spending: nonce, of: session, at: now))
@@ -70,12 +109,6 @@ package struct OpenSession: Sendable {
             events.record(.sessionOpened(session))
             return .admitted((session, user.assurance))
         }
-        let (session, assurance) = try RefuseBanned(key: context.keys.exports).requireAdmitted(
-            admission, thumbprint: connection.thumbprint)
-        connection.attach(session)
-        return OpenedSession(
-            session: session, token: token, address: identity.known.provider.address(of: session.externalID),
-            assurance: assurance, now: session.createdAt, policy: policy)
     }
 
     /// Ends the oldest sessions of the user on the device beyond what the policy allows.

@@ -34,6 +34,30 @@ extension VerifiedIdentity {
 }
 
 extension ServiceContext {
+    /// Opens a session in one statement, which other sign-ins share a transaction with; `nil` if a transaction of its own is to
+    /// decide.
+    ///
+    /// - Throws: `Refusal` `unavailable`.
+    func openAtOnce(_ draft: Session, _ identity: VerifiedIdentity) async throws -> (Session, Assurance)? {
+        let opening = SessionOpening(
+            draft, spending: identity.nonce, mostSessions: policy[\.sessions].perUserAndDevice)
+        let mark = caches.sessions.mark
+        guard let opened = try await store.reached({ try await opening(in: store) }) else { return nil }
+        // All that `Consequence` says of a session that was opened.
+        try await node.apply(Commit.Aftermath(opened: [opened.session]), since: mark)
+        let (profile, user, keys) = (identity.profile, opened.user, keys.personal)
+        if profile.newIndex(for: user, keys: keys) != nil {
+            // The session stands whatever becomes of this: the next sign-in tries again. Nothing is kept of a user who was
+            // erased meanwhile, whose sessions have ended.
+            _ = try? await commit { transaction, _ in
+                let state = try SessionRepository(transaction).find(opened.session.id)?.state
+                guard state == .authenticated else { return }
+                try profile.keep(for: user, keys: keys, in: transaction)
+            }
+        }
+        return (opened.session, user.assurance)
+    }
+
     /// Decides a sign-in, whose nonce is spent with the commit. Where a row was there already, it was the nonce's, or
     /// another sign-in of the same new user was faster: then that user is there when it is decided again.
     ///

@@ -7,7 +7,7 @@ import Foundation
 ///
 /// A session that a cut has ended is an ended one to every method, whether or not its row says so yet.
 package struct SessionRepository {
-    private let transaction: any Transaction
+    let transaction: any Transaction
 
     package init(_ transaction: any Transaction) {
         self.transaction = transaction
@@ -59,6 +59,16 @@ package struct SessionRepository {
     /// The session with an id, ended ones too.
     package func find(_ id: SessionID) throws -> Session? {
         try transaction.first("SELECT \(Self.columns) FROM sessions WHERE id = $1", [.id(id)]).map(Self.session)
+    }
+
+    /// The open session with an id and this hash, as durable as whatever this transaction writes.
+    package func confirm(_ id: SessionID, tokenHash: Digest256) throws -> Session? {
+        try transaction.first(
+            """
+            UPDATE sessions SET last_used_at = last_used_at WHERE id = $1 AND token_hash = $2 AND \(Self.isOpen)
+            RETURNING \(Self.columns)
+            """, [.id(id), tokenHash.value]
+        ).map(Self.session)
     }
 
     /// The sessions in scope that were not ended, oldest first; the clock may have ended some.
@@ -237,53 +247,11 @@ package struct SessionRepository {
             ]) > 0
     }
 
-    /// Writes uses of sessions; a later one that is known already stays. A statement has 250, 50, ten or one of
-    /// them, so that there are four texts to prepare.
-    package func recordUses(_ uses: [SessionUse]) throws {
-        var left = uses[...]
-        while let (count, statement) = Self.uses.first(where: { $0.count <= left.count }) {
-            try transaction.enqueue(statement, left.prefix(count).flatMap { [.id($0.id), .time($0.at)] })
-            left = left.dropFirst(count)
-        }
-    }
-
-    private static let uses = [250, 50, 10, 1].map { count in
-        let rows = (0..<count).map { "($\(2 * $0 + 1), $\(2 * $0 + 2))" }.joined(separator: ", ")
-        return (
-            count: count,
-            statement: """
-            UPDATE sessions SET last_used_at = used.column2 FROM (VALUES \(rows)) AS used
-            WHERE sessions.id = used.column1 AND sessions.state = 'authenticated'
-                AND sessions.last_used_at < used.column2
-            """
-        )
-    }
-
     /// Moves a device's sessions to the certificate that renews theirs.
     package func rebind(deviceID: DeviceID, to thumbprint: Digest256) throws {
         try transaction.execute(
             "UPDATE sessions SET thumbprint = $2 WHERE device_id = $1 AND state <> 'unauthenticated'",
             [.id(deviceID), thumbprint.value])
-    }
-
-    private static let over = AgedRows(of: "sessions", key: "id", age: "ended_at")
-    private static let runOut = AgedRows(
-        of: "sessions", key: "id", age: "renewed_at", and: "COALESCE(challenged_at, 0) < $1")
-
-    /// Forgets sessions that ended before a moment.
-    @discardableResult
-    package func purgeEnded(
-        before moment: Date, _ batch: MaintenanceBatch = MaintenanceBatch()
-    ) throws -> MaintenanceBatch.Outcome {
-        try Self.over.take(before: moment, batch, in: transaction)
-    }
-
-    /// Forgets sessions that no clock can keep alive any more since a moment.
-    @discardableResult
-    package func purgeExpired(
-        before moment: Date, _ batch: MaintenanceBatch = MaintenanceBatch()
-    ) throws -> MaintenanceBatch.Outcome {
-        try Self.runOut.take(before: moment, batch, in: transaction)
     }
 
     // A method of the columns, given to `map` itself, would carry a copy of them all.

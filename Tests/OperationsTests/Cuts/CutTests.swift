@@ -170,6 +170,20 @@ struct CutTests {
         }
     }
 
+    @Test("A row that a sign-in under way adds behind a ban is over, and is ended, too", arguments: StoreKind.shared)
+    func lateRow(kind: StoreKind) async throws {
+        try await ServiceFixture.run(on: kind) { fixture in
+            try await Self.receive(fixture)
+            let opened = try await fixture.opened("alice", on: try await fixture.connectNewDevice())
+            try await BanBench(fixture).ban(.user("test/alice"))
+            #expect(try await Self.openRows(fixture.store) == 0)
+            try await Self.plant(1, like: opened.session, in: fixture.store)
+            #expect(try await fixture.store.read { try SessionRepository($0).listOpen(limit: 9) }.isEmpty)
+            #expect(try await Self.sweeper(fixture)() == 1)
+            #expect(Set(try await Self.told(fixture.store)).count == 2)
+        }
+    }
+
     @Test("Of two bans on a user the one that is left still holds, and after both a sign-in looks at none")
     func twoBans() async throws {
         try await ServiceFixture.run { fixture in

@@ -1,23 +1,26 @@
 import Database
 import Domain
+import Encoding
 import Fixtures
 import Foundation
-import Operations
+import Repositories
 import Testing
+
+@testable import Operations
 
 @Suite("A sign-in across a network")
 struct SignInStatementTests {
-    @Test("waits for the store twice to open a session, and never to check one that is known")
+    @Test("waits for the store once to open a known user's session, and never to check one that is known")
     func exchanges() async throws {
         try await ServiceFixture.run(on: .postgresql) { fixture in
             let store = try #require(fixture.store as? PostgreSQLDatabase)
             let connection = try await fixture.connectNewDevice()
             let first = try await fixture.opened("known", on: connection)
-            for (user, kind) in [("known", "a known user"), ("new", "a new user")] {
+            for (user, kind, waits) in [("known", "a known user", 1), ("new", "a new user", 3)] {
                 let token = try fixture.identityToken(user, on: connection)
                 let before = store.exchanges
                 _ = try await fixture.open(identityToken: token, applicationID: nil, on: connection)
-                #expect(store.exchanges - before == 2, "\(kind)")
+                #expect(store.exchanges - before == waits, "\(kind)")
             }
             let before = store.exchanges
             let session = try await fixture.check(try #require(first.token).text.reveal(), on: connection)
@@ -25,6 +28,54 @@ struct SignInStatementTests {
             #expect(session.id == first.session.id)
         }
     }
+
+    @Test("keeps a user's profile that the provider has changed, and the limit of sessions")
+    func profile() async throws {
+        try await ServiceFixture.run { fixture in
+            let connection = try await fixture.connectNewDevice()
+            func open(_ name: String) async throws -> OpenedSession {
+                let token = try fixture.signer.identityToken(
+                    provider: fixture.registration.provider.id, kid: fixture.registration.keyID, externalID: "alice",
+                    nonce: fixture.nonces(connection).nonce, now: fixture.clock.now
+                ) { $0[claim: "display_name"] = .string(name) }
+                return try await fixture.open(identityToken: token, applicationID: nil, on: connection)
+            }
+            for name in ["Alice", "Alice", "Alice B."] {
+                let session = try await open(name).session
+                let profile = try await fixture.store.read { [keys = fixture.personalKeys] in
+                    try UserProfile.find(session.userID, keys: keys, in: $0)
+                }
+                #expect(profile.displayName == name)
+            }
+        }
+    }
+
+    @Test(
+        "at once with others leaves at most a few sessions too many, which the next one ends",
+        arguments: StoreKind.shared)
+    func limit(kind: StoreKind) async throws {
+        try await ServiceFixture.run(on: kind) { fixture in
+            let connection = try await fixture.connectNewDevice()
+            let most = fixture.policy[\.sessions].perUserAndDevice
+            let user = try await fixture.opened("alice", on: connection).session.userID
+            let tokens = try (0..<most).map { _ in try fixture.identityToken("alice", on: connection) }
+            try await withThrowingTaskGroup(of: Void.self) { tasks in
+                for token in tokens {
+                    tasks.addTask {
+                        _ = try await fixture.open(identityToken: token, applicationID: nil, on: connection)
+                    }
+                }
+                try await tasks.waitForAll()
+            }
+            func open() async throws -> Int {
+                try await fixture.store.read { try SessionRepository($0).listOpen(.user(user)).count }
+            }
+            #expect([most, most + 1].contains(try await open()))
+            _ = try await fixture.opened("alice", on: connection)
+            #expect(try await open() == most)
+        }
+    }
+
     @Test("knows a user whose row a node of the version before wrote, and the ban on it")
     func rowOfBefore() async throws {
         try await ServiceFixture.run { fixture in

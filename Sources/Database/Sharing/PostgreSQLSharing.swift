@@ -1,0 +1,123 @@
+import Foundation
+import Synchronization
+
+/// Statements that wait to be carried out together: those that come while some are under way go as the next, in one
+/// transaction and one exchange with the server.
+final class PostgreSQLSharing: Sendable {
+    struct Pending: Sendable {
+        let statement: SharedStatement
+        let continuation: CheckedContinuation<[Row], any Error>
+
+        /// The first argument. In one order everywhere no two transactions wait for each other's rows.
+        fileprivate var key: String {
+            guard case .text(let key) = statement.arguments.first else { return "" }
+            return key
+        }
+    }
+
+    private struct State {
+        var line = FIFOQueue<Pending>()
+        var underWay = 0
+    }
+
+    /// How many go together: an answer to all of them fits into the buffers of a connection.
+    static let maximum = 64
+    /// How many transactions at a time. While one waits for the disk another one is carried out, and one that waits for a
+    /// stranger's lock does not keep everybody.
+    static let transactions = 2
+
+    private let state = Mutex(State())
+
+    /// Puts a statement in line.
+    ///
+    /// - Returns: whether the caller is to see that it is carried out, by ``next()``.
+    /// - Throws: `StoreError.unavailable` if the line is full.
+    func append(_ pending: Pending) throws(StoreError) -> Bool {
+        let isFirst = state.withLock { state -> Bool? in
+            guard state.line.append(pending) else { return nil }
+            guard state.underWay < Self.transactions else { return false }
+            state.underWay += 1
+            return true
+        }
+        guard let isFirst else { throw .unavailable(reason: "too many callers wait") }
+        return isFirst
+    }
+
+    /// Those to go next; `nil` if there is none, and whoever asked is done.
+    func next() -> [Pending]? {
+        state.withLock { state in
+            let batch = state.line.take(atMost: Self.maximum)
+            guard batch.isEmpty else { return batch.sorted { $0.key < $1.key } }
+            state.underWay -= 1
+            return nil
+        }
+    }
+}
+
+extension PostgreSQLDatabase {
+    /// Carries out a statement in one transaction with others of its kind.
+    ///
+    /// - Throws: `StoreError`; what another one did wrong fails that one alone.
+    package func share(_ statement: SharedStatement) async throws -> [Row] {
+        try await withCheckedThrowingContinuation { continuation in
+            do throws(StoreError) {
+                guard try sharing.append(.init(statement: statement, continuation: continuation)) else { return }
+            } catch {
+                return continuation.resume(throwing: error)
+            }
+            // Whoever waits for an answer may give up; the others go on.
+            Task { await carryOutShared() }
+        }
+    }
+
+    private func carryOutShared() async {
+        while let batch = sharing.next() {
+            do {
+                let answers = try await shared(batch.map(\.statement))
+                for (pending, rows) in zip(batch, answers) { pending.continuation.resume(returning: rows) }
+            } catch let error as StoreError where batch.count > 1 && error.isOfOneStatement {
+                await carryOutApart(batch)
+            } catch {
+                for pending in batch { pending.continuation.resume(throwing: error) }
+            }
+        }
+    }
+
+    /// All at once, so that one that waits for a lock keeps no other.
+    private func carryOutApart(_ batch: [PostgreSQLSharing.Pending]) async {
+        await withTaskGroup(of: Void.self) { tasks in
+            for pending in batch {
+                tasks.addTask {
+                    do {
+                        let rows = try await self.shared([pending.statement]).first ?? []
+                        pending.continuation.resume(returning: rows)
+                    } catch {
+                        pending.continuation.resume(throwing: error)
+                    }
+                }
+            }
+        }
+    }
+
+    private func shared(_ statements: [SharedStatement]) async throws -> [[Row]] {
+        let now = clock?()
+        let parts = statements.map { statement -> PostgreSQLConnection.Part in
+            guard let now else { return .statement(statement.text.asked, statement.arguments) }
+            let time = Value.integer(Int64((now.timeIntervalSince1970 * 1000).rounded()))
+            return .statement(statement.text.given, statement.arguments + [time])
+        }
+        return try await conclude(parts)
+    }
+}
+
+extension StoreError {
+    /// Whether what is wrong is one statement, and those that went with it may be carried out without it.
+    fileprivate var isOfOneStatement: Bool {
+        switch self {
+        case .constraint, .statement, .column: true
+        // A lock, or its time, was waited for too long.
+        case .unavailable(let reason): ["55P03", "57014"].contains { reason.contains("SQLSTATE \($0)") }
+        default: false
+        }
+    }
+}

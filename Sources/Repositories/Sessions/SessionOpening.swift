@@ -1,0 +1,113 @@
+import Database
+import Domain
+import Encoding
+import Foundation
+
+/// The session of a user who is known, opened by one statement that decides by what it reads itself.
+///
+/// It holds under `READ COMMITTED`: the row has the generations of the snapshot in which the holds were looked at, so that a
+/// cut that is committed beside it ends it; the primary key refuses a nonce's second use.
+package struct SessionOpening: Sendable {
+    private let arguments: [Value]
+    private let draft: Session
+
+    /// - Parameters:
+    ///   - draft: the session as it is to be; its user and its times are the store's to say.
+    ///   - nonce: whose id the session has.
+    ///   - mostSessions: how many the user may have on the device.
+    package init(_ draft: Session, spending nonce: Nonce, mostSessions: Int) {
+        self.draft = draft
+        arguments =
+            [
+                .id(draft.id), draft.tokenHash.value, .id(draft.providerID), .text(draft.externalID),
+                .id(draft.applicationID), .id(draft.deviceID), draft.thumbprint.value, .id(draft.providerKeyID),
+                .text(draft.state.rawValue), mostSessions.value, .text(nonce.generation),
+            ] + NonceRepository.values(of: nonce)
+    }
+
+    /// What was opened.
+    package struct Opened: Sendable, Equatable {
+        package let session: Session
+        package let user: User
+    }
+
+    /// Opens it; `nil` if anything stands against it, or is to be looked at closer: a transaction finds out what.
+    ///
+    /// - Throws: `StoreError`.
+    package func callAsFunction(in store: any Database) async throws -> Opened? {
+        try await store.share(SharedStatement(Self.text, arguments)).first.map(opened)
+    }
+
+    /// The same in a transaction, for tests of it.
+    func callAsFunction(in transaction: any Transaction) throws -> Opened? {
+        try transaction.first(Self.statement("CAST($14 AS BIGINT)"), arguments + [.time(transaction.now)]).map(opened)
+    }
+
+    private func opened(_ row: Row) throws -> Opened {
+        let answer = Self.answer.each
+        let now = try row[answer.createdAt]
+        let user = try answer.user(row, of: draft, now: now)
+        return Opened(session: Session(draft, of: user, at: now), user: user)
+    }
+
+    private struct Answer: ColumnSet {
+        let userID: Column<UserID>
+        let createdAt: Column<Date>
+        let assurance: Column<Assurance>
+        let assuranceUntil: Column<Date?>
+        let userCreatedAt: Column<Date>
+        let profileIndex: Column<Digest256?>
+
+        init(_ list: inout ColumnList) {
+            func ofUser(_ column: String) -> String { "(SELECT u.\(column) FROM users u WHERE u.id = user_id)" }
+            userID = list.add("user_id")
+            createdAt = list.add("created_at")
+            assurance = list.add(ofUser("assurance"))
+            assuranceUntil = list.add(ofUser("assurance_until"))
+            userCreatedAt = list.add(ofUser("created_at"))
+            profileIndex = list.add(ofUser("profile_index"))
+        }
+
+        func user(_ row: Row, of draft: Session, now: Date) throws -> User {
+            let stored = try row[assurance]
+            let hasLapsed = try row[assuranceUntil].map { $0 <= now } ?? false
+            return User(
+                id: try row[userID], providerID: draft.providerID, externalID: draft.externalID,
+                assurance: hasLapsed ? min(stored, .phone) : stored, createdAt: try row[userCreatedAt],
+                profileIndex: try row[profileIndex])
+        }
+    }
+
+    private static let answer = Selection(Answer.self)
+    private static let text = TimedText(parameters: 13, statement)
+
+    private static func statement(_ now: String) -> String {
+        """
+        INSERT INTO sessions (
+            id, token_hash, user_id, provider_id, external_id, application_id, device_id, thumbprint, provider_key_id,
+            state, created_at, renewed_at, last_used_at, user_generation, device_generation, provider_generation,
+            key_generation)
+        SELECT $1, $2, u.id, p.id, u.external_id, $5, d.id, c.thumbprint, k.id, $9, \(now), \(now), \(now),
+            u.generation, d.generation, p.generation, k.generation
+        FROM provider_keys k
+        JOIN providers p ON p.id = k.provider_id
+        JOIN users u ON u.provider_id = k.provider_id AND u.external_id = $4
+        JOIN devices d ON d.id = $6
+        JOIN certificates c ON c.thumbprint = $7
+        WHERE k.id = $8 AND k.provider_id = $3 AND k.revoked_at IS NULL AND k.retired_at IS NULL
+            AND p.disabled_at IS NULL AND u.held = 0 AND d.held = 0
+            AND c.revoked_at IS NULL AND c.not_after > \(now)
+            AND CAST($13 AS BIGINT) > \(now) AND \(NonceRepository.generation) = $11
+            AND NOT EXISTS (SELECT 1 FROM former_nonces f WHERE f.nonce = $12 AND f.expires_at = $13)
+            AND (
+                SELECT COUNT(*) FROM (
+                    SELECT 1 FROM sessions s
+                    WHERE s.user_id = u.id AND s.device_id = d.id AND s.state <> 'unauthenticated'
+                        AND \(GateRepository.isCurrent("s")) LIMIT $10
+                ) AS open
+            ) < $10
+        ON CONFLICT (id) DO NOTHING
+        RETURNING \(answer)
+        """
+    }
+}

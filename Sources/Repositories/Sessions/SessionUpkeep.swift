@@ -1,0 +1,47 @@
+import Database
+import Domain
+import Foundation
+
+extension SessionRepository {
+    /// Writes uses of sessions; a later one that is known already stays. A statement has 250, 50, ten or one of
+    /// them, so that there are four texts to prepare.
+    package func recordUses(_ uses: [SessionUse]) throws {
+        var left = uses[...]
+        while let (count, statement) = Self.uses.first(where: { $0.count <= left.count }) {
+            try transaction.enqueue(statement, left.prefix(count).flatMap { [.id($0.id), .time($0.at)] })
+            left = left.dropFirst(count)
+        }
+    }
+
+    private static let uses = [250, 50, 10, 1].map { count in
+        let rows = (0..<count).map { "($\(2 * $0 + 1), $\(2 * $0 + 2))" }.joined(separator: ", ")
+        return (
+            count: count,
+            statement: """
+            UPDATE sessions SET last_used_at = used.column2 FROM (VALUES \(rows)) AS used
+            WHERE sessions.id = used.column1 AND sessions.state = 'authenticated'
+                AND sessions.last_used_at < used.column2
+            """
+        )
+    }
+
+    private static let over = AgedRows(of: "sessions", key: "id", age: "ended_at")
+    private static let runOut = AgedRows(
+        of: "sessions", key: "id", age: "renewed_at", and: "COALESCE(challenged_at, 0) < $1")
+
+    /// Forgets sessions that ended before a moment.
+    @discardableResult
+    package func purgeEnded(
+        before moment: Date, _ batch: MaintenanceBatch = MaintenanceBatch()
+    ) throws -> MaintenanceBatch.Outcome {
+        try Self.over.take(before: moment, batch, in: transaction)
+    }
+
+    /// Forgets sessions that no clock can keep alive any more since a moment.
+    @discardableResult
+    package func purgeExpired(
+        before moment: Date, _ batch: MaintenanceBatch = MaintenanceBatch()
+    ) throws -> MaintenanceBatch.Outcome {
+        try Self.runOut.take(before: moment, batch, in: transaction)
+    }
+}
