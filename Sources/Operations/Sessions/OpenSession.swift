@@ -54,20 +54,33 @@ package struct OpenSession: Sendable {
     private func open(
         _ draft: Session, _ identity: VerifiedIdentity, on connection: ClientConnection
     ) async throws -> (Session, Assurance) {
-        var isOpenPerhaps = false
         do {
             if let opened = try await context.openAtOnce(draft, identity) { return opened }
         } catch let refusal as Refusal where refusal.reason == .outcomeUnknown {
-            isOpenPerhaps = true
+            return try await resolve(draft, identity, on: connection, refusal)
         }
+        return try await decide(draft, identity, on: connection)
+    }
+
+    /// Finds out what became of a session whose commit had no answer: one that was not kept is opened now.
+    ///
+    /// - Parameter unknown: what is thrown where that cannot be found out.
+    private func resolve(
+        _ draft: Session, _ identity: VerifiedIdentity, on connection: ClientConnection, _ unknown: Refusal
+    ) async throws -> (Session, Assurance) {
         do {
-            let admission = try await decide(draft, identity, on: connection)
-            return try RefuseBanned(key: context.keys.exports).requireAdmitted(
-                admission, thumbprint: connection.thumbprint)
-        } catch let refusal as Refusal where isOpenPerhaps && refusal.reason == .nonceUsed {
+            return try await decide(draft, identity, on: connection)
+        } catch let refusal as Refusal where refusal.reason == .nonceUsed {
             // By the statement itself, if the row has the digest of a token that nobody else knows.
-            guard let opened = try await confirm(draft) else { throw refusal }
+            let opened: (Session, Assurance)?
+            do { opened = try await confirm(draft) } catch { throw unknown }
+            guard let opened else { throw refusal }
             return opened
+        } catch let refusal as Refusal where refusal.code == .userBanned {
+            // The nonce is spent by this refusal, not by a session.
+            throw refusal
+        } catch {
+            throw unknown
         }
     }
 
@@ -83,9 +96,10 @@ package struct OpenSession: Sendable {
 
     private func decide(
         _ draft: Session, _ identity: VerifiedIdentity, on connection: ClientConnection
-    ) async throws -> RefuseBanned.Admission<(Session, Assurance)> {
+    ) async throws -> (Session, Assurance) {
         let (policy, keys, nonce) = (context.policy[\.sessions], context.keys.personal, identity.nonce)
-        return try await context.signIn(spending: nonce) { transaction, events in
+        let admission = try await context.signIn(spending: nonce) {
+            transaction, events -> RefuseBanned.Admission<(Session, Assurance)> in
             let found = try identity.signInContext(
                 on: connection, deviceID: draft.deviceID, mostSessions: policy.perUserAndDevice, in: transaction)
             let now = transaction.now
@@ -109,6 +123,8 @@ package struct OpenSession: Sendable {
             events.record(.sessionOpened(session))
             return .admitted((session, user.assurance))
         }
+        return try RefuseBanned(key: context.keys.exports).requireAdmitted(
+            admission, thumbprint: connection.thumbprint)
     }
 
     /// Ends the oldest sessions of the user on the device beyond what the policy allows.

@@ -64,7 +64,8 @@ package struct DeviceRepository {
     package func list(of user: UserID, limit: Int) throws -> [Summary] {
         try transaction.query(
             """
-            SELECT \(Self.line) FROM devices WHERE id IN (SELECT s.device_id FROM sessions s WHERE s.user_id = $3)
+            SELECT \(Self.line) FROM devices WHERE id IN (
+                SELECT s.device_id FROM sessions s WHERE s.user_id = $3 AND \(SessionRepository.wasOpened("s")))
             ORDER BY created_at DESC, id LIMIT $2
             """, [.time(transaction.now), Value(limit), .id(user)]
         ).map(Self.summary)

@@ -38,9 +38,16 @@ package struct SessionRepository {
         try transaction.enqueue(Self.endedInsertion, Self.values(ofEnded: session))
     }
 
+    private static let spentNonce = "its nonce was spent"
+
+    /// Whether a row is, or was, a session, and not one by which a nonce was spent for something else.
+    ///
+    /// - Parameter table: what the statement calls `sessions`.
+    static func wasOpened(_ table: String) -> String { "COALESCE(\(table).end_reason, '') <> '\(spentNonce)'" }
+
     private static let endedInsertion = """
         INSERT INTO sessions (\(columns.all), ended_at, end_reason)
-        VALUES (\(columns.placeholders), $\(columns.count + 1), 'its nonce was spent')
+        VALUES (\(columns.placeholders), $\(columns.count + 1), '\(spentNonce)')
         """
 
     private static func values(ofEnded session: Session) -> [Value] {
@@ -85,7 +92,10 @@ package struct SessionRepository {
     /// The devices on which a user has a session, or had one that is not forgotten yet.
     package func devices(of userID: UserID) throws -> [DeviceID] {
         try transaction.values(
-            "SELECT DISTINCT device_id FROM sessions WHERE user_id = $1 ORDER BY device_id", [.id(userID)])
+            """
+            SELECT DISTINCT s.device_id FROM sessions s WHERE s.user_id = $1 AND \(Self.wasOpened("s"))
+            ORDER BY s.device_id
+            """, [.id(userID)])
     }
 
     /// The newest sessions that were not ended. Their ids are in the order of time.

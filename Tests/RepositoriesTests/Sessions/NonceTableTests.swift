@@ -28,6 +28,16 @@ struct NonceTableTests {
             }
             #expect(spent == [true, true, false])
             #expect(try await tables.read { try SessionRepository($0).find(second.sessionID) } == row)
+            // Whoever only tried to sign in on a device has none there.
+            let devices = try await tables.read {
+                (
+                    try SessionRepository($0).devices(of: tables.user),
+                    try DeviceRepository($0).list(of: tables.user, limit: 9)
+                )
+            }
+            #expect(devices.0.isEmpty && devices.1.isEmpty)
+            try await tables.write { try SessionRepository($0).insert(holder, at: .first) }
+            #expect(try await tables.read { try SessionRepository($0).devices(of: tables.user) } == [tables.device])
         }
     }
 

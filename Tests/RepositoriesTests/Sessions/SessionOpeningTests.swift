@@ -15,7 +15,8 @@ struct SessionOpeningTests {
             id: nonce.sessionID, tokenHash: .of("\(nonce.sessionID)"), userID: UserID(UUID()),
             providerID: draft.providerID, externalID: externalID, applicationID: draft.applicationID,
             deviceID: draft.deviceID, thumbprint: draft.thumbprint, providerKeyID: draft.providerKeyID,
-            state: .authenticated, createdAt: .distantPast, renewedAt: .distantPast, lastUsedAt: .distantPast, challengedAt: nil)
+            state: .authenticated, createdAt: .distantPast, renewedAt: .distantPast, lastUsedAt: .distantPast,
+            challengedAt: nil)
     }
 
     private static func opening(
