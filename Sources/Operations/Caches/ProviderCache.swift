@@ -13,6 +13,8 @@ package final class CachedProvider: Sendable {
     /// Its keys as registered, revoked ones too.
     package let keyRecords: [ProviderKeyRecord]
     let keys: [ProviderKeyID: RegisteredKey]
+    /// The signed introspections that it asked for.
+    let signatures = RecentAttempts("Too many signed introspections were asked for")
 
     fileprivate init(
         _ provider: Provider, _ applications: [Application], _ keyRecords: [ProviderKeyRecord],

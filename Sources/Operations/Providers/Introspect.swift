@@ -69,7 +69,15 @@ package struct Introspect: Sendable {
     }
 
     /// Signs an answer for the caller, as evidence of what it was told (RFC 9701).
+    ///
+    /// - Throws: `Refusal` `rate_limited`.
     package func signed(_ answer: JSONValue, for caller: ProvenProvider) throws -> Secret<String> {
+        if context.rateLimiting == .on {
+            // A signature takes many times an introspection.
+            try caller.known.signatures.count(
+                limit: RateLimit(count: context.policy[\.accessTokens].provenPerMinute, per: 60),
+                now: context.environment.now())
+        }
         let token = IntrospectionToken(
             issuer: context.urls.issuer, provider: caller.id, issuedAt: context.environment.now(), answer: answer)
         return try token.signed(with: context.keys.accessTokens, algorithm: caller.known.provider.tokenAlgorithm)

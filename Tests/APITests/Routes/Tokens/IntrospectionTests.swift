@@ -57,6 +57,19 @@ struct IntrospectionTests {
         }
     }
 
+    @Test("is signed for it so many times in a minute, and plain as often as it asks")
+    func limit() async throws {
+        try await RouterBench.run(RouterBench.policy { $0.accessTokens.provenPerMinute = 2 }) { bench in
+            for status in [200, 200, 429] {
+                let reply = try await Self.asked(bench, "x", accept: Self.type)
+                #expect(reply.status == status && (reply.text("error") == "temporarily_unavailable") == (status == 429))
+                #expect(try await Self.asked(bench, "x", accept: "application/json").status == 200)
+            }
+            bench.fixture.clock.advance(31)
+            #expect(try await Self.asked(bench, "x", accept: Self.type).status == 200)
+        }
+    }
+
     @Test("says of a person whether a card proved an age, and nothing else of the card")
     func claims() async throws {
         try await RouterBench.run { bench in
