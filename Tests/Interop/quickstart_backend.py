@@ -72,11 +72,11 @@ def assembled(header, claims, secret=None, key=None):
 class Backend:
     """A quick start on a free port of this machine, which ends with this object."""
 
-    def __init__(self, chosen, language, folder, tls=False):
+    def __init__(self, chosen, language, folder, tls=False, service=None):
         port = starting.free_port()
         self.url = f"{'https' if tls else 'http'}://127.0.0.1:{port}"
         settings = {
-            "SERVICE": chosen.public, "CA": chosen.ca, "PROVIDER": chosen.provider, "KEY": chosen.provider_key,
+            "SERVICE": service or chosen.public, "CA": chosen.ca, "PROVIDER": chosen.provider, "KEY": chosen.provider_key,
             "EVENTS": f"http://127.0.0.1:{port}/events"}
         if tls:
             # A certificate of its own; nobody but this test trusts it.
@@ -85,6 +85,7 @@ class Backend:
                  "/CN=backend", "-addext", "subjectAltName=IP:127.0.0.1", "-keyout", f"{folder}/backend.key", "-out",
                  f"{folder}/backend.pem"], check=True, capture_output=True)
             settings |= {"TLS_CERTIFICATE": f"{folder}/backend.pem", "TLS_KEY": f"{folder}/backend.key"}
+        if tls or service:
             del settings["EVENTS"]
         self.authority = f"{folder}/backend.pem"
         starting.compile_backend(language, folder)

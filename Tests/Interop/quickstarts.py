@@ -3,6 +3,7 @@
 Hostile tokens are signed with the service's own keys where that is what makes them hostile: nothing but the one defect.
 """
 
+import contextlib
 import json
 import re
 import tempfile
@@ -19,6 +20,7 @@ import options
 from checks import accepted, equal, expect
 from client import TIMEOUT, Device, algorithm, base64url, https, new_key
 from quickstart_backend import Backend, assembled, claims_of, proof, starting, thumbprint
+from quickstart_siege import Besieged, flood
 
 EXCHANGE = {
     "grant_type": "urn:ietf:params:oauth:grant-type:token-exchange",
@@ -231,6 +233,12 @@ def events(world, backend, ada):
         equal(backend.event(body).status_code, 400, f"the status of an event with {what}")
     level = {**claims, "events": {EVENT + "caep/event-type/assurance-level-change": {}}}
     equal(backend.event(world.sign(level, "secevent+jwt", "service")).status_code, 202, "the status of another event")
+    for what, subject in {
+        "of another form": {"format": "email", "email": "ben@example.com"}, "without an id": {"session": {}}, "": {},
+        "whose id is no text": {**user, "sub": 7},
+    }.items():
+        body = world.sign({**claims, "sub_id": subject}, "secevent+jwt", "service")
+        equal(backend.event(body).status_code, 400, f"the status of an end with a subject {what}")
     accepted(ben.me())
     equal(backend.event(world.sign(claims, "secevent+jwt", "service")).status_code, 202, "the status of an event")
     refused(ben.me(), "invalid_token", "a user who was disabled")
@@ -274,6 +282,7 @@ def walk(world, language, folder):
         ada = good(world, backend)
         hostile_tokens(world, ada)
         hostile_proofs(ada)
+        flood(ada, language)
         questions(world, ada)
         events(world, backend, ada)
         equal(world.fetched() - before, 1, "how often the keys were fetched")
@@ -289,9 +298,22 @@ def main():
     parser.add_argument("--only", metavar="LANGUAGE")
     chosen = parser.parse_args()
     world = World(chosen)
-    for language in [chosen.only] if chosen.only else starting.LANGUAGES:
-        with tempfile.TemporaryDirectory(prefix="countersign-quickstart-") as folder:
-            walk(world, language, folder)
+    languages = [chosen.only] if chosen.only else starting.LANGUAGES
+    with contextlib.ExitStack() as stack:
+        def folder():
+            return stack.enter_context(tempfile.TemporaryDirectory(prefix="countersign-quickstart-"))
+
+        besieged = [stack.enter_context(Besieged(world, language, folder())) for language in languages]
+        for one in besieged:
+            one.begins()
+        for one in besieged:
+            one.learns()
+        for language in languages:  # takes most of the minute after which keys are asked for again
+            walk(world, language, folder())
+        for one in besieged:
+            one.withstands()
+            if one.language == "php":
+                one.keeps_its_file()
 
 
 if __name__ == "__main__":

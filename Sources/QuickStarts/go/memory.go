@@ -19,10 +19,11 @@ func (memory *memory) add(name string, moment float64) {
 	memory.at[name], memory.order = moment, append(memory.order, name)
 }
 
-// forget drops what is older than life seconds.
-func (memory *memory) forget(life float64) {
+// forget drops what is older than life seconds, and gives its names.
+func (memory *memory) forget(life float64) (dropped []string) {
 	for len(memory.order) > 0 && memory.at[memory.order[0]] < now()-life {
 		delete(memory.at, memory.order[0])
-		memory.order = memory.order[1:]
+		dropped, memory.order = append(dropped, memory.order[0]), memory.order[1:]
 	}
+	return dropped
 }

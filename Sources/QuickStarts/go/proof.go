@@ -47,14 +47,20 @@ func checkProof(text string, request *http.Request, token, thumbprint string) er
 		math.Abs(now()-claims.Iat) > 60 || claims.Jti == "" {
 		return Refusal{401, "invalid_dpop_proof", "for another request or token, or not of this minute"}
 	}
-	name := digest([]byte(thumbprint + " " + claims.Jti))
+	name := thumbprint + " " + digest([]byte(claims.Jti))
 	lock.Lock()
 	defer lock.Unlock()
-	proofs.forget(120)
-	if _, used := proofs.at[name]; used || len(proofs.order) >= 100_000 {
+	for _, dropped := range proofs.forget(120) {
+		key, _, _ := strings.Cut(dropped, " ")
+		if proofsOf[key]--; proofsOf[key] == 0 {
+			delete(proofsOf, key)
+		}
+	}
+	if _, used := proofs.at[name]; used || proofsOf[thumbprint] >= 1_000 || len(proofs.order) >= 100_000 {
 		return Refusal{401, "invalid_dpop_proof", "used before, or too many in two minutes"}
 	}
 	proofs.add(name, now())
+	proofsOf[thumbprint]++
 	return nil
 }
 

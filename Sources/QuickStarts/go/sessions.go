@@ -2,13 +2,10 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
-	"fmt"
 	"math"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/golang-jwt/jwt"
 )
@@ -19,34 +16,9 @@ var (
 	parser = jwt.NewParser(jwt.WithValidMethods([]string{"RS256", "ES256", "ES384"}), jwt.WithoutClaimsValidation())
 
 	lock                              sync.Mutex // over everything below
-	keys                              map[string]any
-	keysAt                            time.Time
 	proofs, endedSessions, endedUsers memory
+	proofsOf                          = map[string]int{} // how many of the proofs each device's key has made
 )
-
-// serviceKey finds a key of the service. They are fetched once; again only for an unknown one, once a minute.
-func serviceKey(id string) (any, error) {
-	lock.Lock()
-	defer lock.Unlock()
-	if keys[id] == nil && time.Since(keysAt) >= time.Minute {
-		text, err := answer(client.Get(service + "/.well-known/jwks.json"))
-		if err != nil {
-			return nil, err
-		}
-		var set struct{ Keys []JWK }
-		if err := json.Unmarshal(text, &set); err != nil {
-			return nil, err
-		}
-		keys, keysAt = map[string]any{}, time.Now()
-		for _, jwk := range set.Keys {
-			keys[jwk.Kid], _ = jwk.public()
-		}
-	}
-	if keys[id] == nil {
-		return nil, errors.New("by an unknown key")
-	}
-	return keys[id], nil
-}
 
 // signedByService gives the claims of a token for this provider.
 func signedByService(text, kind, issuer string) (jwt.MapClaims, error) {
@@ -91,19 +63,22 @@ func event(body string) error {
 	at, _ := claims["toe"].(float64)
 	subject, _ := claims["sub_id"].(map[string]any)
 	events, _ := claims["events"].(map[string]any)
+	ended, whose := &endedUsers, subject["sub"]
+	if session, found := subject["session"].(map[string]any); found {
+		ended, whose = &endedSessions, session["id"]
+	}
 	lock.Lock()
 	defer lock.Unlock()
-	endedSessions.forget(600)
-	endedUsers.forget(600)
+	ended.forget(600)
 	for name := range events {
 		if !ending[name[strings.LastIndex(name, "/")+1:]] {
 			continue
 		}
-		if session, found := subject["session"].(map[string]any); found {
-			endedSessions.add(fmt.Sprint(session["id"]), at)
-		} else if user, found := subject["sub"].(string); found {
-			endedUsers.add(user, math.Max(at, endedUsers.at[user]))
+		known, isText := whose.(string)
+		if !isText {
+			return Refusal{400, "invalid_request", "the subject of this end is not known here"}
 		}
+		ended.add(known, math.Max(at, ended.at[known]))
 	}
 	return nil
 }

@@ -93,7 +93,7 @@ final class Backend {
         var port = Integer.parseInt(Service.setting("PORT", "8460"));
         var server = HttpServer.create(new InetSocketAddress("127.0.0.1", port), 0);
         server.createContext("/", backend::handle);
-        server.setExecutor(Executors.newFixedThreadPool(16));
+        server.setExecutor(Executors.newCachedThreadPool());
         server.start();
         System.out.println("ready: " + backend.sessions.origin());
     }

@@ -1,4 +1,5 @@
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 
 /** Names and times, the oldest first. */
@@ -16,9 +17,11 @@ final class Memory {
     /** Remembers a name; of two times the later one. */
     void add(String name, double moment) { moments.merge(name, moment, Math::max); }
 
-    /** Drops what is older than `life` seconds. */
-    void forget(double life) {
-        var oldest = moments.values().iterator();
-        while (oldest.hasNext() && oldest.next() < now() - life) oldest.remove();
+    /** Drops what is older than `life` seconds, and gives its names. */
+    List<String> forget(double life) {
+        var names = moments.entrySet().stream().takeWhile(entry -> entry.getValue() < now() - life)
+            .map(Map.Entry::getKey).toList();
+        names.forEach(moments::remove);
+        return names;
     }
 }

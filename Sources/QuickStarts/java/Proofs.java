@@ -1,11 +1,14 @@
 import com.sun.net.httpserver.HttpExchange;
 import java.io.IOException;
 import java.security.GeneralSecurityException;
+import java.util.HashMap;
+import java.util.Map;
 
 /** How a device shows that it holds the key to which its token is bound: DPoP (RFC 9449). */
 final class Proofs {
     final String origin = Service.setting("ORIGIN", "http://127.0.0.1:8460"); // this backend, as devices see it
     private final Memory used = new Memory();
+    private final Map<String, Integer> counts = new HashMap<>(); // how many of them each device's key has made
 
     /** Takes a proof for this request and token, by the key of this thumbprint, once. */
     void check(String text, HttpExchange request, String token, String thumbprint) throws Exception {
@@ -21,7 +24,7 @@ final class Proofs {
                 && claims.path("htu").asText().equals(origin + request.getRequestURI().getRawPath())
                 && claims.path("ath").asText().equals(JWS.digest(token)) && claims.path("jti").isTextual()
                 && claims.path("iat").isNumber() && Math.abs(Memory.now() - claims.path("iat").asDouble()) <= 60;
-            name = JWS.digest(thumbprint + " " + claims.path("jti").asText());
+            name = thumbprint + " " + JWS.digest(claims.path("jti").asText());
         } catch (GeneralSecurityException | IOException | IllegalArgumentException error) {
             throw new Refusal(401, "invalid_dpop_proof", error.getMessage());
         }
@@ -29,11 +32,14 @@ final class Proofs {
             throw new Refusal(401, "invalid_dpop_proof", "for another request, token or key, or not of this minute");
         }
         synchronized (used) {
-            used.forget(120);
-            if (used.get(name) > 0 || used.size() >= 100_000) {
+            for (var dropped : used.forget(120)) {
+                counts.computeIfPresent(dropped.split(" ")[0], (key, count) -> count > 1 ? count - 1 : null);
+            }
+            if (used.get(name) > 0 || counts.getOrDefault(thumbprint, 0) >= 1_000 || used.size() >= 100_000) {
                 throw new Refusal(401, "invalid_dpop_proof", "used before, or too many in two minutes");
             }
             used.add(name, Memory.now());
+            counts.merge(thumbprint, 1, Integer::sum);
         }
     }
 }

@@ -11,8 +11,9 @@ import java.util.Set;
 final class Sessions {
     private static final Set<String> ENDING = Set.of("session-revoked", "account-disabled", "account-purged");
     private final Service service;
-    private Map<String, JsonNode> keys = Map.of();
-    private long keysAt = Long.MIN_VALUE / 2;
+    private volatile Map<String, JsonNode> keys = Map.of();
+    private final Object fetching = new Object(); // over keysAt; whoever shows a known key does not wait for it
+    private long keysAt = Long.MIN_VALUE / 2; // when keys were asked for
     private final Proofs proofs = new Proofs();
     private final Memory endedSessions = new Memory();
     private final Memory endedUsers = new Memory();
@@ -22,16 +23,22 @@ final class Sessions {
     /** This backend, as devices see it. */
     String origin() { return proofs.origin; }
 
-    /** A key of the service. They are fetched once; again only for an unknown one, once a minute. */
-    private synchronized JsonNode key(String id) throws Exception {
-        var time = System.nanoTime() / 1_000_000_000;
-        if (!keys.containsKey(id) && time >= keysAt + 60) {
+    /** A key of the service. They are fetched once; again only for an unknown one, once a minute even if that fails. */
+    private JsonNode key(String id) throws Exception {
+        if (!keys.containsKey(id)) fetch(id);
+        if (keys.isEmpty()) throw new Refusal(503, "temporarily_unavailable", "the service's keys are not known yet");
+        return keys.getOrDefault(id, JWS.JSON.nullNode());
+    }
+
+    private void fetch(String id) throws Exception {
+        synchronized (fetching) {
+            var time = System.nanoTime() / 1_000_000_000;
+            if (keys.containsKey(id) || time < keysAt + (keys.isEmpty() ? 5 : 60)) return;
+            keysAt = time;
             var found = new HashMap<String, JsonNode>();
             service.get("/.well-known/jwks.json").get("keys").forEach(key -> found.put(key.path("kid").asText(), key));
             keys = found;
-            keysAt = time;
         }
-        return keys.getOrDefault(id, JWS.JSON.nullNode());
     }
 
     /** The claims of a token for this provider. */
@@ -89,15 +96,17 @@ final class Sessions {
             throw new Refusal(400, "invalid_request", error.getMessage());
         }
         var subject = claims.path("sub_id");
+        var ended = subject.has("session") ? endedSessions : endedUsers;
+        var whose = subject.at(subject.has("session") ? "/session/id" : "/sub");
         synchronized (this) {
-            endedSessions.forget(600);
-            endedUsers.forget(600);
+            ended.forget(600);
             for (var names = claims.path("events").fieldNames(); names.hasNext();) {
                 var name = names.next();
                 if (!ENDING.contains(name.substring(name.lastIndexOf('/') + 1))) continue;
-                var ended = subject.has("session") ? endedSessions : endedUsers;
-                var whose = subject.at(subject.has("session") ? "/session/id" : "/sub").asText();
-                ended.add(whose, claims.path("toe").asDouble());
+                if (!whose.isTextual()) {
+                    throw new Refusal(400, "invalid_request", "the subject of this end is not known here");
+                }
+                ended.add(whose.asText(), claims.path("toe").asDouble());
             }
         }
     }

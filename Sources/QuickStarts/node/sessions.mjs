@@ -1,22 +1,30 @@
 // What a backend takes from Countersign: sessions, which it verifies without a call, and events that end them.
 import crypto from 'node:crypto';
-import {Refusal, digest, get, provider, realm, url} from './service.mjs';
+import {serviceKey} from './keys.mjs';
+import {Refusal, digest, provider, realm, url} from './service.mjs';
 
 export const origin = process.env.ORIGIN ?? 'http://127.0.0.1:8460'; // this backend, as devices see it
 const algorithms = {RS256: ['RSA', 'sha256'], ES256: ['P-256', 'sha256'], ES384: ['P-384', 'sha384']};
 const members = {EC: ['crv', 'kty', 'x', 'y'], RSA: ['e', 'kty', 'n']}; // what RFC 7638 hashes
 const ending = ['session-revoked', 'account-disabled', 'account-purged'];
 
-let keys = new Map();
-let keysAt = -Infinity;
 const [proofs, endedSessions, endedUsers] = [new Map(), new Map(), new Map()]; // names and times, the oldest first
+const proofsOf = new Map(); // how many of the proofs each device's key has made
 
-// Drops what is older than `life` seconds.
-function forget(memory, life) {
+// Drops what is older than `life` seconds, and tells of each.
+function forget(memory, life, dropped = () => {}) {
   for (const [name, moment] of memory) {
     if (moment >= Date.now() / 1000 - life) break;
     memory.delete(name);
+    dropped(name);
   }
+}
+
+// One proof more or fewer of a device's key.
+function count(thumbprint, change) {
+  const held = (proofsOf.get(thumbprint) ?? 0) + change;
+  if (held > 0) proofsOf.set(thumbprint, held);
+  else proofsOf.delete(thumbprint);
 }
 
 // Header and claims of a JWS, and whether this key (a JWK) signed it.
@@ -30,15 +38,11 @@ function read(token) {
   return {header, claims, signedBy};
 }
 
-// The claims of a token for this provider. Keys are fetched once; again only for an unknown one, once a minute.
+// The claims of a token for this provider.
 async function signedByService(text, {type, issuer, status, code}) {
   try {
     const {header, claims, signedBy} = read(text);
-    if (!keys.has(header.kid) && performance.now() - keysAt >= 60_000) {
-      keys = new Map((await get('/.well-known/jwks.json')).keys.map(key => [key.kid, key]));
-      keysAt = performance.now();
-    }
-    const key = keys.get(header.kid);
+    const key = await serviceKey(header.kid);
     if (!key || header.typ !== type || !signedBy(key)) throw new Error(`no ${type}, or by an unknown key`);
     if (claims.iss !== issuer || claims.aud !== provider.provider_id) throw new Error('by or for somebody else');
     return claims;
@@ -68,14 +72,17 @@ function checkProof(text, method, path, token, thumbprint) {
     good = signedBy(key) && header.typ === 'dpop+jwt' && claims.htm === method && claims.htu === origin + path
       && claims.ath === digest(token) && typeof claims.jti === 'string'
       && Math.abs(Date.now() / 1000 - claims.iat) <= 60;
-    name = digest(`${thumbprint} ${claims.jti}`);
+    name = `${thumbprint} ${digest(claims.jti)}`;
   } catch (error) {
     throw bad(error.message);
   }
   if (!good) throw bad('for another request or token, or not of this minute');
-  forget(proofs, 120);
-  if (proofs.has(name) || proofs.size >= 100_000) throw bad('used before, or too many in two minutes');
+  forget(proofs, 120, dropped => count(dropped.split(' ')[0], -1));
+  if (proofs.has(name) || (proofsOf.get(thumbprint) ?? 0) >= 1_000 || proofs.size >= 100_000) {
+    throw bad('used before, or too many in two minutes');
+  }
   proofs.set(name, Date.now() / 1000);
+  count(thumbprint, 1);
 }
 
 // The session of a request with `Authorization: DPoP …` and a proof, or a refusal.
@@ -94,11 +101,11 @@ export async function verify(request) {
 export async function event(body) {
   const kind = {type: 'secevent+jwt', issuer: realm, status: 400, code: 'invalid_request'};
   const claims = await signedByService(body, kind);
-  if (Object.keys(claims.events).some(name => ending.includes(name.split('/').pop()))) {
-    for (const memory of [endedSessions, endedUsers]) forget(memory, 600);
-    const {session: ended, sub} = claims.sub_id;
-    if (ended) endedSessions.set(ended.id, claims.toe);
-    else if (sub) endedUsers.set(sub, Math.max(claims.toe, endedUsers.get(sub) ?? 0));
-  }
+  if (!Object.keys(claims.events).some(name => ending.includes(name.split('/').pop()))) return claims;
+  const {session: ended, sub} = claims.sub_id ?? {};
+  const [memory, whose] = ended ? [endedSessions, ended.id] : [endedUsers, sub];
+  if (typeof whose !== 'string') throw new Refusal(400, 'invalid_request', 'the subject of this end is not known here');
+  forget(memory, 600);
+  memory.set(whose, Math.max(claims.toe, memory.get(whose) ?? 0));
   return claims;
 }

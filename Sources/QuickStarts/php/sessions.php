@@ -66,10 +66,11 @@ function check_proof(string $text, string $method, string $path, string $token, 
     if (!$isGood) {
         throw new \UnexpectedValueException('for another request or token, or not of this minute');
     }
-    $name = digest("$thumbprint $claims[jti]");
-    shared(function (&$state) use ($name) {
+    $name = "$thumbprint " . digest($claims['jti']);
+    shared(function (&$state) use ($name, $thumbprint) {
         $state['proofs'] = recent($state['proofs'], 120);
-        if (isset($state['proofs'][$name]) || count($state['proofs']) >= 10_000) {
+        $made = array_filter(array_keys($state['proofs']), fn ($other) => str_starts_with($other, "$thumbprint "));
+        if (isset($state['proofs'][$name]) || count($made) >= 200 || count($state['proofs']) >= 10_000) {
             throw new \UnexpectedValueException('used before, or too many in two minutes');
         }
         $state['proofs'][$name] = time();
@@ -98,10 +99,13 @@ function event(string $body): void
     if (!array_intersect(array_map(basename(...), array_keys($claims['events'])), ENDING)) {
         return;
     }
-    shared(function (&$state) use ($claims) {
-        $subject = $claims['sub_id'];
-        [$memory, $whose] = isset($subject['session'])
-            ? ['sessions', $subject['session']['id']] : ['users', $subject['sub'] ?? ''];
+    $subject = $claims['sub_id'];
+    [$memory, $whose] = isset($subject['session'])
+        ? ['sessions', $subject['session']['id'] ?? null] : ['users', $subject['sub'] ?? null];
+    if (!is_string($whose)) {
+        throw new Refusal(400, 'invalid_request', 'the subject of this end is not known here');
+    }
+    shared(function (&$state) use ($claims, $memory, $whose) {
         $state[$memory] = recent($state[$memory], 600);
         $state[$memory][$whose] = max($claims['toe'], $state[$memory][$whose] ?? 0);
     });

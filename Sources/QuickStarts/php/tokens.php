@@ -6,25 +6,28 @@ namespace Tokens;
 
 use Service\Refusal;
 
-// PHP forgets everything between requests, and several processes answer them: what they share is in one locked file.
+// PHP forgets everything between requests, and several processes answer them: what they share is in one file. It is
+// replaced as a whole; one that is empty or cut off is damage, not the state of the beginning, and nobody is let in.
 function shared(callable $change): mixed
 {
     umask(0077);
-    $file = fopen(\Service\setting('STATE', dirname(\Service\setting('PROVIDER', '')) . '/state.json'), 'c+');
-    flock($file, LOCK_EX);
+    $place = \Service\setting('STATE', dirname(\Service\setting('PROVIDER', '')) . '/state.json');
+    $lock = fopen("$place.lock", 'c');
+    flock($lock, LOCK_EX);
     try {
-        $state = json_decode(stream_get_contents($file), true)
-            ?? ['keys' => [], 'keys_at' => 0, 'proofs' => [], 'sessions' => [], 'users' => []];
-        $before = $state;
+        $state = file_exists($place) ? json_decode(file_get_contents($place), true)
+            : ['keys' => [], 'keys_at' => 0, 'proofs' => [], 'sessions' => [], 'users' => []];
+        $before = is_array($state) ? $state : throw new Refusal(503, 'temporarily_unavailable', 'damaged state');
         $result = $change($state);
         if ($state !== $before) {
-            ftruncate($file, 0);
-            rewind($file);
-            fwrite($file, json_encode($state, JSON_THROW_ON_ERROR));
+            $text = json_encode($state, JSON_THROW_ON_ERROR);
+            if (file_put_contents("$place.new", $text) !== strlen($text) || !rename("$place.new", $place)) {
+                throw new Refusal(503, 'temporarily_unavailable', 'the state cannot be kept');
+            }
         }
         return $result;
     } finally {
-        fclose($file);
+        fclose($lock);
     }
 }
 
@@ -34,17 +37,20 @@ function recent(array $memory, int $life): array
     return array_filter($memory, fn ($moment) => $moment >= time() - $life);
 }
 
-// A key of the service, from its certificate. They are fetched once; again for an unknown one, once a minute.
+// A key of the service, from its certificate. Fetched once; again for an unknown one, once a minute even if that fails.
 function service_key(string $id): mixed
 {
-    [$keys, $at] = shared(fn (&$state) => [$state['keys'], $state['keys_at']]);
-    if (!isset($keys[$id]) && time() >= $at + 60) {
+    [$keys, $isDue] = shared(function (&$state) use ($id) {
+        $isDue = !isset($state['keys'][$id]) && time() >= $state['keys_at'] + ($state['keys'] ? 60 : 5);
+        $state['keys_at'] = $isDue ? time() : $state['keys_at'];
+        return [$state['keys'], $isDue];
+    });
+    if ($isDue) {
         $keys = array_column(\Service\get('/.well-known/jwks.json')['keys'], 'x5c', 'kid');
-        shared(function (&$state) use ($keys) {
-            [$state['keys'], $state['keys_at']] = [$keys, time()];
-        });
+        shared(fn (&$state) => $state['keys'] = $keys);
     }
-    $chain = $keys[$id] ?? throw new \UnexpectedValueException('by an unknown key');
+    $chain = $keys[$id] ?? throw ($keys ? new \UnexpectedValueException('by an unknown key')
+        : new Refusal(503, 'temporarily_unavailable', "the service's keys are not known yet"));
     return openssl_pkey_get_public(pem('CERTIFICATE', $chain[0]));
 }
 

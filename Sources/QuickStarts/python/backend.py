@@ -16,6 +16,7 @@ class Backend(BaseHTTPRequestHandler):
     """One connection."""
 
     protocol_version, timeout, scheme = "HTTP/1.1", 30, "DPoP"
+    disable_nagle_algorithm = True  # else each answer waits for an acknowledgement
 
     def verify(self):
         """The session that this request shows."""

@@ -4,38 +4,39 @@ import json
 import os
 import threading
 import time
+from collections import Counter
 
 import jwt
 
-from service import PROVIDER, REALM, URL, Refusal, digest, get
+from keys import service_key
+from service import PROVIDER, REALM, URL, Refusal, digest
 
 ORIGIN = os.environ.get("ORIGIN", "http://127.0.0.1:8460")  # this backend, as devices see it
 KEY_MEMBERS = {"EC": ("crv", "kty", "x", "y"), "RSA": ("e", "kty", "n")}  # what RFC 7638 hashes
 ENDING = {"session-revoked", "account-disabled", "account-purged"}
 
 lock = threading.Lock()
-keys, keys_at = {}, float("-inf")
 proofs, ended_sessions, ended_users = {}, {}, {}  # names and times, the oldest first
+proofs_of = Counter()  # how many of the proofs each device's key has made
 
 
 def forget(memory, life):
-    """Drops what is older than `life` seconds."""
+    """Drops what is older than `life` seconds, and gives its names."""
+    dropped = []
     while memory and next(iter(memory.values())) < time.time() - life:
-        del memory[next(iter(memory))]
+        dropped.append(next(iter(memory)))
+        del memory[dropped[-1]]
+    return dropped
 
 
 def signed_by_service(token, kind, issuer):
-    """The claims of a token for this provider. Keys are fetched once; again only for an unknown one, once a minute."""
-    global keys, keys_at
+    """The claims of a token for this provider."""
     header = jwt.get_unverified_header(token)
-    with lock:
-        if header.get("kid") not in keys and time.monotonic() - keys_at >= 60:
-            keys = {key.key_id: key for key in jwt.PyJWKSet.from_json(get("/.well-known/jwks.json")).keys}
-            keys_at = time.monotonic()
-    if header.get("typ") != kind or header.get("kid") not in keys:
+    key = service_key(header.get("kid"))
+    if header.get("typ") != kind or key is None:
         raise jwt.InvalidTokenError(f"no {kind}, or by an unknown key")
     return jwt.decode(
-        token, keys[header["kid"]], ["RS256", "ES256"], {"verify_iat": False, "require": ["iss", "aud"]},
+        token, key, ["RS256", "ES256"], {"verify_iat": False, "require": ["iss", "aud"]},
         audience=PROVIDER["provider_id"], issuer=issuer)
 
 
@@ -67,12 +68,16 @@ def check_proof(proof, method, path, token, thumbprint):
         raise Refusal(401, "invalid_dpop_proof", str(error)) from error
     if not good:
         raise Refusal(401, "invalid_dpop_proof", "for another request or token, or not of this minute")
-    name = digest(f"{thumbprint} {claims['jti']}".encode())
+    name = (thumbprint, digest(str(claims["jti"]).encode()))
     with lock:
-        forget(proofs, 120)
-        if name in proofs or len(proofs) >= 100_000:
+        for key, _ in forget(proofs, 120):
+            proofs_of[key] -= 1
+            if proofs_of[key] == 0:
+                del proofs_of[key]
+        if name in proofs or proofs_of[thumbprint] >= 1_000 or len(proofs) >= 100_000:
             raise Refusal(401, "invalid_dpop_proof", "used before, or too many in two minutes")
         proofs[name] = time.time()
+        proofs_of[thumbprint] += 1
 
 
 def verify(request):
@@ -92,13 +97,16 @@ def event(body):
         claims = signed_by_service(body, "secevent+jwt", REALM)
     except (jwt.PyJWTError, ValueError) as error:
         raise Refusal(400, "invalid_request", str(error)) from error
-    subject = claims["sub_id"]
-    if ENDING & {name.rpartition("/")[2] for name in claims["events"]}:
-        with lock:
-            forget(ended_sessions, 600)
-            forget(ended_users, 600)
-            if "session" in subject:
-                ended_sessions[subject["session"]["id"]] = claims["toe"]
-            elif "sub" in subject:
-                ended_users[subject["sub"]] = max(claims["toe"], ended_users.get(subject["sub"], 0))
+    if not ENDING & {name.rpartition("/")[2] for name in claims["events"]}:
+        return claims
+    match claims["sub_id"]:
+        case {"session": {"id": str(whose)}}:
+            ended = ended_sessions
+        case {"sub": str(whose)}:
+            ended = ended_users
+        case _:
+            raise Refusal(400, "invalid_request", "the subject of this end is not known here")
+    with lock:
+        forget(ended, 600)
+        ended[whose] = max(claims["toe"], ended.get(whose, 0))
     return claims

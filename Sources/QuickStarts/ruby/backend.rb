@@ -53,7 +53,9 @@ end
 
 Service.receive_events(ENV['EVENTS']) if ENV['EVENTS']
 address = { BindAddress: '127.0.0.1', Port: ENV.fetch('PORT', '8460').to_i }
-server = WEBrick::HTTPServer.new(**address, Logger: WEBrick::Log.new($stderr, WEBrick::Log::WARN), AccessLog: [])
+log = { Logger: WEBrick::Log.new($stderr, WEBrick::Log::WARN), AccessLog: [] }
+at_once = ->(socket) { socket.setsockopt(:TCP, :NODELAY, 1) } # else each answer waits for an acknowledgement
+server = WEBrick::HTTPServer.new(**address, **log, AcceptCallback: at_once)
 server.mount('/', Backend)
 %w[INT TERM].each { |name| trap(name) { server.shutdown } }
 puts "ready: #{Proofs::ORIGIN}"

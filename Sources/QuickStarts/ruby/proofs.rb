@@ -9,6 +9,7 @@ module Proofs
 
   @lock = Mutex.new
   @used = {} # names and times, the oldest first
+  @counts = Hash.new(0) # how many of them each device's key has made
 
   module_function
 
@@ -25,18 +26,21 @@ module Proofs
               (Time.now.to_f - claims['iat']).abs <= 60 && claims['jti'].is_a?(String)
     raise JWT::DecodeError, 'for another request or token, or not of this minute' unless is_good
 
-    once(Service.digest("#{thumbprint} #{claims['jti']}"))
+    once(thumbprint, Service.digest(claims['jti']))
   rescue JWT::DecodeError, JWT::JWKError, OpenSSL::OpenSSLError, NoMethodError, KeyError, TypeError, ArgumentError => e
     raise Refusal.new(401, 'invalid_dpop_proof', e.message)
   end
 
-  # Remembers a proof.
-  def once(name)
+  # Remembers a proof of this key.
+  def once(*name)
     @lock.synchronize do
-      Tokens.forget(@used, 120)
-      raise JWT::DecodeError, 'used before, or too many in two minutes' if @used.key?(name) || @used.size >= 100_000
+      Tokens.forget(@used, 120) { |key, _| @counts.delete(key) if (@counts[key] -= 1).zero? }
+      if @used.key?(name) || @counts[name.first] >= 1_000 || @used.size >= 100_000
+        raise JWT::DecodeError, 'used before, or too many in two minutes'
+      end
 
       @used[name] = Time.now.to_f
+      @counts[name.first] += 1
     end
   end
 end

@@ -8,22 +8,27 @@ module Sessions
   ENDING = %w[session-revoked account-disabled account-purged].freeze
 
   @lock = Mutex.new
+  @fetching = Mutex.new # over @keys_at; whoever shows a known key does not wait for it
   @keys = {}
-  @keys_at = -Float::INFINITY
+  @keys_at = -Float::INFINITY # when they were asked for
   @ended_sessions, @ended_users = {}, {} # names and times, the oldest first
 
   module_function
 
-  # A key of the service. They are fetched once; again only for an unknown one, once a minute.
+  # A key of the service. They are fetched once; again only for an unknown one, once a minute even if that fails.
   def service_key(id)
-    @lock.synchronize do
-      time = Process.clock_gettime(Process::CLOCK_MONOTONIC)
-      if !@keys.key?(id) && time >= @keys_at + 60
-        @keys = Service.get('/.well-known/jwks.json')['keys'].to_h { |key| [key['kid'], key] }
-        @keys_at = time
-      end
-      @keys.fetch(id) { raise JWT::DecodeError, 'by an unknown key' }
-    end
+    @fetching.synchronize { fetch unless @keys.key?(id) } unless @keys.key?(id)
+    raise Refusal.new(503, 'temporarily_unavailable', "the service's keys are not known yet") if @keys.empty?
+
+    @keys.fetch(id) { raise JWT::DecodeError, 'by an unknown key' }
+  end
+
+  def fetch
+    time = Process.clock_gettime(Process::CLOCK_MONOTONIC)
+    return if time < @keys_at + (@keys.empty? ? 5 : 60)
+
+    @keys_at = time
+    @keys = Service.get('/.well-known/jwks.json')['keys'].to_h { |key| [key['kid'], key] }
   end
 
   # The claims of a token for this provider.
@@ -65,14 +70,14 @@ module Sessions
     claims = signed_by_service(body, 'secevent+jwt', Service::REALM)
     return claims if (claims['events'].keys.map { |name| name.split('/').last } & ENDING).empty?
 
+    subject = claims['sub_id']
+    ended, whose = @ended_users, subject['sub']
+    ended, whose = @ended_sessions, subject['session']['id'] if subject.key?('session')
+    raise JWT::DecodeError, 'the subject of this end is not known here' unless whose.is_a?(String)
+
     @lock.synchronize do
-      [@ended_sessions, @ended_users].each { |memory| Tokens.forget(memory, 600) }
-      subject = claims['sub_id']
-      if subject.key?('session')
-        @ended_sessions[subject['session']['id']] = claims['toe']
-      elsif subject.key?('sub')
-        @ended_users[subject['sub']] = [claims['toe'], @ended_users.fetch(subject['sub'], 0)].max
-      end
+      Tokens.forget(ended, 600)
+      ended[whose] = [claims['toe'], ended.fetch(whose, 0)].max
     end
     claims
   rescue JWT::DecodeError => e

@@ -20,8 +20,11 @@ module Tokens
                algorithm: algorithm, verify_expiration: false, verify_not_before: false).first
   end
 
-  # Drops what is older than `life` seconds.
+  # Drops what is older than `life` seconds, and yields each name.
   def forget(memory, life)
-    memory.shift while memory.any? && memory.first.last < Time.now.to_f - life
+    while memory.any? && memory.first.last < Time.now.to_f - life
+      name = memory.shift.first
+      yield name if block_given?
+    end
   end
 end
