@@ -80,11 +80,11 @@ test: $(VENV)/.made
 	$(call TEST,--filter 'RepositoriesTests|DatabaseTests',COUNTERSIGN_TEST_STORE=postgresql18)
 	$(call TEST,--filter RepositoriesTests,COUNTERSIGN_TEST_STORE=memory)
 
-bench:
+bench: $(VENV)/.made
 	@$(call install,$(BUILD_PACKAGES) postgresql nginx-light nodejs)
 	swift build -c release --product countersign
 	swift build -c release --product Benchmarks
-	"$$(swift build -c release --show-bin-path)/Benchmarks"
+	COUNTERSIGN_PYTHON=$(VENV)/bin/python "$$(swift build -c release --show-bin-path)/Benchmarks"
 
 # Swift's runtime is linked in: Debian has no package of it to depend on.
 PACKAGED = binary="$$(swift build -c release --show-bin-path)/countersign" && version="$$("$$binary" --version)"

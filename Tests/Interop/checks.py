@@ -78,7 +78,8 @@ def refused(answer, status, code, reason=None):
     """The body of a refusal, which must be a whole problem document (RFC 9457) of this status, code and reason."""
     expect(answer.status_code == status, f"{answer.status_code}, not {status} {code}: {answer.text[:300]}")
     media_type = answer.headers.get("Content-Type", "").split(";")[0]
-    oauth = urllib.parse.urlsplit(str(answer.url)).path in ("/token", "/introspect", "/revoke")
+    path = urllib.parse.urlsplit(str(answer.url)).path
+    oauth = path in ("/token", "/introspect", "/revoke") or path.startswith("/ssf/")
     equal(media_type, "application/json" if oauth else "application/problem+json", "the media type")
     body = answer.json()
     if oauth:

@@ -152,7 +152,8 @@ def tells(provider, device, log_in):
             tell(provider, session, event=RISC + "account-purged"), tell(provider, {"format": "email", "email": "x"}),
             tell(provider, {**user, "iss": str(uuid.uuid4())}), send(provider, provider.provider_token()),
             send(provider, "nonsense")):
-        refused(wrong, 401, "provider_token_invalid")
+        equal((wrong.status_code, wrong.json()["code"]), (400, "provider_token_invalid"), "the refusal")
+        expect(wrong.json()["err"] and wrong.json()["description"], "no error of RFC 8935")
     accepted(device.current(first["session_token"]))
     for subject in (session, {"format": "opaque", "id": str(uuid.uuid4())}, {**user, "sub": "nobody"}):
         equal(tell(provider, subject).status_code, 202, "the status")

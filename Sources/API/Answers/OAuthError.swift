@@ -4,7 +4,11 @@ import HTTPTypes
 /// A refusal in the words of OAuth: `error` and `error_description` beside the members of a problem.
 struct OAuthError {
     /// The paths whose specifications say what an error is like (RFC 6749 §5.2, RFC 7009 §2.2.1, RFC 7662 §2.3).
-    static let paths: Set = ["/token", "/introspect", "/revoke"]
+    private static let paths: Set = ["/token", "/introspect", "/revoke"]
+
+    /// Whether errors of a path are in the words of OAuth, by its template or as it was asked. The endpoints of Shared
+    /// Signals have no words of their own, and take access tokens.
+    static func applies(to path: String) -> Bool { paths.contains(path) || path.hasPrefix("/ssf/") }
 
     /// The registered word (RFC 6749 §11.4).
     let word: String

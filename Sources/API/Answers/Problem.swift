@@ -18,6 +18,7 @@ struct Problem {
     /// Whether the request had a bearer token.
     var hasBearer = false
     private var oauthError: String?
+    private var eventError: String?
 
     /// An error that is no refusal becomes a bare 500: its description is for the log alone.
     init(_ error: any Error) {
@@ -94,6 +95,16 @@ struct Problem {
         return problem
     }
 
+    /// The same as the receiver of security events says it (RFC 8935 §2.3): what is wrong with a token is in the body of a
+    /// 400.
+    func ofSecurityEvent() -> Problem {
+        guard let refusal, let word = SecurityEventError.word(refusal) else { return self }
+        var problem = self
+        problem.status = .badRequest
+        problem.eventError = word
+        return problem
+    }
+
     func response(requestID: String, realm: String, resourceMetadata: String?) -> Response {
         let (fields, body) = document(requestID: requestID, realm: realm, resourceMetadata: resourceMetadata)
         return Response(status: status, headers: fields, body: ResponseBody(byteBuffer: body))
@@ -108,6 +119,8 @@ struct Problem {
         let members: KeyValuePairs<String, JSONValue?> = [
             "error": oauthError.map { .string($0) },
             "error_description": oauthError.map { _ in .string(OAuthError.description(detail)) },
+            "err": eventError.map { .string($0) },
+            "description": eventError.map { _ in .string(detail) },
             "type": .string(isFailure ? "about:blank" : "urn:countersign:problem:\(code)"),
             "title": .string(status.reasonPhrase),
             "status": .integer(Int64(status.code)),
@@ -129,7 +142,8 @@ struct Problem {
         if let retryAfter = refusal?.retryAfter { fields[.retryAfter] = String(retryAfter) }
         if refusal?.code == .certificateRevoked { fields[.connection] = "close" }
         let body = JSONValue.object(members).buffer
-        fields[.contentType] = oauthError == nil ? "application/problem+json" : "application/json"
+        fields[.contentType] = oauthError == nil && eventError == nil ? "application/problem+json" : "application/json"
+        if eventError != nil { fields[.contentLanguage] = "en" }
         fields[.contentLength] = String(body.readableBytes)
         fields[.cacheControl] = "no-store"
         return (fields, body)
@@ -170,6 +184,7 @@ extension Refusal {
         case .pushEndpoint: "$.push_endpoint: \(detail)"
         case .recipient: "$.to: \(detail)"
         case .webhookURL: "$.url: \(detail)"
+        case .streamURL: "$.delivery.endpoint_url: \(detail)"
         case .authorizations: "\(detail) GET /authorizations lists it."
         case .phoneVerification: "\(detail) POST /phone-verifications starts that."
         }

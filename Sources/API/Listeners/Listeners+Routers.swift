@@ -5,7 +5,7 @@ import Operations
 extension Listeners {
     func publicRouter(
         certificates: CertificateRoutes, providers: ProviderRoutes, tokens: TokenRoutes, webhooks: WebhookRoutes,
-        discovery: DiscoveryRoutes, metadata: MetadataRoutes
+        sharedSignals: SharedSignalsRoutes, discovery: DiscoveryRoutes, metadata: MetadataRoutes
     ) -> Router<PublicContext> {
         let router = ListedRouter(PublicContext.self, listener: .public, directory: directory)
         router.add(middleware: ErrorResponseMiddleware(face: face(.public), policy: policy))
@@ -13,6 +13,7 @@ extension Listeners {
         providers.add(to: router)
         tokens.addPublic(to: router)
         webhooks.add(to: router)
+        sharedSignals.add(to: router)
         discovery.add(to: router)
         metadata.addPublic(to: router)
         return router.router

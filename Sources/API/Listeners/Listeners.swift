@@ -69,13 +69,14 @@ package struct Listeners: Sendable {
     /// The listener for devices without a certificate and for provider backends.
     package func makePublic(
         at address: ListenerAddress, tls: ListenerTLS, certificates: CertificateRoutes, providers: ProviderRoutes,
-        tokens: TokenRoutes, webhooks: WebhookRoutes, discovery: DiscoveryRoutes, metadata: MetadataRoutes,
+        tokens: TokenRoutes, webhooks: WebhookRoutes, sharedSignals: SharedSignalsRoutes,
+        discovery: DiscoveryRoutes, metadata: MetadataRoutes,
         onRunning: @escaping @Sendable (Int) -> Void
     ) -> any Service {
         let face = face(.public)
         let router = publicRouter(
-            certificates: certificates, providers: providers, tokens: tokens, webhooks: webhooks, discovery: discovery,
-            metadata: metadata)
+            certificates: certificates, providers: providers, tokens: tokens, webhooks: webhooks,
+            sharedSignals: sharedSignals, discovery: discovery, metadata: metadata)
         let gate = gate("public", limits)
         let fastPath = FastPath(tokens, face: face)
         return application(router, at: address, gate, onRunning: onRunning) { responder in

@@ -62,12 +62,15 @@ struct ErrorResponseMiddleware<Context: ListenerContext>: RouterMiddleware {
     ) -> (Response, Problem) {
         let passing = error as? ActionFailedAfterSignIn
         var problem = Problem(passing?.cause ?? error)
-        let isOAuth = context.endpointPath.map(OAuthError.paths.contains) ?? false
+        let isOAuth = context.endpointPath.map(OAuthError.applies) ?? false
         problem.hasBearer = request.bearer != nil
         if isOAuth {
             // At the token endpoint the client's proof is in the form alone (RFC 6749 §5.2).
-            problem = problem.ofOAuth(hasAuthorization: problem.hasBearer && context.endpointPath != "/token")
+            problem = problem.ofOAuth(
+                hasAuthorization: context.endpointPath?.hasPrefix("/ssf/") == true
+                    || problem.hasBearer && context.endpointPath != "/token")
         }
+        if context.endpointPath == SecurityEventError.path { problem = problem.ofSecurityEvent() }
         if isOAuth || problem.status == .unauthorized || problem.refusal?.code == .invalidIdentityToken
             || problem.refusal?.code == .invalidPresenceProof
         {

@@ -56,6 +56,12 @@ struct JSONBodyDecoder {
         return value
     }
 
+    /// An optional member of any type.
+    mutating func optionalValue(_ name: String) throws(Refusal) -> JSONValue? { try take(name) }
+
+    /// A member that is to be read later.
+    func peek(_ name: String) -> JSONValue? { rest.first { $0.name == name }?.value }
+
     func rejectUnknown() throws(Refusal) {
         if let unknown = rest.first {
             throw Refusal(.malformedRequest, "$.\(unknown.name.prefix(64)) is not a member of this request.")

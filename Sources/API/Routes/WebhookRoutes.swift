@@ -69,5 +69,5 @@ extension Request {
 }
 
 extension HTTPField.Name {
-    fileprivate static let countersignProof = known("Countersign-Proof")
+    static let countersignProof = known("Countersign-Proof")
 }

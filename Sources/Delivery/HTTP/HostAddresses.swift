@@ -18,7 +18,11 @@ enum HostAddresses {
         let promise = loop.makePromise(of: [IPAddress].self)
         // Whichever finishes first wins: neither can cancel the other.
         loop.scheduleTask(in: .milliseconds(Int64(seconds * 1000))) { promise.succeed([]) }
-        resolvers.runIfActive(eventLoop: loop) { resolve(host) }.whenComplete { promise.succeed((try? $0.get()) ?? []) }
+        let deadline = NIODeadline.now() + .milliseconds(Int64(seconds * 1000))
+        // One that waited behind others until nobody asks any more keeps no thread.
+        resolvers.runIfActive(eventLoop: loop) { NIODeadline.now() < deadline ? resolve(host) : [] }.whenComplete {
+            promise.succeed((try? $0.get()) ?? [])
+        }
         return (try? await promise.futureResult.get()) ?? []
     }
 

@@ -38,7 +38,11 @@ package struct SecurityEventTransmitter: Sendable {
     }
 
     /// Makes one attempt: 2xx accepts the token, 400 refuses it for good (RFC 8935 §2.4), everything else is retried.
-    package func send(_ token: String, to text: String) async -> DeliveryOutcome {
+    ///
+    /// - Parameter authorization: the `Authorization` header that the receiver wants; `nil` for none.
+    package func send(
+        _ token: String, to text: String, authorization: Secret<String>? = nil
+    ) async -> DeliveryOutcome {
         guard let url = PublicURL(text, allowingLoopback: allowsLoopback) else {
             return .refused(reason: "the webhook is no https URL of a public host")
         }
@@ -56,7 +60,7 @@ package struct SecurityEventTransmitter: Sendable {
             Array(token.utf8), to: url.web,
             headers: [
                 (name: "Content-Type", value: "application/secevent+jwt"), (name: "Accept", value: "application/json"),
-            ])
+            ] + (authorization.map { [(name: "Authorization", value: $0.reveal())] } ?? []))
         try? await http.shutdown()
         return switch answer {
         case .failed(let reason): .unavailable(reason: reason)

@@ -3,6 +3,12 @@ package enum AuditedAct: Sendable {
     case certificateIssued(serial: String)
     case webhookSet(ProviderID, by: ProviderKeyID)
     case webhookRemoved(ProviderID, by: ProviderKeyID)
+    case eventStreamSet(EventStreamID, ProviderID)
+    case eventStreamRemoved(EventStreamID, ProviderID)
+    /// An operator approved its push address.
+    case eventStreamApproved(EventStreamID, ProviderID)
+    /// It held more events than it may.
+    case eventStreamDisabled(EventStreamID, ProviderID)
     case phoneVerified(UserID)
     case phoneFrozen(UserID)
     /// `name` is that of a prefix, a network or a provider.

@@ -7,19 +7,21 @@ package enum OutboxKind: String, Sendable, CaseIterable {
     /// A push about an authorization between users. The subject is the authorization's id and the type of its row.
     /// There is no payload: the text is read when it is sent.
     case authorization = "authorization_push"
-    /// A Security Event Token for a provider. The subject is the provider's id, the payload the event in clear,
-    /// without personal data.
+    /// A Security Event Token for a provider. The subject is the provider's id, or that of one of its streams with
+    /// push delivery. The payload is the event in clear, without personal data.
     case providerEvent = "provider_event"
+    /// The same for a stream with poll delivery (RFC 8936): nobody sends it, it waits for its receiver.
+    case polledEvent = "polled_event"
 
     /// How many messages of its kind one process sends at once: no kind uses another's slots.
-    package var slots: Int { 8 }
+    package var slots: Int { self == .polledEvent ? 0 : 8 }
 
     /// How often it is retried.
     package var retryRule: RetryRule {
         switch self {
         case .phoneCode: .outbox
         case .authorization: .push
-        case .providerEvent: .event
+        case .providerEvent, .polledEvent: .event
         }
     }
 }
@@ -43,7 +45,7 @@ package struct OutboxMessage: Sendable, Equatable {
     package let kind: OutboxKind
     /// The id of what it is about.
     package let subject: String
-    /// The user whose data key seals the payload.
+    /// The user whose data key seals the payload; the stream's own id if the message is about no user.
     package let userID: UserID
     /// Messages with the same key are the same message: the second is not written.
     package let deduplicationKey: String

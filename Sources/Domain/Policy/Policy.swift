@@ -110,6 +110,18 @@ package struct CardPolicy: Sendable, Equatable {
 package struct WebhookPolicy: Sendable, Equatable {
     /// The longest time of one attempt.
     package var attemptTimeout: TimeInterval = 10
+    /// Streams of one provider.
+    package var streamsPerProvider = 4
+    /// Events that wait in one stream. A stream that holds more is disabled.
+    package var eventsHeld = 10_000
+    /// Events in one answer to a poll.
+    package var eventsPerPoll = 100
+    /// How long a poll waits for an event.
+    package var pollWait: TimeInterval = 20
+    /// Polls of one provider that wait at the same time, on each node.
+    package var waitingPolls = 8
+    /// The shortest time between two requests for a verification event in one stream.
+    package var verificationInterval: TimeInterval = 5
 
     package init() {}
 }

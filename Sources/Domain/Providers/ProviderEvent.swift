@@ -14,14 +14,30 @@ package enum ProviderEvent: Sendable, Equatable {
     case accountEnabled
     /// The user was erased (RISC 1.0 §2.2).
     case accountPurged
+    /// The certificate of a device was revoked on which the user has a session (CAEP 1.0 §3.3). Only streams carry it.
+    case certificateRevoked(serial: String)
+
+    /// The URIs of the events that a stream may carry.
+    package static let types = [
+        "caep/event-type/\(sessionRevokedName)", "caep/event-type/assurance-level-change",
+        "caep/event-type/\(credentialChangeName)", "risc/event-type/\(accountDisabledName)",
+        "risc/event-type/account-enabled", "risc/event-type/account-purged",
+    ].map { root + $0 }
+
+    private static let root = "https://schemas.openid.net/secevent/"
 
     package var type: String {
         let profile =
             switch self {
-            case .sessionRevoked, .assuranceLevelChanged: "caep"
+            case .sessionRevoked, .assuranceLevelChanged, .certificateRevoked: "caep"
             case .accountDisabled, .accountEnabled, .accountPurged: "risc"
             }
-        return "https://schemas.openid.net/secevent/\(profile)/event-type/\(name)"
+        return "\(Self.root)\(profile)/event-type/\(name)"
+    }
+
+    /// Whether webhooks get it too. They do not know what was added with streams.
+    package var isForWebhooks: Bool {
+        if case .certificateRevoked = self { false } else { true }
     }
 
     /// The last word of the URI.
@@ -29,16 +45,21 @@ package enum ProviderEvent: Sendable, Equatable {
         switch self {
         case .sessionRevoked: Self.sessionRevokedName
         case .assuranceLevelChanged: "assurance-level-change"
-        case .accountDisabled: "account-disabled"
+        case .accountDisabled: Self.accountDisabledName
         case .accountEnabled: "account-enabled"
         case .accountPurged: "account-purged"
+        case .certificateRevoked: Self.credentialChangeName
         }
     }
 
     private static let sessionRevokedName = "session-revoked"
+    private static let credentialChangeName = "credential-change"
+    private static let accountDisabledName = "account-disabled"
 
-    /// The URI of CAEP's session-revoked, the one event that providers may send too.
-    package static let sessionRevokedType = "https://schemas.openid.net/secevent/caep/event-type/\(sessionRevokedName)"
+    // The events that providers may send too.
+    package static let sessionRevokedType = "\(root)caep/event-type/\(sessionRevokedName)"
+    package static let credentialChangeType = "\(root)caep/event-type/\(credentialChangeName)"
+    package static let accountDisabledType = "\(root)risc/event-type/\(accountDisabledName)"
 
     /// The stored form in the outbox. It contains ids and levels, and no personal data.
     package var jsonText: String {
@@ -48,6 +69,8 @@ package enum ProviderEvent: Sendable, Equatable {
             JSONValue.object(["event": event, "session": .string(session.description)]).jsonText
         case .assuranceLevelChanged(let from, let to):
             JSONValue.object(["event": event, "from": .string(from.rawValue), "to": .string(to.rawValue)]).jsonText
+        case .certificateRevoked(let serial):
+            JSONValue.object(["event": event, "serial": .string(serial)]).jsonText
         case .accountDisabled, .accountEnabled, .accountPurged: JSONValue.object(["event": event]).jsonText
         }
     }
@@ -64,7 +87,10 @@ package enum ProviderEvent: Sendable, Equatable {
                 let to = value["to"]?.text.flatMap(Assurance.init)
             else { return nil }
             self = .assuranceLevelChanged(from: from, to: to)
-        case "account-disabled": self = .accountDisabled
+        case Self.credentialChangeName:
+            guard let serial = value["serial"]?.text else { return nil }
+            self = .certificateRevoked(serial: serial)
+        case Self.accountDisabledName: self = .accountDisabled
         case "account-enabled": self = .accountEnabled
         case "account-purged": self = .accountPurged
         default: return nil

@@ -10,6 +10,13 @@ package enum ProviderScope: String, Sendable, CaseIterable {
     case usersRead = "users.read"
     /// Where security events are sent.
     case ssfRead = "ssf.read"
+    /// Streams of security events: their life, their status, and what waits in them.
+    case ssfManage = "ssf.manage"
+
+    /// Whether a token with some scopes permits what needs this one. Whoever manages streams may read them.
+    package func isGranted(by scopes: Set<ProviderScope>) -> Bool {
+        scopes.contains(self) || self == .ssfRead && scopes.contains(.ssfManage)
+    }
 
     /// Parses a `scope` parameter: words with one space between them, in any order.
     ///

@@ -27,6 +27,8 @@ package enum DomainEvent: Sendable {
     case certificateSeen(DeviceID)
     case certificateSuperseded(String, by: String, DeviceID)
     case certificateRevoked(String, DeviceID, detail: String?)
+    /// The certificate of a device was revoked on which a user had a session.
+    case userCertificateRevoked(serial: String, UserID, of: ProviderID)
 
     // Providers
     case providerAdded(ProviderID, ProviderKeyID, ApplicationID)
@@ -57,6 +59,8 @@ package enum DomainEvent: Sendable {
 
     /// The outbox has a new message.
     case messageQueued
+    /// An event waits in a stream, or may leave it now.
+    case eventsWait(in: EventStreamID)
     /// An act that is only audited.
     case acted(AuditedAct)
 }

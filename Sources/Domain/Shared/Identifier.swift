@@ -100,6 +100,8 @@ package enum Kind {
     package enum PhoneVerification: Sendable {}
     /// One message that waits to be sent.
     package enum OutboxMessage: Sendable {}
+    /// A stream of security events to one receiver of a provider.
+    package enum EventStream: Sendable {}
     /// One identity card as it was shown.
     package enum IdentityCard: Sendable {}
     /// One user's request to message another.
@@ -126,6 +128,8 @@ package typealias ConnectionID = Identifier<Kind.Connection>
 package typealias PhoneVerificationID = Identifier<Kind.PhoneVerification>
 /// Names one message that waits to be sent.
 package typealias OutboxMessageID = Identifier<Kind.OutboxMessage>
+/// Names a stream of security events, to its receiver.
+package typealias EventStreamID = Identifier<Kind.EventStream>
 /// Names one identity card as it was shown, to its holder and to reviewers.
 package typealias IdentityCardID = Identifier<Kind.IdentityCard>
 /// Names one user's request to message another; made by the requester's app.

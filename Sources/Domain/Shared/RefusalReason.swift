@@ -135,6 +135,8 @@ extension Refusal {
     package enum Subject: Sendable, CaseIterable {
         case algorithm, applicationID, authorizationID, barcode, captcha, enrolmentToken, eventID, presence, presenceKey
         case pushEndpoint, recipient, webhookURL
+        /// The push address of a stream of events.
+        case streamURL
         /// The call that lists the authorizations of a user.
         case authorizations
         /// The call that starts a phone verification.

@@ -23,6 +23,7 @@ struct RevokeCertificate {
             throw Refusal(.notFound, "There is no certificate with the serial number \(serial).")
         }
         let device = certificate.deviceID
+        let holders = try SessionRepository(transaction).users(on: device)
         let others = try reason.isCompromise ? compromise(certificate) : withdraw(certificate)
         for other in others {
             events.record(
@@ -33,6 +34,9 @@ struct RevokeCertificate {
         if !remaining { try CutSessions(transaction: transaction)(.device(device), .certificateRevoked, &events) }
         events.record(
             .certificateRevoked(serial, device, detail: nil), by: actor, because: AuditReason(reason.rawValue))
+        for holder in holders {
+            events.record(.userCertificateRevoked(serial: serial, holder.user, of: holder.provider))
+        }
     }
 
     /// Revokes a valid certificate, with the renewals that were made of it and not shown; their serials.

@@ -7,7 +7,7 @@ extension MaintenanceTask {
     /// What is forgotten, table by table: scans of cards before all else. Ages are counted by the store's clock, since a
     /// node whose own is ahead would forget nonces that can still be shown.
     static func all(_ policy: CurrentPolicy) -> [MaintenanceTask] {
-        access(policy) + phone(policy) + people()
+        access(policy) + phone(policy) + people() + [fullStreams(policy)]
     }
 
     private static let minute: TimeInterval = 60
@@ -42,6 +42,20 @@ extension MaintenanceTask {
                 try CertificateUpkeep($0).unadmit(issuedBefore: $0.ago(policy[\.retention].unseenCertificates), $1)
             },
         ]
+    }
+
+    /// Disables the streams whose receivers do not take what waits for them.
+    private static func fullStreams(_ policy: CurrentPolicy) -> MaintenanceTask {
+        MaintenanceTask("full_streams", every: 10) { transaction, batch, events in
+            let limit = min(batch.limit, 100)
+            let streams = try EventStreamRepository(transaction).listOpen(after: batch.after ?? "", limit: limit)
+            let held = policy[\.webhooks].eventsHeld
+            for stream in streams {
+                try DisableFullStream(held: held, transaction: transaction)(stream, &events)
+            }
+            return MaintenanceBatch.Outcome(
+                rows: streams.count, reached: streams.last?.id.description, isFinished: streams.count < limit)
+        }
     }
 
     private static func phone(_ policy: CurrentPolicy) -> [MaintenanceTask] {

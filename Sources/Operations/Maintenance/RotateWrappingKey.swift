@@ -36,7 +36,10 @@ package struct RotateWrappingKey: Sendable {
         try await context.store.snapshot { transaction in
             let records = DataKeyRepository(transaction, keys: keys)
             let version = keys.currentWrappingVersion
-            let counts = [try records.countByVersion(), try BanMaintenance(transaction).countByVersion()]
+            let counts = [
+                try records.countByVersion(), try BanMaintenance(transaction).countByVersion(),
+                try EventStreamRepository(transaction).countByVersion(),
+            ]
             return Progress(
                 version: version, isInForce: try records.versionInForce() >= version,
                 remaining: counts.joined().filter { $0.key < version }.map(\.value).reduce(0, +))
@@ -82,6 +85,14 @@ package struct RotateWrappingKey: Sendable {
             wrapped += notes
             progress(wrapped)
         } while notes == batch
+        var headers = 0
+        repeat {
+            headers = try await context.store.transaction {
+                try EventStreamRepository($0).rewrap(limit: batch, keys: keys)
+            }
+            wrapped += headers
+            progress(wrapped)
+        } while headers == batch
         return (wrapped, unreadable)
     }
 
@@ -93,6 +104,7 @@ package struct RotateWrappingKey: Sendable {
             let inForce = try records.versionInForce()
             let unused = versions.filter { $0 < inForce }.subtracting(try records.countByVersion().keys)
                 .subtracting(try BanMaintenance(transaction).countByVersion().keys)
+                .subtracting(try EventStreamRepository(transaction).countByVersion().keys)
             guard !unused.isEmpty else { return [] }
             let names = unused.sorted().map(String.init).joined(separator: ", ")
             events.record(.wrappingKeysRemoved(inForce: inForce, versions: names), by: actor)

@@ -193,6 +193,7 @@ package struct DeliverOutbox: Sendable {
         case .phoneCode: try compose(message, in: transaction)
         case .authorization: try pushes.content(of: message, in: transaction)
         case .providerEvent: try events.content(of: message, in: transaction)
+        case .polledEvent: .unreadable("the event waits to be polled")
         }
     }
 
@@ -207,7 +208,7 @@ package struct DeliverOutbox: Sendable {
         case .overtaken(let reason): return .overtaken(reason)
         case .unreadable(let reason): return .unavailable(reason)
         case .message(let message): outcome = await Task { await send(message, prepared.message.id) }.value
-        case .event(let token, let url): outcome = await Task { await events.attempt(token, url) }.value
+        case .event(let delivery): outcome = await Task { await events.attempt(delivery) }.value
         }
         return switch outcome {
         case .sent: .sent

@@ -92,7 +92,7 @@ package struct AuthenticateProvider: Sendable {
                 .providerTokenInvalid,
                 "The key by which the access token was taken, or its provider, does not count any more.")
         }
-        guard scope.map(access.scopes.contains) ?? true else {
+        guard scope?.isGranted(by: access.scopes) ?? true else {
             throw Refusal(
                 .insufficientScope, "The access token lacks the scope \(scope?.rawValue ?? "") of this call.")
         }

@@ -12,17 +12,20 @@ package struct NotifyProvider: Sendable {
     private let realm: String
     private let key: P256.Signing.PrivateKey
     private let keyID: String
-    private let send: @Sendable (_ token: String, _ url: String) async -> DeliveryOutcome
+    private let sign: SignSecurityEvent
+    private let send: @Sendable (SecurityEventDelivery) async -> DeliveryOutcome
 
     /// Tells in a realm's name.
     ///
     /// - Parameters:
     ///   - keyID: the `kid` under which the service publishes the key.
+    ///   - sign: makes the tokens of streams.
     ///   - send: makes one attempt at one receiver.
     package init(
-        realm: String, key: P256.Signing.PrivateKey, keyID: String,
-        send: @escaping @Sendable (_ token: String, _ url: String) async -> DeliveryOutcome
+        realm: String, key: P256.Signing.PrivateKey, keyID: String, sign: SignSecurityEvent,
+        send: @escaping @Sendable (SecurityEventDelivery) async -> DeliveryOutcome
     ) {
+        self.sign = sign
         self.realm = realm
         self.key = key
         self.keyID = keyID
@@ -33,14 +36,32 @@ package struct NotifyProvider: Sendable {
     func content(of message: OutboxMessage, in transaction: any Transaction) throws -> OutboxContent {
         guard let provider = ProviderID(message.subject[...]),
             let url = try ProviderWebhookRepository(transaction).find(provider)
-        else { return .overtaken("the provider has no webhook") }
+        else { return try contentOfStream(message, in: transaction) }
         guard let event = ProviderEvent(jsonText: message.payload),
             let user = try UserRepository(transaction).find(message.userID)
         else { return .unreadable("the event cannot be read") }
         let token = SecurityEventToken(
             identifier: message.id.description, realm: realm, provider: provider, externalID: user.externalID,
             event: event, happenedAt: message.createdAt)
-        return .event(try token.signed(with: key, keyID: keyID, now: transaction.now), url)
+        return .event(
+            SecurityEventDelivery(token: try token.signed(with: key, keyID: keyID, now: transaction.now), url: url))
+    }
+
+    /// The same of a stream with push delivery.
+    private func contentOfStream(
+        _ message: OutboxMessage, in transaction: any Transaction
+    ) throws -> OutboxContent {
+        let streams = EventStreamRepository(transaction)
+        guard let id = EventStreamID(message.subject[...]), let stream = try streams.find(id) else {
+            return .overtaken("the provider has no such receiver")
+        }
+        guard case .push(let url) = stream.settings.delivery else { return .unreadable("the stream is polled now") }
+        guard !stream.awaitsApproval else { return .unreadable("the push address is not approved") }
+        guard let event = try sign(message, of: stream, in: transaction) else {
+            return .unreadable("the event cannot be read")
+        }
+        let header = try streams.authorization(of: id, keys: sign.keys.personal)
+        return .event(SecurityEventDelivery(token: try event.signed(), url: url, authorization: header, stream: id))
     }
 
     /// Writes what an attempt says of the receiver.
@@ -50,17 +71,19 @@ package struct NotifyProvider: Sendable {
         _ message: OutboxMessage, _ content: OutboxContent, _ result: OutboxMessage.Result,
         in transaction: any Transaction
     ) throws -> ProviderID? {
-        guard case .event(_, let url) = content, let provider = ProviderID(message.subject[...]) else { return nil }
+        guard case .event(let delivery) = content, let provider = ProviderID(message.subject[...]) else { return nil }
         let answered =
             switch result {
             case .sent, .refused: true
             case .unavailable, .overtaken, .endpointGone: false
             }
-        let rests = try ProviderWebhookRepository(transaction).note(answered: answered, by: url, of: provider)
+        if let stream = delivery.stream {
+            return try EventStreamRepository(transaction).note(answered: answered, by: delivery.url, of: stream)
+        }
+        let rests = try ProviderWebhookRepository(transaction).note(
+            answered: answered, by: delivery.url, of: provider)
         return rests ? provider : nil
     }
 
-    func attempt(_ token: String, _ url: String) async -> DeliveryOutcome {
-        await send(token, url)
-    }
+    func attempt(_ delivery: SecurityEventDelivery) async -> DeliveryOutcome { await send(delivery) }
 }

@@ -4,7 +4,8 @@ import Foundation
 import Repositories
 import Tokens
 
-/// Acts on what a provider tells: its user's sessions are over there, so they are over here.
+/// Acts on what a provider tells (RFC 8935): its user's sessions are over there, so they are over here; a credential of
+/// its user changed there, so the user must sign in again here.
 package struct ReceiveProviderEvent: Sendable {
     private let context: ServiceContext
 
@@ -12,7 +13,7 @@ package struct ReceiveProviderEvent: Sendable {
         self.context = context
     }
 
-    /// Reads a Security Event Token and ends the sessions that it names, once; a repeated one is acknowledged alike. Of
+    /// Reads a Security Event Token and acts on the sessions that it names, once; a repeated one is acknowledged alike. Of
     /// a subject that is unknown, or another provider's, nothing is said.
     ///
     /// - Throws: `Refusal` `provider_token_invalid`, `unavailable`.
@@ -22,7 +23,8 @@ package struct ReceiveProviderEvent: Sendable {
         let known = try await context.caches.providers.find(token.issuer)
         let clockSkew = context.policy[\.identityTokens].clockSkew
         let event = try ProviderTokenVerifier(realm: context.realm, clockSkew: clockSkew).verifyEvent(
-            token, provider: known?.provider, key: known?.key(token.keyID), now: context.environment.now())
+            token, audiences: [context.realm, context.urls.issuer], provider: known?.provider,
+            key: known?.key(token.keyID), now: context.environment.now())
         guard let keyID = token.keyID else { throw Refusal(.providerTokenInvalid, "The header has no kid.") }
         try await context.commit { transaction, events in
             try ProvenProvider.requireActive(keyID, of: event.provider, in: transaction)
@@ -30,20 +32,50 @@ package struct ReceiveProviderEvent: Sendable {
                 try NonceRepository(transaction).spend(
                     identifier: "event \(event.identifier)", of: event.provider, until: event.rememberUntil)
             else { return }
-            switch event.subject {
-            case .session(let id):
-                let records = SessionRepository(transaction)
-                guard let session = try records.find(id), session.providerID == event.provider else { return }
-                for ended in try records.end(.session(id), at: transaction.now, .byProviderEvent) {
-                    events.record(.sessionEnded(ended, .byProviderEvent))
-                }
-            case .user(let externalID):
-                guard
-                    let user = try UserRepository(transaction).find(
-                        providerID: event.provider, externalID: externalID)
-                else { return }
-                try CutSessions(transaction: transaction)(.user(user.id), .byProviderEvent, &events)
+            try Self.act(event, in: transaction, &events)
+        }
+    }
+
+    private static func act(
+        _ event: ProviderEventToken, in transaction: any Transaction, _ events: inout RecordedEvents
+    ) throws {
+        let sessions = SessionRepository(transaction)
+        switch try scope(of: event, in: transaction) {
+        case nil: return
+        case .session(let session)? where event.effect == .endsSessions:
+            for ended in try sessions.end(.session(session.id), at: transaction.now, .byProviderEvent) {
+                events.record(.sessionEnded(ended, .byProviderEvent))
             }
+        case .user(let user)? where event.effect == .endsSessions:
+            try CutSessions(transaction: transaction)(.user(user), .byProviderEvent, &events)
+        case .session(let session)? where event.effect == .challengesSessions:
+            guard try sessions.challenge(.session(session.id), at: transaction.now) > 0 else { return }
+            events.record(.sessionChallenged(session), by: "provider \(event.provider)")
+        case .user(let user)? where event.effect == .challengesSessions:
+            guard try sessions.challenge(.user(user), at: transaction.now) > 0 else { return }
+            events.record(.userChallenged(user), by: "provider \(event.provider)")
+        case .session?, .user?: return
+        }
+    }
+
+    private enum Scope {
+        case session(Session)
+        case user(UserID)
+    }
+
+    /// Whom the event is about; `nil` if it is nobody of the provider's.
+    private static func scope(of event: ProviderEventToken, in transaction: any Transaction) throws -> Scope? {
+        let users = UserRepository(transaction)
+        switch event.subject {
+        case .session(let id):
+            guard let session = try SessionRepository(transaction).find(id), session.providerID == event.provider
+            else { return nil }
+            return .session(session)
+        case .user(let externalID):
+            return try users.find(providerID: event.provider, externalID: externalID).map { .user($0.id) }
+        case .knownUser(let id):
+            guard let user = try users.find(id), user.providerID == event.provider else { return nil }
+            return .user(user.id)
         }
     }
 }

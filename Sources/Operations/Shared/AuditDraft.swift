@@ -90,6 +90,13 @@ extension AuditDraft {
         case .certificateIssued(let serial): self.init(.certificateIssued, "certificate \(serial)")
         case .webhookSet(let id, let key): self.init(.webhookSet, "provider \(id)", "signed by key \(key)")
         case .webhookRemoved(let id, let key): self.init(.webhookRemoved, "provider \(id)", "signed by key \(key)")
+        case .eventStreamSet(let id, let provider): self.init(.eventStreamSet, "stream \(id)", "provider \(provider)")
+        case .eventStreamRemoved(let id, let provider):
+            self.init(.eventStreamRemoved, "stream \(id)", "provider \(provider)")
+        case .eventStreamApproved(let id, let provider):
+            self.init(.eventStreamApproved, "stream \(id)", "provider \(provider)")
+        case .eventStreamDisabled(let id, let provider):
+            self.init(.eventStreamDisabled, "stream \(id)", "provider \(provider)")
         case .phoneVerified(let user): self.init(.phoneVerified, "user \(user)")
         case .phoneFrozen(let user): self.init(.phoneFrozen, "user \(user)")
         case .phoneSendsStopped(let name): self.init(.phoneSendsStopped, name, "thinned out")

@@ -1,6 +1,7 @@
 import Database
 import Domain
 import Encoding
+import Foundation
 import Repositories
 
 /// Changes a store, and sees that everything follows which has to.
@@ -16,6 +17,8 @@ struct Commit: Sendable {
         var changes: [ChangeLog.Change] = []
         var opened: [Session] = []
         var wakesOutbox = false
+        /// Streams in which something waits now.
+        var streams: Set<EventStreamID> = []
         var leavesRows = false
     }
 
@@ -73,6 +76,7 @@ struct Commit: Sendable {
         var aftermath = Aftermath()
         var notices: [ChangeLog.Change] = []
         var seen: Set<ChangeLog.Change> = []
+        let securityEvents = QueueSecurityEvents(transaction, cause: environment.newUUID())
         for entry in events.entries {
             let consequence = Consequence(of: entry.event)
             if let audit = consequence.audit {
@@ -80,7 +84,8 @@ struct Commit: Sendable {
                     audit.event, subject: audit.subject, actor: entry.actor, detail: audit.detail,
                     reason: entry.reason, id: audit.id ?? environment.newUUID())
             }
-            if try enqueue(consequence.securityEvents, in: transaction) { aftermath.wakesOutbox = true }
+            try securityEvents(consequence.securityEvents, &aftermath)
+            aftermath.streams.formUnion(consequence.streams)
             for notice in consequence.notices where seen.insert(notice).inserted { notices.append(notice) }
             aftermath.changes += consequence.here
             if let session = consequence.opened { aftermath.opened.append(session) }
@@ -93,16 +98,35 @@ struct Commit: Sendable {
         aftermath.changes += notices
         return aftermath
     }
+}
 
-    /// Writes security events for the providers that have a receiver; whether there is any.
-    private func enqueue(_ events: [Consequence.SecurityEvent], in transaction: any Transaction) throws -> Bool {
-        let webhooks = ProviderWebhookRepository(transaction)
-        var receives: [ProviderID: Bool] = [:]
-        for event in events {
-            let isReceiver = try receives[event.provider] ?? (webhooks.find(event.provider) != nil)
-            receives[event.provider] = isReceiver
-            if isReceiver { try webhooks.enqueue(event.event, of: event.user, to: event.provider) }
+/// Writes security events into the outbox, for the webhooks and streams of the users' providers.
+private final class QueueSecurityEvents {
+    private let transaction: any Transaction
+    /// What all events of the transaction have in common.
+    private let cause: String
+    private var receivers: [ProviderID: (hasWebhook: Bool, streams: [EventStreamRepository.Receiver])] = [:]
+
+    init(_ transaction: any Transaction, cause: UUID) {
+        self.transaction = transaction
+        self.cause = cause.uuidString.lowercased()
+    }
+
+    func callAsFunction(_ events: [Consequence.SecurityEvent], _ aftermath: inout Commit.Aftermath) throws {
+        let (webhooks, streams) = (ProviderWebhookRepository(transaction), EventStreamRepository(transaction))
+        for one in events {
+            let found =
+                try receivers[one.provider]
+                ?? (webhooks.find(one.provider) != nil, streams.receivers(of: one.provider))
+            receivers[one.provider] = found
+            if found.hasWebhook, one.event.isForWebhooks {
+                try webhooks.enqueue(one.event, of: one.user, to: one.provider)
+                aftermath.wakesOutbox = true
+            }
+            for stream in found.streams where stream.wants(one.event.type) {
+                try streams.enqueue(.happened(one.event), of: one.user, in: stream, cause: cause)
+                if stream.isPolled { aftermath.streams.insert(stream.id) } else { aftermath.wakesOutbox = true }
+            }
         }
-        return receives.values.contains(true)
     }
 }

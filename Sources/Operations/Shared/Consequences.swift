@@ -16,6 +16,8 @@ struct Consequence {
     var here: [ChangeLog.Change] = []
     /// What is sent to the user's provider (RFC 8417).
     var securityEvents: [SecurityEvent] = []
+    /// Streams whose receivers may be waiting for an answer.
+    var streams: Set<EventStreamID> = []
     /// What this node may remember from now on.
     var opened: Session?
     var wakesOutbox = false
@@ -30,11 +32,11 @@ struct Consequence {
 
     init(
         _ audit: AuditDraft? = nil, notices: [ChangeLog.Change] = [], here: [ChangeLog.Change] = [],
-        securityEvents: [SecurityEvent] = [], opened: Session? = nil, wakesOutbox: Bool = false,
-        leavesRows: Bool = false
+        securityEvents: [SecurityEvent] = [], streams: Set<EventStreamID> = [], opened: Session? = nil,
+        wakesOutbox: Bool = false, leavesRows: Bool = false
     ) {
         (self.audit, self.notices, self.here) = (audit, notices, here)
-        (self.securityEvents, self.opened) = (securityEvents, opened)
+        (self.securityEvents, self.streams, self.opened) = (securityEvents, streams, opened)
         (self.wakesOutbox, self.leavesRows) = (wakesOutbox, leavesRows)
     }
 
@@ -62,6 +64,9 @@ struct Consequence {
             self.init(.superseded(old, by: new), notices: [.device(device)])
         case .certificateRevoked(let serial, let device, let detail):
             self.init(.revoked(serial, detail), notices: [.device(device)])
+        case .userCertificateRevoked(let serial, let user, let provider):
+            self.init(
+                securityEvents: [.init(event: .certificateRevoked(serial: serial), user: user, provider: provider)])
         case .providerAdded(let id, let key, let app): self.init(.added(id, key, app), notices: [.provider(id)])
         case .providerDisabled(let id): self.init(.disabled(id), notices: [.provider(id)])
         case .providerEnabled(let id): self.init(.enabled(id), notices: [.provider(id)])
@@ -85,6 +90,7 @@ struct Consequence {
             self.init(notices: [.user(id)], securityEvents: .account(.accountEnabled, id, provider))
         case .deviceBanned(let id), .deviceUnbanned(let id): self.init(notices: [.device(id)])
         case .messageQueued: self.init(wakesOutbox: true)
+        case .eventsWait(let stream): self.init(streams: [stream], wakesOutbox: true)
         case .acted(let act): self.init(AuditDraft(act))
         }
     }

@@ -9,6 +9,8 @@ import Synchronization
 /// It carries out the second half of ``Consequence``: after its own commits, and for what other nodes committed.
 package final class ServingNode: Sendable {
     package let caches: Caches
+    /// Wakes receivers that wait for an event.
+    let polls = WaitingPolls()
     private let onMessage: @Sendable () -> Void
     private let onUserBan: @Sendable (Set<UserID>) -> Void
     private let onDeviceChange: @Sendable (Set<DeviceID>) -> Void
@@ -42,6 +44,7 @@ package final class ServingNode: Sendable {
     func apply(_ aftermath: Commit.Aftermath, since mark: UInt64) async throws {
         for session in aftermath.opened { caches.sessions.remember(session, since: mark) }
         if aftermath.wakesOutbox { onMessage() }
+        polls.wake(aftermath.streams)
         if aftermath.leavesRows { onCut() }
         try await apply(aftermath.changes)
     }

@@ -91,7 +91,7 @@ package struct OutboxRepository {
         ).map(Self.columns.each.message)
     }
 
-    /// The providers whose events are due, longest first, and how many of each may start.
+    /// The receivers, webhooks and streams, whose events are due, longest first, and how many of each may start.
     private func shares(of count: Int) throws -> [(provider: String, count: Int)] {
         var shares: [(provider: String, count: Int)] = []
         var rest = count
@@ -100,8 +100,13 @@ package struct OutboxRepository {
         // All receivers that do not answer share a part of the slots, however many they are.
         var failing = ReceiverBreaker.inFlightToFailing
         for queue in queues where queue.breaker.failures > 0 { failing -= queue.underWay }
-        let due = queues.filter { ($0.due ?? .distantFuture) <= now }.sorted { $0.order < $1.order }
-        for queue in due where rest > 0 {
+        // One provider with many streams gets no more turns than another with a webhook.
+        var turns = Dictionary(queues.map { ($0.owner, $0.underWay) }, uniquingKeysWith: +)
+        let due = queues.filter { ($0.due ?? .distantFuture) <= now }.sorted { $0.order < $1.order }.map { queue in
+            defer { turns[queue.owner, default: 0] += ReceiverBreaker.inFlight }
+            return (turn: turns[queue.owner, default: 0], queue: queue)
+        }.sorted { ($0.turn, $0.queue.order.0, $0.queue.order.1) < ($1.turn, $1.queue.order.0, $1.queue.order.1) }
+        for (_, queue) in due where rest > 0 {
             let isFailing = queue.breaker.failures > 0
             let room = min(rest, isFailing ? failing : rest, queue.breaker.available(besides: queue.underWay, now: now))
             guard room > 0 else { continue }
@@ -114,7 +119,10 @@ package struct OutboxRepository {
 
     /// The waiting events of one provider.
     private struct Queue {
+        /// The provider of a webhook, or a stream.
         let provider: String
+        /// The provider of either.
+        let owner: String
         /// When the first event that is not leased is due; `nil` if all are leased.
         let due: Date?
         let underWay: Int
@@ -132,7 +140,7 @@ package struct OutboxRepository {
 
     private static let waiting = "o.state = 'waiting' AND o.kind = 'provider_event'"
     private static let queue = ColumnTuple(
-        Column<String>("w.subject"),
+        Column<String>("w.subject"), Column<String>("COALESCE(e.provider_id, w.subject)"),
         Column<Date?>(
             """
             (
@@ -148,7 +156,10 @@ package struct OutboxRepository {
                     AND o.subject = w.subject AND o.leased_until > $1
             )
             """),
-        Column<Int?>("r.failures"), Column<Date?>("r.resting_until"))
+        Column<Int?>("COALESCE(r.failures, e.failures)"),
+        // A stream that holds its events is one whose receiver is left alone until the year 9999.
+        Column<Date?>(
+            "CASE WHEN e.holds = 1 THEN 253402300799000 ELSE COALESCE(r.resting_until, e.resting_until) END"))
 
     /// One entry for each provider with waiting events. Each is found by one index step, however many events wait.
     private func queues() throws -> [Queue] {
@@ -162,12 +173,13 @@ package struct OutboxRepository {
             )
             SELECT \(Self.queue)
             FROM waiting w LEFT JOIN provider_webhooks r ON r.provider_id = w.subject
+                LEFT JOIN event_streams e ON e.id = w.subject
             WHERE w.subject IS NOT NULL
             """, [.time(transaction.now)]
         ).map { row in
-            let (provider, due, underWay, failures, pausedUntil) = try Self.queue.read(row)
+            let (provider, owner, due, underWay, failures, pausedUntil) = try Self.queue.read(row)
             return Queue(
-                provider: provider, due: due, underWay: underWay,
+                provider: provider, owner: owner, due: due, underWay: underWay,
                 breaker: ReceiverBreaker(failures: failures ?? 0, pausedUntil: pausedUntil))
         }
     }
@@ -194,7 +206,7 @@ package struct OutboxRepository {
     /// When the next message of some kinds is due, or the next lease expires; `nil` if none waits.
     package func nextDue(_ kinds: [OutboxKind]) throws -> Date? {
         var moments: [Date?] = []
-        for kind in kinds {
+        for kind in kinds where kind.slots > 0 {
             if kind == .providerEvent {
                 moments += try queues().map { $0.next(after: transaction.now) }
             } else {

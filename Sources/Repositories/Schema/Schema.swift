@@ -164,7 +164,6 @@ package enum Schema {
         providerWebhooks, wrappingVersions, nodes, subjects, providerStanding, certificateUpkeep, phoneTallies,
         openSessionIndexes, gates, openSessionsByKey, changeLog, changeLogPositions, maintenanceTasks,
         listedCertificates, keyFingerprints, changeLogFloor, formerNonces, tokenAlgorithms, providerResources,
-        messagesWaiting,
-        noMixedOutboxIndex, cutsByTurn,
+        eventStreams, messagesWaiting, noMixedOutboxIndex, cutsByTurn,
     ]
 }

@@ -33,10 +33,14 @@ package struct SealedColumn: Sendable, Hashable {
     package static let banNote = SealedColumn(table: "bans", name: "sealed_note")
     package static let banLiftNote = SealedColumn(table: "bans", name: "sealed_lift_note")
 
+    /// The header by which a push receiver knows this service.
+    package static let streamAuthorization = SealedColumn(table: "event_streams", name: "sealed_authorization")
+
     static let all: [SealedColumn] = [
         userDisplayName, userAvatarURL, phoneNumber, pushEndpoint, fullName, dateOfBirth, postalAddress,
         documentNumber, jurisdiction, verificationNumber, verificationPushEndpoint, cardFacts, cardInput, cardReason,
         authorizationTo, authorizationEvent, outboxPayload, banNote, banLiftNote,
+        streamAuthorization,
     ]
 }
 

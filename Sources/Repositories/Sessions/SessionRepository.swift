@@ -98,6 +98,17 @@ package struct SessionRepository {
             """, [.id(userID)])
     }
 
+    /// Users with an open session on a device, and their providers; 100 at most.
+    package func users(on device: DeviceID) throws -> [(user: UserID, provider: ProviderID)] {
+        let columns = ColumnTuple(Self.columns.each.userID, Self.columns.each.providerID)
+        let rows = try transaction.query(
+            "SELECT DISTINCT \(columns) FROM sessions WHERE device_id = $1 AND \(Self.isOpen) LIMIT 100", [.id(device)])
+        return try rows.map { row in
+            let (user, provider) = try columns.read(row)
+            return (user, provider)
+        }
+    }
+
     /// The newest sessions that were not ended. Their ids are in the order of time.
     package func listOpen(limit: Int) throws -> [Session] {
         // The gates are asked about the newest rows alone: about all of them the store would be asked before it sorts.

@@ -36,10 +36,11 @@ extension Server {
             context, compose: compose,
             events: NotifyProvider(
                 realm: settings.realm, key: keys.serviceKey, keyID: WebKey.identifier(of: keys.serviceKey.publicKey),
+                sign: SignSecurityEvent(context),
                 send: { [policy, settings] in
                     await SecurityEventTransmitter(
                         policy[\.delivery], policy[\.webhooks], allowingLoopback: settings.allowsLoopbackURLs
-                    ).send($0, to: $1)
+                    ).send($0.token, to: $0.url, authorization: $0.authorization)
                 }),
             leaseTime: max(
                 30, rules.attemptTimeout * Double(rules.senders.count) + 10, policy[\.webhooks].attemptTimeout + 10),

@@ -163,6 +163,7 @@ struct Server: Sendable {
             at: settings.publicAddress.listener, tls: publicTLS, certificates: certificateRoutes,
             providers: ProviderRoutes(context), tokens: TokenRoutes(context),
             webhooks: WebhookRoutes(context, allowingLoopback: settings.allowsLoopbackURLs),
+            sharedSignals: SharedSignalsRoutes(context, allowingLoopback: settings.allowsLoopbackURLs),
             discovery: discoveryRoutes(context.rateLimiting), metadata: MetadataRoutes(urls: context.urls),
             onRunning: ready(.publicListener))
         let client = listeners.makeClient(

@@ -88,8 +88,14 @@ extension Reply {
     /// A problem document (RFC 9457); at an endpoint of OAuth its members beside `error` (RFC 6749 §5.2). What no route
     /// has taken is a problem document everywhere.
     private func judgeForm(_ shown: String) {
-        let isOAuth = OAuthError.paths.contains(path) && ![404, 405].contains(status)
-        #expect(headers[.contentType] == (isOAuth ? "application/json" : "application/problem+json"), "\(shown)")
+        let place = String(path.prefix { $0 != "?" })
+        // No stream is found by a route, which says so in its own words.
+        let isRouted = status != 405 && (status != 404 || text("detail") == "The provider has no such stream.")
+        let isOAuth = OAuthError.applies(to: place) && isRouted
+        let isEvent = text("err") != nil
+        #expect(!isEvent || place == SecurityEventError.path && status == 400 && text("description") == text("detail"))
+        #expect(
+            headers[.contentType] == (isOAuth || isEvent ? "application/json" : "application/problem+json"), "\(shown)")
         #expect((text("error") != nil) == isOAuth && text("error_description") == (isOAuth ? text("detail") : nil))
     }
 }

@@ -76,7 +76,9 @@ struct RouterBench: Sendable {
         let metadata = MetadataRoutes(urls: ServiceFixture.urls)
         let open = listeners.publicRouter(
             certificates: certificates, providers: ProviderRoutes(context), tokens: tokens,
-            webhooks: WebhookRoutes(context, allowingLoopback: false), discovery: Self.discoveryRoutes(fixture),
+            webhooks: WebhookRoutes(context, allowingLoopback: false),
+            sharedSignals: SharedSignalsRoutes(context, allowingLoopback: false),
+            discovery: Self.discoveryRoutes(fixture),
             metadata: metadata)
         let client = listeners.clientRouter(
             authenticate: fixture.judge, certificates: certificates, metadata: metadata, tokens: tokens,

@@ -185,7 +185,10 @@ struct TokenRouteTests {
                 let body = call.hasPrefix("POST") ? #"{"identity_token":"x"}"# : nil
                 let allowed = try await bench.open(call, body: body, bearer: try await bench.access(scope))
                 #expect(![401, 403].contains(allowed.status), "\(call): \(allowed.status)")
-                let others = ProviderScope.allCases.map(\.rawValue).filter { $0 != scope }.joined(separator: " ")
+                // Whoever manages streams may read them.
+                let granting = [scope] + (scope == "ssf.read" ? ["ssf.manage"] : [])
+                let others = ProviderScope.allCases.map(\.rawValue).filter { !granting.contains($0) }
+                    .joined(separator: " ")
                 let refused = try await bench.open(call, body: body, bearer: try await bench.access(others))
                 #expect(refused.status == 403 && refused.code == "insufficient_scope", "\(call): \(refused.status)")
                 #expect(refused.headers[.wwwAuthenticate]?.hasSuffix("error=\"insufficient_scope\"") == true)

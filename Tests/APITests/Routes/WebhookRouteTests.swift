@@ -67,8 +67,10 @@ struct WebhookRouteTests {
             #expect(try await person.send("GET /me").code == "session_destroyed" && reply.body.isEmpty)
             return reply
         },
-        RouteCase("POST /provider/events", 401, .providerTokenInvalid) { bench in
-            try await bench.open("POST /provider/events", body: "x.y.z", type: event)
+        RouteCase("POST /provider/events", 400, .providerTokenInvalid) { bench in
+            let reply = try await bench.open("POST /provider/events", body: "x.y.z", type: event)
+            #expect(reply.text("err") == "invalid_request" && reply.headers[.contentLanguage] == "en")
+            return reply
         },
     ]
 }

@@ -137,7 +137,8 @@ struct PolicyFileTests {
             ("phones.yaml", "digit: 6\n", "1: unknown key 'digit'; did you mean 'digits'?"),
             (
                 "webhooks.yaml", "private_addresses: true\n",
-                "1: unknown key 'private_addresses'; known: attempt_timeout"
+                "1: unknown key 'private_addresses'; known: attempt_timeout, streams_per_provider, events_held, "
+                    + "events_per_poll, poll_wait, waiting_polls, verification_interval"
             ),
             (
                 "delivery.yaml", "senders:\n  - kind: sns\n    regoin: us-east-1\n",

@@ -109,6 +109,7 @@ struct ProtocolDocumentTests {
         ("user (`suspended`)", "Suspension", "AuthenticatedUser.swift"), ("ban", "State", "Ban.swift"),
         ("message of the outbox, provider events too", "OutboxState", "OutboxMessage.swift"),
         ("provider key (`added_by`)", "Origin", "Provider.swift"),
+        ("stream of security events (`status`)", "Status", "EventStream.swift"),
     ]
 
     @Test("have every state, and no other", arguments: states)

@@ -121,7 +121,9 @@ struct AuthorizationBench {
         let pushes = pushes
         deliver = DeliverOutbox(
             context, compose: ComposePhoneText(context) { $0 },
-            events: NotifyProvider(realm: ServiceFixture.realm, key: .init(), keyID: "key") { _, _ in
+            events: NotifyProvider(
+                realm: ServiceFixture.realm, key: .init(), keyID: "key", sign: SignSecurityEvent(context)
+            ) { _ in
                 .sent(reference: "")
             }, send: { message, _ in pushes.take(message) })
     }

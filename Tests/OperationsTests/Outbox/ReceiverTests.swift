@@ -66,7 +66,9 @@ struct ReceiverTests {
     private func loop(_ fixture: ServiceFixture, _ world: World) -> DeliverOutbox {
         DeliverOutbox(
             fixture.context, compose: ComposePhoneText(fixture.context) { $0 },
-            events: NotifyProvider(realm: ServiceFixture.realm, key: .init(), keyID: "key") { await world.receive($1) },
+            events: NotifyProvider(
+                realm: ServiceFixture.realm, key: .init(), keyID: "key", sign: SignSecurityEvent(fixture.context)
+            ) { await world.receive($0.url) },
             send: { message, _ in world.take(message) })
     }
 

@@ -64,7 +64,9 @@ struct PhoneBench {
         let context = fixture.context(store: store)
         return DeliverOutbox(
             context, compose: ComposePhoneText(context) { $0 },
-            events: NotifyProvider(realm: ServiceFixture.realm, key: .init(), keyID: "key") { _, _ in
+            events: NotifyProvider(
+                realm: ServiceFixture.realm, key: .init(), keyID: "key", sign: SignSecurityEvent(context)
+            ) { _ in
                 .sent(reference: "")
             }, send: { texts.take($0, $1) })
     }

@@ -205,7 +205,10 @@ extension ConsequenceTests {
             return { node in
                 let deliver = DeliverOutbox(
                     node.context, compose: ComposePhoneText(node.context) { $0 },
-                    events: NotifyProvider(realm: ServiceFixture.realm, key: .init(), keyID: "key") { _, _ in
+                    events: NotifyProvider(
+                        realm: ServiceFixture.realm, key: .init(), keyID: "key",
+                        sign: SignSecurityEvent(node.context)
+                    ) { _ in
                         .sent(reference: "")
                     }, send: { _, _ in .refused(reason: "landline") })
                 _ = try await deliver()

@@ -55,7 +55,7 @@ struct ConsequenceTests {
     }
 
     static let rows: [Row] = [
-        sessionRows, cutRows, certificateRows, providerRows, userRows, banRows, proofRows, messageRows,
+        sessionRows, cutRows, certificateRows, providerRows, userRows, banRows, proofRows, messageRows, streamRows,
     ].flatMap { $0 }
 
     @Test("is written with it, and reaches its own node and another one", arguments: rows)

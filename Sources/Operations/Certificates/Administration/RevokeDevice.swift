@@ -25,6 +25,7 @@ package struct RevokeDevice: Sendable {
             let records = CertificateRepository(transaction)
             let certificates = try records.list(deviceID: id)
             guard !certificates.isEmpty else { throw Refusal(.notFound, "There is no device \(id).") }
+            let holders = try SessionRepository(transaction).users(on: id)
             let count = try CountedSessions(behind: .device(id), in: transaction)
             // A superseded one of a key in other hands is listed for that.
             let revoked = try certificates.filter { certificate in
@@ -42,6 +43,10 @@ package struct RevokeDevice: Sendable {
                     because: AuditReason(reason.rawValue))
             }
             try CutSessions(transaction: transaction)(.device(id), .deviceRevoked, &events)
+            for (certificate, holder) in revoked.flatMap({ one in holders.map { (one, $0) } }) {
+                events.record(
+                    .userCertificateRevoked(serial: certificate.serial, holder.user, of: holder.provider))
+            }
             return (revoked.map(\.serial), count)
         }
     }

@@ -11,7 +11,7 @@ struct ProviderCommand: AsyncParsableCommand {
         commandName: "provider", abstract: "Registers providers, their keys and their apps.",
         subcommands: [
             Add.self, Set.self, List.self, Disable.self, Enable.self, KeyCommand.self, AppCommand.self,
-            ResourceCommand.self,
+            ResourceCommand.self, StreamCommand.self,
         ])
 
     struct Add: AsyncParsableCommand {

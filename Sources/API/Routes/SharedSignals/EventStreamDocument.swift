@@ -1,0 +1,208 @@
+import Domain
+import Encoding
+import Foundation
+import Operations
+
+/// The configuration of a stream as it is answered (SSF 1.0 §8.1.1).
+struct EventStreamDocument {
+    /// The ways of delivery, by their names in a configuration.
+    enum Method: String, CaseIterable {
+        case push = "urn:ietf:rfc:8935"
+        case poll = "urn:ietf:rfc:8936"
+    }
+
+    let urls: ServiceURLs
+    /// Seconds.
+    let verificationInterval: TimeInterval
+
+    /// The whole configuration but the header of the receiver, which nobody reads again.
+    func json(_ stream: EventStream) -> JSONValue {
+        let settings = stream.settings
+        return .object([
+            "stream_id": .id(stream.id), "iss": .string(urls.issuer), "aud": .string(stream.provider.description),
+            "events_supported": Self.texts(ProviderEvent.types),
+            "events_requested": settings.requested.map(Self.texts), "events_delivered": Self.texts(settings.delivered),
+            "delivery": delivery(stream), "min_verification_interval": .integer(Int64(verificationInterval)),
+            "description": settings.description.map { .string($0) },
+            "signing_alg": .string(settings.algorithm.rawValue),
+            "subject_format": .string(settings.subjectForm.rawValue),
+        ])
+    }
+
+    private func delivery(_ stream: EventStream) -> JSONValue {
+        let (method, url): (Method, String) =
+            switch stream.settings.delivery {
+            case .push(let url): (.push, url)
+            case .poll: (.poll, "\(urls.issuer)/ssf/poll/\(stream.id)")
+            }
+        return .object(["method": .string(method.rawValue), "endpoint_url": .string(url)])
+    }
+
+    /// What the transmitter sets may be in a request, if it is what it was (SSF 1.0 §8.1.1.3).
+    ///
+    /// - Throws: `Refusal` `malformed_request`.
+    func requireUnchanged(_ members: inout JSONBodyDecoder, of stream: EventStream) throws(Refusal) {
+        let present = json(stream)
+        for name in ["iss", "aud", "events_supported", "events_delivered", "min_verification_interval"] {
+            guard let given = try members.optionalValue(name) else { continue }
+            guard Self.isSame(given, present[name]) else {
+                throw Refusal(.malformedRequest, "$.\(name) is set by this service: leave it out, or as it is.")
+            }
+        }
+        let delivery = members.peek("delivery")
+        if delivery?["method"]?.text == Method.poll.rawValue, stream.settings.delivery == .poll,
+            let url = delivery?["endpoint_url"], url != present["delivery"]?["endpoint_url"]
+        {
+            throw Refusal(.malformedRequest, "$.delivery.endpoint_url of a polled stream is set by this service.")
+        }
+    }
+
+    /// Lists may come in any order, and a list of one audience as that audience.
+    private static func isSame(_ given: JSONValue, _ present: JSONValue?) -> Bool {
+        if given == present { return true }
+        guard case .array(let values) = given else { return false }
+        if values.count == 1, values.first == present { return true }
+        guard case .array(let others)? = present else { return false }
+        return values.count == others.count && Set(values.compactMap(\.text)) == Set(others.compactMap(\.text))
+    }
+
+    private static func texts(_ texts: [String]) -> JSONValue { .array(texts.map { .string($0) }) }
+}
+
+extension EventStreamChange {
+    /// The largest numbers and lengths of what a receiver chooses.
+    private static let maximumEvents = 64
+    private static let maximumLength = 1024
+
+    /// Reads what the receiver sets in a configuration. Unknown members are ignored.
+    init(_ members: inout JSONBodyDecoder) throws(Refusal) {
+        self.init()
+        try readDelivery(try members.optionalValue("delivery"))
+        switch try members.optionalValue("events_requested") {
+        case nil: break
+        case .null: requested = .some(nil)
+        case .array(let values) where (1...Self.maximumEvents).contains(values.count):
+            let texts = values.compactMap(\.text).filter { $0.utf8.count <= 256 && !$0.utf8.contains(0) }
+            guard texts.count == values.count else { fallthrough }
+            requested = .some(texts)
+        default:
+            throw Refusal(
+                .malformedRequest, "$.events_requested is a list of 1 to \(Self.maximumEvents) URIs of events.")
+        }
+        if members.peek("description") != nil { description = .some(try members.shortText("description")) }
+        algorithm = try Self.choice("signing_alg", &members)
+        subjectForm = try Self.choice("subject_format", &members)
+    }
+
+    private mutating func readDelivery(_ value: JSONValue?) throws(Refusal) {
+        switch value {
+        case nil: return
+        case .null: delivery = .some(nil)
+        case .object:
+            switch value?["method"]?.text.flatMap(EventStreamDocument.Method.init) {
+            case .poll: delivery = .some(.poll)
+            case .push:
+                guard let url = value?["endpoint_url"]?.text else {
+                    throw Refusal(.malformedRequest, "$.delivery.endpoint_url is missing: events are pushed there.")
+                }
+                delivery = .some(.push(url))
+                try readHeader(value?["authorization_header"])
+            case nil:
+                let known = EventStreamDocument.Method.allCases.map(\.rawValue).joined(separator: " or ")
+                throw Refusal(.malformedRequest, "$.delivery.method is \(known).")
+            }
+        default: throw Refusal(.malformedRequest, "$.delivery is not an object.")
+        }
+    }
+
+    /// The value of a header field: visible ASCII and inner spaces (RFC 9110 §5.5).
+    private mutating func readHeader(_ value: JSONValue?) throws(Refusal) {
+        switch value {
+        case nil: return
+        case .null: authorization = .some(nil)
+        case .string(let text)
+        where (1...Self.maximumLength).contains(text.utf8.count) && text.utf8.allSatisfy({ (0x20...0x7E).contains($0) })
+            && !text.hasPrefix(" ") && !text.hasSuffix(" "):
+            authorization = .some(Secret(text))
+        default:
+            throw Refusal(
+                .malformedRequest,
+                "$.delivery.authorization_header is 1 to \(Self.maximumLength) characters of ASCII.")
+        }
+    }
+
+    private static func choice<Choice: RawRepresentable & CaseIterable>(
+        _ name: String, _ members: inout JSONBodyDecoder
+    ) throws(Refusal) -> Choice?? where Choice.RawValue == String {
+        guard let value = try members.optionalValue(name) else { return nil }
+        if value == .null { return .some(nil) }
+        guard let choice = value.text.flatMap(Choice.init) else {
+            let known = Choice.allCases.map(\.rawValue).joined(separator: " or ")
+            throw Refusal(.malformedRequest, "$.\(name) is \(known).")
+        }
+        return .some(choice)
+    }
+}
+
+extension PollEvents.Question {
+    /// Events in one request, received and refused ones.
+    private static let maximumIDs = 1000
+    private static let maximumErrors = 100
+
+    /// Reads the body of a poll (RFC 8936 §2.2). Ids that are none of this service are ignored.
+    init(_ members: inout JSONBodyDecoder) throws(Refusal) {
+        var maximum: Int?
+        switch try members.optionalValue("maxEvents") {
+        case nil, .null: break
+        case .integer(let count) where count >= 0: maximum = Int(count)
+        default: throw Refusal(.malformedRequest, "$.maxEvents is not a whole number of 0 or more.")
+        }
+        var isImmediate = false
+        switch try members.optionalValue("returnImmediately") {
+        case nil, .null: break
+        case .bool(let value): isImmediate = value
+        default: throw Refusal(.malformedRequest, "$.returnImmediately is not true or false.")
+        }
+        var received: [String] = []
+        switch try members.optionalValue("ack") {
+        case nil, .null: break
+        case .array(let values): received = values.compactMap(\.text)
+        default: throw Refusal(.malformedRequest, "$.ack is not a list of ids.")
+        }
+        var refused: [JSONMember] = []
+        switch try members.optionalValue("setErrs") {
+        case nil, .null: break
+        case .object(let values): refused = values
+        default: throw Refusal(.malformedRequest, "$.setErrs is not an object of errors by ids.")
+        }
+        guard received.count <= Self.maximumIDs, refused.count <= Self.maximumErrors else {
+            throw Refusal(
+                .malformedRequest,
+                "$.ack names more than \(Self.maximumIDs) events, or $.setErrs more than \(Self.maximumErrors).")
+        }
+        self.init(
+            maximum: maximum, isImmediate: isImmediate, received: received.compactMap { OutboxMessageID($0[...]) },
+            refused: refused.compactMap { error in
+                OutboxMessageID(error.name[...]).map { ($0, Self.word(error.value["err"]?.text)) }
+            })
+    }
+
+    /// The receiver's word, if it is one.
+    private static func word(_ text: String?) -> String {
+        guard let text, (1...64).contains(text.utf8.count),
+            text.utf8.allSatisfy({ (0x61...0x7A).contains($0) || $0 == 0x5F })
+        else { return "other" }
+        return text
+    }
+}
+
+extension JSONBodyDecoder {
+    /// An optional member with a text of 1,024 bytes at most.
+    mutating func shortText(_ name: String) throws(Refusal) -> String? {
+        guard let text = try optionalString(name) else { return nil }
+        guard text.utf8.count <= 1024, text.isStreamSafe else {
+            throw Refusal(.malformedRequest, "$.\(name) has more than 1024 bytes.")
+        }
+        return text
+    }
+}

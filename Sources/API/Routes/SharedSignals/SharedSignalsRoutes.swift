@@ -1,0 +1,188 @@
+import Domain
+import Encoding
+import Foundation
+import HTTPTypes
+import Hummingbird
+import Operations
+import ServiceLifecycle
+
+/// The transmitter of the OpenID Shared Signals Framework 1.0, on the public listener: its metadata, the streams of
+/// providers, and the poll endpoint of each stream (RFC 8936). Unknown members of a request are ignored.
+package struct SharedSignalsRoutes: Sendable {
+    let authenticate: AuthenticateProvider
+    let read: ReadEventStreams
+    let change: ChangeEventStream
+    let setStatus: SetEventStreamStatus
+    let verify: VerifyEventStream
+    let poll: PollEvents
+    let urls: ServiceURLs
+    let policy: CurrentPolicy
+    private let metadata = LatestBuffer()
+
+    /// - Parameter allowingLoopback: permits receivers on this machine.
+    package init(_ context: ServiceContext, allowingLoopback: Bool) {
+        authenticate = AuthenticateProvider(context)
+        read = ReadEventStreams(context)
+        change = ChangeEventStream(context, allowingLoopback: allowingLoopback)
+        setStatus = SetEventStreamStatus(context)
+        verify = VerifyEventStream(context)
+        poll = PollEvents(context)
+        urls = context.urls
+        policy = context.policy
+    }
+
+    func add(to router: some RouterMethods<PublicContext>) {
+        router.get(".well-known/ssf-configuration") { _, _ in describe() }
+        router.post("ssf/streams", use: create)
+        router.get("ssf/streams", use: readStreams)
+        router.patch("ssf/streams") { request, _ in try await update(request, isWhole: false) }
+        router.put("ssf/streams") { request, _ in try await update(request, isWhole: true) }
+        router.delete("ssf/streams") { request, _ in
+            let caller = try await caller(of: request, for: .ssfManage)
+            try await change.delete(try Self.streamID(of: request), by: caller)
+            return Response(status: .noContent)
+        }
+        router.get("ssf/status") { request, _ in
+            let caller = try await caller(of: request, for: .ssfRead)
+            return status(of: try await read(try Self.streamID(of: request), of: caller.id))
+        }
+        router.post("ssf/status", use: setStreamStatus)
+        router.post("ssf/verification", use: requestVerification)
+        router.post("ssf/poll/:stream_id", use: pollEvents)
+    }
+
+    /// Who calls. A token in the URL is refused (RFC 6750 §2.3): logs keep URLs.
+    private func caller(of request: Request, for scope: ProviderScope) async throws -> ProvenProvider {
+        guard request.uri.queryParameters["access_token"] == nil else {
+            throw Refusal(.providerTokenRequired, "Send the token in Authorization, never in the URL.")
+        }
+        return try await authenticate(request.bearer, for: scope)
+    }
+
+    // MARK: Streams
+
+    @Sendable private func create(_ request: Request, _ context: PublicContext) async throws -> Response {
+        let caller = try await caller(of: request, for: .ssfManage)
+        let body = try await request.bytes(upTo: policy[\.requests].maximumBody)
+        var members = try request.members(body)
+        let wanted = try EventStreamChange(&members)
+        let stream = try await change.create(
+            wanted, proof: try await proof(of: request, body, by: caller), by: caller)
+        return .json(status: .created, document.json(stream).buffer)
+    }
+
+    @Sendable private func readStreams(_ request: Request, _ context: PublicContext) async throws -> Response {
+        let caller = try await caller(of: request, for: .ssfRead)
+        guard request.uri.queryParameters["stream_id"] != nil else {
+            return .json(JSONValue.array(try await read(of: caller.id).map(document.json)).buffer)
+        }
+        return .json(document.json(try await read(try Self.streamID(of: request), of: caller.id)).buffer)
+    }
+
+    private func update(_ request: Request, isWhole: Bool) async throws -> Response {
+        let caller = try await caller(of: request, for: .ssfManage)
+        let body = try await request.bytes(upTo: policy[\.requests].maximumBody)
+        var members = try request.members(body)
+        let id = try Self.streamID(try members.string("stream_id"))
+        try document.requireUnchanged(&members, of: try await read(id, of: caller.id))
+        let given = try EventStreamChange(&members)
+        let stream = try await change.update(
+            id, isWhole ? given.whole : given, proof: try await proof(of: request, body, by: caller), by: caller)
+        return .json(document.json(stream).buffer)
+    }
+
+    /// Who signed the fresh proof beside the access token: only with one a push address needs no operator.
+    private func proof(
+        of request: Request, _ body: [UInt8], by caller: ProvenProvider
+    ) async throws -> ProvenProvider? {
+        guard let proof = try request.countersignProof else { return nil }
+        let proven = try await authenticate.fresh(proof, for: request.proven(body))
+        guard proven.id == caller.id else {
+            throw Refusal(.providerTokenInvalid, "The proof is another provider's than the access token.")
+        }
+        return proven
+    }
+
+    private var document: EventStreamDocument {
+        EventStreamDocument(urls: urls, verificationInterval: policy[\.webhooks].verificationInterval)
+    }
+
+    // MARK: Status and verification
+
+    private func status(of stream: EventStream, asked: EventStream.Status? = nil) -> Response {
+        let (status, reason) = stream.present
+        return .json(
+            status: asked == nil || asked == status ? .ok : .accepted,
+            [
+                "stream_id": .id(stream.id), "status": .string(status.rawValue),
+                "reason": reason.map { .string($0) },
+            ])
+    }
+
+    @Sendable private func setStreamStatus(_ request: Request, _ context: PublicContext) async throws -> Response {
+        let caller = try await caller(of: request, for: .ssfManage)
+        var members = try await request.members(upTo: policy[\.requests].maximumBody)
+        let id = try Self.streamID(try members.string("stream_id"))
+        guard let status = EventStream.Status(rawValue: try members.string("status")) else {
+            let known = EventStream.Status.allCases.map(\.rawValue).joined(separator: ", ")
+            throw Refusal(.malformedRequest, "$.status is one of \(known).")
+        }
+        let reason = try members.shortText("reason")
+        return self.status(of: try await setStatus(id, status, because: reason, by: caller), asked: status)
+    }
+
+    @Sendable private func requestVerification(_ request: Request, _ context: PublicContext) async throws -> Response {
+        let caller = try await caller(of: request, for: .ssfManage)
+        var members = try await request.members(upTo: policy[\.requests].maximumBody)
+        let id = try Self.streamID(try members.string("stream_id"))
+        try await verify(id, state: try members.shortText("state"), by: caller)
+        return Response(status: .noContent)
+    }
+
+    // MARK: Poll
+
+    @Sendable private func pollEvents(_ request: Request, _ context: PublicContext) async throws -> Response {
+        let caller = try await caller(of: request, for: .ssfManage)
+        var members = try await request.members(upTo: policy[\.requests].maximumBody)
+        let question = try PollEvents.Question(&members)
+        let id = try Self.streamID(try context.parameters.require("stream_id"))
+        // A service that stops answers who waits.
+        let answer = try await cancelWhenGracefulShutdown { try await poll(question, of: id, by: caller) }
+        return .json([
+            "sets": .object(answer.tokens.map { JSONMember(name: $0.id, value: .string($0.token)) }),
+            "moreAvailable": .bool(answer.hasMore),
+        ])
+    }
+
+    private static func streamID(of request: Request) throws(Refusal) -> EventStreamID {
+        guard let text = request.uri.queryParameters["stream_id"] else {
+            throw Refusal(.malformedRequest, "stream_id is missing in the query.")
+        }
+        return try streamID(String(text))
+    }
+
+    private static func streamID(_ text: String) throws(Refusal) -> EventStreamID {
+        guard let id = EventStreamID(text[...]) else { throw Refusal(.notFound, "The provider has no such stream.") }
+        return id
+    }
+
+    // MARK: Metadata
+
+    /// SSF 1.0 §7.1. Subjects need not be added: a stream carries the events of all users of its provider.
+    private func describe() -> Response {
+        let issuer = urls.issuer
+        let document = JSONValue.object([
+            "issuer": .string(issuer), "spec_version": .string("1_0"),
+            "jwks_uri": .string("\(issuer)/.well-known/jwks.json"),
+            "delivery_methods_supported": .array(EventStreamDocument.Method.allCases.map { .string($0.rawValue) }),
+            "configuration_endpoint": .string("\(issuer)/ssf/streams"),
+            "status_endpoint": .string("\(issuer)/ssf/status"),
+            "verification_endpoint": .string("\(issuer)/ssf/verification"),
+            "authorization_schemes": .array([.object(["spec_urn": .string("urn:ietf:rfc:6749")])]),
+            "default_subjects": .string("ALL"),
+        ])
+        return Response(
+            status: .ok, headers: [.contentType: "application/json"],
+            body: ResponseBody(shared: metadata.sharing(document.buffer)))
+    }
+}

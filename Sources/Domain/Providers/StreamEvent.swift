@@ -1,0 +1,51 @@
+import Encoding
+
+/// What a token of a stream says: an event about a user, or about the stream itself.
+package enum StreamEvent: Sendable, Equatable {
+    case happened(ProviderEvent)
+    /// The answer to a request for verification, with its `state` (SSF 1.0 §8.1.4).
+    case verification(state: String?)
+    /// The service changed the stream's status (SSF 1.0 §8.1.5).
+    case updated(EventStream.Status, reason: String?)
+
+    /// The URI of the event.
+    package var type: String {
+        switch self {
+        case .happened(let event): event.type
+        case .verification: "https://schemas.openid.net/secevent/ssf/event-type/verification"
+        case .updated: "https://schemas.openid.net/secevent/ssf/event-type/stream-updated"
+        }
+    }
+
+    /// The stored form in the outbox, without personal data.
+    ///
+    /// - Parameter cause: the id of what caused it, shared by all events of one cause (`txn`, RFC 8417 §2.2).
+    package func jsonText(cause: String) -> String {
+        switch self {
+        case .happened(let event):
+            guard case .object(let members)? = try? StrictJSON.parse(Array(event.jsonText.utf8)) else { return "" }
+            return JSONValue.object(members + [JSONMember(name: "txn", value: .string(cause))]).jsonText
+        case .verification(let state):
+            return JSONValue.object([
+                "event": .string("verification"), "state": state.map { .string($0) }, "txn": .string(cause),
+            ]).jsonText
+        case .updated(let status, let reason):
+            return JSONValue.object([
+                "event": .string("stream-updated"), "status": .string(status.rawValue),
+                "reason": reason.map { .string($0) }, "txn": .string(cause),
+            ]).jsonText
+        }
+    }
+
+    /// Parses ``jsonText(cause:)``: the event and its cause; `nil` for anything else.
+    package static func parse(_ jsonText: [UInt8]) -> (event: StreamEvent, cause: String)? {
+        guard let value = try? StrictJSON.parse(jsonText), let cause = value["txn"]?.text else { return nil }
+        switch value["event"]?.text {
+        case "verification": return (.verification(state: value["state"]?.text), cause)
+        case "stream-updated":
+            guard let status = value["status"]?.text.flatMap(EventStream.Status.init) else { return nil }
+            return (.updated(status, reason: value["reason"]?.text), cause)
+        default: return ProviderEvent(jsonText: jsonText).map { (.happened($0), cause) }
+        }
+    }
+}

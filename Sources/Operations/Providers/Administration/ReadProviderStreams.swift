@@ -1,0 +1,32 @@
+import Database
+import Domain
+import Repositories
+
+/// Streams as an admin sees them.
+package struct ReadProviderStreams: Sendable {
+    private let context: AdminContext
+
+    package init(_ context: AdminContext) {
+        self.context = context
+    }
+
+    /// The streams of a provider, by id or slug.
+    ///
+    /// - Throws: `Refusal` `not_found`.
+    package func callAsFunction(of name: String) async throws -> [EventStream] {
+        try await context.store.snapshot { transaction in
+            let provider = try ProviderRepository(transaction).require(name)
+            return try EventStreamRepository(transaction).list(of: provider.id)
+        }
+    }
+
+    /// One stream.
+    ///
+    /// - Throws: `Refusal` `not_found`.
+    package func callAsFunction(_ id: EventStreamID) async throws -> EventStream {
+        guard let stream = try await context.store.snapshot({ try EventStreamRepository($0).find(id) }) else {
+            throw Refusal(.notFound, "There is no stream \(id).")
+        }
+        return stream
+    }
+}

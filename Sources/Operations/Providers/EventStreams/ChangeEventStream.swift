@@ -1,0 +1,144 @@
+import Database
+import Delivery
+import Domain
+import Encoding
+import Foundation
+import Repositories
+
+/// A provider creates, changes and deletes its streams.
+///
+/// An access token alone sets no push address: events about users must not go where a stolen token says. Without a fresh
+/// proof the stream is paused until an operator approves the address, and holds its events.
+package struct ChangeEventStream: Sendable {
+    private let context: ServiceContext
+    private let allowsLoopback: Bool
+
+    /// - Parameter allowingLoopback: takes receivers on this machine: the switch for development and tests.
+    package init(_ context: ServiceContext, allowingLoopback: Bool) {
+        self.context = context
+        allowsLoopback = allowingLoopback
+    }
+
+    /// Creates a stream.
+    ///
+    /// - Parameter proof: who signed the fresh proof that came with the request; `nil` if none did.
+    /// - Throws: `Refusal` `malformed_request` for an address that is not public; `conflict` if the provider has as many
+    ///   streams as it may; `provider_token_invalid` if the key or the provider ended meanwhile.
+    package func create(
+        _ change: EventStreamChange, proof: ProvenProvider?, by caller: ProvenProvider
+    ) async throws -> EventStream {
+        try await context.countStreamChange(of: caller.id)
+        let change = try await checked(change)
+        let (limit, id) = (context.policy[\.webhooks].streamsPerProvider, context.environment.newUUID())
+        return try await context.commit { [keys = context.keys.personal] transaction, events in
+            try caller.requireActive(in: transaction)
+            let streams = EventStreamRepository(transaction)
+            guard try streams.list(of: caller.id).count < limit else {
+                throw Refusal(.conflict, "The provider has \(limit) streams, as many as it may: delete one first.")
+            }
+            var stream = EventStream(
+                id: EventStreamID(id), provider: caller.id, settings: change.applied(to: EventStreamSettings()),
+                createdAt: transaction.now)
+            // What was set before by somebody else is not approved by a later proof.
+            if try proof.isActive(in: transaction), change.delivery != nil { stream.approve() }
+            try streams.save(stream)
+            if let header = change.authorization ?? nil {
+                try streams.setAuthorization(header, of: stream.id, keys: keys)
+            }
+            events.record(.eventStreamSet(stream.id, caller.id), by: "provider \(caller.id)")
+            return stream
+        }
+    }
+
+    /// Changes the settings that are given.
+    ///
+    /// - Throws: `Refusal` as ``create(_:proof:by:)``; `not_found`.
+    package func update(
+        _ id: EventStreamID, _ change: EventStreamChange, proof: ProvenProvider?, by caller: ProvenProvider
+    ) async throws -> EventStream {
+        try await context.countStreamChange(of: caller.id)
+        let change = try await checked(change)
+        return try await context.commit { [keys = context.keys.personal] transaction, events in
+            try caller.requireActive(in: transaction)
+            let streams = EventStreamRepository(transaction)
+            var stream = try streams.require(id, of: caller.id)
+            let former = stream.settings.delivery
+            stream.settings = change.applied(to: stream.settings)
+            // What was set before by somebody else is not approved by a later proof.
+            if try proof.isActive(in: transaction), change.delivery != nil { stream.approve() }
+            try streams.save(stream)
+            // A header is the secret of one address.
+            if change.authorization != nil || stream.settings.delivery != former {
+                try streams.setAuthorization(change.authorization ?? nil, of: id, keys: keys)
+            }
+            let isPolled = stream.settings.delivery == .poll
+            if (former == .poll) != isPolled { try StreamQueueRepository(transaction, of: id).move(toPoll: isPolled) }
+            events.record(.eventStreamSet(id, caller.id), by: "provider \(caller.id)")
+            events.record(.eventsWait(in: id))
+            return stream
+        }
+    }
+
+    /// Deletes a stream with everything that waits in it.
+    ///
+    /// - Throws: `Refusal` `not_found`; `provider_token_invalid`.
+    package func delete(_ id: EventStreamID, by caller: ProvenProvider) async throws {
+        try await context.countStreamChange(of: caller.id)
+        try await context.commit { transaction, events in
+            try caller.requireActive(in: transaction)
+            let streams = EventStreamRepository(transaction)
+            _ = try streams.require(id, of: caller.id)
+            try StreamQueueRepository(transaction, of: id).clear()
+            try streams.remove(id)
+            events.record(.eventStreamRemoved(id, caller.id), by: "provider \(caller.id)")
+            events.record(.eventsWait(in: id))
+        }
+    }
+
+    /// The change with the push address in its one spelling.
+    private func checked(_ change: EventStreamChange) async throws -> EventStreamChange {
+        guard case .push(let text)?? = change.delivery else { return change }
+        guard let url = PublicURL(text, allowingLoopback: allowsLoopback) else {
+            throw Refusal(
+                .malformedRequest,
+                "It is no https URL of a public host: ASCII, no user, no fragment, 1,024 bytes at most.",
+                about: .streamURL)
+        }
+        guard await !url.isPrivate() else {
+            throw Refusal(.malformedRequest, "It names a host with an address that is not public.", about: .streamURL)
+        }
+        var change = change
+        change.delivery = .push(url.description)
+        return change
+    }
+}
+
+extension EventStream {
+    /// Approves the push address that there is now.
+    fileprivate mutating func approve() {
+        if case .push(let url) = settings.delivery { approvedURL = url }
+    }
+}
+
+extension ProvenProvider? {
+    /// Whether there is a proof, whose key and provider are looked at again.
+    ///
+    /// - Throws: `Refusal` `provider_token_invalid` if the key or the provider ended meanwhile.
+    fileprivate func isActive(in transaction: any Transaction) throws -> Bool {
+        guard let self else { return false }
+        try self.requireActive(in: transaction)
+        return true
+    }
+}
+
+extension ServiceContext {
+    /// Counts a change of a provider's streams: each may look a host up, and is kept in the audit log.
+    ///
+    /// - Throws: `Refusal` `rate_limited`.
+    func countStreamChange(of provider: ProviderID) async throws {
+        guard rateLimiting == .on else { return }
+        try await store.transaction {
+            try RateRepository($0).count("streams \(provider)", limit: RateLimit(count: 10, per: 60))
+        }
+    }
+}

@@ -1,0 +1,104 @@
+import Database
+import Domain
+import Foundation
+import Repositories
+import Tokens
+
+/// A receiver takes the events of its stream, and says which it has (RFC 8936).
+package struct PollEvents: Sendable {
+    private let context: ServiceContext
+    private let sign: SignSecurityEvent
+
+    package init(_ context: ServiceContext) {
+        self.context = context
+        sign = SignSecurityEvent(context)
+    }
+
+    /// What a receiver asks for (RFC 8936 §2.2).
+    package struct Question: Sendable {
+        /// The largest number of events; `nil` for as many as there are, 0 for none.
+        package let maximum: Int?
+        /// Whether the answer comes at once, also without an event.
+        package let isImmediate: Bool
+        /// The events that were received.
+        package let received: [OutboxMessageID]
+        /// The events that were refused, each with the word for why.
+        package let refused: [(id: OutboxMessageID, reason: String)]
+
+        package init(
+            maximum: Int?, isImmediate: Bool, received: [OutboxMessageID],
+            refused: [(id: OutboxMessageID, reason: String)]
+        ) {
+            self.maximum = maximum
+            self.isImmediate = isImmediate
+            self.received = received
+            self.refused = refused
+        }
+    }
+
+    /// The events, by their ids.
+    package struct Answer: Sendable {
+        package let tokens: [(id: String, token: String)]
+        package let hasMore: Bool
+
+        /// Whether nothing waits. Who asks for no events is answered when there are some (RFC 8936 §2.2).
+        var isEmpty: Bool { tokens.isEmpty && !hasMore }
+    }
+
+    /// How long a poll relies on being woken. Another process may have written an event without a notice.
+    private static let interval: TimeInterval = 1
+
+    /// Ends what was received, then reads what waits. Without an event it waits, unless the answer is to come at once.
+    ///
+    /// - Throws: `Refusal` `not_found`; `rate_limited` if too many polls of the provider wait already.
+    package func callAsFunction(
+        _ question: Question, of id: EventStreamID, by caller: ProvenProvider
+    ) async throws -> Answer {
+        let policy = context.policy[\.webhooks]
+        guard let place = context.node.polls.enter(id, of: caller.id, limit: policy.waitingPolls) else {
+            throw Refusal(
+                .rateLimited, "Too many polls of the provider are under way: wait for their answers.", retryAfter: 1)
+        }
+        defer { context.node.polls.leave(place) }
+        try await end(question, of: id, by: caller)
+        let clock = ContinuousClock()
+        let end = clock.now + .seconds(policy.pollWait)
+        while true {
+            let found = try await read(question, id, caller)
+            let rest = (end - clock.now) / .seconds(1)
+            guard found.isEmpty, !question.isImmediate, rest > 0, !Task.isCancelled else { return found }
+            await place.wait(min(rest, Self.interval))
+        }
+    }
+
+    /// Several may be named that are gone already: they were named before.
+    private func end(_ question: Question, of id: EventStreamID, by caller: ProvenProvider) async throws {
+        guard !question.received.isEmpty || !question.refused.isEmpty else { return }
+        try await context.commit { transaction, events in
+            let stream = try EventStreamRepository(transaction).require(id, of: caller.id)
+            let queue = StreamQueueRepository(transaction, of: stream.id)
+            try queue.acknowledge(question.received)
+            for (message, reason) in question.refused
+            where try queue.refuse(message, because: "the receiver refused the event: \(reason)") {
+                events.record(.messageDied(message, detail: "the receiver refused the event"), by: "service")
+            }
+        }
+    }
+
+    private func read(
+        _ question: Question, _ id: EventStreamID, _ caller: ProvenProvider
+    ) async throws -> Answer {
+        let limit = min(question.maximum ?? .max, context.policy[\.webhooks].eventsPerPoll)
+        let waiting = try await context.store.snapshot { transaction in
+            let stream = try EventStreamRepository(transaction).require(id, of: caller.id)
+            guard stream.settings.delivery == .poll else {
+                throw Refusal(.notFound, "The stream is not polled: its events are pushed.")
+            }
+            guard stream.present.status != .paused else { return [SignSecurityEvent.Unsigned]() }
+            let messages = try StreamQueueRepository(transaction, of: id).waiting(limit: limit + 1)
+            return try messages.compactMap { try sign($0, of: stream, in: transaction) }
+        }
+        let tokens = try waiting.prefix(limit).map { ($0.token.identifier, try $0.signed()) }
+        return Answer(tokens: tokens, hasMore: waiting.count > limit)
+    }
+}

@@ -1,0 +1,32 @@
+import Database
+import Domain
+import Repositories
+
+/// A provider enables, pauses or disables a stream (SSF 1.0 §8.1.2.2).
+package struct SetEventStreamStatus: Sendable {
+    private let context: ServiceContext
+
+    package init(_ context: ServiceContext) {
+        self.context = context
+    }
+
+    /// Sets the status. A paused stream holds its events; a disabled one drops them.
+    ///
+    /// - Throws: `Refusal` `not_found`; `provider_token_invalid`.
+    package func callAsFunction(
+        _ id: EventStreamID, _ status: EventStream.Status, because reason: String?, by caller: ProvenProvider
+    ) async throws -> EventStream {
+        try await context.countStreamChange(of: caller.id)
+        return try await context.commit { transaction, events in
+            try caller.requireActive(in: transaction)
+            let streams = EventStreamRepository(transaction)
+            var stream = try streams.require(id, of: caller.id)
+            stream.set(status, because: reason)
+            try streams.save(stream)
+            if status == .disabled { try StreamQueueRepository(transaction, of: id).clear() }
+            events.record(.eventStreamSet(id, caller.id), by: "provider \(caller.id)")
+            events.record(.eventsWait(in: id))
+            return stream
+        }
+    }
+}

@@ -1,0 +1,40 @@
+import Database
+import Domain
+import Foundation
+import Repositories
+
+/// A provider asks for a verification event, to see that its stream works (SSF 1.0 §8.1.4.2).
+package struct VerifyEventStream: Sendable {
+    private let context: ServiceContext
+
+    package init(_ context: ServiceContext) {
+        self.context = context
+    }
+
+    /// Writes the event into the stream. A paused stream holds it as any other.
+    ///
+    /// - Throws: `Refusal` `not_found`; `conflict` if the stream is disabled; `rate_limited`.
+    package func callAsFunction(_ id: EventStreamID, state: String?, by caller: ProvenProvider) async throws {
+        let isLimited = context.rateLimiting == .on
+        let (interval, cause) = (context.policy[\.webhooks].verificationInterval, context.environment.newUUID())
+        try await context.commit { transaction, events in
+            let streams = EventStreamRepository(transaction)
+            var stream = try streams.require(id, of: caller.id)
+            guard stream.status != .disabled else {
+                throw Refusal(.conflict, "The stream is disabled: enable it first.", state: stream.status.rawValue)
+            }
+            let wait = stream.verifiedAt.map { interval - transaction.now.timeIntervalSince($0) } ?? 0
+            guard !isLimited || wait <= 0 else {
+                let seconds = max(1, Int(wait.rounded(.up)))
+                throw Refusal(
+                    .rateLimited, "A verification was requested just now: try again in \(seconds) s.",
+                    retryAfter: seconds)
+            }
+            stream.verifiedAt = transaction.now
+            try streams.save(stream)
+            try streams.enqueue(
+                .verification(state: state), of: nil, in: .init(stream), cause: cause.uuidString.lowercased())
+            events.record(.eventsWait(in: id))
+        }
+    }
+}

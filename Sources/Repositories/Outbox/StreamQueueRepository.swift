@@ -1,0 +1,80 @@
+import Database
+import Domain
+import Foundation
+
+/// The events that wait in a stream: rows of the outbox whose subject is the stream.
+package struct StreamQueueRepository {
+    private let transaction: any Transaction
+    private let stream: Value
+
+    package init(_ transaction: any Transaction, of stream: EventStreamID) {
+        self.transaction = transaction
+        self.stream = .id(stream)
+    }
+
+    private static let columns = Selection(OutboxColumns.self)
+    private static let polled = "subject = $1 AND kind = 'polled_event' AND state = 'waiting'"
+    private static let pushed = "subject = $1 AND kind = 'provider_event' AND state = 'waiting'"
+
+    /// What a receiver may poll now, oldest first.
+    package func waiting(limit: Int) throws -> [OutboxMessage] {
+        try transaction.query(
+            """
+            SELECT \(Self.columns) FROM outbox WHERE \(Self.polled) AND expires_at > $2
+            ORDER BY created_at, id LIMIT $3
+            """, [stream, .time(transaction.now), limit.value]
+        ).map(Self.columns.each.message)
+    }
+
+    /// How many events one statement ends.
+    private static let atOnce = 50
+
+    /// Ends polled events that were received. Others, such as those that ended before, are left alone.
+    package func acknowledge(_ ids: [OutboxMessageID]) throws {
+        for start in stride(from: 0, to: ids.count, by: Self.atOnce) {
+            let part = ids[start..<min(start + Self.atOnce, ids.count)]
+            let places = part.indices.map { "$\($0 - start + 4)" }.joined(separator: ", ")
+            try transaction.execute(
+                """
+                UPDATE outbox SET state = 'sent', ended_at = $2, payload = $3 WHERE id IN (\(places)) AND \(Self.polled)
+                """, [stream, .time(transaction.now), .bytes([])] + part.map { .id($0) })
+        }
+    }
+
+    /// Ends a polled event that its receiver refused.
+    ///
+    /// - Returns: whether it waited in the stream.
+    package func refuse(_ id: OutboxMessageID, because reason: String) throws -> Bool {
+        try transaction.execute(
+            "UPDATE outbox SET state = 'dead', ended_at = $3, reason = $4 WHERE id = $2 AND \(Self.polled)",
+            [stream, .id(id), .time(transaction.now), .text(reason)]) > 0
+    }
+
+    /// Whether more events wait than a number.
+    package func holdsMore(than count: Int) throws -> Bool {
+        for queue in [(Self.polled, "created_at"), (Self.pushed, "due_at")] {
+            let found = try transaction.first(
+                "SELECT 1 FROM outbox WHERE \(queue.0) ORDER BY \(queue.1), id LIMIT 1 OFFSET $2",
+                [stream, count.value])
+            if found != nil { return true }
+        }
+        return false
+    }
+
+    /// Drops everything that waits.
+    package func clear() throws {
+        for queue in [Self.polled, Self.pushed] {
+            try transaction.execute("DELETE FROM outbox WHERE \(queue)", [stream])
+        }
+    }
+
+    /// Hands what waits to the other way of delivery. An attempt under way can no longer be settled, so its event is
+    /// delivered in the other way too, under the same id.
+    package func move(toPoll: Bool) throws {
+        try transaction.execute(
+            """
+            UPDATE outbox SET kind = '\(toPoll ? "polled_event" : "provider_event")', lease = NULL, leased_until = NULL
+            WHERE \(toPoll ? Self.pushed : Self.polled)
+            """, [stream])
+    }
+}

@@ -1,0 +1,197 @@
+import Database
+import Domain
+import Encoding
+import Foundation
+
+/// The streams of security events, by provider.
+package struct EventStreamRepository {
+    private let transaction: any Transaction
+
+    package init(_ transaction: any Transaction) {
+        self.transaction = transaction
+    }
+
+    private static let columns = Selection(EventStreamColumns.self)
+
+    /// A stream; `nil` if there is none.
+    package func find(_ id: EventStreamID) throws -> EventStream? {
+        try transaction.first("SELECT \(Self.columns) FROM event_streams WHERE id = $1", [.id(id)])
+            .map(Self.columns.each.stream)
+    }
+
+    /// The streams of a provider, oldest first.
+    package func list(of provider: ProviderID) throws -> [EventStream] {
+        try transaction.query(
+            "SELECT \(Self.columns) FROM event_streams WHERE provider_id = $1 ORDER BY created_at, id",
+            [.id(provider)]
+        ).map(Self.columns.each.stream)
+    }
+
+    /// Inserts a stream, or overwrites its row. The breaker of another push address begins anew.
+    package func save(_ stream: EventStream) throws {
+        try transaction.execute(
+            """
+            INSERT INTO event_streams (\(Self.columns.all)) VALUES (\(Self.columns.placeholders))
+            ON CONFLICT (id) DO UPDATE SET push_url = excluded.push_url, approved_url = excluded.approved_url,
+                events = excluded.events, description = excluded.description, algorithm = excluded.algorithm,
+                subject_form = excluded.subject_form, status = excluded.status,
+                status_reason = excluded.status_reason, verified_at = excluded.verified_at, holds = excluded.holds,
+                failures = CASE WHEN event_streams.push_url = excluded.push_url THEN event_streams.failures ELSE 0 END,
+                resting_until =
+                    CASE WHEN event_streams.push_url = excluded.push_url THEN event_streams.resting_until END
+            """, Self.columns.row { $0.write(stream, to: &$1) })
+    }
+
+    /// Disables a stream that is there and is not disabled; whether there was one.
+    package func disable(_ id: EventStreamID, because reason: String) throws -> Bool {
+        try transaction.execute(
+            """
+            UPDATE event_streams SET status = 'disabled', status_reason = $2, holds = 0
+            WHERE id = $1 AND status <> 'disabled'
+            """, [.id(id), .text(reason)]) > 0
+    }
+
+    package func remove(_ id: EventStreamID) throws {
+        try transaction.execute("DELETE FROM event_streams WHERE id = $1", [.id(id)])
+    }
+
+    // MARK: The header of the push receiver
+
+    private static let sealed = ColumnTuple(
+        Column<[UInt8]>(SealedColumn.streamAuthorization.name), Column<Int>("authorization_version"))
+
+    /// The `Authorization` header that a push receiver wants; `nil` for none.
+    ///
+    /// - Throws: ``SealingFailure``.
+    package func authorization(of id: EventStreamID, keys: PersonalKeys) throws -> Secret<String>? {
+        let row = try transaction.first(
+            "SELECT \(Self.sealed) FROM event_streams WHERE id = $1 AND sealed_authorization IS NOT NULL", [.id(id)])
+        return try row.map { row in
+            let (bytes, version) = try Self.sealed.read(row)
+            return Secret(
+                try keys.open(SealedText(bytes: bytes, version: version), in: .streamAuthorization, of: id))
+        }
+    }
+
+    /// Sets it, sealed for its place.
+    ///
+    /// - Throws: ``SealingFailure``.
+    package func setAuthorization(_ text: Secret<String>?, of id: EventStreamID, keys: PersonalKeys) throws {
+        let sealed = try text.map { try keys.seal($0.reveal(), in: .streamAuthorization, of: id) }
+        try transaction.execute(
+            "UPDATE event_streams SET sealed_authorization = $2, authorization_version = $3 WHERE id = $1",
+            [.id(id), sealed?.bytes.value ?? .null, sealed?.version.value ?? .null])
+    }
+
+    /// Seals some of the headers that lie under another version of the wrapping key under the current one.
+    ///
+    /// - Returns: how many; fewer than `limit` when none is left.
+    package func rewrap(limit: Int, keys: PersonalKeys) throws -> Int {
+        let ids: [EventStreamID] = try transaction.values(
+            "SELECT id FROM event_streams WHERE authorization_version < $1 ORDER BY id LIMIT $2",
+            [keys.currentWrappingVersion.value, limit.value])
+        for id in ids { try setAuthorization(try authorization(of: id, keys: keys), of: id, keys: keys) }
+        return ids.count
+    }
+
+    /// How many headers lie under each version of the wrapping key.
+    package func countByVersion() throws -> [Int: Int] {
+        let counts = ColumnTuple(Column<Int>("authorization_version"), Column<Int>("COUNT(*)"))
+        let rows = try transaction.query(
+            """
+            SELECT \(counts) FROM event_streams WHERE authorization_version IS NOT NULL
+            GROUP BY authorization_version
+            """)
+        return Dictionary(try rows.map(counts.read), uniquingKeysWith: { first, _ in first })
+    }
+
+    // MARK: What waits in a stream
+
+    /// A stream as a writer of events needs it.
+    package struct Receiver: Sendable {
+        package let id: EventStreamID
+        package let isPolled: Bool
+        private let events: [String]?
+
+        init(id: EventStreamID, isPolled: Bool, events: [String]?) {
+            self.id = id
+            self.isPolled = isPolled
+            self.events = events
+        }
+
+        /// A stream that was read before.
+        package init(_ stream: EventStream) {
+            self.init(id: stream.id, isPolled: stream.settings.delivery == .poll, events: stream.settings.requested)
+        }
+
+        /// Whether the stream carries an event.
+        package func wants(_ type: String) -> Bool { events?.contains(type) ?? true }
+
+        var kind: OutboxKind { isPolled ? .polledEvent : .providerEvent }
+    }
+
+    private static let receiver = ColumnTuple(
+        Column<EventStreamID>("id"), Column<String?>("push_url"), Column<String?>("events"))
+
+    /// The streams of a provider that hold or send events.
+    package func receivers(of provider: ProviderID) throws -> [Receiver] {
+        try transaction.query(
+            "SELECT \(Self.receiver) FROM event_streams WHERE provider_id = $1 AND status <> 'disabled'",
+            [.id(provider)]
+        ).map { row in
+            let (id, url, events) = try Self.receiver.read(row)
+            return Receiver(id: id, isPolled: url == nil, events: events.map(EventStreamColumns.list))
+        }
+    }
+
+    /// Writes an event into the outbox for a stream.
+    ///
+    /// - Parameters:
+    ///   - user: whom it is about; `nil` if it is about the stream.
+    ///   - cause: the id of what caused it.
+    package func enqueue(_ event: StreamEvent, of user: UserID?, in stream: Receiver, cause: String) throws {
+        let id = OutboxMessageID(UUID())
+        let now = transaction.now
+        try OutboxRepository(transaction).enqueueInsert(
+            OutboxMessage(
+                id: id, kind: stream.kind, subject: stream.id.description, userID: user ?? UserID(stream.id.uuid),
+                deduplicationKey: "event \(id)", payload: Array(event.jsonText(cause: cause).utf8), createdAt: now,
+                expiresAt: now.addingTimeInterval(ProviderWebhookRepository.eventLifetime), dueAt: now))
+    }
+
+    private static let breaker = ColumnTuple(Column<Int>("failures"), Column<Date?>("resting_until"))
+
+    /// Writes what an attempt says of a push receiver: that it answers, or that it does not.
+    ///
+    /// - Returns: the provider whose receiver is left alone from now on; `nil` if it is not.
+    package func note(answered: Bool, by url: String, of id: EventStreamID) throws -> ProviderID? {
+        if answered {
+            try transaction.execute(
+                """
+                UPDATE event_streams SET failures = 0, resting_until = NULL
+                WHERE id = $1 AND push_url = $2 AND failures > 0
+                """, [.id(id), .text(url)])
+            return nil
+        }
+        guard
+            let row = try transaction.first("SELECT \(Self.breaker) FROM event_streams WHERE id = $1", [.id(id)])
+        else { return nil }
+        let (failures, pausedUntil) = try Self.breaker.read(row)
+        let after = ReceiverBreaker(failures: failures, pausedUntil: pausedUntil).failed(at: transaction.now)
+        let provider: ProviderID? = try transaction.value(
+            """
+            UPDATE event_streams SET failures = $3, resting_until = $4 WHERE id = $1 AND push_url = $2
+            RETURNING provider_id
+            """, [.id(id), .text(url), after.failures.value, .time(after.pausedUntil)])
+        return after.pausedUntil == nil ? nil : provider
+    }
+
+    /// Some of the streams that are not disabled, in the order of their ids.
+    package func listOpen(after id: String, limit: Int) throws -> [EventStream] {
+        try transaction.query(
+            """
+            SELECT \(Self.columns) FROM event_streams WHERE id > $1 AND status <> 'disabled' ORDER BY id LIMIT $2
+            """, [.text(id), limit.value]
+        ).map(Self.columns.each.stream)
+    }
+}

@@ -1,0 +1,123 @@
+import Domain
+import Encoding
+import Foundation
+
+/// A provider's Security Event Token with a valid signature and claims, about one of its own users.
+package struct ProviderEventToken: Sendable, Equatable {
+    /// The provider that sent it (`iss`).
+    package let provider: ProviderID
+    /// Its id (`jti`), 1 to 128 bytes. Each id takes effect once for each provider.
+    package let identifier: String
+    /// How long its id must be remembered.
+    package let rememberUntil: Date
+    package let subject: Subject
+    package let effect: Effect
+
+    /// The subjects that a provider's event may have.
+    package enum Subject: Sendable, Equatable {
+        /// One session, by the id that introspection returns.
+        case session(SessionID)
+        /// Every session of a user, by the provider's own id.
+        case user(String)
+        /// Every session of a user, by the id here.
+        case knownUser(UserID)
+    }
+
+    /// What an event does here.
+    package enum Effect: Sendable, Equatable {
+        /// Sessions end: they were revoked there, or the account was disabled.
+        case endsSessions
+        /// Sessions are challenged: a credential was updated, revoked or deleted, and the user must sign in again.
+        case challengesSessions
+        /// Nothing: a credential was created.
+        case none
+    }
+}
+
+extension ProviderTokenVerifier {
+    /// The largest age of a provider's event, seconds. Events may arrive late, if this service was unreachable.
+    package static let maximumEventAge: TimeInterval = 3600
+
+    /// Verifies an event token: `typ` `secevent+jwt`, `kid`, `iss`, `aud`, `iat` within an hour, `jti` and `sub_id`, no
+    /// `sub` and no `exp` (RFC 8417 §2.2). Earlier drafts' `subject` in the event is accepted instead of `sub_id`.
+    /// `events` must contain CAEP's session-revoked or credential-change, or RISC's account-disabled.
+    ///
+    /// - Parameter audiences: what `aud` may name: the realm, and the issuer.
+    /// - Throws: `Refusal` `provider_token_invalid` with a reason; its sentence names the defect.
+    package func verifyEvent(
+        _ token: UnverifiedToken, audiences: [String], provider: Provider?, key: RegisteredKey?, now: Date
+    ) throws(Refusal) -> ProviderEventToken {
+        let input = TokenRule.Input(token: token, profile: .event, provider: provider, key: key)
+        for rule in TokenRule.all {
+            if let defect = rule.defect(input) { throw Self.refusal(defect) }
+        }
+        let (provider, _) = try input.requireTrust(refusing: .providerTokenInvalid)
+        var claims = ClaimReader(token.payload)
+        let identifier = claims.text("jti", bytes: 1...128)
+        claims.audience(among: audiences, required: true)
+        let issuedAt = claims.issued(now: now, clockSkew: clockSkew, maximumAge: Self.maximumEventAge)
+        for name in ["sub", "exp"] where claims.has(name) {
+            claims.note(.malformed, "The claim \(name) must not be in a Security Event Token.")
+        }
+        let (effect, details) = Self.effect(of: token.payload["events"], &claims)
+        let subject = Self.subject(token.payload["sub_id"] ?? details?["subject"], of: provider.id, audiences)
+        if subject == nil {
+            claims.note(
+                .malformed,
+                "The claim sub_id is none of iss_sub (iss your provider id, sub your user's id; or the issuer's with ours),"
+                    + " opaque (id a session's), or complex of these.")
+        }
+        if let defect = claims.defects.first { throw Self.refusal(defect) }
+        guard let subject else { throw Refusal(.providerTokenInvalid, "The claim sub_id names nobody.") }
+        return ProviderEventToken(
+            provider: provider.id, identifier: identifier,
+            rememberUntil: issuedAt.addingTimeInterval(Self.maximumEventAge + clockSkew), subject: subject,
+            effect: effect)
+    }
+
+    /// Receivers of events have words for some defects (RFC 8935 §2.4).
+    private static func refusal(_ defect: TokenDefect) -> Refusal {
+        Refusal(.providerTokenInvalid, defect.detail, reason: defect.reason)
+    }
+
+    private static func effect(
+        of events: JSONValue?, _ claims: inout ClaimReader
+    ) -> (effect: ProviderEventToken.Effect, details: JSONValue?) {
+        for type in [ProviderEvent.accountDisabledType, ProviderEvent.sessionRevokedType] {
+            if let details = events?[type] { return (.endsSessions, details) }
+        }
+        guard let details = events?[ProviderEvent.credentialChangeType] else {
+            let known = [
+                ProviderEvent.sessionRevokedType, ProviderEvent.credentialChangeType,
+                ProviderEvent.accountDisabledType,
+            ]
+            claims.note(.missingClaim, "The claim events holds none of \(known.joined(separator: ", ")).")
+            return (.none, nil)
+        }
+        switch details["change_type"]?.text {
+        case "create": return (.none, details)
+        case "update", "revoke", "delete": return (.challengesSessions, details)
+        default:
+            claims.note(.malformed, "change_type of a credential-change is create, update, revoke or delete.")
+            return (.none, details)
+        }
+    }
+
+    private static func subject(
+        _ value: JSONValue?, of provider: ProviderID, _ issuers: [String]
+    ) -> ProviderEventToken.Subject? {
+        switch value?["format"]?.text {
+        case "iss_sub":
+            guard let user = value?["sub"]?.text, (1...256).contains(user.utf8.count), !user.utf8.contains(0) else {
+                return nil
+            }
+            if value?["iss"]?.text.flatMap({ ProviderID($0[...]) }) == provider { return .user(user) }
+            guard let issuer = value?["iss"]?.text, issuers.contains(issuer) else { return nil }
+            return UserID(user[...]).map { .knownUser($0) }
+        case "opaque": return value?["id"]?.text.flatMap { SessionID($0[...]) }.map { .session($0) }
+        case "complex":
+            return subject(value?["session"], of: provider, issuers) ?? subject(value?["user"], of: provider, issuers)
+        default: return nil
+        }
+    }
+}

@@ -1,0 +1,431 @@
+"""A receiver and a transmitter of the OpenID Shared Signals Framework 1.0, written from the specifications: SSF, CAEP and
+RISC 1.0, the CAEP interoperability profile, RFC 8417, 8935, 8936 and 9493. Nothing here knows how the service is made.
+
+The service was started with the switch that allows receivers on this machine, and without limits.
+"""
+
+import http.server
+import json
+import threading
+import time
+import urllib.parse
+import uuid
+
+import jwt
+
+import options
+from ban import Admin
+from checks import accepted, equal, expect
+from client import TIMEOUT, Device, algorithm, https, new_key
+from phones import begin, check, new_number, wait_for_texts
+
+PUSH, POLL = "urn:ietf:rfc:8935", "urn:ietf:rfc:8936"
+CAEP = "https://schemas.openid.net/secevent/caep/event-type/"
+RISC = "https://schemas.openid.net/secevent/risc/event-type/"
+SSF = "https://schemas.openid.net/secevent/ssf/event-type/"
+SECRET = "Bearer of-the-receiver"
+WAIT = 15  # seconds in which an event must have come
+
+
+class Receiver(http.server.BaseHTTPRequestHandler):
+    """A push receiver (RFC 8935). It answers the first attempt at each token with 503."""
+
+    seen, tried = [], {}
+
+    def do_POST(self):
+        body = self.rfile.read(int(self.headers["Content-Length"])).decode()
+        name = jwt.decode(body, options={"verify_signature": False})["jti"]
+        tries = self.tried[name] = self.tried.get(name, 0) + 1
+        if tries > 1:
+            self.seen.append((dict(self.headers), body))
+        self.send_response(503 if tries == 1 else 202)
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+
+    def log_message(self, *arguments):
+        """Says nothing."""
+
+
+class Transmitter:
+    """The service as a receiver finds it: by its metadata alone."""
+
+    def __init__(self, chosen):
+        self.http = https(chosen.ca)
+        self.issuer = chosen.public
+        parts = urllib.parse.urlsplit(self.issuer)
+        place = f"{parts.scheme}://{parts.netloc}/.well-known/ssf-configuration{parts.path.rstrip('/')}"
+        answer = self.http.get(place, timeout=TIMEOUT)
+        equal(answer.headers["Content-Type"].split(";")[0], "application/json", "the media type")
+        self.metadata = accepted(answer)
+        equal(self.metadata["issuer"], self.issuer, "the issuer")
+        expect(self.metadata["spec_version"] >= "1_0", "spec_version")
+        expect({PUSH, POLL} <= set(self.metadata["delivery_methods_supported"]), "the methods of delivery")
+        expect({"spec_urn": "urn:ietf:rfc:6749"} in self.metadata["authorization_schemes"], "the schemes")
+        for member in ("jwks_uri", "configuration_endpoint", "status_endpoint", "verification_endpoint"):
+            expect(self.metadata[member].startswith("https://"), member)
+        expect(all(value != [] for value in self.metadata.values()), "an empty list")
+        keys = accepted(self.http.get(self.metadata["jwks_uri"], timeout=TIMEOUT))
+        self.keys = {key.key_id: key for key in jwt.PyJWKSet.from_dict(keys).keys}
+        sizes = [key.key.key_size for key in self.keys.values() if key.key_type == "RSA"]
+        expect(sizes and min(sizes) >= 2048, "the size of the RSA keys")
+
+    def verified(self, token, stream):
+        """The claims of a Security Event Token, checked as RFC 8417 and SSF 1.0 want it."""
+        header = jwt.get_unverified_header(token)
+        equal(header["typ"], "secevent+jwt", "typ")
+        equal(header["alg"], stream.get("signing_alg", "RS256"), "the algorithm")
+        audience = stream["aud"] if isinstance(stream["aud"], str) else stream["aud"][0]
+        claims = jwt.decode(
+            token, self.keys[header["kid"]].key, [header["alg"]], audience=audience, issuer=stream["iss"],
+            options={"require": ["iss", "iat", "jti", "aud"], "verify_sub": False})
+        expect("sub" not in claims and "exp" not in claims, "a claim that must not be there")
+        expect(claims["sub_id"]["format"] and claims["txn"], "subject or transaction")
+        equal(len(claims["events"]), 1, "the number of events")
+        [(kind, details)] = claims["events"].items()
+        if not kind.startswith(SSF):
+            expect(kind in stream["events_delivered"], f"{kind} was not to be delivered")
+            expect(all(details["reason_admin"].values()) and details["reason_admin"], "reason_admin")
+            expect(abs(details["event_timestamp"] - time.time()) < 3600, "event_timestamp")
+        return claims
+
+
+class Backend:
+    """A receiver's management of its streams, with an access token."""
+
+    def __init__(self, chosen, transmitter, provider, scope):
+        self.transmitter, self.provider = transmitter, provider
+        place = transmitter.issuer + "/.well-known/oauth-authorization-server"
+        server = accepted(transmitter.http.get(place, timeout=TIMEOUT))
+        now = int(time.time())
+        claims = {"iss": provider.provider_id, "sub": provider.provider_id, "aud": server["token_endpoint"],
+                  "iat": now, "exp": now + 60, "jti": str(uuid.uuid4())}
+        form = {"grant_type": "client_credentials", "scope": scope,
+                "client_assertion_type": "urn:ietf:params:oauth:client-assertion-type:jwt-bearer",
+                "client_assertion": jwt.encode(
+                    claims, provider.key, algorithm(provider.key), headers={"kid": provider.key_id})}
+        granted = accepted(transmitter.http.post(server["token_endpoint"], data=form, timeout=TIMEOUT))
+        expect(granted["expires_in"] <= 3600, "the token lives too long")
+        self.token = granted["access_token"]
+
+    def call(self, method, url, body=None, headers=None, **query):
+        """A request with the access token."""
+        return self.transmitter.http.request(
+            method, url, json=body, params=query, timeout=TIMEOUT + 20,
+            headers={"Authorization": "Bearer " + self.token, **(headers or {})})
+
+    def stream(self, method, body=None, **arguments):
+        return self.call(method, self.transmitter.metadata["configuration_endpoint"], body, **arguments)
+
+    def status(self, method, body=None, **query):
+        return self.call(method, self.transmitter.metadata["status_endpoint"], body, **query)
+
+    def verify(self, stream, **state):
+        body = {"stream_id": stream["stream_id"], **state}
+        return self.call("POST", self.transmitter.metadata["verification_endpoint"], body)
+
+    def proven(self, method, body):
+        """A change with the proof by which a push address needs no operator."""
+        text = json.dumps(body).encode()
+        path = urllib.parse.urlsplit(self.transmitter.metadata["configuration_endpoint"]).path
+        proof = self.provider.fresh_token(method, path, text)
+        return self.transmitter.http.request(
+            method, self.transmitter.metadata["configuration_endpoint"], data=text, timeout=TIMEOUT,
+            headers={"Authorization": "Bearer " + self.token, "Content-Type": "application/json",
+                     "Countersign-Proof": proof})
+
+    def poll(self, stream, **body):
+        """The claims of the events that wait, by their ids, and whether there are more."""
+        answer = accepted(self.call("POST", stream["delivery"]["endpoint_url"], body))
+        claims = {name: self.transmitter.verified(token, stream) for name, token in answer["sets"].items()}
+        for name, one in claims.items():
+            equal(one["jti"], name, "jti")
+        return claims, answer.get("moreAvailable", False)
+
+    def drain(self, stream):
+        """All events that wait, acknowledged."""
+        found = {}
+        for _ in range(20):
+            claims, more = self.poll(stream, returnImmediately=True)
+            found |= claims
+            if claims:
+                self.poll(stream, maxEvents=0, returnImmediately=True, ack=list(claims))
+            if not more:
+                return found
+        expect(False, "the stream never ends")
+
+
+def kinds(claims):
+    """The events by type."""
+    return sorted(kind for one in claims.values() for kind in one["events"])
+
+
+def life(receiver):
+    """Create, read, list, update, replace and delete (SSF 1.0 §8.1.1)."""
+    equal(accepted(receiver.stream("GET")), [], "the list without a stream")
+    made = accepted(receiver.stream("POST", {"description": "one", "unknown_member": 1}), 201)
+    for member in ("stream_id", "iss", "aud", "events_delivered", "delivery"):
+        expect(made[member], member)
+    equal(made["delivery"]["method"], POLL, "the method without a wish")
+    equal(made["iss"], receiver.transmitter.issuer, "the issuer")
+    expect(set(made["events_delivered"]) <= set(made["events_supported"]), "the delivered events")
+    name = made["stream_id"]
+    equal(accepted(receiver.stream("GET", stream_id=name)), made, "the stream")
+    equal(accepted(receiver.stream("GET")), [made], "the list")
+    wanted = [CAEP + "session-revoked", "https://schemas.example/unknown"]
+    updated = accepted(receiver.stream("PATCH", {"stream_id": name, "events_requested": wanted}))
+    equal(updated["events_delivered"], wanted[:1], "the delivered events")
+    equal((updated["events_requested"], updated["description"]), (wanted, "one"), "what was left out")
+    equal(accepted(receiver.stream("PATCH", updated)), updated, "a repeated configuration")
+    for change in ({"iss": "https://other.example"}, {"aud": "other"}, {"events_delivered": []},
+                   {"delivery": {"method": POLL, "endpoint_url": "https://other.example"}}):
+        equal(receiver.stream("PATCH", {"stream_id": name, **change}).status_code, 400, f"the status of {change}")
+    replaced = accepted(receiver.stream("PUT", {"stream_id": name, "description": "two"}))
+    expect("events_requested" not in replaced, "what was left out is still there")
+    equal(replaced["events_delivered"], made["events_delivered"], "the delivered events")
+    equal(receiver.stream("POST", {"delivery": {"method": "urn:x"}}).status_code, 400, "an unknown method")
+    for body in ("{", "[]"):
+        answer = receiver.transmitter.http.post(
+            receiver.transmitter.metadata["configuration_endpoint"], data=body, timeout=TIMEOUT,
+            headers={"Authorization": "Bearer " + receiver.token, "Content-Type": "application/json"})
+        equal(answer.status_code, 400, "the status of what is no configuration")
+    equal(receiver.stream("DELETE", stream_id=name).status_code, 204, "the deletion")
+    for answer in (receiver.stream("GET", stream_id=name), receiver.stream("DELETE", stream_id=name),
+                   receiver.stream("PATCH", {"stream_id": name}), receiver.status("GET", stream_id=name),
+                   receiver.verify(made), receiver.call("POST", made["delivery"]["endpoint_url"], {})):
+        equal(answer.status_code, 404, "the status of a deleted stream")
+
+
+def tokens(receiver, reader, other):
+    """RFC 6750: no token, a bad one, one in the URL, one that only reads; and another provider's."""
+    stream = accepted(receiver.stream("POST", {}), 201)
+    name, http = stream["stream_id"], receiver.transmitter.http
+    place = receiver.transmitter.metadata["configuration_endpoint"]
+    bare = http.get(place, timeout=TIMEOUT)
+    expect(bare.status_code == 401 and "error=" not in bare.headers["WWW-Authenticate"], "no token")
+    expect(bare.headers["WWW-Authenticate"].startswith("Bearer"), "the challenge")
+    bad = http.get(place, headers={"Authorization": "Bearer x.y.z"}, timeout=TIMEOUT)
+    expect(bad.status_code == 401 and 'error="invalid_token"' in bad.headers["WWW-Authenticate"], "a bad token")
+    expect(400 <= http.get(place, params={"access_token": receiver.token}, timeout=TIMEOUT).status_code < 402, "a URL")
+    expect(400 <= receiver.stream("GET", access_token=receiver.token).status_code < 402, "header and URL")
+    equal(accepted(reader.stream("GET", stream_id=name)), stream, "the stream as one reads it who may only read")
+    accepted(reader.status("GET", stream_id=name))
+    body = {"stream_id": name, "status": "paused"}
+    for answer in (reader.stream("POST", {}), reader.stream("PATCH", body), reader.stream("PUT", body),
+                   reader.stream("DELETE", stream_id=name), reader.status("POST", body), reader.verify(stream),
+                   reader.call("POST", stream["delivery"]["endpoint_url"], {})):
+        equal(answer.status_code, 403, "the status for one who may only read")
+        expect('error="insufficient_scope"' in answer.headers["WWW-Authenticate"], "the challenge")
+    for answer in (other.stream("GET", stream_id=name), other.stream("PATCH", body), other.stream("PUT", body),
+                   other.stream("DELETE", stream_id=name), other.status("GET", stream_id=name),
+                   other.status("POST", body), other.verify(stream),
+                   other.call("POST", stream["delivery"]["endpoint_url"], {})):
+        equal(answer.status_code, 404, "the status of another's stream")
+    equal(accepted(other.stream("GET")), [], "the list of the other")
+    equal(receiver.stream("DELETE", stream_id=name).status_code, 204, "the deletion")
+
+
+def push(receiver, log_in, device):
+    """Push (RFC 8935): an approved address, its header, 503 and a second attempt under one id, paused and enabled."""
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Receiver)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    delivery = {"method": PUSH, "endpoint_url": f"http://127.0.0.1:{server.server_address[1]}/events",
+                "authorization_header": SECRET}
+    waiting = accepted(receiver.stream("POST", {"delivery": delivery}), 201)
+    shown = accepted(receiver.status("GET", stream_id=waiting["stream_id"]))
+    expect(shown["status"] == "paused" and shown["reason"], "an address that nobody approved is used")
+    equal(receiver.stream("DELETE", stream_id=waiting["stream_id"]).status_code, 204, "the deletion")
+    stream = accepted(receiver.proven("POST", {"delivery": delivery, "subject_format": "complex"}), 201)
+    name = stream["stream_id"]
+    expect(SECRET not in json.dumps(stream), "the header is told")
+    equal(accepted(receiver.status("GET", stream_id=name))["status"], "enabled", "the status")
+
+    def wait(kind, count=1):
+        """The claims of what was accepted of a kind."""
+        end = time.monotonic() + WAIT
+        while time.monotonic() < end:
+            found = [claims for headers, token in list(Receiver.seen)
+                     for claims in [receiver.transmitter.verified(token, stream)] if kind in claims["events"]]
+            if len(found) >= count:
+                return found
+            time.sleep(0.05)
+        expect(False, f"no {kind} came")
+
+    state = str(uuid.uuid4())
+    equal(receiver.verify(stream, state=state).status_code, 204, "the request for a verification")
+    [claims] = wait(SSF + "verification")
+    equal(claims["events"][SSF + "verification"], {"state": state}, "the verification")
+    equal(claims["sub_id"], {"format": "opaque", "id": name}, "the subject of the verification")
+    headers, _ = Receiver.seen[0]
+    equal(headers["Authorization"], SECRET, "the header of the receiver")
+    equal((headers["Content-Type"], headers["Accept"]), ("application/secevent+jwt", "application/json"), "the types")
+    equal(Receiver.tried[claims["jti"]], 2, "the attempts under one id")
+
+    session = log_in("ada")
+    device.end_session(session["session_token"])
+    [claims] = wait(CAEP + "session-revoked")
+    user = {"format": "iss_sub", "iss": receiver.transmitter.issuer, "sub": session["user_id"]}
+    equal(claims["sub_id"], {"format": "complex", "user": user,
+                             "session": {"format": "opaque", "id": session["session_id"]}}, "the subject")
+    paused = {"stream_id": name, "status": "paused", "reason": "night"}
+    equal(accepted(receiver.status("POST", paused)), paused, "the status")
+    equal(accepted(receiver.status("GET", stream_id=name)), paused, "the status")
+    device.end_session(log_in("ada")["session_token"])
+    held = len(Receiver.seen)
+    time.sleep(1)
+    equal(len(Receiver.seen), held, "what came while the stream was paused")
+    equal(accepted(receiver.status("POST", {"stream_id": name, "status": "enabled"}))["status"], "enabled", "the status")
+    equal(len({claims["jti"] for claims in wait(CAEP + "session-revoked", 2)}), 2, "the ids")
+    equal(accepted(receiver.status("POST", {"stream_id": name, "status": "disabled"}))["status"], "disabled", "status")
+    equal(receiver.status("POST", {"stream_id": name, "status": "open"}).status_code, 400, "an unknown status")
+    equal(receiver.stream("DELETE", stream_id=name).status_code, 204, "the deletion")
+
+
+def poll(receiver, log_in, device):
+    """Poll (RFC 8936): at once and waiting, acknowledged and refused, more than fits; ES256."""
+    stream = accepted(receiver.stream("POST", {"signing_alg": "ES256"}), 201)
+    equal(receiver.poll(stream, returnImmediately=True), ({}, False), "an empty stream")
+    answers = []
+    waiting = threading.Thread(target=lambda: answers.append(receiver.poll(stream)))
+    waiting.start()
+    time.sleep(1)
+    expect(waiting.is_alive() and not answers, "a poll without an event did not wait")
+    first = log_in("ben")
+    device.end_session(first["session_token"])
+    waiting.join(TIMEOUT)
+    expect(answers and not waiting.is_alive(), "an event did not wake the poll")
+    [claims] = answers[0][0].values()
+    equal(claims["sub_id"], {"format": "iss_sub", "iss": stream["iss"], "sub": first["user_id"]}, "the subject")
+    expect(CAEP + "session-revoked" in claims["events"], "the event")
+    for user in ("cyd", "dan"):
+        device.end_session(log_in(user)["session_token"])
+    some, more = receiver.poll(stream, maxEvents=2, returnImmediately=True)
+    equal((len(some), more, claims["jti"] in some), (2, True, True), "some of three events")
+    equal(receiver.poll(stream, maxEvents=0, ack=[claims["jti"], "unknown"]), ({}, True), "an ack")
+    rest, more = receiver.poll(stream, returnImmediately=True)
+    equal((len(rest), more, claims["jti"] in rest), (2, False, False), "what was not acknowledged")
+    again, _ = receiver.poll(stream, returnImmediately=True, ack=[claims["jti"]])
+    equal(set(again), set(rest), "what was not acknowledged, again")
+    [refused, other] = rest
+    errors = {refused: {"err": "invalid_key", "description": "The key is unknown."}}
+    left, _ = receiver.poll(stream, returnImmediately=True, setErrs=errors)
+    equal(set(left), {other}, "what is left after an error")
+    for wrong in ({"maxEvents": -1}, {"maxEvents": "1"}, {"ack": "x"}, {"setErrs": []}, {"returnImmediately": 1}):
+        equal(receiver.call("POST", stream["delivery"]["endpoint_url"], wrong).status_code, 400, f"the status of {wrong}")
+    paused = accepted(receiver.status("POST", {"stream_id": stream["stream_id"], "status": "paused"}))
+    equal(paused["status"], "paused", "the status")
+    equal(receiver.poll(stream, returnImmediately=True)[0], {}, "a paused stream")
+    accepted(receiver.status("POST", {"stream_id": stream["stream_id"], "status": "enabled"}))
+    equal(set(receiver.poll(stream, returnImmediately=True)[0]), {other}, "an enabled stream")
+    equal(receiver.stream("DELETE", stream_id=stream["stream_id"]).status_code, 204, "the deletion")
+
+
+def events(chosen, receiver, log_in, device):
+    """Every event that is supported, each told once to a stream that wants it."""
+    stream = accepted(receiver.stream("POST", {}), 201)
+    admin = Admin(chosen)
+    user = log_in("eve")
+    number = new_number()
+    started = accepted(begin(device, user["session_token"], number), 202)["id"]
+    [code] = wait_for_texts(chosen.texts, number)
+    accepted(check(device, user["session_token"], started, code))
+    ban = admin.run("ban", "add", "--user", user["address"], "--reason", "spam", "--for", "1h")
+    admin.run("ban", "lift", ban["ban_id"], "--note", "by mistake")
+    banned = receiver.drain(stream)
+    equal(kinds(banned), sorted([
+        CAEP + "assurance-level-change", CAEP + "session-revoked", RISC + "account-disabled",
+        RISC + "account-enabled"]), "the events of a ban")
+    equal({one["sub_id"]["sub"] for one in banned.values()}, {user["user_id"]}, "the subject")
+    equal({one["external_id"] for one in banned.values()}, {"eve"}, "the provider's own name")
+    [level] = [one["events"][CAEP + "assurance-level-change"] for one in banned.values()
+               if CAEP + "assurance-level-change" in one["events"]]
+    equal((level["namespace"], level["previous_level"], level["current_level"], level["change_direction"]),
+          ("custom", "none", "phone", "increase"), "the levels")
+    ended = [one for one in banned.values() if set(one["events"]) & {CAEP + "session-revoked", RISC + "account-disabled"}]
+    equal(len({one["txn"] for one in ended}), 1, "the transactions of one cause")
+    accepted(device.call("DELETE", "/me", log_in("eve")["session_token"]), 202)
+    log_in("fay")
+    equal(device.call("DELETE", "/certificates/current").status_code, 204, "the revocation")
+    last = receiver.drain(stream)
+    expect({RISC + "account-purged", CAEP + "credential-change"} <= set(kinds(last)), f"the events: {kinds(last)}")
+    [changed] = [one["events"][CAEP + "credential-change"] for one in last.values()
+                 if CAEP + "credential-change" in one["events"]]
+    equal((changed["credential_type"], changed["change_type"]), ("x509", "revoke"), "the credential")
+    equal(receiver.stream("DELETE", stream_id=stream["stream_id"]).status_code, 204, "the deletion")
+
+
+def transmit(chosen, provider, device, log_in):
+    """As a transmitter: a token for each event that the service takes, duplicates, and what it must refuse."""
+
+    def tell(kind, subject, details=None, **changes):
+        claims = {"iss": provider.provider_id, "aud": provider.realm, "iat": int(time.time()), "jti": str(uuid.uuid4()),
+                  "sub_id": subject, "events": {kind: details or {}}, **changes}
+        key = changes.pop("key", None)
+        claims.pop("key", None)
+        token = provider.sign(None, claims, {"typ": "secevent+jwt"}, key)
+        return provider.connection.post(
+            chosen.public + "/provider/events", data=token, timeout=TIMEOUT,
+            headers={"Content-Type": "application/secevent+jwt", "Accept": "application/json"})
+
+    def taken(answer):
+        equal((answer.status_code, answer.content), (202, b""), "the answer")
+
+    user = {"format": "iss_sub", "iss": provider.provider_id, "sub": "gil"}
+    session = log_in("gil")
+    for wrong, word in (
+            (tell(CAEP + "session-revoked", user, iss=str(uuid.uuid4())), "invalid_issuer"),
+            (tell(CAEP + "session-revoked", user, aud="other"), "invalid_audience"),
+            (tell(CAEP + "session-revoked", user, key=new_key("RSA")), "authentication_failed"),
+            (tell(CAEP + "session-revoked", user, exp=int(time.time()) + 60), "invalid_request"),
+            (tell(CAEP + "credential-change", user, {"credential_type": "pin"}), "invalid_request"),
+            (tell("https://schemas.example/unknown", user), "invalid_request")):
+        equal(wrong.status_code, 400, "the status")
+        equal(wrong.headers["Content-Type"].split(";")[0], "application/json", "the media type")
+        expect(wrong.headers["Content-Language"] and wrong.json()["description"], "the description")
+        equal(wrong.json()["err"], word, "err")
+    accepted(device.current(session["session_token"]))
+    change = {"credential_type": "password", "change_type": "create"}
+    taken(tell(CAEP + "credential-change", user, change))
+    accepted(device.current(session["session_token"]))
+    taken(tell(CAEP + "credential-change", user, {**change, "change_type": "update"}))
+    equal(device.current(session["session_token"]).json()["code"], "session_challenged", "the session")
+    session, name = log_in("gil"), str(uuid.uuid4())
+    ours = {"format": "iss_sub", "iss": chosen.public, "sub": session["user_id"]}
+    taken(tell(RISC + "account-disabled", ours, aud=chosen.public, jti=name))
+    equal(device.current(session["session_token"]).json()["code"], "session_destroyed", "the session")
+    session = log_in("gil")
+    taken(tell(RISC + "account-disabled", user, jti=name))
+    accepted(device.current(session["session_token"]))
+    taken(tell(CAEP + "session-revoked", {"format": "complex", "user": user, "session": {
+        "format": "opaque", "id": session["session_id"]}}))
+    equal(device.current(session["session_token"]).json()["code"], "session_destroyed", "the session")
+
+
+def main():
+    parser = options.parser(__doc__)
+    for name in ("texts", "countersign", "directory", "other", "other-key"):
+        parser.add_argument(f"--{name}", required=True)
+    chosen = parser.parse_args()
+    provider = options.provider(chosen)
+    transmitter = Transmitter(chosen)
+    receiver = Backend(chosen, transmitter, provider, "ssf.manage")
+    reader = Backend(chosen, transmitter, provider, "ssf.read")
+    chosen.provider, chosen.provider_key = chosen.other, chosen.other_key
+    other = Backend(chosen, transmitter, options.provider(chosen), "ssf.manage")
+    devices = [Device(chosen.public, chosen.client, chosen.ca, "EC") for _ in range(2)]
+    for device in devices:
+        accepted(device.certify(), 201)
+
+    def log_in(device):
+        return lambda user: accepted(device.create_session(provider.identity_token(user, device.nonce())), 201)
+
+    life(receiver)
+    tokens(receiver, reader, other)
+    push(receiver, log_in(devices[0]), devices[0])
+    poll(receiver, log_in(devices[0]), devices[0])
+    transmit(chosen, provider, devices[0], log_in(devices[0]))
+    events(chosen, receiver, log_in(devices[1]), devices[1])
+    print("both sides did all of it")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,57 @@
+import Domain
+import Fixtures
+import Foundation
+import Operations
+
+extension ConsequenceTests {
+    /// A stream of alice's provider.
+    private static func stream(
+        _ world: ConsequenceWorld, on node: ConsequenceWorld.Node, _ change: EventStreamChange = EventStreamChange()
+    ) async throws -> EventStream {
+        try await ChangeEventStream(node.context, allowingLoopback: false).create(
+            change, proof: nil, by: try await node.backend(world.fixture))
+    }
+
+    static let streamRows: [Row] = [
+        .service("ChangeEventStream", audit: ["event_stream_set"]) { world in
+            { node in _ = try await stream(world, on: node) }
+        },
+        .service("ChangeEventStream", audit: ["event_stream_removed"], here: [.wakesOutbox]) { world in
+            let made = try await stream(world, on: world.second)
+            return { node in
+                try await ChangeEventStream(node.context, allowingLoopback: false).delete(
+                    made.id, by: try await node.backend(world.fixture))
+            }
+        },
+        .service("SetEventStreamStatus", audit: ["event_stream_set"], here: [.wakesOutbox]) { world in
+            let made = try await stream(world, on: world.second)
+            return { node in
+                _ = try await SetEventStreamStatus(node.context)(
+                    made.id, .paused, because: nil, by: try await node.backend(world.fixture))
+            }
+        },
+        .service("VerifyEventStream", queued: ["polled_event"], here: [.wakesOutbox]) { world in
+            let made = try await stream(world, on: world.second)
+            return { node in
+                try await VerifyEventStream(node.context)(
+                    made.id, state: nil, by: try await node.backend(world.fixture))
+            }
+        },
+        .service("PollEvents") { world in
+            let made = try await stream(world, on: world.second)
+            return { node in
+                let question = PollEvents.Question(
+                    maximum: 0, isImmediate: true, received: [OutboxMessageID(UUID())], refused: [])
+                _ = try await PollEvents(node.context)(
+                    question, of: made.id, by: try await node.backend(world.fixture))
+            }
+        },
+        .admin("ApproveEventStream", audit: ["event_stream_approved"], queued: ["provider_event"]) { world in
+            var change = EventStreamChange()
+            change.delivery = .push("https://other.invalid/")
+            let made = try await stream(world, on: world.second, change)
+            return { _ in _ = try await ApproveEventStream(world.fixture.admin)(made.id, url: "https://other.invalid/")
+            }
+        },
+    ]
+}
