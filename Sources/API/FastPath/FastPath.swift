@@ -65,7 +65,8 @@ struct FastPath: Sendable {
             sessions.writeNonce(for: connection, to: &body)
             return true
         case (.providers(let tokens), .introspection(let bearer)):
-            return tokens.writeFromMemory(bearer: bearer, content, to: &body)
+            guard let tokenHash = FastRequest.introspectedToken(content) else { return false }
+            return tokens.writeIntrospection(of: tokenHash, forBearer: bearer, to: &body)
         case (.devices, .introspection), (.providers, .session), (.providers, .nonce): return false
         }
     }

@@ -141,11 +141,12 @@ package struct TokenRoutes: Sendable {
     /// Writes what introspection answers, if memory alone decides it; `false` where the routes are to answer.
     ///
     /// - Parameters:
+    ///   - tokenHash: that of the session's token.
     ///   - bearer: the SHA-256 of the provider's token.
-    ///   - content: the form.
-    func writeFromMemory(bearer: Digest256, _ content: ByteBuffer, to body: inout ByteBuffer) -> Bool {
-        guard let tokenHash = FastRequest.introspectedToken(content),
-            let caller = authenticate.fromMemory(bearer, for: .sessionsRead),
+    func writeIntrospection(
+        of tokenHash: Digest256, forBearer bearer: Digest256, to body: inout ByteBuffer
+    ) -> Bool {
+        guard let caller = authenticate.fromMemory(bearer, for: .sessionsRead),
             let found = introspect.fromMemory(tokenHash, for: caller)
         else { return false }
         body.writeIntrospection(found)
