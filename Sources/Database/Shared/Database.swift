@@ -160,8 +160,7 @@ extension Database {
     /// A writer that combines commits has nothing else to gain.
     package func share(_ statement: SharedStatement) async throws -> [Row] {
         try await write { transaction in
-            let time = Int64((transaction.now.timeIntervalSince1970 * 1000).rounded())
-            return try transaction.query(statement.text.given, statement.arguments + [.integer(time)])
+            try transaction.query(statement.text.given, statement.arguments(at: transaction.now))
         }
     }
 

@@ -65,7 +65,7 @@ package struct DeviceRepository {
         try transaction.query(
             """
             SELECT \(Self.line) FROM devices WHERE id IN (
-                SELECT s.device_id FROM sessions s WHERE s.user_id = $3 AND \(SessionRepository.wasOpened("s")))
+                SELECT s.device_id FROM sessions s WHERE s.user_id = $3 AND \(GateRepository.wasOpened("s")))
             ORDER BY created_at DESC, id LIMIT $2
             """, [.time(transaction.now), Value(limit), .id(user)]
         ).map(Self.summary)

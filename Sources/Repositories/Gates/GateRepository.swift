@@ -22,6 +22,14 @@ package struct GateRepository {
         """
     }
 
+    /// Why a row ended that never was a session: a nonce was spent by it for something else.
+    static let spentNonce = "its nonce was spent"
+
+    /// Whether a row is, or was, a session.
+    ///
+    /// - Parameter table: what the statement calls `sessions`.
+    static func wasOpened(_ table: String) -> String { "COALESCE(\(table).end_reason, '') <> '\(spentNonce)'" }
+
     /// Raises a generation: all sessions that hang on it are over.
     package func raise(_ gate: SessionGate) throws {
         let (table, id) = Self.row(of: gate)

@@ -38,16 +38,9 @@ package struct SessionRepository {
         try transaction.enqueue(Self.endedInsertion, Self.values(ofEnded: session))
     }
 
-    private static let spentNonce = "its nonce was spent"
-
-    /// Whether a row is, or was, a session, and not one by which a nonce was spent for something else.
-    ///
-    /// - Parameter table: what the statement calls `sessions`.
-    static func wasOpened(_ table: String) -> String { "COALESCE(\(table).end_reason, '') <> '\(spentNonce)'" }
-
     private static let endedInsertion = """
         INSERT INTO sessions (\(columns.all), ended_at, end_reason)
-        VALUES (\(columns.placeholders), $\(columns.count + 1), '\(spentNonce)')
+        VALUES (\(columns.placeholders), $\(columns.count + 1), '\(GateRepository.spentNonce)')
         """
 
     private static func values(ofEnded session: Session) -> [Value] {
@@ -93,7 +86,7 @@ package struct SessionRepository {
     package func devices(of userID: UserID) throws -> [DeviceID] {
         try transaction.values(
             """
-            SELECT DISTINCT s.device_id FROM sessions s WHERE s.user_id = $1 AND \(Self.wasOpened("s"))
+            SELECT DISTINCT s.device_id FROM sessions s WHERE s.user_id = $1 AND \(GateRepository.wasOpened("s"))
             ORDER BY s.device_id
             """, [.id(userID)])
     }

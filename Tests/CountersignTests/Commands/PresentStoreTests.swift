@@ -15,7 +15,10 @@ struct PresentStoreTests {
     /// Every command that works with a store, but those that make one.
     static let commands: [[String]] = [
         ["provider", "list"], ["provider", "key", "list", "test"], ["provider", "disable", "test"],
-        ["provider", "enable", "test"],
+        ["provider", "enable", "test"], ["provider", "set", "test", "--token-alg", "ES256"],
+        ["provider", "resource", "list", "test"], ["provider", "resource", "add", "test", "https://api.example/"],
+        ["provider", "resource", "remove", "https://api.example/"], ["provider", "stream", "list", "test"],
+        ["provider", "stream", "show", id], ["provider", "stream", "approve", id],
         ["provider", "key", "retire", id], ["provider", "key", "revoke", id],
         ["provider", "app", "add", "test", "--name", "Another"], ["certificate", "list"],
         ["certificate", "show", "00"],

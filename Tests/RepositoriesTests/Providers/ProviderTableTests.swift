@@ -7,7 +7,7 @@ import Testing
 
 @testable import Repositories
 
-@Suite("Tables providers, provider_keys, applications and provider_webhooks")
+@Suite("Tables providers, provider_keys, applications, provider_webhooks and provider_resources")
 struct ProviderTableTests {
     @Test("A provider is found by id and slug, and a slug is taken once", arguments: StoreKind.shared)
     func providers(kind: StoreKind) async throws {

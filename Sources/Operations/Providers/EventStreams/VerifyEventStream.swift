@@ -1,5 +1,6 @@
 import Database
 import Domain
+import Encoding
 import Foundation
 import Repositories
 
@@ -25,7 +26,7 @@ package struct VerifyEventStream: Sendable {
             }
             let wait = stream.verifiedAt.map { interval - transaction.now.timeIntervalSince($0) } ?? 0
             guard !isLimited || wait <= 0 else {
-                let seconds = max(1, Int(wait.rounded(.up)))
+                let seconds = max(1, Int(saturating: wait.rounded(.up)))
                 throw Refusal(
                     .rateLimited, "A verification was requested just now: try again in \(seconds) s.",
                     retryAfter: seconds)

@@ -103,8 +103,7 @@ extension PostgreSQLDatabase {
         let now = clock?()
         let parts = statements.map { statement -> PostgreSQLConnection.Part in
             guard let now else { return .statement(statement.text.asked, statement.arguments) }
-            let time = Value.integer(Int64((now.timeIntervalSince1970 * 1000).rounded()))
-            return .statement(statement.text.given, statement.arguments + [time])
+            return .statement(statement.text.given, statement.arguments(at: now))
         }
         return try await conclude(parts)
     }

@@ -1,3 +1,5 @@
+import Foundation
+
 /// The text of a statement that takes the store's time by itself: the engine's clock, or the one that a store was given.
 package struct TimedText: Sendable {
     /// With the time as the last parameter.
@@ -23,5 +25,10 @@ package struct SharedStatement: Sendable {
 
     package init(_ text: TimedText, _ arguments: [Value]) {
         (self.text, self.arguments) = (text, arguments)
+    }
+
+    /// Those of ``TimedText/given``.
+    func arguments(at now: Date) -> [Value] {
+        arguments + [.integer(Int64(exactly: (now.timeIntervalSince1970 * 1000).rounded()) ?? .max)]
     }
 }
