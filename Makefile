@@ -10,6 +10,13 @@
 SHELL := /bin/bash
 VENV := $(CURDIR)/.venv
 BUILD_PACKAGES := pkg-config libssl-dev libjwt-dev libsqlite3-dev libpq-dev
+# What the quick start of a language needs. That of Python has an environment of its own, with PyJWT.
+HELLO_python := python3-venv
+HELLO_node := nodejs
+HELLO_go := golang-go golang-github-golang-jwt-jwt-dev
+HELLO_java := openjdk-17-jdk-headless libjackson2-databind-java
+HELLO_ruby := ruby ruby-jwt ruby-webrick
+HELLO_php := php-cli
 TEST_PACKAGES := postgresql faketime softhsm2 opensc libengine-pkcs11-openssl age python3-venv openssl \
     curl nodejs golang-go openjdk-17-jdk-headless \
     dpkg-dev systemd man-db zsh fish haproxy nginx-light libnginx-mod-stream prometheus \
@@ -32,13 +39,6 @@ run:
 	swift build --product sample-provider
 	@bash .run.sh
 
-# What the quick start of a language needs. That of Python has an environment of its own, with PyJWT.
-HELLO_python := python3-venv
-HELLO_node := nodejs
-HELLO_go := golang-go golang-github-golang-jwt-jwt-dev
-HELLO_java := openjdk-17-jdk-headless libjackson2-databind-java
-HELLO_ruby := ruby ruby-jwt ruby-webrick
-HELLO_php := php-cli
 IN ?= python
 PYTHON_python := .build/hello/python/bin/python
 
