@@ -122,6 +122,8 @@ def uncertain_commit(trial, primary, standby):
         time.sleep(0.02)
     for row in waiting:
         primary.execute(f"SELECT pg_cancel_backend({row['pid']})")
+    # It is found out by another write, which waits for the standby until it gives up.
+    deadline += 20
     while not [event for event in trial.history.events if event.begin < began + 5
                and event.status == 503 and (event.body or {}).get("reason") == "outcome_unknown"]:
         expect(time.monotonic() < deadline, "no answer says that the outcome is unknown")

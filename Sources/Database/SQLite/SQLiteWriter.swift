@@ -56,6 +56,8 @@ final class SQLiteWriter: Sendable {
         var optimized = ContinuousClock.now
         /// Whether the connection has failed in a way that leaves its state in doubt.
         var isDoubtful = false
+        /// How it failed, in a sentence.
+        var failed = ""
     }
 
     private let clock: @Sendable () -> Date
@@ -185,8 +187,8 @@ final class SQLiteWriter: Sendable {
 
     private func commit(_ batch: [PendingWrite], on connection: GRDB.Database) {
         do throws(StoreError) {
-            guard !state.withLock({ $0.isDoubtful }) else {
-                throw StoreError.unavailable(reason: "SQLite cannot be opened again after a failure")
+            if let failed = state.withLock({ $0.isDoubtful ? $0.failed : nil }) {
+                throw StoreError.unavailable(reason: "SQLite cannot be opened again after a failure: \(failed)")
             }
             try connection.requireUnmoved()
             try connection.perform("BEGIN IMMEDIATE")
@@ -207,7 +209,7 @@ final class SQLiteWriter: Sendable {
                 try? connection.perform("ROLLBACK")
             }
             if error == .outcomeUnknown(reason: "") || connection.hasOpenTransaction {
-                state.withLock { $0.isDoubtful = reopen != nil }
+                state.withLock { ($0.isDoubtful, $0.failed) = (reopen != nil, "\(error)") }
             }
         }
         if failure == nil, outcomes.contains(where: \.isKept) {
