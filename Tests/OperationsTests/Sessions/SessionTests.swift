@@ -158,4 +158,21 @@ struct SessionTests {
             _ = try await fixture.opened("one more", on: connection)
         }
     }
+
+    @Test("A session that another node has ended is let in no more by the node that was asked to end it, too")
+    func endedElsewhere() async throws {
+        try await ServiceFixture.run { fixture in
+            let connection = try await fixture.connectNewDevice()
+            let token = try #require(try await fixture.opened("alice", on: connection).token).text.reveal()
+            let second = fixture.context(node: ServingNode(caches: Caches(store: fixture.store)))
+            let there = try await fixture.connect(connection.thumbprint)
+            _ = try await CheckSession(second)(token, on: there)
+            try await EndSession(fixture.context).current(token, on: connection)
+            // The second node has not heard of it.
+            _ = try await CheckSession(second)(token, on: there)
+            try await EndSession(second).current(token, on: there)
+            let refusal = await #expect(throws: Refusal.self) { try await CheckSession(second)(token, on: there) }
+            #expect(refusal?.code == .sessionDestroyed)
+        }
+    }
 }
