@@ -75,7 +75,7 @@ func sign(contentType string, life int64, claims jwt.MapClaims) (string, error) 
 	return token.SignedString(key)
 }
 
-// call asks the service, with a token that is good for this one request; its answer is JSON, or nothing.
+// call asks the service, with a token that is made for this one request; its answer is JSON, or nothing.
 func call(method, path string, value any) (json.RawMessage, error) {
 	var body []byte
 	if value != nil {

@@ -76,7 +76,7 @@ final class Service {
     /** What anybody may read. */
     JsonNode get(String path) throws Exception { return send(HttpRequest.newBuilder(URI.create(url + path))); }
 
-    /** A call with a token that is good for this one request. */
+    /** A call with a token that is made for this one request. */
     private JsonNode call(String method, String path, Object value) throws Exception {
         var body = value == null ? "" : JWS.JSON.writeValueAsString(value);
         var token = sign("layer-provider;v=1", 60, Map.of(

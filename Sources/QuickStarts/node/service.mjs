@@ -45,7 +45,7 @@ function send(method, path, headers = {}, body = '') {
 // What anybody may read.
 export const get = path => send('GET', path);
 
-// A call with a token that is good for this one request.
+// A call with a token that is made for this one request.
 function call(method, path, value) {
   const body = value === undefined ? '' : JSON.stringify(value);
   const token = sign('layer-provider;v=1', 60, {

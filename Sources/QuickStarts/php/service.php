@@ -72,7 +72,7 @@ function get(string $path): mixed
     return send('GET', $path);
 }
 
-// A call with a token that is good for this one request.
+// A call with a token that is made for this one request.
 function call(string $method, string $path, ?array $value = null): mixed
 {
     $body = $value === null ? '' : json($value);

@@ -45,7 +45,7 @@ def get(path):
 
 
 def call(method, path, value=None):
-    """A call with a token that is good for this one request."""
+    """A call with a token that is made for this one request."""
     body = b"" if value is None else json.dumps(value).encode()
     token = sign("layer-provider;v=1", 60, jti=str(uuid.uuid4()), htm=method, htu=URL + path, body_sha256=digest(body))
     headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}

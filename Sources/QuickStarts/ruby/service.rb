@@ -55,7 +55,7 @@ module Service
     send_request(Net::HTTP::Get.new(path))
   end
 
-  # A call with a token that is good for this one request.
+  # A call with a token that is made for this one request.
   def call(method, path, value = nil)
     request = Net::HTTP.const_get(method.capitalize).new(path, 'Content-Type' => 'application/json')
     request.body = value ? JSON.generate(value) : ''
