@@ -96,8 +96,8 @@ package struct SealAudit: Sendable {
         try await store.maintained { transaction in
             let records = AuditChainRepository(transaction)
             guard var chain = try records.lease(to: holder, for: Self.leaseTime) else { return 0 }
-            let room = Int(Self.checkpointEntries - (chain.sequence - chain.signed))
-            let links = try records.unchained(limit: max(0, min(limit, room))).map { chain.append($0) }
+            let untilCheckpoint = Int(Self.checkpointEntries - (chain.sequence - chain.signed))
+            let links = try records.unchained(limit: max(0, min(limit, untilCheckpoint))).map { chain.append($0) }
             if !links.isEmpty { try records.write(links, head: chain) }
             return links.count
         }

@@ -55,7 +55,7 @@ final class InvalidatingCache<Key: Hashable & Sendable, Value: Sendable>: Sendab
         }
     }
 
-    /// Forgets all values for want of room: nothing has changed, and loads go on.
+    /// Forgets all values, so that they stay within a bound: nothing has changed, and loads go on.
     func forgetAll() {
         state.withLock { $0.values = [:] }
     }
