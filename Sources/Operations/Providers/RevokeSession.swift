@@ -21,7 +21,6 @@ package struct RevokeSession: Sendable {
                     .sessionEnded(ended, .byProvider), by: "provider \(caller.id)", because: "provider_logout")
             }
         }
-        // Another node may have ended it, of which this one has not heard yet.
-        context.caches.sessions.drop(session.tokenHash)
+        context.node.forget(session)
     }
 }

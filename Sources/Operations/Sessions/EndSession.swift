@@ -19,8 +19,7 @@ package struct EndSession: Sendable {
         try await context.commit { transaction, events in
             try Self.end(session, in: transaction, &events)
         }
-        // Another node may have ended it, of which this one has not heard yet: nothing else would forget it here.
-        context.caches.sessions.drop(session.tokenHash)
+        context.node.forget(session)
     }
 
     /// Ends another session of the same user.

@@ -80,6 +80,10 @@ package final class ServingNode: Sendable {
         onDeviceChange(devices)
     }
 
+    /// Forgets a session that this process was asked to end: another may have ended it, of which this one has not heard
+    /// yet, and then no change of its own says so.
+    func forget(_ session: Session) { caches.sessions.drop(session.tokenHash) }
+
     /// Another process has committed something, which may be a message.
     func wakeOutbox() { onMessage() }
 
