@@ -28,6 +28,9 @@ package struct NoncePolicy: Sendable, Equatable {
     package static let longestLifetime: TimeInterval = 86_400
     /// How long the row of a spent nonce is kept beyond its expiry at least: clocks differ by less.
     package static let margin: TimeInterval = 900
+    /// How long before its expiry a nonce can be spent: its row is kept for as long. One that lives longer is of a node
+    /// whose clock was wrong.
+    package static let longestRemainder = longestLifetime + margin
     /// How long a spent nonce is remembered beyond its expiry.
     package var keptAfterExpiry: TimeInterval = 900
 
@@ -131,6 +134,8 @@ package struct AuthorizationPolicy: Sendable, Equatable {
     package var requestsPerDay = 20
     package var requestLifetime: TimeInterval = 14 * 86_400
     package var againAfterRejection: TimeInterval = 30 * 86_400
+    /// How many others one user may block at a time.
+    package var blocksPerUser = 1000
     package var requiredLevel = Assurance.barcode
 
     package init() {}

@@ -7,9 +7,11 @@ import Repositories
 /// never delivered.
 package struct BlockUser: Sendable {
     private let store: SessionStore
+    private let policy: CurrentPolicy
 
     package init(_ context: ServiceContext) {
         store = SessionStore(context)
+        policy = context.policy
     }
 
     /// Blocks a user and ends what is between the two. Permissions and the blocker's own requests are cancelled. The
@@ -18,13 +20,18 @@ package struct BlockUser: Sendable {
     /// A user who does not exist is blocked like any other.
     ///
     /// - Throws: `Refusal` `malformed_request` for oneself, `not_found` for an invalid user id or another provider's
-    ///   user, `unavailable`.
+    ///   user, `conflict` if the user blocks as many as policy allows, `unavailable`.
     package func callAsFunction(_ text: String, for session: Session) async throws {
+        let limit = policy[\.authorizations].blocksPerUser
         try await store.act(for: session) { transaction, _, _ in
             guard let other = try find(text, session, in: transaction) else { return }
             let now = transaction.now
-            let (me, records) = (session.userID, AuthorizationRepository(transaction))
-            try BlockRepository(transaction).insert(me, blocks: other.id, at: now)
+            let (me, records, blocks) = (
+                session.userID, AuthorizationRepository(transaction), BlockRepository(transaction)
+            )
+            guard try blocks.insert(me, blocks: other.id, at: now, limit: limit) else {
+                throw Refusal(.conflict, "You block \(limit) users already: end another block first.", state: "full")
+            }
             try records.hideRequests(askedBy: other.id, from: me)
             for (authorizations, event) in [
                 (try records.permissions(askedBy: me, of: other.id), MessagingPermissionState.Event.cancelByRequester),

@@ -7,7 +7,7 @@ extension MaintenanceTask {
     /// What is forgotten, table by table: scans of cards before all else. Ages are counted by the store's clock, since a
     /// node whose own is ahead would forget nonces that can still be shown.
     static func all(_ policy: CurrentPolicy) -> [MaintenanceTask] {
-        access(policy) + phone(policy) + people() + [fullStreams(policy)]
+        access(policy) + phone(policy) + people(policy) + [fullStreams(policy)]
     }
 
     private static let minute: TimeInterval = 60
@@ -77,10 +77,13 @@ extension MaintenanceTask {
         ]
     }
 
-    private static func people() -> [MaintenanceTask] {
+    private static func people(_ policy: CurrentPolicy) -> [MaintenanceTask] {
         [
             MaintenanceTask("authorizations", every: minute) {
                 $1.outcome(try AuthorizationRepository($0).expire(limit: $1.limit))
+            },
+            MaintenanceTask("ended_authorizations", every: minute) {
+                try AuthorizationRepository($0).purge(endedBefore: $0.ago(policy.authorizationsKept), $1)
             },
             MaintenanceTask("ban_entries", every: minute) { try BanMaintenance($0).purge($1) },
             MaintenanceTask("outbox", every: minute) {
@@ -97,6 +100,11 @@ extension CurrentPolicy {
         let policy = self[\.sessions]
         let nonce = NoncePolicy.longestLifetime + max(NoncePolicy.margin, self[\.nonces].keptAfterExpiry)
         return max(policy.absoluteLifetime + policy.renewalWindow + policy.idleLifetime, nonce)
+    }
+
+    /// How long authorizations are kept that ended, in seconds: a rejection for as long as it forbids to ask again.
+    fileprivate var authorizationsKept: TimeInterval {
+        max(self[\.retention].endedAuthorizations, self[\.authorizations].againAfterRejection)
     }
 
     /// How long counts of texts are kept, in seconds.

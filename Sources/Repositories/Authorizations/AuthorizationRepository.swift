@@ -171,6 +171,17 @@ package struct AuthorizationRepository {
         return ended.count
     }
 
+    private static let ended = AgedRows(
+        of: "authorizations", key: "id", age: "changed_at", and: "state NOT IN ('REQUEST', 'APPROVAL')")
+
+    /// Forgets authorizations that ended before a moment, with the rows of their states.
+    @discardableResult
+    package func purge(
+        endedBefore moment: Date, _ batch: MaintenanceBatch = MaintenanceBatch()
+    ) throws -> MaintenanceBatch.Outcome {
+        try Self.ended.take(before: moment, batch, in: transaction)
+    }
+
     /// Hides a user's unanswered requests from the recipient for good; the requester sees them unchanged.
     package func hideRequests(askedBy requester: UserID, from recipient: UserID) throws {
         try transaction.execute(

@@ -14,12 +14,22 @@ package struct BlockRepository {
         Column<UserID>("blocker_id"), Column<UserID>("blocked_id"), Column<Date>("created_at"))
 
     /// Stores a block; nothing changes if it exists already.
-    package func insert(_ blocker: UserID, blocks blocked: UserID, at time: Date) throws {
+    ///
+    /// - Returns: `false` if there are as many as `limit` already, and this is not among them.
+    package func insert(
+        _ blocker: UserID, blocks blocked: UserID, at time: Date, limit: Int = .max
+    ) throws -> Bool {
+        let held: Int =
+            try transaction.value(
+                "SELECT COUNT(*) FROM (SELECT 1 FROM blocks WHERE blocker_id = $1 LIMIT $2) AS held",
+                [.id(blocker), limit.value]) ?? 0
+        if held >= limit { return try holds(blocker, blocks: blocked) }
         try transaction.execute(
             """
             INSERT INTO blocks (\(Self.columns)) VALUES (\(Self.columns.placeholders))
             ON CONFLICT (blocker_id, blocked_id) DO NOTHING
             """, Self.columns.row(blocker, blocked, time))
+        return true
     }
 
     /// Deletes a block; nothing changes if there is none.

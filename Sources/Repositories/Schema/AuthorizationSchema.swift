@@ -61,4 +61,11 @@ extension Schema {
             """,
             "CREATE INDEX outbox_waiting_by_kind ON outbox (kind, due_at) WHERE state = 'waiting'",
         ])
+
+    /// Authorizations that ended, by when they did: they are forgotten in this order.
+    static let endedAuthorizations = Migration(
+        identifier: 47, name: "index of ended authorizations by their age",
+        index: TableIndex(
+            "authorizations_ended", on: "authorizations",
+            "(changed_at) WHERE state NOT IN ('REQUEST', 'APPROVAL')"))
 }

@@ -81,4 +81,11 @@ extension Schema {
             "CREATE INDEX outbox_waiting ON outbox (due_at) WHERE state = 'waiting'",
             "CREATE INDEX outbox_ended ON outbox (ended_at) WHERE ended_at IS NOT NULL",
         ])
+
+    /// Indexes of before ``phoneTallies``: counters took the place of what they were read for.
+    static let noIndexesOfCountedTexts = Migration(
+        identifier: 48, name: "three indexes of texts less",
+        statements: ["phone_sends_by_number", "phone_sends_by_prefix", "phone_sends_by_country"].map {
+            "DROP INDEX \($0)"
+        })
 }

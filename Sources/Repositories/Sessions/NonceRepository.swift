@@ -28,7 +28,8 @@ package struct NonceRepository {
         guard !isFormer, try SessionRepository(transaction).insertEnded(spent) else { throw Self.used }
     }
 
-    /// Refuses a nonce whose time is over, that was spent before the present schema, or of a process that missed a restore.
+    /// Refuses a nonce that was spent before the present schema, whose time is over, or is so far away that its row would
+    /// not be kept until then, and one of a process that missed a restore.
     ///
     /// - Parameters:
     ///   - generation: the store's generation of nonces, as this transaction reads it.
@@ -65,11 +66,21 @@ package struct NonceRepository {
 
     private static let state = ColumnTuple(Column<String>(generation), Column<Bool>(isFormer(nonce: 1)))
 
+    /// Whether a nonce can be spent, as an expression: it is not over, and its row is kept until it is.
+    static func isUnexpired(_ expiry: String, at now: String) -> String {
+        "\(expiry) > \(now) AND \(expiry) <= \(now) + \(Int64(NoncePolicy.longestRemainder * 1_000))"
+    }
+
     static func values(of nonce: Nonce) -> [Value] { [.bytes(nonce.randomBytes), .time(nonce.expiresAt)] }
 
     private static let identifiers = ColumnTuple(Column<String>("identifier"), Column<Date>("expires_at"))
     private func requireUnexpired(_ nonce: Nonce) throws(Refusal) {
         let now = transaction.now
+        guard nonce.expiresAt.timeIntervalSince(now) <= NoncePolicy.longestRemainder else {
+            throw Refusal(
+                .invalidIdentityToken, "The nonce in nce was issued by a clock that was wrong: take a new one.",
+                reason: .nonceExpired)
+        }
         guard now < nonce.expiresAt else {
             let late = Int(saturating: now.timeIntervalSince(nonce.expiresAt).rounded(.up))
             throw Refusal(

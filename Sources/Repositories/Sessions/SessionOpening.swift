@@ -97,7 +97,8 @@ package struct SessionOpening: Sendable {
         WHERE k.id = $8 AND k.provider_id = $3 AND k.revoked_at IS NULL AND k.retired_at IS NULL
             AND p.disabled_at IS NULL AND u.held = 0 AND d.held = 0
             AND c.revoked_at IS NULL AND c.not_after > \(now)
-            AND CAST($13 AS BIGINT) > \(now) AND \(NonceRepository.generation) = $11
+            AND \(NonceRepository.isUnexpired("CAST($13 AS BIGINT)", at: now))
+            AND \(NonceRepository.generation) = $11
             AND NOT EXISTS (SELECT 1 FROM former_nonces f WHERE f.nonce = $12 AND f.expires_at = $13)
             AND (
                 SELECT COUNT(*) FROM (

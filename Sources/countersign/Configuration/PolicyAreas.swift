@@ -232,6 +232,7 @@ struct PolicyArea {
                 .whole("requests_per_day", \.authorizations.requestsPerDay, 1...100_000),
                 .time("request_lifetime", \.authorizations.requestLifetime, 60...(365 * day)),
                 .time("again_after_rejection", \.authorizations.againAfterRejection, 0...(3650 * day)),
+                .whole("blocks_per_user", \.authorizations.blocksPerUser, 1...1_000_000),
                 .choice("required_level", \.authorizations.requiredLevel, among: Assurance.reachable),
             ])
     }
@@ -257,6 +258,7 @@ struct PolicyArea {
                 // already.
                 .time("ended_certificates", \.retention.endedCertificates, day...(3650 * day)),
                 .time("unseen_certificates", \.retention.unseenCertificates, day...(3650 * day)),
+                .time("ended_authorizations", \.retention.endedAuthorizations, day...(3650 * day)),
                 .time("audit_entries", \.retention.auditEntries, 30 * day...(36_500 * day)),
             ])
     }

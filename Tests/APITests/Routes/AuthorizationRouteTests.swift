@@ -141,6 +141,14 @@ struct AuthorizationRouteTests {
             let ann = try await bench.signIn("ann")
             return try await ann.send("PUT /blocks/\(ann.session.userID)")
         },
+        RouteCase(
+            "PUT /blocks/{id}", 409, .conflict, policy: RouterBench.policy { $0.authorizations.blocksPerUser = 1 }
+        ) { bench in
+            let (ann, bob) = (try await bench.signIn("ann"), try await bench.signIn("bob"))
+            let carol = try await bench.signIn("carol")
+            _ = try await carol.send("PUT /blocks/\(ann.session.userID)")
+            return try await carol.send("PUT /blocks/\(bob.session.userID)")
+        },
         RouteCase("PUT /blocks/{id}", 404, .notFound) { bench in try await bench.signIn().send("PUT /blocks/x") },
         RouteCase("DELETE /blocks/{id}", 204) { bench in
             let (ann, bob) = (try await bench.signIn("ann"), try await bench.signIn("bob"))

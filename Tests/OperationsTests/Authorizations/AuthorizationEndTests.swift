@@ -84,6 +84,25 @@ struct AuthorizationEndTests {
         }
     }
 
+    @Test("of one more block than a user may hold does not come: an end of another makes room")
+    func blockLimit() async throws {
+        try await AuthorizationBench.run({ $0.authorizations.blocksPerUser = 1 }) { bench in
+            let (alice, bob) = (try await bench.person("alice"), try await bench.person("bob"))
+            let carol = try await bench.person("carol")
+            let permitted = try await bench.request(carol, alice)
+            _ = try await bench.answer.approve(permitted, for: alice)
+            try await bench.block(bob.userID.description, for: alice)
+            let full = await #expect(throws: Refusal(.conflict, "")) {
+                try await bench.block(carol.userID.description, for: alice)
+            }
+            #expect(full?.state == "full")
+            #expect(try await bench.read.show(permitted, to: alice).authorization.state == .approval)
+            try await bench.block.end(bob.userID.description, for: alice)
+            try await bench.block(carol.userID.description, for: alice)
+            #expect(try await bench.read.show(permitted, to: alice).authorization.state == .cancelled)
+        }
+    }
+
     @Test("comes with an erasure: the partner sees it taken back without a person, requesters learn nothing")
     func erasure() async throws {
         try await AuthorizationBench.run { bench in

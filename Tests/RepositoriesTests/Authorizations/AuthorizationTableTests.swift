@@ -7,7 +7,7 @@ import Testing
 
 @testable import Repositories
 
-@Suite("Tables authorizations, authorization_rows and blocks")
+@Suite("Tables authorizations and authorization_rows")
 struct AuthorizationTableTests {
     private static func request(
         _ tables: TestTables, from requester: UserID? = nil, to recipient: UserID?, target: String = "target",
@@ -228,34 +228,38 @@ struct AuthorizationTableTests {
         }
     }
 
-    @Test("A block is kept once for each pair, and goes with who made it", arguments: StoreKind.shared)
-    func blocks(kind: StoreKind) async throws {
+    @Test("What ended is forgotten with its rows, oldest first; what is open never is", arguments: StoreKind.shared)
+    func forgotten(kind: StoreKind) async throws {
         try await TestTables.run(kind) { tables in
-            let (eve, bob) = (try await tables.newUser("eve"), try await tables.newUser("bob"))
-            let (listed, holds) = try await tables.write { transaction in
-                let records = BlockRepository(transaction)
-                for (place, other) in [eve, bob, eve].enumerated() {
-                    try records.insert(
-                        tables.user, blocks: other, at: TestTables.now.addingTimeInterval(Double(place)))
-                }
-                try records.insert(eve, blocks: tables.user, at: TestTables.now)
-                return (
-                    try records.list(of: tables.user),
-                    try [records.holds(tables.user, blocks: eve), records.holds(bob, blocks: eve)]
-                )
-            }
-            #expect(listed == [eve, bob])
-            #expect(holds == [true, false])
+            let eve = try await tables.newUser("eve")
+            let requests = (0..<5).map { Self.request(tables, to: eve, target: "\($0)", age: 100) }
+            let ends: [MessagingPermissionState] = [.rejected, .cancelled, .expired, .approval]
             try await tables.write { transaction in
-                try BlockRepository(transaction).delete(tables.user, blocks: bob)
-                try BlockRepository(transaction).erase(tables.user)
-            }
-            #expect(try await tables.count("blocks") == 1)
-            await #expect(throws: StoreError.constraint(kind: .foreignKey)) {
-                try await tables.write {
-                    try BlockRepository($0).insert(eve, blocks: UserID(UUID()), at: TestTables.now)
+                let records = AuthorizationRepository(transaction)
+                for request in requests { _ = try records.insert(request) }
+                for (place, (request, state)) in zip(requests, ends).enumerated() {
+                    var moved = Self.moved(request, state)
+                    moved.changedAt = TestTables.now.addingTimeInterval(Double(place))
+                    _ = try records.move(moved, from: .request)
                 }
             }
+            func purge(_ seconds: TimeInterval, after: String? = nil) async throws -> MaintenanceBatch.Outcome {
+                try await tables.write {
+                    try AuthorizationRepository($0).purge(
+                        endedBefore: TestTables.now.addingTimeInterval(seconds),
+                        MaintenanceBatch(after: after, limit: 1))
+                }
+            }
+            #expect(try await purge(0).rows == 0)
+            let first = try await purge(2)
+            #expect(first.rows == 1 && !first.isFinished)
+            #expect(try await tables.read { try AuthorizationRepository($0).find(requests[0].id) } == nil)
+            #expect(try await purge(2, after: first.reached).rows == 1)
+            #expect(try await purge(1000).rows == 1)
+            #expect(try await purge(1000).rows == 0)
+            #expect(try await tables.count("authorizations") == 2)
+            // A request each, and the approval.
+            #expect(try await tables.count("authorization_rows") == 3)
         }
     }
 }

@@ -41,6 +41,20 @@ struct NonceTableTests {
         }
     }
 
+    @Test("A nonce that outlives the row by which it is spent is refused", arguments: StoreKind.shared)
+    func longLived(kind: StoreKind) async throws {
+        try await TestTables.run(kind) { tables in
+            let holder = tables.session(1)
+            let last = try tables.nonce(1, seconds: NoncePolicy.longestRemainder)
+            try await tables.write { try NonceRepository($0).spend(last, of: holder) }
+            let beyond = try tables.nonce(2, seconds: NoncePolicy.longestRemainder + 1)
+            await #expect(throws: Refusal(.invalidIdentityToken, "", reason: .nonceExpired)) {
+                try await tables.write { try NonceRepository($0).spend(beyond, of: holder) }
+            }
+            #expect(try await tables.read { try NonceRepository($0).isSpent(beyond) } == false)
+        }
+    }
+
     @Test("A nonce of before the present schema counts as spent until it is forgotten", arguments: StoreKind.shared)
     func former(kind: StoreKind) async throws {
         try await TestTables.run(kind) { tables in

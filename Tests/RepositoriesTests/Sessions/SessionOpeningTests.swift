@@ -76,11 +76,13 @@ struct SessionOpeningTests {
     }
 
     @Test(
-        "is left to a transaction if the nonce is over, was spent, or is the ninth on the device",
+        "is left to a transaction if the nonce is over or lives too long, was spent, or is the ninth on the device",
         arguments: StoreKind.shared)
     func spentOrFull(kind: StoreKind) async throws {
         try await TestTables.run(kind) { tables in
             #expect(try await Self.opening(tables, seconds: 0)(in: tables.store) == nil)
+            let tooLong = NoncePolicy.longestRemainder + 1
+            #expect(try await Self.opening(tables, seconds: tooLong)(in: tables.store) == nil)
             let former = try tables.nonce(1)
             try await tables.sql(
                 "INSERT INTO former_nonces (expires_at, nonce) VALUES ($1, $2)",
