@@ -86,7 +86,9 @@ struct AuthorizationEndTests {
 
     @Test("of one more block than a user may hold does not come: an end of another makes room")
     func blockLimit() async throws {
-        try await AuthorizationBench.run({ $0.authorizations.blocksPerUser = 1 }) { bench in
+        try await AuthorizationBench.run {
+            $0.authorizations.blocksPerUser = 1
+        } _: { bench in
             let (alice, bob) = (try await bench.person("alice"), try await bench.person("bob"))
             let carol = try await bench.person("carol")
             let permitted = try await bench.request(carol, alice)
