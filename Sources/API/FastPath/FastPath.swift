@@ -11,10 +11,27 @@ import Operations
 ///
 /// Whatever is refused, asks the store, or writes, goes on to the routes, so that refusals, audit and challenge are in
 /// one place. Both share what decides, the bodies, the measurements and the line of the log.
-struct FastPath: Sendable {
+final class FastPath: Sendable {
+    /// Who asks, as one object: copies of what lies in it would count dozens of references up and down for each request,
+    /// on all event loops at once.
     private enum Asker {
-        case devices(SessionRoutes, AuthenticateConnection)
-        case providers(TokenRoutes)
+        case devices(Devices)
+        case providers(Providers)
+    }
+
+    private final class Devices: Sendable {
+        let sessions: SessionRoutes
+        let authenticate: AuthenticateConnection
+
+        init(_ sessions: SessionRoutes, _ authenticate: AuthenticateConnection) {
+            (self.sessions, self.authenticate) = (sessions, authenticate)
+        }
+    }
+
+    private final class Providers: Sendable {
+        let tokens: TokenRoutes
+
+        init(_ tokens: TokenRoutes) { self.tokens = tokens }
     }
 
     private let asker: Asker
@@ -26,13 +43,13 @@ struct FastPath: Sendable {
     let date: DateText
 
     /// For the client listener.
-    init(_ sessions: SessionRoutes, authenticate: AuthenticateConnection, face: ListenerFace) {
-        self.init(.devices(sessions, authenticate), now: sessions.now, face)
+    convenience init(_ sessions: SessionRoutes, authenticate: AuthenticateConnection, face: ListenerFace) {
+        self.init(.devices(Devices(sessions, authenticate)), now: sessions.now, face)
     }
 
     /// For the public listener.
-    init(_ tokens: TokenRoutes, face: ListenerFace) {
-        self.init(.providers(tokens), now: tokens.now, face)
+    convenience init(_ tokens: TokenRoutes, face: ListenerFace) {
+        self.init(.providers(Providers(tokens)), now: tokens.now, face)
     }
 
     private init(_ asker: Asker, now: @escaping @Sendable () -> Date, _ face: ListenerFace) {
@@ -54,19 +71,19 @@ struct FastPath: Sendable {
         _ request: FastRequest, _ content: ByteBuffer, on connection: ClientConnection?, to body: inout ByteBuffer
     ) -> Bool {
         switch (asker, request) {
-        case (.devices(let sessions, let authenticate), .session(let tokenHash)):
-            guard let connection, authenticate.fromMemory(connection),
-                let session = sessions.check.fromMemory(tokenHash, on: connection)
+        case (.devices(let devices), .session(let tokenHash)):
+            guard let connection, devices.authenticate.fromMemory(connection),
+                let session = devices.sessions.check.fromMemory(tokenHash, on: connection)
             else { return false }
-            sessions.write(session, on: connection, to: &body)
+            devices.sessions.write(session, on: connection, to: &body)
             return true
-        case (.devices(let sessions, let authenticate), .nonce):
-            guard let connection, authenticate.fromMemory(connection) else { return false }
-            sessions.writeNonce(for: connection, to: &body)
+        case (.devices(let devices), .nonce):
+            guard let connection, devices.authenticate.fromMemory(connection) else { return false }
+            devices.sessions.writeNonce(for: connection, to: &body)
             return true
-        case (.providers(let tokens), .introspection(let bearer)):
+        case (.providers(let providers), .introspection(let bearer)):
             guard let tokenHash = FastRequest.introspectedToken(content) else { return false }
-            return tokens.writeIntrospection(of: tokenHash, forBearer: bearer, to: &body)
+            return providers.tokens.writeIntrospection(of: tokenHash, forBearer: bearer, to: &body)
         case (.devices, .introspection), (.providers, .session), (.providers, .nonce): return false
         }
     }
