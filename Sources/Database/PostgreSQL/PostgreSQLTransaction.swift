@@ -5,6 +5,7 @@ import Foundation
 /// Each wait for the server costs more than most statements. `BEGIN` therefore goes out with the first statement, and
 /// what was put off (`enqueue`) with the next one or with `COMMIT`.
 final class PostgreSQLTransaction: Transaction {
+    let engine = Engine.postgreSQL
     private let connection: PostgreSQLConnection
     private let kind: Kind
     private var moment: Date?

@@ -199,6 +199,12 @@ extension Database {
     package func clearLog() async throws -> Bool { true }
 }
 
+/// The engines behind the interface. A server that speaks PostgreSQL's protocol is one of PostgreSQL.
+package enum Engine: Sendable {
+    case postgreSQL
+    case sqlite
+}
+
 /// The one conversation with the store that a `read` or `write` body holds; it ends with the body.
 ///
 /// The first statement that fails ends the conversation, on every engine: later statements throw the same error, and
@@ -208,6 +214,9 @@ extension Database {
 package protocol Transaction {
     /// The store's clock: what expiry is judged by, one instant throughout a body.
     var now: Date { get }
+
+    /// Whose statements it takes, where a migration has some for each.
+    var engine: Engine { get }
 
     /// All rows of a statement, in its order.
     ///
@@ -253,6 +262,8 @@ package protocol Transaction {
 }
 
 extension Transaction {
+    package var engine: Engine { .sqlite }
+
     /// A store without a change log.
     package func createChangeLog() throws { throw StoreError.noChangeLog }
 

@@ -8,6 +8,8 @@ package struct Migration: Sendable {
         case index(TableIndex)
         /// The tables of the change log, which differ by engine.
         case changeLog
+        /// Statements of which each engine has its own.
+        case byEngine([Engine: [String]])
     }
 
     /// Its place in the order, from 1 on.
@@ -30,6 +32,12 @@ package struct Migration: Sendable {
     /// process that dies leaves half of it, which the next one takes away and makes again.
     package init(identifier: Int, name: String, index: TableIndex) {
         (self.identifier, self.name, statements, kind) = (identifier, name, [index.statement], .index(index))
+    }
+
+    /// A step that engines take by different statements: SQLite changes no constraint of a table that stands.
+    package init(identifier: Int, name: String, postgreSQL: [String], sqlite: [String]) {
+        (self.identifier, self.name, statements) = (identifier, name, postgreSQL + sqlite)
+        kind = .byEngine([.postgreSQL: postgreSQL, .sqlite: sqlite])
     }
 
     /// The step that makes the change log.
@@ -152,12 +160,14 @@ private func apply(_ migration: Migration, of migrations: [Migration], in transa
     switch migration.kind {
     case .index: return
     case .changeLog: try transaction.createChangeLog()
-    case .statements: try carryOut(migration, in: transaction)
+    case .statements: try carryOut(migration.statements, of: migration, in: transaction)
+    case .byEngine(let statements):
+        try carryOut(statements[transaction.engine] ?? [], of: migration, in: transaction)
     }
 }
 
-private func carryOut(_ migration: Migration, in transaction: any Transaction) throws {
-    for statement in migration.statements {
+private func carryOut(_ statements: [String], of migration: Migration, in transaction: any Transaction) throws {
+    for statement in statements {
         do {
             try transaction.execute(statement)
         } catch StoreError.statement(let reason) {

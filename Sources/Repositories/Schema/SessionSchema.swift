@@ -35,4 +35,59 @@ extension Schema {
     static let formerNonces = Migration(
         identifier: 31, name: "nonces are spent by sessions",
         statements: ["ALTER TABLE spent_nonces RENAME TO former_nonces"])
+
+    /// A token names its session, so that its hash is looked for no more, but for tokens of before, whose sessions have ids of
+    /// another version than 8. Nor does anybody ask for all sessions of a device, ended ones too. Both indexes were written at
+    /// places all over them by each sign-in.
+    static let noTokenIndex = Migration(
+        identifier: 52, name: "no index of all tokens and of all sessions of a device",
+        postgreSQL: [
+            "ALTER TABLE sessions DROP CONSTRAINT sessions_token_hash_key", "DROP INDEX sessions_by_device",
+            formerTokenIndex,
+        ],
+        sqlite: [
+            """
+            CREATE TABLE sessions_rebuilt (
+                id TEXT NOT NULL PRIMARY KEY,
+                token_hash BYTEA NOT NULL,
+                user_id TEXT NOT NULL REFERENCES users (id),
+                provider_id TEXT NOT NULL,
+                external_id TEXT NOT NULL,
+                application_id TEXT NOT NULL,
+                device_id TEXT NOT NULL,
+                thumbprint BYTEA NOT NULL,
+                provider_key_id TEXT NOT NULL,
+                state TEXT NOT NULL,
+                created_at BIGINT NOT NULL,
+                renewed_at BIGINT NOT NULL,
+                last_used_at BIGINT NOT NULL,
+                challenged_at BIGINT,
+                ended_at BIGINT,
+                end_reason TEXT,
+                user_generation BIGINT NOT NULL DEFAULT 0,
+                device_generation BIGINT NOT NULL DEFAULT 0,
+                provider_generation BIGINT NOT NULL DEFAULT 0,
+                key_generation BIGINT NOT NULL DEFAULT 0,
+                CHECK ((state = 'unauthenticated') = (ended_at IS NOT NULL)),
+                CHECK ((state = 'challenged') = (challenged_at IS NOT NULL) OR state = 'unauthenticated')
+            )
+            """,
+            "INSERT INTO sessions_rebuilt SELECT * FROM sessions",
+            "DROP TABLE sessions",
+            "ALTER TABLE sessions_rebuilt RENAME TO sessions",
+            "CREATE INDEX sessions_by_user ON sessions (user_id, device_id)",
+            "CREATE INDEX sessions_open ON sessions (user_id, device_id) WHERE state <> 'unauthenticated'",
+            "CREATE INDEX sessions_open_by_device ON sessions (device_id) WHERE state <> 'unauthenticated'",
+            "CREATE INDEX sessions_ended ON sessions (ended_at) WHERE ended_at IS NOT NULL",
+            "CREATE INDEX sessions_by_renewal ON sessions (renewed_at)",
+            """
+            CREATE INDEX sessions_open_by_key ON sessions (provider_key_id, provider_generation)
+            WHERE state <> 'unauthenticated'
+            """,
+            formerTokenIndex,
+        ])
+
+    private static let formerTokenIndex = """
+        CREATE UNIQUE INDEX sessions_by_former_token ON sessions (token_hash) WHERE substr(id, 15, 1) <> '8'
+        """
 }

@@ -16,7 +16,10 @@ package struct SessionRepository {
     private static let columns = Selection(SessionColumns.self)
     private static let insertion = "INSERT INTO sessions (\(columns.all)) VALUES (\(columns.placeholders))"
     private static let isOpen = "state <> 'unauthenticated' AND \(GateRepository.isCurrent("sessions"))"
-    private static let byTokenHash = "SELECT \(columns) FROM sessions WHERE token_hash = $1"
+    /// Of the tokens that name no session: those of sessions whose ids were not made of a nonce.
+    private static let byTokenHash = """
+        SELECT \(columns) FROM sessions WHERE token_hash = $1 AND substr(id, 15, 1) <> '8'
+        """
 
     private static let ended = ColumnTuple(
         columns.each.id, columns.each.tokenHash, columns.each.userID, columns.each.providerID)

@@ -1,8 +1,10 @@
 import Database
+import Domain
 import Fixtures
 import Foundation
-import Repositories
 import Testing
+
+@testable import Repositories
 
 @Suite("The schema")
 struct SchemaTests {
@@ -34,6 +36,13 @@ struct SchemaTests {
                     switch migration.identifier {
                     case 24: ["DROP TABLE changes", "DROP TABLE change_counter"].contains(statement)
                     case 31: statement == "ALTER TABLE spent_nonces RENAME TO former_nonces"
+                    // One process alone has a file. To the nodes of a server a constraint less is none.
+                    case 52:
+                        statement == "ALTER TABLE sessions DROP CONSTRAINT sessions_token_hash_key"
+                            || migration.statements.contains { $0.hasPrefix("CREATE TABLE sessions_rebuilt (") }
+                                && ["DROP TABLE sessions", "ALTER TABLE sessions_rebuilt RENAME TO sessions"].contains(
+                                    statement)
+                            || statement.hasPrefix("CREATE UNIQUE INDEX sessions_by_former_token ")
                     default: false
                     }
                 #expect(isNew || isOptional || isIndex || isCut, "migration \(migration.identifier): \(statement)")
@@ -58,6 +67,40 @@ struct SchemaTests {
             }
             let kept = try await store.read { try $0.first("SELECT nonce FROM former_nonces")?.bytes(0) }
             #expect(kept == [1])
+        }
+    }
+
+    @Test(
+        "keeps the sessions of before schema 52, and finds those by their tokens' hashes whose tokens name none",
+        arguments: StoreKind.shared)
+    func tokens(kind: StoreKind) async throws {
+        try await TestTables.run(kind, migrations: Schema.migrations.filter { $0.identifier < 52 }) { tables in
+            let (former, nonce) = (tables.session(1), try tables.nonce(1))
+            let ended = Session(spending: nonce, of: former, at: TestTables.now)
+            try await tables.store.write { transaction in
+                try SessionRepository(transaction).insert(former, at: .first)
+                _ = try SessionRepository(transaction).insertEnded(ended)
+            }
+            try await tables.store.migrate(Schema.migrations)
+            let found = try await tables.read { transaction in
+                let sessions = SessionRepository(transaction)
+                return try (
+                    sessions.find(former.id), sessions.find(tokenHash: former.tokenHash),
+                    sessions.find(tokenHash: ended.tokenHash), sessions.find(ended.id)
+                )
+            }
+            #expect(found.0 == former && found.1 == former)
+            #expect(found.2 == nil && found.3 == ended)
+            let again = tables.session(1)
+            await #expect(throws: StoreError.constraint(kind: .unique)) {
+                try await tables.store.write { try SessionRepository($0).insert(again, at: .first) }
+            }
+            await #expect(throws: StoreError.constraint(kind: .foreignKey)) {
+                try await tables.sql("UPDATE sessions SET user_id = 'nobody'")
+            }
+            await #expect(throws: StoreError.constraint(kind: .check)) {
+                try await tables.sql("UPDATE sessions SET ended_at = NULL WHERE state = 'unauthenticated'")
+            }
         }
     }
 

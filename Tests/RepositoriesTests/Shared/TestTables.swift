@@ -26,9 +26,11 @@ struct TestTables: Sendable {
     static let now = Date(timeIntervalSince1970: 1_800_000_000)
 
     /// Runs a body over a fresh store.
-    static func run(_ kind: StoreKind, _ body: (TestTables) async throws -> Void) async throws {
+    static func run(
+        _ kind: StoreKind, migrations: [Migration] = Schema.migrations, _ body: (TestTables) async throws -> Void
+    ) async throws {
         let clock: @Sendable () -> Date = { now }
-        try await withStore(kind, migrations: Schema.migrations, clock: clock) { store in
+        try await withStore(kind, migrations: migrations, clock: clock) { store in
             let tables = TestTables(
                 store: store, plans: StatementPlans(kind), keys: try SealedStore.keys(wrapping: [1, 2]))
             try await tables.fill()
