@@ -55,12 +55,15 @@ struct SignIn {
         }
         load = try await Load.run(fleet, processes: [process], requests: checks, expecting: 200)
         try await row("GET /sessions/current", load, 0, "≤ 1.3")
-        await fleet.close()
+        let check = load.microseconds
         let peers = Peers(service: service, devices: devices, quick: quick, group: group)
         let peersChecks = try await peers.checks(tokens)
         try await introspect(tokens, provider, process)
         try await certify(process)
         compare(peersChecks)
+        try await Exchanges(provider: provider.id, limits: limits, report: report)
+            .run(fleet, process, tokens: tokens, check: check, quick: quick)
+        await fleet.close()
     }
 
     private func compare(_ checks: [Peers.Check]) {

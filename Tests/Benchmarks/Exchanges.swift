@@ -1,0 +1,51 @@
+import Crypto
+import CryptoExtras
+import Domain
+import Fixtures
+import Foundation
+
+/// A session JWT for the app's own backend: what it costs to make one, and what it saves the backend.
+struct Exchanges {
+    let provider: ProviderID
+    let limits: Limits
+    let report: Report
+
+    /// Exchanges sessions over connections that have some.
+    ///
+    /// - Parameters:
+    ///   - tokens: sessions of each connection.
+    ///   - check: microseconds of a session check on the same connections.
+    func run(_ fleet: Fleet, _ process: MeasuredProcess, tokens: [[String]], check: Double, quick: Bool) async throws {
+        let signature = try Self.signature()
+        let requests = tokens.map { list in
+            (0..<(quick ? 10 : 100)).map { index in
+                RequestBytes.make(
+                    "POST", "/token",
+                    body: "grant_type=urn%3Aietf%3Aparams%3Aoauth%3Agrant-type%3Atoken-exchange"
+                        + "&subject_token=\(list[index % list.count])"
+                        + "&subject_token_type=urn%3Aietf%3Aparams%3Aoauth%3Atoken-type%3Aaccess_token"
+                        + "&audience=\(provider)",
+                    type: "application/x-www-form-urlencoded")
+            }
+        }
+        let load = try await Load.run(fleet, processes: [process], requests: requests, expecting: 200)
+        let limit = 2 * check + signature
+        report.section(
+            "A session JWT beside a call to the service",
+            ["what", "CPU µs", "per second", "p50 ms", "p99 ms", "limit µs", "CPU ÷ limit", "aim"])
+        report.row(
+            "one RS256 signature (2048 bits)", signature.places(1), (1e6 / signature).places(0), "", "", "", "", "")
+        report.row(
+            "POST /token, exchange for a session JWT with RS256", load.microseconds.places(1), load.perSecond.places(0),
+            load.p50.places(2), load.p99.places(2), limit.places(1), (load.microseconds / limit).places(2), "≤ 1")
+        report.row(
+            "what a backend's own check of it takes: one verification", limits.rs256.places(1),
+            (1e6 / limits.rs256).places(0), "", "", "", "", "")
+    }
+
+    private static func signature() throws -> Double {
+        let key = try _RSA.Signing.PrivateKey(keySize: .bits2048)
+        let digest = SHA256.hash(data: Data(repeating: 7, count: 400))
+        return Limits.time(2_000) { (try? key.signature(for: digest, padding: .insecurePKCS1v1_5)) != nil }
+    }
+}
