@@ -1,7 +1,8 @@
-import Database
 import Fixtures
 import Foundation
 import Testing
+
+@testable import Database
 
 /// What the caller of a write is told, by what the server answers to its commit.
 @Suite struct CommitOutcomeTests {
@@ -84,6 +85,26 @@ import Testing
             try await Self.spend(store, tries)
             #expect(tries.count == 4)
             #expect(try await Self.balance(direct) == 99)
+        }
+    }
+
+    /// Takes one from the balance, in a transaction with others of its kind.
+    private static func share(_ store: PostgreSQLDatabase) async throws -> Int {
+        let text = TimedText(parameters: 1) { _ in
+            "UPDATE accounts SET balance = balance - CAST($1 AS BIGINT) WHERE id = 1 RETURNING balance"
+        }
+        return try await store.share(SharedStatement(text, [.integer(1)])).count
+    }
+
+    @Test(
+        "A statement that goes with others has the same outcome by the same answers",
+        arguments: ["57014", "57P01", "08006", "40003", "53100", "XX000", "tag:NOTHING", "close"], ["kept", "undone"])
+    func shared(answer: String, fate: String) async throws {
+        try await Self.withProxy(answer: answer, fate: fate) { store, direct async throws in
+            await #expect(throws: StoreError.outcomeUnknown(reason: "")) { try await Self.share(store) }
+            #expect(try await Self.balance(direct) == (fate == "kept" ? 99 : 100))
+            #expect(try await Self.share(store) == 1)
+            #expect(try await Self.balance(direct) == (fate == "kept" ? 98 : 99))
         }
     }
 
