@@ -28,6 +28,9 @@ enum Output {
         if count >= limit, isatty(STDERR_FILENO) == 1 { note("\(count) are shown: --limit shows more.") }
     }
 
+    /// Writes a text that this program made itself, as it is: it may be meant for another program.
+    static func own(_ text: String) { write(text) }
+
     /// Writes a command's last output. Help and completions are this program's own texts and are not escaped.
     static func end(_ output: String, stderr: String) {
         write(output)

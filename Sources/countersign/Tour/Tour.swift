@@ -153,7 +153,7 @@ struct Tour {
     }
 
     mutating func showCard(_ http: HTTPClient, _ sessionToken: String) async throws {
-        let barcode = Base64URL.encode(Array(TourCard().barcode.utf8))
+        let barcode = Base64URL.encode(Array((SpecimenCard()?.barcode ?? "").utf8))
         let shown = try await exchange(
             "The user shows a driver's licence", http, .POST, "\(clientURL)/identity-cards",
             json: ["aamva": .string(barcode)], sessionToken: sessionToken, expecting: .created)

@@ -1,0 +1,123 @@
+import Cards
+import Domain
+import Foundation
+
+/// The barcode of an invented driver's licence by the AAMVA standard (version 10): what `countersign sample card` prints,
+/// and the tour's user shows. It is nobody's, and is valid on the day when it is made.
+struct SpecimenCard {
+    /// The holder's names, in capitals.
+    struct Name: Equatable {
+        let family: String
+        let given: String
+        /// `nil` for none.
+        let middle: String?
+
+        init(family: String, given: String, middle: String?) {
+            (self.family, self.given, self.middle) = (family, given, middle)
+        }
+
+        /// Reads `JANE Q SAMPLE`: the last word is the family name, the first the given one.
+        ///
+        /// - Returns: `nil` for fewer than two words, more than 40 characters in a part, and characters other than letters
+        ///   of ASCII, hyphen and apostrophe.
+        init?(_ text: String) {
+            let words = text.uppercased().split(separator: " ").map(String.init)
+            let isName = words.allSatisfy { word in
+                word.utf8.allSatisfy { (0x41...0x5A).contains($0) || $0 == 0x2D || $0 == 0x27 }
+                    && word.utf8.contains { (0x41...0x5A).contains($0) }
+            }
+            guard words.count >= 2, isName, let given = words.first, let family = words.last else { return nil }
+            let middle = words.dropFirst().dropLast().joined(separator: " ")
+            guard [given, family, middle].allSatisfy({ $0.utf8.count <= 40 }) else { return nil }
+            self.init(family: family, given: given, middle: middle.isEmpty ? nil : middle)
+        }
+
+        var text: String { [given, middle, family].compactMap(\.self).joined(separator: " ") }
+    }
+
+    let jurisdiction: Jurisdiction
+    /// In a form that the jurisdiction gives out.
+    let number: String
+    let name: Name
+    let birth: CalendarDate
+    let issue: CalendarDate
+    let expiry: CalendarDate
+
+    /// A card with a random number.
+    ///
+    /// - Parameter now: the card was issued a year before and expires in six.
+    init(of jurisdiction: Jurisdiction, _ name: Name, now: Date) {
+        self.jurisdiction = jurisdiction
+        self.name = name
+        number = Self.number(jurisdiction.numberFormat?.alternatives.first ?? [])
+        let today = CalendarDate(utcDayOf: now)
+        // A birthday that every year has.
+        birth = Self.day(1986, today)
+        issue = Self.day(today.year - 1, today)
+        expiry = Self.day(today.year + 6, today)
+    }
+
+    /// A card of Virginia with a random name, as repeated tours need.
+    init?(now: Date = Date()) {
+        guard let virginia = Jurisdiction.of(code: "VA") else { return nil }
+        let family = "TOUR" + String((0..<8).map { _ in "BCDFGHKLMNPRSTVW".randomElement() ?? "X" })
+        self.init(of: virginia, Name(family: family, given: "MICHAEL", middle: "JOHN"), now: now)
+    }
+
+    private static func day(_ year: Int, _ today: CalendarDate) -> CalendarDate {
+        CalendarDate(year: year, month: today.month, day: min(today.day, 28)) ?? today
+    }
+
+    /// A number in a form: letters without those that look like digits.
+    private static func number(_ form: [NumberFormat.Run]) -> String {
+        let number = form.flatMap { run in
+            (0..<run.count.upperBound).map { place -> Character in
+                let characters =
+                    run.characters == .letter ? "BCDFGHJKLMNPRSTVW" : place == 0 ? "123456789" : "0123456789"
+                return characters.randomElement() ?? "7"
+            }
+        }
+        return number.isEmpty ? String(Int.random(in: 1_000_000...9_999_999)) : String(number)
+    }
+
+    /// The text of the barcode.
+    var barcode: String {
+        let isCanadian = jurisdiction.country == "CAN"
+        let elements: [(String, String)] =
+            [
+                ("DAQ", number), ("DCS", name.family), ("DDE", "N"), ("DAC", name.given), ("DDF", "N"),
+                ("DAD", name.middle ?? ""), ("DDG", "N"), ("DCA", "D"), ("DCB", "NONE"), ("DCD", "NONE"),
+                ("DBD", date(issue)), ("DBB", date(birth)), ("DBA", date(expiry)), ("DBC", "1"),
+                ("DAU", isCanadian ? "173 cm" : "068 in"), ("DAY", "BRO"), ("DAG", "1 SPECIMEN STREET"),
+                ("DAI", "SAMPLETON"), ("DAJ", jurisdiction.code), ("DAK", postalCode), ("DCF", "SPECIMEN\(number)"),
+                ("DCG", jurisdiction.country), ("DDA", "F"), ("DDB", date(issue)), ("DDD", "0"), ("DDK", "1"),
+                ("DDL", "1"),
+            ]
+        let licence = "DL" + elements.map { $0 + $1 }.joined(separator: "\n") + "\r"
+        let own = "Z" + jurisdiction.code.prefix(1)
+        let jurisdictional = own + own + "A01\r"
+        let type = "@\n\u{1E}\rANSI \(jurisdiction.issuerNumber)100002"
+        let begin = type.utf8.count + 20
+        return type + "DL" + Self.digits(begin, 4) + Self.digits(licence.utf8.count, 4)
+            + own + Self.digits(begin + licence.utf8.count, 4) + Self.digits(jurisdictional.utf8.count, 4)
+            + licence + jurisdictional
+    }
+
+    /// The order is the country's.
+    private func date(_ day: CalendarDate) -> String {
+        let (year, rest) = (Self.digits(day.year, 4), Self.digits(day.month, 2) + Self.digits(day.day, 2))
+        return jurisdiction.country == "CAN" ? year + rest : rest + year
+    }
+
+    private var postalCode: String {
+        if let letter = jurisdiction.postalArea.letters.first {
+            return String(decoding: [letter], as: UTF8.self) + "1A0B1"
+        }
+        return Self.digits(jurisdiction.postalArea.prefixes.first?.lowerBound ?? 0, 3) + "010000"
+    }
+
+    private static func digits(_ number: Int, _ width: Int) -> String {
+        let text = String(number)
+        return String(repeating: "0", count: max(0, width - text.utf8.count)) + text
+    }
+}

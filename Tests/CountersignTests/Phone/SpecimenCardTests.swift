@@ -1,0 +1,46 @@
+import Cards
+import Domain
+import Fixtures
+import Foundation
+import Testing
+
+@testable import countersign
+
+@Suite("A specimen card")
+struct SpecimenCardTests {
+    /// Every jurisdiction in the table.
+    private static let all = (UInt8(ascii: "A")...UInt8(ascii: "Z")).flatMap { first in
+        (UInt8(ascii: "A")...UInt8(ascii: "Z")).compactMap { second in
+            Jurisdiction.of(code: String(decoding: [first, second], as: UTF8.self))
+        }
+    }
+
+    @Test("of every jurisdiction passes every check, on the day when it is made")
+    func passes() throws {
+        #expect(Self.all.count > 60)
+        let name = try #require(SpecimenCard.Name("Jane Q Sample"))
+        for day in ["2026-11-22", "2028-02-29", "2027-12-31", "2030-01-01"] {
+            let today = try #require(CalendarDate(day))
+            let noon = today.start.addingTimeInterval(43_200)
+            for jurisdiction in Self.all {
+                let card = SpecimenCard(of: jurisdiction, name, now: noon)
+                let assessed = CardAssessment(
+                    try .read(barcode: Array(card.barcode.utf8), today: today), at: noon, policy: CardPolicy(),
+                    displayName: "Jane Sample")
+                #expect(assessed.failures.isEmpty, "\(jurisdiction.code) on \(day): \(assessed.failures)")
+            }
+        }
+    }
+
+    @Test("takes names as people have them, and nothing that would end an element of the barcode")
+    func names() throws {
+        #expect(SpecimenCard.Name("Mary-Jane O'Neil van Dyke")?.text == "MARY-JANE O'NEIL VAN DYKE")
+        #expect(SpecimenCard.Name("Mary Dyke")?.middle == nil)
+        for wrong in [
+            "", "Cher", "A B\nDBB01011900", "José Sample", "A 1", "A -", String(repeating: "A", count: 41) + " B",
+        ] {
+            #expect(SpecimenCard.Name(wrong) == nil, "\(wrong)")
+        }
+        #expect(SpecimenCard()?.barcode != SpecimenCard()?.barcode)
+    }
+}
