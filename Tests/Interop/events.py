@@ -63,6 +63,8 @@ class Events:
     def user(claims):
         """The provider's own id of the user whom the event is about."""
         subject = claims["sub_id"]
+        if subject["format"] == "opaque":
+            return None
         return (subject["user"] if subject["format"] == "complex" else subject)["sub"]
 
     def all(self):
@@ -114,6 +116,12 @@ def told(chosen, provider, device, log_in):
     refused(provider.call("DELETE", "/provider/webhook"), 401, "provider_token_invalid")
 
     events = Events(chosen, provider)
+    # A test goes the way of every other event, and is about nobody.
+    name = accepted(provider.call("POST", "/provider/webhook/test"), 202)["jti"]
+    [claims] = events.wait("https://schemas.openid.net/secevent/ssf/event-type/verification", None)
+    equal(claims["jti"], name, "the test's name")
+    equal(claims["sub_id"], {"format": "opaque", "id": provider.provider_id}, "whom it is about")
+
     session = log_in("ada")
     equal(device.end_session(session["session_token"]).status_code, 204, "the status")
     [claims] = events.wait(CAEP + "session-revoked", "ada")

@@ -9,6 +9,7 @@ import Operations
 package struct WebhookRoutes: Sendable {
     let authenticate: AuthenticateProvider
     let webhook: ManageWebhook
+    let test: TestWebhook
     let receive: ReceiveProviderEvent
     let policy: CurrentPolicy
 
@@ -16,6 +17,7 @@ package struct WebhookRoutes: Sendable {
     package init(_ context: ServiceContext, allowingLoopback: Bool) {
         authenticate = AuthenticateProvider(context)
         webhook = ManageWebhook(context, allowingLoopback: allowingLoopback)
+        test = TestWebhook(context)
         receive = ReceiveProviderEvent(context)
         policy = context.policy
     }
@@ -31,6 +33,10 @@ package struct WebhookRoutes: Sendable {
                 request.bearer, beside: try request.countersignProof, for: request.proven([]))
             try await webhook.remove(by: caller)
             return Response(status: .noContent)
+        }
+        router.post("provider/webhook/test") { request, _ in
+            let caller = try await authenticate(request.bearer, for: .ssfManage)
+            return Response.json(status: .accepted, ["jti": .string(try await test(by: caller))])
         }
         // The token is its own proof: RFC 8935 §2 requires no other authentication.
         router.post("provider/events") { request, _ in

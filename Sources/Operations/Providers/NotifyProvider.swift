@@ -37,12 +37,19 @@ package struct NotifyProvider: Sendable {
         guard let provider = ProviderID(message.subject[...]),
             let url = try ProviderWebhookRepository(transaction).find(provider)
         else { return try contentOfStream(message, in: transaction) }
-        guard let event = ProviderEvent(jsonText: message.payload),
-            let user = try UserRepository(transaction).find(message.userID)
-        else { return .unreadable("the event cannot be read") }
-        let token = SecurityEventToken(
-            identifier: message.id.description, realm: realm, provider: provider, externalID: user.externalID,
-            event: event, happenedAt: message.createdAt)
+        let token: SecurityEventToken
+        if case (.verification(let state), _)? = StreamEvent.parse(message.payload) {
+            token = SecurityEventToken(
+                identifier: message.id.description, realm: realm, provider: provider, externalID: nil,
+                event: .verification(state: state), happenedAt: message.createdAt)
+        } else {
+            guard let event = ProviderEvent(jsonText: message.payload),
+                let user = try UserRepository(transaction).find(message.userID)
+            else { return .unreadable("the event cannot be read") }
+            token = SecurityEventToken(
+                identifier: message.id.description, realm: realm, provider: provider, externalID: user.externalID,
+                event: .happened(event), happenedAt: message.createdAt)
+        }
         return .event(
             SecurityEventDelivery(token: try token.signed(with: key, keyID: keyID, now: transaction.now), url: url))
     }

@@ -68,15 +68,31 @@ package struct ProviderWebhookRepository {
         return changed > 0 && after.pausedUntil != nil
     }
 
+    /// How long a test is worth sending, seconds: whoever asked for it waits for it.
+    private static let testLifetime: TimeInterval = 300
+
     /// Writes an event for a provider's receiver into the outbox, in the transaction that made it.
     package func enqueue(_ event: ProviderEvent, of user: UserID, to provider: ProviderID) throws {
-        let id = OutboxMessageID(UUID())
+        try enqueue(
+            OutboxMessageID(UUID()), event.jsonText, of: user, to: provider, for: Self.eventLifetime)
+    }
+
+    /// Writes a test event, which is about nobody.
+    package func enqueueTest(_ id: OutboxMessageID, state: String, to provider: ProviderID) throws {
+        try enqueue(
+            id, StreamEvent.verification(state: state).jsonText(cause: id.description), of: UserID(provider.uuid),
+            to: provider, for: Self.testLifetime)
+    }
+
+    private func enqueue(
+        _ id: OutboxMessageID, _ event: String, of user: UserID, to provider: ProviderID, for lifetime: TimeInterval
+    ) throws {
         let now = transaction.now
         try OutboxRepository(transaction).enqueueInsert(
             OutboxMessage(
                 id: id, kind: .providerEvent, subject: provider.description, userID: user,
-                deduplicationKey: "event \(id)", payload: Array(event.jsonText.utf8), createdAt: now,
-                expiresAt: now.addingTimeInterval(Self.eventLifetime), dueAt: now))
+                deduplicationKey: "event \(id)", payload: Array(event.utf8), createdAt: now,
+                expiresAt: now.addingTimeInterval(lifetime), dueAt: now))
     }
 }
 

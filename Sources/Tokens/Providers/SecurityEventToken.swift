@@ -6,7 +6,8 @@ import Foundation
 /// A Security Event Token (RFC 8417) that notifies a provider of an event about one of its users.
 ///
 /// The subject is the provider's own id of the user (`iss_sub`, RFC 9493 §3.2.5), with the provider's id as issuer. A
-/// session is named together with its user in a complex subject (§3.3).
+/// session is named together with its user in a complex subject (§3.3). A test event is about the receiver: an opaque
+/// subject (§3.2.7) with the provider's id.
 package struct SecurityEventToken: Sendable {
     /// Its id (`jti`), the same at every attempt, so that a receiver recognizes repetitions.
     package let identifier: String
@@ -14,14 +15,14 @@ package struct SecurityEventToken: Sendable {
     package let realm: String
     /// The receiving provider (`aud`).
     package let provider: ProviderID
-    /// The provider's own id of the user.
-    package let externalID: String
-    package let event: ProviderEvent
+    /// The provider's own id of the user; `nil` for an event about the receiver itself.
+    package let externalID: String?
+    package let event: StreamEvent
     /// When the event happened (`toe`).
     package let happenedAt: Date
 
     package init(
-        identifier: String, realm: String, provider: ProviderID, externalID: String, event: ProviderEvent,
+        identifier: String, realm: String, provider: ProviderID, externalID: String?, event: StreamEvent,
         happenedAt: Date
     ) {
         self.identifier = identifier
@@ -49,10 +50,13 @@ package struct SecurityEventToken: Sendable {
     }
 
     private var subject: JSONValue {
+        guard let externalID else {
+            return JSONValue.object(["format": .string("opaque"), "id": .string(provider.description)])
+        }
         let user = JSONValue.object([
             "format": .string("iss_sub"), "iss": .string(provider.description), "sub": .string(externalID),
         ])
-        guard case .sessionRevoked(let session) = event else { return user }
+        guard case .happened(.sessionRevoked(let session)) = event else { return user }
         return JSONValue.object([
             "format": .string("complex"), "user": user,
             "session": JSONValue.object(["format": .string("opaque"), "id": .string(session.description)]),
@@ -61,7 +65,10 @@ package struct SecurityEventToken: Sendable {
 
     private var details: JSONValue {
         let moment = JSONValue.integer(Int64(happenedAt.timeIntervalSince1970))
-        guard case .assuranceLevelChanged(let from, let to) = event else {
+        if case .verification(let state) = event {
+            return JSONValue.object(["state": state.map { .string($0) }])
+        }
+        guard case .happened(.assuranceLevelChanged(let from, let to)) = event else {
             return JSONValue.object(["event_timestamp": moment])
         }
         return JSONValue.object([

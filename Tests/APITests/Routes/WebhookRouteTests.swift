@@ -61,6 +61,28 @@ struct WebhookRouteTests {
             #expect(try await bench.provider("GET /provider/webhook").status == 404)
             return reply
         },
+        RouteCase("POST /provider/webhook/test", 202) { bench in
+            _ = try await bench.proven("PUT /provider/webhook", body: url)
+            let reply = try await bench.provider("POST /provider/webhook/test")
+            let waiting = try await ListOutbox(bench.fixture.admin)(.waiting, limit: 10)
+            #expect(waiting.map(\.id.description) == [try #require(reply.text("jti"))])
+            #expect(waiting.first?.expiresAt == bench.fixture.clock.now.addingTimeInterval(300))
+            return reply
+        },
+        RouteCase("POST /provider/webhook/test", 403, .insufficientScope) { bench in
+            try await bench.open("POST /provider/webhook/test", bearer: try await bench.access("ssf.read"))
+        },
+        RouteCase("POST /provider/webhook/test", 404, .notFound) { bench in
+            try await bench.provider("POST /provider/webhook/test")
+        },
+        RouteCase("POST /provider/webhook/test", 429, .rateLimited) { bench in
+            _ = try await bench.proven("PUT /provider/webhook", body: url)
+            _ = try await bench.provider("POST /provider/webhook/test")
+            let reply = try await bench.provider("POST /provider/webhook/test")
+            bench.fixture.clock.advance(5)
+            #expect(try await bench.provider("POST /provider/webhook/test").status == 202)
+            return reply
+        },
         RouteCase("POST /provider/events", 202) { bench in
             let person = try await bench.signIn()
             let reply = try await bench.open("POST /provider/events", body: try logout("alice", bench), type: event)
