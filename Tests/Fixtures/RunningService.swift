@@ -72,6 +72,10 @@ package final class RunningService {
             ])
         _ = try await Command.run(
             "openssl", ["pkey", "-in", path("provider.key").path, "-pubout", "-out", path("provider.pem").path])
+        if arguments.contains("--development") {
+            let marked = try await countersign(["store", "migrate", "--development"])
+            guard marked.status == 0 else { throw NotReady(description: marked.errors) }
+        }
         let added = try await countersign([
             "provider", "add", "--name", "Test", "--slug", "test", "--key", path("provider.pem").path, "--json",
         ])

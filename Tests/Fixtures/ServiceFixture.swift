@@ -153,7 +153,7 @@ package struct ServiceFixture: Sendable {
     /// - Parameter ahead: how many seconds its clock is ahead.
     package func context(
         rateLimiting: RateLimiting = .on, keys: PersonalKeys? = nil, store: (any Database)? = nil,
-        ahead: TimeInterval = 0, node: ServingNode? = nil
+        ahead: TimeInterval = 0, node: ServingNode? = nil, development: DevelopmentMode? = nil
     ) -> ServiceContext {
         let (clock, old) = (clock, context.keys)
         let invalidator = CacheInvalidator(
@@ -164,7 +164,7 @@ package struct ServiceFixture: Sendable {
             keys: ServiceKeys(
                 personal: keys ?? old.personal, phoneCodes: old.phoneCodes, nonces: old.nonces, exports: old.exports,
                 accessTokens: old.accessTokens),
-            rateLimiting: rateLimiting, node: node ?? context.node, invalidator: invalidator)
+            rateLimiting: rateLimiting, node: node ?? context.node, invalidator: invalidator, development: development)
     }
 
     /// A certification request as a device sends it.

@@ -37,6 +37,17 @@ package struct TextFile: Sender {
         return append(line.jsonText + "\n")
     }
 
+    /// Writes for the developer that a text is missing: `{"to","withheld","at"}`. Where it cannot be written nobody is
+    /// helped by an error.
+    ///
+    /// - Parameter cause: one word.
+    package func note(withheld cause: String, to number: PhoneNumber) {
+        let line = JSONValue.object([
+            "to": .string(number.e164), "withheld": .string(cause), "at": .string(now().rfc3339),
+        ])
+        _ = append(line.jsonText + "\n")
+    }
+
     /// Appends with one write, so that lines of several processes do not mix. It does not follow a symbolic link. If
     /// others may read the file, it removes their permission before it writes a code.
     private func append(_ line: String) -> DeliveryOutcome {

@@ -42,9 +42,9 @@ package struct CheckPhoneVerification: Sendable {
                 try dataKey?.open(entry.sealedNumber, in: .verificationNumber, of: id)
             }
             let isRight =
-                codes.code(
+                context.phoneCode(
                     version: entry?.challenge.keyVersion ?? codes.currentVersion, verification: id,
-                    user: session.userID, device: session.deviceID, e164: e164 ?? "", digits: policy.digits)?
+                    user: session.userID, device: session.deviceID, e164: e164 ?? "")?
                 .matches(code) ?? false
             let verdict =
                 e164 == nil || streak.isFrozen(now: transaction.now)

@@ -19,7 +19,7 @@ package struct ComposePhoneText: Sendable {
     /// Reads the text for an outbox message. It is dropped if its verification has ended or its user was erased.
     func callAsFunction(_ message: OutboxMessage, in transaction: any Transaction) throws -> OutboxContent {
         let policy = context.policy[\.phones]
-        let (keys, codes) = (context.keys.personal, context.keys.phoneCodes)
+        let keys = context.keys.personal
         guard let id = PhoneVerificationID(message.subject[...]),
             let entry = try PhoneVerificationRepository(transaction).find(id)
         else { return .overtaken("the verification was deleted") }
@@ -33,9 +33,9 @@ package struct ComposePhoneText: Sendable {
             let e164 = try dataKey.open(
                 message.payload, in: .outboxPayload, of: message.id)
             guard
-                let code = codes.code(
+                let code = context.phoneCode(
                     version: challenge.keyVersion, verification: id, user: challenge.userID,
-                    device: challenge.deviceID, e164: e164, digits: policy.digits)
+                    device: challenge.deviceID, e164: e164)
             else { return .unreadable("the key of the code is not here") }
             guard let number = PhoneNumber(canonical: e164) else { return .unreadable("the number cannot be read") }
             guard let body = write(code.digits.reveal()) else {

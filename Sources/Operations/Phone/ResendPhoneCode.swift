@@ -24,8 +24,8 @@ package struct ResendPhoneCode: Sendable {
         let (keys, texts) = (context.keys.personal, PhoneTexts(context: context))
         guard let id = PhoneVerificationID(text[...]) else { throw Self.unknown }
         let names = PhoneTexts.Names(context.environment)
-        return try await SessionStore(context).act(for: session) {
-            transaction, _, events -> StartedPhoneVerification in
+        let (started, number) = try await SessionStore(context).act(for: session) {
+            transaction, _, events -> (StartedPhoneVerification, PhoneNumber) in
             let records = PhoneVerificationRepository(transaction)
             guard let entry = try records.find(id), entry.challenge.userID == session.userID,
                 entry.challenge.deviceID == session.deviceID,
@@ -45,8 +45,10 @@ package struct ResendPhoneCode: Sendable {
             guard try records.recordResend(challenge) else {
                 throw Refusal(.rateLimited, "The code was sent again at this very moment.", retryAfter: 1)
             }
-            return StartedPhoneVerification(challenge, outcome: outcome, policy: policy)
+            return (StartedPhoneVerification(challenge, outcome: outcome, policy: policy), number)
         }
+        context.development?.note(started.decision, number)
+        return started
     }
 
     private static let unknown = Refusal(.notFound, "There is no such verification of this user on this device.")

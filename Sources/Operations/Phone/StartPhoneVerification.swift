@@ -55,7 +55,7 @@ package struct StartPhoneVerification: Sendable {
         let names = PhoneTexts.Names(context.environment)
         let id: PhoneVerificationID = context.environment.newIdentifier()
 
-        return try await SessionStore(context).act(for: session) {
+        let started = try await SessionStore(context).act(for: session) {
             transaction, _, events -> StartedPhoneVerification in
             if let presence { try spend(presence, of: session, in: transaction) }
             let dataKey = try DataKeyRepository(transaction, keys: keys).findOrCreate(
@@ -87,6 +87,8 @@ package struct StartPhoneVerification: Sendable {
                     }))
             return StartedPhoneVerification(challenge, outcome: outcome, policy: policy)
         }
+        context.development?.note(started.decision, number)
+        return started
     }
 
     /// Verifies the presence proof and returns its nonce, which is not spent yet.

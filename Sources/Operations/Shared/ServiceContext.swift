@@ -36,13 +36,15 @@ package struct ServiceContext: Sendable {
     package let environment: Environment
     package let node: ServingNode
     package let invalidator: CacheInvalidator
+    /// `nil` for a service that serves anybody but its developer.
+    package let development: DevelopmentMode?
 
     /// Joins the parts.
     ///
     /// - Parameter invalidator: keeps the memories of the node coherent with the store.
     package init(
         realm: String, urls: ServiceURLs, keys: ServiceKeys, rateLimiting: RateLimiting, node: ServingNode,
-        invalidator: CacheInvalidator
+        invalidator: CacheInvalidator, development: DevelopmentMode? = nil
     ) {
         self.realm = realm
         self.urls = urls
@@ -50,6 +52,7 @@ package struct ServiceContext: Sendable {
         self.rateLimiting = rateLimiting
         self.node = node
         self.invalidator = invalidator
+        self.development = development
         store = invalidator.store
         policy = invalidator.policy
         environment = invalidator.environment

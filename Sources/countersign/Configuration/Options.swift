@@ -68,6 +68,13 @@ struct ServeOptions: ParsableArguments {
     @Option(help: "on or off; off lifts the rate limits, on loopback only (COUNTERSIGN_LIMITS; default on).")
     var limits: String?
 
+    @Flag(
+        help: """
+            For developers, on loopback and a store of its own: no limits, test numbers with a known code, URLs on this \
+            machine (COUNTERSIGN_DEVELOPMENT=on).
+            """)
+    var development = false
+
     /// The given options, by the names of ``Settings/Key``.
     var given: [Settings.Key: String?] {
         [
@@ -75,6 +82,7 @@ struct ServeOptions: ParsableArguments {
             .opsTLS: opsTLS ? "on" : nil, .loopbackURLs: loopbackURLs ? "on" : nil,
             .allowOtherPolicies: allowOtherPolicies ? "on" : nil, .realm: realm,
             .baseURL: baseURL, .clientURL: clientURL, .texts: texts, .limits: limits,
+            .development: development ? "on" : nil,
         ]
     }
 }

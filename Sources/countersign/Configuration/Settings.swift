@@ -1,4 +1,5 @@
 import Database
+import Domain
 import Encoding
 import Foundation
 import Yams
@@ -17,6 +18,7 @@ struct Settings: Sendable, Equatable {
         case clientURL = "client-url"
         case allowOtherPolicies = "allow-other-policies"
         case loopbackURLs = "loopback-urls"
+        case development
 
         var variable: String { "COUNTERSIGN_" + rawValue.uppercased().replacing("-", with: "_") }
     }
@@ -47,8 +49,10 @@ struct Settings: Sendable, Equatable {
     /// Whether other nodes on the store may have different policies.
     let allowsOtherPolicies: Bool
 
-    /// Whether providers may name URLs on this machine, for development.
+    /// Whether providers may name URLs on this machine, http ones too; on in development mode.
     let allowsLoopbackURLs: Bool
+    /// Whether the service runs for its developer: see ``requireServable()`` and `Database.requireMode`.
+    let isDevelopment: Bool
 
     /// Whether every listener is on loopback.
     var isLoopbackOnly: Bool { [publicAddress, clientAddress, opsAddress].allSatisfy(\.isLoopback) }
@@ -71,10 +75,12 @@ struct Settings: Sendable, Equatable {
     ///   - serve: the flags of `serve`, if the command has them.
     ///   - environment: the process's variables.
     ///   - file: a file of settings; it may be missing.
+    ///   - isServed: whether values are refused with which no service may be started.
     /// - Throws: ``CommandFailure``: exit code 2 if a value cannot be read, 1 if values are refused together.
     static func resolve(
         shared: SharedOptions, serve: ServeOptions? = nil,
-        environment: [String: String] = ProcessInfo.processInfo.environment, file: String = Settings.file()
+        environment: [String: String] = ProcessInfo.processInfo.environment, file: String = Settings.file(),
+        isServed: Bool = true
     ) throws(CommandFailure) -> Settings {
         let flags = shared.given.merging(serve?.given ?? [:]) { first, _ in first }
         let written = try read(file)
@@ -83,7 +89,7 @@ struct Settings: Sendable, Equatable {
             texts[key] = (flags[key] ?? nil) ?? environment[key.variable] ?? written[key]
         }
         let settings = try Settings(texts)
-        if serve != nil { try settings.requireServable() }
+        if serve != nil, isServed { try settings.requireServable() }
         return settings
     }
 
@@ -127,10 +133,11 @@ struct Settings: Sendable, Equatable {
         baseURL = try Self.webAddress(texts, .baseURL)
         clientURL = try Self.webAddress(texts, .clientURL)
         self.texts = try Self.path(texts, .texts, default: Self.textsBeside(store))
-        limits = try Self.flag(texts, .limits, default: true)
+        isDevelopment = try Self.flag(texts, .development, default: false)
+        limits = try Self.flag(texts, .limits, default: !isDevelopment)
         opsTLS = try Self.flag(texts, .opsTLS, default: false)
         allowsOtherPolicies = try Self.flag(texts, .allowOtherPolicies, default: false)
-        allowsLoopbackURLs = try Self.flag(texts, .loopbackURLs, default: false)
+        allowsLoopbackURLs = try Self.flag(texts, .loopbackURLs, default: isDevelopment)
     }
 
     /// Returns if a service may be started with these values. Commands that serve nobody do not call it.
@@ -138,6 +145,7 @@ struct Settings: Sendable, Equatable {
         guard opsAddress.isLoopback || opsTLS else {
             throw CommandFailure("The ops listener is refused off loopback without --ops-tls: \(opsAddress).")
         }
+        if isDevelopment { try requireDevelopable() }
         guard !allowsLoopbackURLs || isLoopbackOnly else {
             throw CommandFailure("--loopback-urls is accepted only if all listeners are on loopback.")
         }
@@ -160,6 +168,23 @@ struct Settings: Sendable, Equatable {
                     + "certificates and documents would name addresses that nobody outside reaches: set "
                     + "\(unset.joined(separator: "; ")).")
         }
+    }
+
+    /// What development mode permits is for whoever is on this machine, and for nobody else.
+    private func requireDevelopable() throws(CommandFailure) {
+        guard isLoopbackOnly else {
+            throw CommandFailure("--development is accepted only if all listeners are on loopback.")
+        }
+        for url in [baseURL, clientURL].compactMap(\.self) where WebAddress(url)?.isLoopback != true {
+            throw CommandFailure("--development is refused with \(url), which is not on this machine.")
+        }
+    }
+
+    /// Returns if the policies may be in force in this mode.
+    func requireServable(_ policy: Policy) throws(CommandFailure) {
+        guard isDevelopment, !policy.requests.proxiedNetworks.isEmpty else { return }
+        throw CommandFailure(
+            "--development is refused with proxied_networks in requests.yaml: a proxy brings callers from elsewhere.")
     }
 
     private static func flag(_ texts: [Key: String], _ key: Key, default value: Bool) throws(CommandFailure) -> Bool {

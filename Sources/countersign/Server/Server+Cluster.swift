@@ -34,6 +34,8 @@ extension Server {
                 metadata: ["host": "\(disagreement.node.host)"])
         }
         if let failure = NodeRefusal.failure(verdict, settings) { throw failure }
+        // Once more: it may have been marked since, while nothing showed that a node comes.
+        try await store.requireMode(isDevelopment: settings.isDevelopment, at: settings.store)
     }
 
     /// The loop that says that this node lives, and that takes it out at its end.

@@ -53,6 +53,7 @@ extension Server {
         do {
             let before = PolicyFiles.fingerprints(of: policy[\.self])
             let new = try PolicyFiles.load(directory: settings.policies, required: settings.policiesNamed)
+            try settings.requireServable(new)
             policy.replace(with: new)
             let changed = PolicyFiles.fingerprints(of: new).filter { before[$0.key] != $0.value }.keys.sorted()
             var metadata: Logger.Metadata = [

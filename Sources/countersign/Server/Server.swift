@@ -88,7 +88,9 @@ struct Server: Sendable {
             keys: ServiceKeys(
                 personal: keys.personal, phoneCodes: keys.phoneCodes, nonces: nonceKey, exports: exportKey,
                 accessTokens: keys.accessTokens),
-            rateLimiting: settings.limits ? .on : .off, node: node, invalidator: watch)
+            rateLimiting: settings.limits ? .on : .off, node: node, invalidator: watch,
+            development: settings.isDevelopment
+                ? .writing(to: settings.texts, now: environment.now) : nil)
         server = CurrentServer(keys.server)
         let chain = Array(keys.server.chainPEM.utf8)
         let key = Array(keys.server.keyPEM.reveal().utf8)
@@ -241,6 +243,7 @@ struct Server: Sendable {
                 "client": .string(settings.clientAddress.host(port: ports.port(.client))),
                 "ops": .string(settings.opsAddress.host(port: ports.port(.ops))),
                 "limits": .string(settings.limits ? "on" : "off"),
+                "development": settings.isDevelopment ? .bool(true) : nil,
             ]))
         ReadinessNotification.send()
     }

@@ -73,6 +73,31 @@ struct SettingsTests {
         _ = try Settings.resolve(shared: try SharedOptions.parse([]), environment: [:], file: file)
     }
 
+    @Test("Development mode is for this machine only, without limits, with URLs on it")
+    func development() throws {
+        let settings = try Self.resolve(["--development"])
+        #expect(settings.isDevelopment && !settings.limits && settings.allowsLoopbackURLs)
+        #expect(try Self.resolve(environment: ["COUNTERSIGN_DEVELOPMENT": "on"]).isDevelopment)
+        #expect(try !Self.resolve(["--development"], file: "loopback-urls: off\n").allowsLoopbackURLs)
+        #expect(try Self.resolve(["--development", "--limits", "on"]).limits)
+        let usual = try Self.resolve()
+        #expect(!usual.isDevelopment && usual.limits && !usual.allowsLoopbackURLs)
+        let named = ["--realm", "a.example", "--base-url", "https://a.example", "--client-url", "https://b.example"]
+        for listener in ["--public", "--client", "--ops"] {
+            #expect(try Self.status(["--development", listener, "0.0.0.0:1", "--ops-tls"] + named) == .refused)
+        }
+        for url in ["--base-url", "--client-url"] {
+            #expect(try Self.status(["--development", url, "https://a.example"]) == .refused)
+            #expect(try Self.status(["--development", url, "https://127.0.0.1.example"]) == .refused)
+            #expect(try Self.status(["--development", url, "https://localhost:9443"]) == nil)
+        }
+        var policy = Policy()
+        try settings.requireServable(policy)
+        policy.requests.proxiedNetworks = [try #require(AddressNetwork("127.0.0.0/8"))]
+        #expect(throws: CommandFailure.self) { try settings.requireServable(policy) }
+        try usual.requireServable(policy)
+    }
+
     @Test("Off loopback a start needs realm and both URLs, and the sentence names those that are missing")
     func seenFromOutside() throws {
         let named = [
@@ -113,12 +138,12 @@ struct SettingsTests {
             contentsOf: RunningService.root.appending(path: ".run.sh"), encoding: .utf8)
         let text = try #require(script.components(separatedBy: "countersign.yaml\" <<EOF\n").last)
         let file = try #require(text.components(separatedBy: "\nEOF\n").first)
-            .replacing("$store", with: "sqlite:.run/countersign.db").replacing("$state", with: ".run")
+            .replacing("$store", with: "sqlite:.run/development.db").replacing("$state", with: ".run")
         try Data(file.utf8).write(to: URL(filePath: place + ".run/countersign.yaml"))
         #expect(Settings.file(in: place) == place + ".run/countersign.yaml")
         let settings = try Settings.resolve(
             shared: try SharedOptions.parse([]), environment: [:], file: Settings.file(in: place))
-        #expect(settings.store == .sqlite(path: ".run/countersign.db") && settings.texts == ".run/texts.jsonl")
+        #expect(settings.store == .sqlite(path: ".run/development.db") && settings.texts == ".run/texts.jsonl")
         // Another store brings along what lies beside it.
         let other = try Settings.resolve(
             shared: try SharedOptions.parse(["--store", "sqlite:/elsewhere/c.db"]), environment: [:],

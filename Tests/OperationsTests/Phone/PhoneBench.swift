@@ -45,23 +45,27 @@ struct PhoneBench {
         }
     }
 
-    init(_ fixture: ServiceFixture, rateLimiting: RateLimiting = .on) throws {
+    init(
+        _ fixture: ServiceFixture, rateLimiting: RateLimiting = .on, development: DevelopmentMode? = nil
+    ) throws {
         self.fixture = fixture
         keys = fixture.personalKeys
         codes = fixture.context.keys.phoneCodes
-        let context = fixture.context(rateLimiting: rateLimiting)
+        let context = fixture.context(rateLimiting: rateLimiting, development: development)
         start = StartPhoneVerification(context)
         check = CheckPhoneVerification(context)
         resend = ResendPhoneCode(context)
-        deliver = Self.loop(fixture, texts, on: fixture.store)
+        deliver = Self.loop(fixture, texts, on: fixture.store, development: development)
         outbox = OutboxCalls(fixture.admin)
     }
 
     /// The loop of another node.
     func loop(on store: any Database) -> DeliverOutbox { Self.loop(fixture, texts, on: store) }
 
-    private static func loop(_ fixture: ServiceFixture, _ texts: Texts, on store: any Database) -> DeliverOutbox {
-        let context = fixture.context(store: store)
+    private static func loop(
+        _ fixture: ServiceFixture, _ texts: Texts, on store: any Database, development: DevelopmentMode? = nil
+    ) -> DeliverOutbox {
+        let context = fixture.context(store: store, development: development)
         return DeliverOutbox(
             context, compose: ComposePhoneText(context) { $0 },
             events: NotifyProvider(

@@ -7,7 +7,7 @@ import Testing
 
 @testable import Repositories
 
-@Suite("Tables rates and generations, and what is counted or restored across tables")
+@Suite("Tables rates, generations and store_settings, and what is counted or restored across tables")
 struct MaintenanceTableTests {
     @Test("A limit refuses what comes too soon, and forgets what is long ago", arguments: StoreKind.shared)
     func rates(kind: StoreKind) async throws {
@@ -31,6 +31,36 @@ struct MaintenanceTableTests {
             #expect(stored.allSatisfy { !$0.contains("192.0.2.1") })
             try await tables.write { try RateRepository($0).purge(before: .distantFuture) }
             #expect(try await tables.count("rates") == 0)
+        }
+    }
+
+    @Test("Only an empty store becomes one of development, once and for all", arguments: StoreKind.shared)
+    func development(kind: StoreKind) async throws {
+        for held in [nil, "key_fingerprints", "audit_entries"] {
+            try await withStore(kind, migrations: Schema.migrations) { store in
+                let plans = StatementPlans(kind)
+                let marks = try await store.write { inner in
+                    let transaction = plans.recording(inner)
+                    let settings = StoreSettingRepository(transaction)
+                    switch held {
+                    case "key_fingerprints":
+                        try KeyFingerprintRepository(transaction).add(
+                            NodeFingerprints(items: [.wrappingKeys: [1: Digest256.of("a")]], policies: [:]))
+                    case "audit_entries":
+                        try AuditRepository(transaction).append(
+                            .storeMoved, subject: "store", actor: "test", id: UUID())
+                    default: break
+                    }
+                    let before = try settings.isDevelopment()
+                    let taken = [try settings.markDevelopment(), try settings.markDevelopment()]
+                    return [before] + taken + [try settings.isDevelopment()]
+                }
+                let expected = held == nil ? [false, true, true, true] : [false, false, false, false]
+                #expect(marks == expected, "\(held ?? "-")")
+                let rows: Int? = try await store.read { try $0.value("SELECT COUNT(*) FROM store_settings") }
+                #expect(rows == (held == nil ? 1 : 0))
+                try await plans.requireNoScan(store)
+            }
         }
     }
 

@@ -25,6 +25,7 @@ struct ServeCommand: AsyncParsableCommand {
         CrashReport.leaveOutMemory()
         let settings = try Settings.resolve(shared: shared, serve: serve)
         let policy = try PolicyFiles.load(directory: settings.policies, required: settings.policiesNamed)
+        try settings.requireServable(policy)
         let keys = try KeyFiles.load(directory: settings.keys, now: Date())
         let log = LogWriter(.standardError)
         LoggingSystem.bootstrap { _ in JSONLogHandler(writer: log, level: .info) }
@@ -41,6 +42,12 @@ struct ServeCommand: AsyncParsableCommand {
         defer { logger.info("the service ends") }
         let store = try settings.store.open(clock: { Date() })
         try await store.migrate(Schema.migrations)
+        try await store.requireMode(isDevelopment: settings.isDevelopment, at: settings.store)
+        if settings.isDevelopment {
+            logger.notice(
+                "development mode: for nobody but this machine",
+                metadata: ["limits": "\(settings.limits ? "on" : "off")", "texts": "\(settings.texts)"])
+        }
         let generation = try await store.read { try RestoreRepository($0).nonceGeneration() }
         let nonceKey = NonceKey(keys.nonceSecret, generation: generation)
         try await HTTPClient.withHTTPClient(configuration: .delivery(policy.delivery)) { http in

@@ -34,12 +34,22 @@ struct StoreCommand: AsyncParsableCommand {
                 throw CommandFailure("\(file) cannot be made: \(reason).")
             }
             progress.end()
+            await noteBackup(settings)
             let bytes = try SQLiteMaintenance(path: file).size()
             if shared.json {
                 Output.json(.object(["backup": .string(file), "bytes": .integer(bytes)]))
             } else {
                 Output.table([["\(file) holds the store as it was at this moment."]])
             }
+        }
+
+        /// Lets `doctor` know. A store of before an upgrade has no place for it, and the backup is whole without it.
+        private func noteBackup(_ settings: Settings) async {
+            guard let store = try? settings.store.openPresent() else { return }
+            if (try? await store.requirePresent(at: settings.store)) != nil {
+                _ = try? await store.write { try StoreSettingRepository($0).noteBackup() }
+            }
+            try? await store.close()
         }
     }
 
@@ -95,12 +105,14 @@ struct StoreCommand: AsyncParsableCommand {
             abstract: "Brings the schema to this build's version, as every start of the service does.",
             discussion: "Creates an empty store if there is none. Other commands refuse a store with an older schema.")
         @OptionGroup var shared: SharedOptions
+        @Flag(help: "Make an empty store one of development mode, for good.") var development = false
 
         func run() async throws {
             let settings = try Settings.resolve(shared: shared)
             let store = try settings.store.open(clock: { Date() })
             let before = try await store.currentMigration()
             try await store.migrate(Schema.migrations)
+            if development { try await store.requireMode(isDevelopment: true, at: settings.store) }
             let after = try await store.currentMigration()
             try await store.close()
             if shared.json {

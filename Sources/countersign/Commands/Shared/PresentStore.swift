@@ -30,6 +30,24 @@ extension Database {
         try await requireCurrentSchema(at: url)
     }
 
+    /// Returns if the store may be served in a mode. An empty one becomes one of development mode when it is first asked
+    /// for, and stays it: in copies and backups, too.
+    ///
+    /// - Throws: ``CommandFailure``.
+    func requireMode(isDevelopment: Bool, at url: StoreURL) async throws {
+        guard isDevelopment else {
+            guard try await read({ try StoreSettingRepository($0).isDevelopment() }) else { return }
+            throw CommandFailure(
+                "The store at \(url.place) is one of development mode, where a known code proves a test number: start with "
+                    + "--development, or with another store.")
+        }
+        guard try await write({ try StoreSettingRepository($0).markDevelopment() }) else {
+            throw CommandFailure(
+                "The store at \(url.place) holds something and is none of development mode: --development takes an empty "
+                    + "store, or one that it began.")
+        }
+    }
+
     /// Returns if the store has this build's schema.
     ///
     /// - Throws: ``CommandFailure`` that names the command to run, `StoreError.migration` for one of a newer build.
