@@ -12,7 +12,7 @@ package struct AuditRepository {
     }
 
     /// The audited acts, by their stored names.
-    package enum Event: String, Sendable {
+    package enum Event: String, Sendable, CaseIterable {
         case certificateIssued = "certificate_issued"
         case certificateRevoked = "certificate_revoked"
         case certificateSuperseded = "certificate_superseded"
@@ -73,6 +73,11 @@ package struct AuditRepository {
             id: Identifier<AuditRepository>(id).description, milliseconds: transaction.now.milliseconds,
             event: event.rawValue, subject: subject, actor: actor, detail: detail, reason: reason?.text)
         try transaction.enqueue(Self.insertion, Self.columns.row { $0.write(entry, to: &$1) })
+    }
+
+    /// When the newest entry was written; `nil` if there is none.
+    package func newest() throws -> Date? {
+        try transaction.value("SELECT MAX(at) FROM audit_entries", as: Date?.self) ?? nil
     }
 }
 

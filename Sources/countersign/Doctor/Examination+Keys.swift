@@ -1,0 +1,92 @@
+import Authority
+import Domain
+import Encoding
+import Foundation
+
+/// What the directory of keys says.
+extension Examination {
+    /// How long before its end a certificate of the server is renewed, in seconds.
+    private static let serverNotice: TimeInterval = 30 * 86_400
+    /// The age at which a key that is rotated once a year is late, in seconds.
+    private static let keyAge: TimeInterval = 400 * 86_400
+
+    /// What others may do with the keys: a private file that they may read, a directory that they may write to.
+    static func permissions(of directory: String) -> [Finding] {
+        var found: [Finding] = []
+        if let mode = mode(of: directory), mode & 0o022 != 0 {
+            found.append(
+                Finding(
+                    .permissions, "others than its owner may replace the files in \(directory)",
+                    "run `chmod 700 \(directory)`"))
+        }
+        for name in KeyFiles.Name.allCases where name.isPrivate {
+            let path = KeyFiles.path(name, directory)
+            guard let mode = mode(of: path), mode & 0o077 != 0 else { continue }
+            found.append(
+                Finding(.permissions, "\(path) is a private key that others may read", "run `chmod 600 \(path)`"))
+        }
+        return found
+    }
+
+    /// The keys, and what is wrong with them. Where one cannot be used there are none.
+    func keys(_ settings: Settings, _ policy: Policy) -> (keys: LoadedKeys?, found: [Finding]) {
+        let permissions = Self.permissions(of: settings.keys)
+        let keys: LoadedKeys
+        do throws(CommandFailure) {
+            keys = try KeyFiles.load(directory: settings.keys, now: now())
+        } catch {
+            let finding = Finding(.keys, sentence: error.sentence)
+            return (
+                nil,
+                permissions
+                    + (permissions.contains { $0.what == finding.what || $0.mend == finding.mend }
+                        ? [] : [finding])
+            )
+        }
+        return (keys, permissions + ends(keys, settings, policy) + ages(settings))
+    }
+
+    private func ends(_ keys: LoadedKeys, _ settings: Settings, _ policy: Policy) -> [Finding] {
+        var found: [Finding] = []
+        let path = KeyFiles.path(.serverCertificate, settings.keys)
+        if keys.server.notAfter < now().addingTimeInterval(Self.serverNotice) {
+            found.append(
+                Finding(
+                    .certificate, "\(path) ends at \(keys.server.notAfter.rfc3339)",
+                    "\(KeyFiles.renewServer(settings.keys)), then send the service SIGHUP"))
+        }
+        for url in [settings.baseURL, settings.clientURL].compactMap(\.self) {
+            guard let host = URL(string: url)?.host, !keys.server.covers(host) else { continue }
+            found.append(
+                Finding(
+                    .certificate, "\(path) is not for \(host), so that clients refuse it",
+                    "\(KeyFiles.renewServer(settings.keys)), then send the service SIGHUP"))
+        }
+        if keys.authority.notAfter < now().addingTimeInterval(policy.certification.validity) {
+            found.append(
+                Finding(
+                    .authority,
+                    "\(KeyFiles.path(.authorityCertificate, settings.keys)) ends at \(keys.authority.notAfter.rfc3339), "
+                        + "before the certificates that it would issue now",
+                    "make a new root: see Keys/README.md"))
+        }
+        return found
+    }
+
+    private func ages(_ settings: Settings) -> [Finding] {
+        [KeyFiles.Name.serviceKey, .accessTokenKey, .wrappingSecrets].compactMap { name in
+            let path = KeyFiles.path(name, settings.keys)
+            let attributes = try? FileManager.default.attributesOfItem(atPath: path)
+            guard let written = attributes?[.modificationDate] as? Date,
+                now().timeIntervalSince(written) > Self.keyAge
+            else { return nil }
+            let days = Int(saturating: now().timeIntervalSince(written) / 86_400)
+            return Finding(.keys, "\(path) is \(days) days old", "rotate it once a year: see Keys/README.md")
+        }
+    }
+
+    /// The permissions of a file; `nil` if there is none.
+    static func mode(of path: String) -> Int? {
+        (try? FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? NSNumber)?.intValue
+    }
+}

@@ -1,0 +1,91 @@
+import AsyncHTTPClient
+import Delivery
+import Domain
+import Encoding
+import Foundation
+
+/// What settings and policies say.
+extension Examination {
+    /// Whether others than this machine reach the service: by its listeners, or through something in front of them.
+    static func isReached(_ settings: Settings) -> Bool {
+        !settings.isLoopbackOnly
+            || [settings.baseURL, settings.clientURL].compactMap(\.self).contains { WebAddress($0)?.isLoopback != true }
+    }
+
+    /// What is wrong with the settings, and with settings and policies together.
+    static func findings(_ settings: Settings, _ policy: Policy) -> [Finding] {
+        var found: [Finding] = []
+        do {
+            try settings.requireServable()
+            try settings.requireServable(policy)
+        } catch {
+            found.append(Finding(.configuration, sentence: error.sentence))
+        }
+        guard isReached(settings) else { return found }
+        if policy.certification.gate == .open {
+            found.append(
+                Finding(
+                    .gate, "anybody who reaches the public listener gets a certificate",
+                    "set gate to provider or captcha in certification.yaml"))
+        }
+        if settings.realm == "localhost" {
+            found.append(
+                Finding(
+                    .realm, "the realm is localhost, as on every developer's machine", "set --realm to your own name"))
+        }
+        for (name, url) in [("--base-url", settings.baseURL), ("--client-url", settings.clientURL)] {
+            guard let url, WebAddress(url)?.isLoopback == true else { continue }
+            found.append(
+                Finding(
+                    .urls, "\(name) is \(url), which devices cannot reach", "set it to the listener's URL from outside")
+            )
+        }
+        if !settings.limits { found.append(Finding(.limits, "the rate limits are off", "start without --limits off")) }
+        if settings.allowsLoopbackURLs {
+            found.append(
+                Finding(
+                    .limits, "providers may name URLs on this machine, and so reach what listens here",
+                    "start without --loopback-urls"))
+        }
+        if policy.delivery.senders.contains(where: { $0.kind == "file" }) {
+            found.append(
+                Finding(
+                    .senders, "codes are written to a file, which nobody's phone reads",
+                    "name sns, twilio or webhook among the senders of delivery.yaml"))
+        }
+        return found
+    }
+
+    /// Whether what the policies name for sending and asking can be used: secrets, forms, the text.
+    static func senders(_ settings: Settings, _ policy: Policy) -> [Finding] {
+        let rules = policy.delivery
+        @Sendable func secret(_ file: String) throws -> String {
+            try KeyFile(path: "\(settings.keys)/\(file)", isPrivate: true).read()
+        }
+        func refusal(_ body: () throws -> Void) -> Finding? {
+            do {
+                try body()
+                return nil
+            } catch let error as DeliveryError {
+                return Finding(.senders, sentence: error.description)
+            } catch let failure as CommandFailure {
+                return Finding(.senders, sentence: failure.sentence)
+            } catch {
+                return Finding(.senders, ErrorWords.of(error), "look into delivery.yaml and cards.yaml")
+            }
+        }
+        let factory = SenderFactory(
+            rules, secret: secret, environment: ProcessInfo.processInfo.environment, texts: settings.texts,
+            // The file sender has a finding of its own.
+            isLoopbackOnly: true, http: .shared, now: { Date() })
+        return [
+            refusal { _ = try factory.make(rules.senders) },
+            refusal { _ = try VerificationText(rules, realm: settings.realm, digits: policy.phones.digits) },
+            refusal { _ = try IssuerCheck(policy.cards, secret: secret, http: .shared, now: { Date() }) },
+            refusal {
+                guard policy.certification.gate == .captcha else { return }
+                _ = try KeyFile(path: policy.certification.captchaSecretFile, isPrivate: true).read()
+            },
+        ].compactMap(\.self)
+    }
+}
