@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Starts the service and the sample provider, walks the tour once, and stays up until it is stopped (`make run`).
-# It builds nothing. It acts in the directory where it is called: Keys, Policies, and .run for what it writes.
+# Starts the service in development mode and the sample provider, walks the tour once, and stays up until it is stopped
+# (`make run`). It builds nothing. It acts in the directory where it is called: Keys, Policies, and .run for what it writes.
 # Its exit code is 0 if it was stopped by SIGINT or SIGTERM, else that of what failed: a start, the tour, a process.
 #
 #   COUNTERSIGN_PUBLIC, COUNTERSIGN_CLIENT, COUNTERSIGN_OPS
@@ -16,7 +16,7 @@ bin=${COUNTERSIGN_BIN:-$(swift build --show-bin-path)}
 state=.run
 mkdir -p "$state"
 chmod 700 "$state"
-store=sqlite:$state/countersign.db
+store=sqlite:$state/development.db
 places=(--keys Keys --policies Policies --store "$store")
 
 # Commands that are given in this directory find the same store, where there is no countersign.yaml of somebody's own. It
@@ -26,13 +26,19 @@ cat >"$state/countersign.yaml" <<EOF
 store: $store
 EOF
 
-"$bin/countersign" keys init --keys Keys
+# Settings of an operator's own, in the environment or in a countersign.yaml here, are for another service.
+for variable in $(compgen -e COUNTERSIGN_); do unset "$variable"; done
+cs() { # countersign with the places of this service
+    "$bin/countersign" "$@" "${places[@]}"
+}
+
+cs keys init
 [ -e "$state/provider.key" ] || (umask 077 && openssl genpkey -quiet -algorithm RSA -pkeyopt rsa_keygen_bits:2048 \
     -out "$state/provider.key")
 openssl pkey -in "$state/provider.key" -pubout -out "$state/provider.pem"
-if [ ! -s "$state/provider.json" ] || [ ! -e "$state/countersign.db" ]; then
-    "$bin/countersign" provider add --name "Sample provider" --slug sample --key "$state/provider.pem" \
-        "${places[@]}" --json >"$state/provider.new"
+if [ ! -s "$state/provider.json" ] || [ ! -e "$state/development.db" ]; then
+    cs store migrate --development
+    cs provider add --name "Sample provider" --slug sample --key "$state/provider.pem" --json >"$state/provider.new"
     mv "$state/provider.new" "$state/provider.json"
 fi
 
@@ -51,7 +57,9 @@ ready() { # waits until a process wrote its ready line, or ended
     return 1
 }
 
-"$bin/countersign" serve "${places[@]}" --public "$public" --client "$client" --ops "$ops" \
+# Each setting that a countersign.yaml of an operator's own could hold is given here, which goes before it.
+"$bin/countersign" serve --development "${places[@]}" --public "$public" --client "$client" --ops "$ops" \
+    --realm localhost --base-url "https://$public" --client-url "https://$client" --limits off \
     --texts "$state/texts.jsonl" >"$state/serve.out" 2>"$state/serve.log" &
 pids+=($!)
 ready "${pids[0]}" "$state/serve.out" "$state/serve.log"
@@ -60,12 +68,18 @@ ready "${pids[0]}" "$state/serve.out" "$state/serve.log"
 pids+=($!)
 ready "${pids[1]}" "$state/provider.out" "$state/provider.log"
 
-"$bin/countersign" tour "${places[@]}" --public "https://$public" --client "https://$client" \
-    --provider "http://$provider" --texts "$state/texts.jsonl"
+cs tour --public "https://$public" --client "https://$client" --provider "http://$provider" --texts "$state/texts.jsonl"
+countersign=$(realpath --relative-to=. "$bin")/countersign
 cat <<EOF
 
-The service is up: public https://$public, client https://$client, ops http://$ops,
-the sample provider http://$provider. Logs are in $state. Commands find its store from this directory:
-$(realpath --relative-to=. "$bin")/countersign status. Stop it with Ctrl-C.
+The service is up in development mode, for this machine only: public https://$public, client https://$client,
+ops http://$ops, the sample provider http://$provider. Logs are in $state. Stop it with Ctrl-C.
+Try next, in another terminal in this directory:
+  $countersign status                    what is live
+  $countersign inbox                     the texts that were sent, and why one was not
+  $countersign sample card --state CA    a card to show; +1 202 555 0100 to 0199 have the code 000000
+  $countersign audit tail --follow       what happens, as it happens
+  make hello IN=python                   your backend in six languages: Sources/QuickStarts
+Begin anew with rm -r $state.
 EOF
 wait -n "${pids[@]}"
