@@ -5,7 +5,7 @@ package struct Migration: Sendable {
     /// What a step does beyond its statements.
     enum Kind: Sendable {
         case statements
-        case index(TableIndex)
+        case indexes([TableIndex])
         /// The tables of the change log, which differ by engine.
         case changeLog
         /// Statements of which each engine has its own.
@@ -31,7 +31,13 @@ package struct Migration: Sendable {
     /// A step that makes one index without keeping writers waiting, however large the table is. It is no transaction: a
     /// process that dies leaves half of it, which the next one takes away and makes again.
     package init(identifier: Int, name: String, index: TableIndex) {
-        (self.identifier, self.name, statements, kind) = (identifier, name, [index.statement], .index(index))
+        self.init(identifier: identifier, name: name, indexes: [index])
+    }
+
+    /// The same of several indexes, one after the other.
+    package init(identifier: Int, name: String, indexes: [TableIndex]) {
+        (self.identifier, self.name) = (identifier, name)
+        (statements, kind) = (indexes.map(\.statement), .indexes(indexes))
     }
 
     /// A step that engines take by different statements: SQLite changes no constraint of a table that stands.
@@ -98,7 +104,9 @@ extension Database {
                 """)
         }
         for migration in try await read({ try pending(of: migrations, in: $0) }) {
-            if case .index(let index) = migration.kind { try await build(index) }
+            if case .indexes(let indexes) = migration.kind {
+                for index in indexes { try await build(index) }
+            }
             try await alter { try apply(migration, of: migrations, in: $0) }
         }
     }
@@ -158,7 +166,7 @@ private func apply(_ migration: Migration, of migrations: [Migration], in transa
     _ = try pending(of: migrations, in: transaction)
     guard inserted == 1 else { return }
     switch migration.kind {
-    case .index: return
+    case .indexes: return
     case .changeLog: try transaction.createChangeLog()
     case .statements: try carryOut(migration.statements, of: migration, in: transaction)
     case .byEngine(let statements):

@@ -33,6 +33,24 @@ package struct ReadAudit: Sendable {
         }
     }
 
+    /// The newest entries that are not chained yet and pass a test, newest first, and the last number of the chain.
+    func unchained(
+        limit: Int, _ passes: @Sendable @escaping (AuditEntry) -> Bool
+    ) async throws -> (found: [Entry], through: Int64) {
+        try await store.snapshot { transaction in
+            let records = AuditChainRepository(transaction)
+            let waiting = try records.unchainedLatest(limit: limit).reversed().filter(passes)
+            return (waiting.map { Entry(place: nil, entry: $0) }, try records.head().chain.sequence)
+        }
+    }
+
+    /// The entries after one number and up to another, oldest first.
+    func entries(after sequence: Int64, through end: Int64) async throws -> [Entry] {
+        try await store.snapshot { transaction in
+            try Self.lines(AuditChainRepository(transaction).links(after: sequence, through: end, limit: .max))
+        }
+    }
+
     /// The entries after a number, at most 500.
     package func next(after sequence: Int64) async throws -> [Entry] {
         try await store.snapshot { transaction in

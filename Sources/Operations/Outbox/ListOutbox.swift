@@ -11,7 +11,12 @@ package struct ListOutbox: Sendable {
     }
 
     /// The newest messages, of one state or of all.
-    package func callAsFunction(_ state: OutboxState?, limit: Int) async throws -> [OutboxMessage] {
-        try await context.store.snapshot { try OutboxRepository($0).list(state, limit: limit) }
+    ///
+    /// - Parameter cursor: the id of the last one on the page before.
+    /// - Throws: `Refusal` `not_found` for a cursor that is gone.
+    package func callAsFunction(
+        _ state: OutboxState?, limit: Int, after cursor: String? = nil
+    ) async throws -> [OutboxMessage] {
+        try await context.store.snapshot { try OutboxRepository($0).list(state, limit: limit, after: cursor) }
     }
 }

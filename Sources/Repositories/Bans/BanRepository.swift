@@ -57,14 +57,20 @@ package struct BanRepository {
 
     /// The newest bans.
     ///
-    /// - Parameter isActive: only those in force now.
-    package func list(isActive: Bool, limit: Int) throws -> [Ban] {
-        try transaction.query(
+    /// - Parameters:
+    ///   - isActive: only those in force now.
+    ///   - cursor: the id of the last one on the page before; `nil` for the first page.
+    /// - Throws: `Refusal` `not_found` for a cursor that is gone.
+    package func list(isActive: Bool, limit: Int, after cursor: String? = nil) throws -> [Ban] {
+        let page = NewestFirst(table: "bans b", key: "b.id", time: "b.created_at").page(from: 4)
+        let place = NewestFirst(table: "bans", key: "id", time: "created_at")
+        return try transaction.query(
             """
             SELECT \(Self.columns) FROM bans b
-            WHERE $1 = 0 OR b.lifted_at IS NULL AND (b.ends_at IS NULL OR b.ends_at > $2)
-            ORDER BY b.created_at DESC, b.id LIMIT $3
-            """, [isActive.value, .time(transaction.now), limit.value]
+            WHERE ($1 = 0 OR b.lifted_at IS NULL AND (b.ends_at IS NULL OR b.ends_at > $2)) AND \(page.condition)
+            \(page.order) LIMIT $3
+            """,
+            [isActive.value, .time(transaction.now), limit.value] + place.place(behind: cursor, in: transaction)
         ).map(Self.columns.each.ban)
     }
 

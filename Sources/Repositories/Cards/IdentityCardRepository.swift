@@ -88,11 +88,24 @@ package struct IdentityCardRepository {
     }
 
     /// The cards that wait for a decision, oldest first.
-    package func listInReview(limit: Int) throws -> [Entry] {
-        try transaction.query(
+    ///
+    /// - Parameter cursor: the last one on the page before, decided meanwhile or not; `nil` for the first page.
+    /// - Throws: `Refusal` `not_found` for a cursor that is gone.
+    package func listInReview(limit: Int, after cursor: IdentityCardID? = nil) throws -> [Entry] {
+        var place: [Value] = [.integer(.min), .text("")]
+        if let cursor {
+            let at: Int64? = try transaction.value(
+                "SELECT submitted_at FROM identity_cards WHERE id = $1", [.id(cursor)])
+            guard let at else {
+                throw Refusal(.notFound, "There is no card \(cursor) any more: begin without --cursor.")
+            }
+            place = [.integer(at), .id(cursor)]
+        }
+        return try transaction.query(
             """
-            SELECT \(Self.columns) FROM identity_cards WHERE status = 'in_review' ORDER BY submitted_at, id LIMIT $1
-            """, [limit.value]
+            SELECT \(Self.columns) FROM identity_cards
+            WHERE status = 'in_review' AND (submitted_at, id) > ($2, $3) ORDER BY submitted_at, id LIMIT $1
+            """, [limit.value] + place
         ).map(Self.columns.each.entry)
     }
 

@@ -79,11 +79,17 @@ package struct CertificateRepository {
         ).map(Self.certificate)
     }
 
+    private static let newest = NewestFirst(table: "certificates", key: "serial", time: "issued_at")
+
     /// The newest certificates of all devices.
-    package func list(limit: Int) throws -> [DeviceCertificate] {
-        try transaction.query(
-            "SELECT \(Self.columns) FROM certificates ORDER BY issued_at DESC, serial LIMIT $1",
-            [limit.value]
+    ///
+    /// - Parameter cursor: the serial number of the last one on the page before; `nil` for the first page.
+    /// - Throws: `Refusal` `not_found` for a cursor that is gone.
+    package func list(limit: Int, after cursor: String? = nil) throws -> [DeviceCertificate] {
+        let page = Self.newest.page(from: 2)
+        return try transaction.query(
+            "SELECT \(Self.columns) FROM certificates WHERE \(page.condition) \(page.order) LIMIT $1",
+            [limit.value] + Self.newest.place(behind: cursor, in: transaction)
         ).map(Self.certificate)
     }
 

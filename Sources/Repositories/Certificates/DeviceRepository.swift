@@ -51,23 +51,39 @@ package struct DeviceRepository {
              WHERE device_id = devices.id AND state <> 'unauthenticated' AND \(GateRepository.isCurrent("sessions")))
             """))
 
+    private static let newest = NewestFirst(table: "devices", key: "id", time: "created_at")
+
     /// The newest devices.
-    package func list(limit: Int) throws -> [Summary] {
-        try transaction.query(
-            """
-            SELECT \(Self.line) FROM devices ORDER BY created_at DESC, id LIMIT $2
-            """, [.time(transaction.now), Value(limit)]
+    ///
+    /// - Parameter cursor: the id of the last one on the page before; `nil` for the first page.
+    /// - Throws: `Refusal` `not_found` for a cursor that is gone.
+    package func list(limit: Int, after cursor: String? = nil) throws -> [Summary] {
+        let page = Self.newest.page(from: 3)
+        return try transaction.query(
+            "SELECT \(Self.line) FROM devices WHERE \(page.condition) \(page.order) LIMIT $2",
+            [.time(transaction.now), Value(limit)] + Self.newest.place(behind: cursor, in: transaction)
         ).map(Self.summary)
     }
 
-    /// The newest devices on which a user has a session, or had one that is not forgotten yet.
-    package func list(of user: UserID, limit: Int) throws -> [Summary] {
-        try transaction.query(
+    /// The newest devices on which a user has a session, or had one that is not forgotten yet; pages as of
+    /// ``list(limit:after:)``.
+    package func list(of user: UserID, limit: Int, after cursor: String? = nil) throws -> [Summary] {
+        let page = Self.newest.page(from: 4)
+        return try transaction.query(
             """
             SELECT \(Self.line) FROM devices WHERE id IN (
                 SELECT s.device_id FROM sessions s WHERE s.user_id = $3 AND \(GateRepository.wasOpened("s")))
-            ORDER BY created_at DESC, id LIMIT $2
-            """, [.time(transaction.now), Value(limit), .id(user)]
+                AND \(page.condition)
+            \(page.order) LIMIT $2
+            """,
+            [.time(transaction.now), Value(limit), .id(user)] + Self.newest.place(behind: cursor, in: transaction)
+        ).map(Self.summary)
+    }
+
+    /// A device; `nil` if it was never certified.
+    package func find(_ id: DeviceID) throws -> Summary? {
+        try transaction.first(
+            "SELECT \(Self.line) FROM devices WHERE id = $2", [.time(transaction.now), .id(id)]
         ).map(Self.summary)
     }
 

@@ -228,13 +228,20 @@ package struct OutboxRepository {
         try transaction.value("SELECT COUNT(*) FROM outbox WHERE state = $1", [state.value]) ?? 0
     }
 
+    private static let newest = NewestFirst(table: "outbox", key: "id", time: "created_at")
+
     /// The newest messages, of one state or of all.
-    package func list(_ state: OutboxState?, limit: Int) throws -> [OutboxMessage] {
-        try transaction.query(
+    ///
+    /// - Parameter cursor: the id of the last one on the page before; `nil` for the first page.
+    /// - Throws: `Refusal` `not_found` for a cursor that is gone.
+    package func list(_ state: OutboxState?, limit: Int, after cursor: String? = nil) throws -> [OutboxMessage] {
+        let page = Self.newest.page(from: 3)
+        return try transaction.query(
             """
-            SELECT \(Self.columns) FROM outbox WHERE ($1 = '' OR state = $1) AND kind IN (\(Self.kinds))
-            ORDER BY created_at DESC, id LIMIT $2
-            """, [.text(state?.rawValue ?? ""), Value(limit)]
+            SELECT \(Self.columns) FROM outbox
+            WHERE ($1 = '' OR state = $1) AND kind IN (\(Self.kinds)) AND \(page.condition) \(page.order) LIMIT $2
+            """,
+            [.text(state?.rawValue ?? ""), Value(limit)] + Self.newest.place(behind: cursor, in: transaction)
         ).map(Self.columns.each.message)
     }
 

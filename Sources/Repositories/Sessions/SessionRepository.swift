@@ -105,20 +105,6 @@ package struct SessionRepository {
         }
     }
 
-    /// The newest sessions that were not ended. Their ids are in the order of time.
-    package func listOpen(limit: Int) throws -> [Session] {
-        // The gates are asked about the newest rows alone: about all of them the store would be asked before it sorts.
-        let rows = min(limit, 100_000) * 4
-        return try transaction.query(
-            """
-            SELECT \(Self.columns) FROM (
-                SELECT * FROM sessions WHERE state <> 'unauthenticated' ORDER BY id DESC LIMIT \(rows)
-            ) AS sessions WHERE \(GateRepository.isCurrent("sessions"))
-            ORDER BY created_at DESC, id LIMIT $1
-            """, [.integer(Int64(limit))]
-        ).map(Self.session)
-    }
-
     /// Ends the sessions in scope that the state machine lets end.
     ///
     /// - Parameter limit: how many at most.

@@ -55,10 +55,17 @@ package struct UserRepository {
             .map(Self.columns.each.level)
     }
 
+    private static let newest = NewestFirst(table: "users", key: "id", time: "created_at")
+
     /// The newest users.
-    package func list(limit: Int) throws -> [User] {
-        try transaction.query(
-            "SELECT \(Self.columns) FROM users ORDER BY created_at DESC, id LIMIT $1", [limit.value]
+    ///
+    /// - Parameter cursor: the id of the last one on the page before; `nil` for the first page.
+    /// - Throws: `Refusal` `not_found` for a cursor that is gone.
+    package func list(limit: Int, after cursor: String? = nil) throws -> [User] {
+        let page = Self.newest.page(from: 2)
+        return try transaction.query(
+            "SELECT \(Self.columns) FROM users WHERE \(page.condition) \(page.order) LIMIT $1",
+            [limit.value] + Self.newest.place(behind: cursor, in: transaction)
         ).map(user)
     }
 

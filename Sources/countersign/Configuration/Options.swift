@@ -15,6 +15,9 @@ struct SharedOptions: ParsableArguments {
     @Flag(help: "Print one JSON value on standard output.")
     var json = false
 
+    @Option(help: "Who gives the command, for the audit log, beside the account of the system.")
+    var actor: String?
+
     /// The given options, by the names of ``Settings/Key``.
     var given: [Settings.Key: String?] { [.keys: keys, .policies: policies, .store: store] }
 }

@@ -23,11 +23,6 @@ enum Output {
         FileHandle.standardError.write(Data((Printable.text(line) + "\n").utf8))
     }
 
-    /// Says on a terminal that a list may go on, if it is as long as its limit.
-    static func noteLimit(_ count: Int, _ limit: Int) {
-        if count >= limit, isatty(STDERR_FILENO) == 1 { note("\(count) are shown: --limit shows more.") }
-    }
-
     /// Writes a text that this program made itself, as it is: it may be meant for another program.
     static func own(_ text: String) { write(text) }
 

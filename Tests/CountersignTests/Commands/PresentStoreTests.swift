@@ -14,7 +14,9 @@ struct PresentStoreTests {
 
     /// Every command that works with a store, but those that make one.
     static let commands: [[String]] = [
-        ["provider", "list"], ["provider", "key", "list", "test"], ["provider", "disable", "test"],
+        ["provider", "list"], ["provider", "show", "test"], ["provider", "app", "list", "test"],
+        ["user", "find", "--external-id", "alice"], ["device", "show", id], ["provider", "key", "list", "test"],
+        ["provider", "disable", "test"],
         ["provider", "enable", "test"], ["provider", "set", "test", "--token-alg", "ES256"],
         ["provider", "resource", "list", "test"], ["provider", "resource", "add", "test", "https://api.example/"],
         ["provider", "resource", "remove", "https://api.example/"], ["provider", "stream", "list", "test"],
@@ -75,7 +77,8 @@ struct PresentStoreTests {
     func complete() throws {
         // Those that make a store or keys, need none, look into files first, or are tried elsewhere: move and restore.
         let others: Set<String> = [
-            "serve", "tour", "inbox", "sample card", "doctor", "keys init", "policy check", "provider add", "provider key add", "user archive",
+            "serve", "tour", "inbox", "sample card", "doctor", "keys init", "policy check", "provider add",
+            "provider key add", "user archive",
             "store migrate", "store backup", "store check", "store copy", "store reopen", "store restore",
         ]
         let tried = Self.commands.map { $0.joined(separator: " ") + " " }

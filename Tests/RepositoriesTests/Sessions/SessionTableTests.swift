@@ -155,18 +155,31 @@ struct SessionTableTests {
     @Test("The newest open sessions come first, and no more than asked", arguments: StoreKind.shared)
     func listing(kind: StoreKind) async throws {
         try await TestTables.run(kind) { tables in
+            // Ids are in the order of time.
             let sessions = (1...5).map { tables.session($0, age: Double($0)) }
+                .sorted { $0.id.description > $1.id.description }.enumerated().map { place, session in
+                    tables.session(place + 1, age: Double(place + 1), id: session.id)
+                }
             try await tables.write { transaction in
                 for session in sessions { try SessionRepository(transaction).insert(session, at: .first) }
                 try SessionRepository(transaction).end(.session(sessions[0].id), at: TestTables.now, .byAdmin)
             }
-            let (newest, ofUser, devices) = try await tables.read {
+            let (newest, next, others) = try await tables.read {
+                let records = SessionRepository($0)
+                return try (
+                    records.listOpen(limit: 3, of: tables.provider),
+                    records.listOpen(limit: 3, after: sessions[3].id, of: tables.provider),
+                    records.listOpen(limit: 3, of: ProviderID(UUID()))
+                )
+            }
+            let (all, ofUser, devices) = try await tables.read {
                 let records = SessionRepository($0)
                 return try (
                     records.listOpen(limit: 3), records.listOpen(.user(tables.user)), records.devices(of: tables.user)
                 )
             }
-            #expect(newest.map(\.id) == sessions[1...3].map(\.id))
+            #expect(newest.map(\.id) == sessions[1...3].map(\.id) && newest == all)
+            #expect(next.map(\.id) == [sessions[4].id] && others.isEmpty)
             #expect(ofUser.map(\.id) == sessions[1...].reversed().map(\.id))
             #expect(devices == [tables.device])
         }

@@ -112,10 +112,13 @@ struct TestTables: Sendable {
     }
 
     /// A session of the user on the device, opened some seconds ago; its token is the number.
-    func session(_ number: Int, of user: UserID? = nil, on device: DeviceID? = nil, age: TimeInterval = 0) -> Session {
+    func session(
+        _ number: Int, of user: UserID? = nil, on device: DeviceID? = nil, age: TimeInterval = 0, id: SessionID? = nil
+    ) -> Session {
         let at = Self.now.addingTimeInterval(-age)
         return Session(
-            id: SessionID(UUID()), tokenHash: .of("token \(number)"), userID: user ?? self.user, providerID: provider,
+            id: id ?? SessionID(UUID()), tokenHash: .of("token \(number)"), userID: user ?? self.user,
+            providerID: provider,
             externalID: "ada", applicationID: application, deviceID: device ?? self.device,
             thumbprint: .of("certificate 1"), providerKeyID: providerKey, state: .authenticated, createdAt: at,
             renewedAt: at, lastUsedAt: at, challengedAt: nil)

@@ -19,11 +19,16 @@ package struct ListBans: Sendable {
 
     /// The newest bans.
     ///
-    /// - Parameter isActive: only those in force.
-    package func callAsFunction(isActive: Bool, limit: Int) async throws -> [BanSummary] {
+    /// - Parameters:
+    ///   - isActive: only those in force.
+    ///   - cursor: the id of the last one on the page before.
+    /// - Throws: `Refusal` `not_found` for a cursor that is gone.
+    package func callAsFunction(
+        isActive: Bool, limit: Int, after cursor: String? = nil
+    ) async throws -> [BanSummary] {
         try await context.store.snapshot { transaction in
             let records = BanRepository(transaction)
-            return try records.list(isActive: isActive, limit: limit).map {
+            return try records.list(isActive: isActive, limit: limit, after: cursor).map {
                 BanSummary(ban: $0, entries: try records.entries(of: $0.id))
             }
         }

@@ -20,9 +20,12 @@ package struct ListCardsInReview: Sendable {
     }
 
     /// The waiting cards, oldest first.
-    package func callAsFunction(limit: Int) async throws -> [Waiting] {
+    ///
+    /// - Parameter cursor: the last one on the page before.
+    /// - Throws: `Refusal` `not_found` for a cursor that is gone.
+    package func callAsFunction(limit: Int, after cursor: IdentityCardID? = nil) async throws -> [Waiting] {
         try await context.store.snapshot { transaction in
-            try IdentityCardRepository(transaction).listInReview(limit: limit).map { entry in
+            try IdentityCardRepository(transaction).listInReview(limit: limit, after: cursor).map { entry in
                 Waiting(
                     id: entry.id, userID: entry.userID, submittedAt: entry.submittedAt,
                     failed: CardCheck.list(jsonText: entry.checks).filter { $0.result == .failed })

@@ -11,7 +11,10 @@ package struct ListCertificates: Sendable {
     }
 
     /// The newest certificates.
-    package func callAsFunction(limit: Int) async throws -> [DeviceCertificate] {
-        try await context.store.snapshot { try CertificateRepository($0).list(limit: limit) }
+    ///
+    /// - Parameter cursor: the serial number of the last one on the page before.
+    /// - Throws: `Refusal` `not_found` for a cursor that is gone.
+    package func callAsFunction(limit: Int, after cursor: String? = nil) async throws -> [DeviceCertificate] {
+        try await context.store.snapshot { try CertificateRepository($0).list(limit: limit, after: cursor) }
     }
 }

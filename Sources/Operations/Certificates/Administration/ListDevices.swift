@@ -12,13 +12,18 @@ package struct ListDevices: Sendable {
 
     /// The newest devices, with how many certificates and sessions each has.
     ///
-    /// - Parameter user: on whose devices a session is, or was and is not forgotten yet; `nil` for everybody's.
-    /// - Throws: `Refusal` `not_found` for a user.
-    package func callAsFunction(limit: Int, user: String? = nil) async throws -> [DeviceRepository.Summary] {
+    /// - Parameters:
+    ///   - cursor: the id of the last one on the page before.
+    ///   - user: on whose devices a session is, or was and is not forgotten yet; `nil` for everybody's.
+    /// - Throws: `Refusal` `not_found` for a user, or for a cursor that is gone.
+    package func callAsFunction(
+        limit: Int, after cursor: String? = nil, user: String? = nil
+    ) async throws -> [DeviceRepository.Summary] {
         try await context.store.snapshot { transaction in
             let devices = DeviceRepository(transaction)
-            guard let user else { return try devices.list(limit: limit) }
-            return try devices.list(of: UserSummary.find(user, in: transaction).user.id, limit: limit)
+            guard let user else { return try devices.list(limit: limit, after: cursor) }
+            return try devices.list(
+                of: UserSummary.find(user, in: transaction).user.id, limit: limit, after: cursor)
         }
     }
 }

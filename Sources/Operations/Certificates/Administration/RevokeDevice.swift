@@ -13,6 +13,18 @@ package struct RevokeDevice: Sendable {
         self.context = context
     }
 
+    /// What would be revoked, and how many sessions would end.
+    ///
+    /// - Throws: `Refusal` `not_found`.
+    package func preview(_ id: DeviceID) async throws -> (serials: [String], sessionsEnded: CountedSessions) {
+        try await context.store.snapshot { transaction in
+            let certificates = try CertificateRepository(transaction).list(deviceID: id)
+            guard !certificates.isEmpty else { throw Refusal(.notFound, "There is no device \(id).") }
+            let present = certificates.filter { $0.revoked == nil }
+            return (present.map(\.serial), try CountedSessions(behind: .device(id), in: transaction))
+        }
+    }
+
     /// Revokes.
     ///
     /// - Returns: the serial numbers, and how many sessions end.

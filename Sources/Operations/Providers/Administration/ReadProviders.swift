@@ -15,6 +15,33 @@ package struct ReadProviders: Sendable {
         try await context.store.snapshot { try ProviderRepository($0).list() }
     }
 
+    /// A provider with all that is registered of it.
+    package struct Detail: Sendable {
+        package let provider: Provider
+        package let applications: [Application]
+        package let keys: [ProviderKeyRecord]
+        /// The URL of its receiver; `nil` if it has none.
+        package let webhook: String?
+        package let resources: [ProviderResource]
+        package let streams: [EventStream]
+    }
+
+    /// Everything that is registered of a provider, by id or slug.
+    ///
+    /// - Throws: `Refusal` `not_found`.
+    package func detail(_ name: String) async throws -> Detail {
+        try await context.store.snapshot { transaction in
+            let records = ProviderRepository(transaction)
+            let provider = try records.require(name)
+            return Detail(
+                provider: provider, applications: try records.listApplications(of: provider.id),
+                keys: try ProviderKeyRepository(transaction).list(of: provider.id),
+                webhook: try ProviderWebhookRepository(transaction).find(provider.id),
+                resources: try ProviderResourceRepository(transaction).list(of: provider.id),
+                streams: try EventStreamRepository(transaction).list(of: provider.id))
+        }
+    }
+
     /// A provider with its apps and keys, by id or slug.
     ///
     /// - Throws: `Refusal` `not_found`.

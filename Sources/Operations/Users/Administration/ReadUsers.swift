@@ -11,9 +11,14 @@ package struct ReadUsers: Sendable {
     }
 
     /// The newest users.
-    package func callAsFunction(limit: Int) async throws -> [UserSummary] {
+    ///
+    /// - Parameter cursor: the id of the last one on the page before.
+    /// - Throws: `Refusal` `not_found` for a cursor that is gone.
+    package func callAsFunction(limit: Int, after cursor: String? = nil) async throws -> [UserSummary] {
         try await context.store.snapshot { transaction in
-            try UserRepository(transaction).list(limit: limit).map { try UserSummary($0, in: transaction) }
+            try UserRepository(transaction).list(limit: limit, after: cursor).map {
+                try UserSummary($0, in: transaction)
+            }
         }
     }
 

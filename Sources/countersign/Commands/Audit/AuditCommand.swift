@@ -17,28 +17,45 @@ struct AuditCommand: AsyncParsableCommand {
         @Flag(help: "Continue with each entry as it is chained, until interrupted; with --json one value a line.")
         var follow = false
         @Option(help: "How many.") var limit = 20
+        @Option(help: "Only those about this: an id, or the whole subject such as \"user ID\".") var subject: String?
+        @Option(help: "Only this event, such as session_ended.") var event: String?
+        @Option(help: "Only those since: 24h ago, 2026-01-31 or 2026-01-31T23:59:59Z.") var since: String?
+        @Option(help: "Only those before this number, the first of the page before.") var cursor: Int64?
 
         func validate() throws {
             guard (0...10_000).contains(limit) else { throw ValidationError("--limit takes 0 to 10000.") }
         }
 
         func run() async throws {
+            let filter = try filter()
+            guard cursor == nil || !follow else {
+                throw CommandFailure("--cursor goes back, and --follow on: give one of the two.", exitCode: .usage)
+            }
             try await Admin.run(shared) { admin in
                 let read = ReadAudit(store: admin.store)
+                if !follow, cursor != nil || !filter.isOpen {
+                    return AuditCommand.show(
+                        try await read.search(filter, before: cursor, count: limit)[...], json: shared.json)
+                }
                 var stamp = try read.changeStamp()
                 let lines = try await read.tail(max(1, limit), unchained: !follow)
                 if !follow { return AuditCommand.show(lines.suffix(limit), json: shared.json) }
-                AuditCommand.follow(lines.suffix(limit), json: shared.json)
+                AuditCommand.follow(lines.suffix(limit), filter, json: shared.json)
                 var last = lines.last?.place?.sequence ?? 0
                 while !Task.isCancelled {
                     let more = try await read.next(after: last)
-                    AuditCommand.follow(more[...], json: shared.json)
+                    AuditCommand.follow(more[...], filter, json: shared.json)
                     last = more.last?.place?.sequence ?? last
                     guard more.isEmpty else { continue }
                     repeat { try await Task.sleep(for: .milliseconds(200)) } while try read.changeStamp() == stamp
                     stamp = try read.changeStamp()
                 }
             }
+        }
+
+        private func filter() throws -> AuditFilter {
+            let since = try since.map { text throws(CommandFailure) in try moment(text, "--since", now: Date()) }
+            return try BanCommand.asUsage { try AuditFilter(subject: subject, event: event, since: since) }
         }
     }
 
@@ -101,8 +118,8 @@ struct AuditCommand: AsyncParsableCommand {
     }
 
     /// Lines that arrive one by one cannot be set in columns.
-    private static func follow(_ lines: ArraySlice<ReadAudit.Entry>, json: Bool) {
-        for line in lines {
+    private static func follow(_ lines: ArraySlice<ReadAudit.Entry>, _ filter: AuditFilter, json: Bool) {
+        for line in lines where filter.admits(line.entry) {
             if json {
                 Output.json(ReadAudit.json(line.entry, place: line.place))
             } else {

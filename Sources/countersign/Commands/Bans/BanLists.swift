@@ -9,14 +9,15 @@ extension BanCommand {
         static let configuration = CommandConfiguration(abstract: "Lists the newest bans.")
         @OptionGroup var shared: SharedOptions
         @Flag(help: "Only those in force.") var active = false
-        @Option(help: "How many.") var limit = 50
+        @OptionGroup var page: PageOptions
 
         func run() async throws {
             let summaries = try await Admin.run(shared) {
-                try await ListBans($0.contextWithPersonalKeys())(isActive: active, limit: limit)
+                try await ListBans($0.contextWithPersonalKeys())(
+                    isActive: active, limit: page.limit, after: page.cursor)
             }
             BanCommand.list(summaries, json: shared.json)
-            Output.noteLimit(summaries.count, limit)
+            page.noteRest(summaries.count, last: summaries.last?.ban.id.description)
         }
     }
 

@@ -14,13 +14,16 @@ struct ReviewCommand: AsyncParsableCommand {
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(abstract: "Lists the cards that wait, oldest first.")
         @OptionGroup var shared: SharedOptions
-        @Option(help: "How many.") var limit = 50
+        @OptionGroup var page: PageOptions
 
         func run() async throws {
-            let waiting = try await Admin.run(shared) {
-                try await ListCardsInReview($0.contextWithPersonalKeys())(limit: limit)
+            let cursor: IdentityCardID? = try page.cursor.map { text throws(CommandFailure) in
+                try identifier(text, "card")
             }
-            Output.noteLimit(waiting.count, limit)
+            let waiting = try await Admin.run(shared) {
+                try await ListCardsInReview($0.contextWithPersonalKeys())(limit: page.limit, after: cursor)
+            }
+            page.noteRest(waiting.count, last: waiting.last?.id.description)
             if shared.json {
                 Output.json(
                     .array(

@@ -14,11 +14,13 @@ struct CertificateCommand: AsyncParsableCommand {
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(abstract: "Lists the newest certificates.")
         @OptionGroup var shared: SharedOptions
-        @Option(help: "How many.") var limit = 50
+        @OptionGroup var page: PageOptions
 
         func run() async throws {
-            let certificates = try await Admin.run(shared) { try await ListCertificates($0.context)(limit: limit) }
-            Output.noteLimit(certificates.count, limit)
+            let certificates = try await Admin.run(shared) {
+                try await ListCertificates($0.context)(limit: page.limit, after: page.cursor)
+            }
+            page.noteRest(certificates.count, last: certificates.last?.serial)
             if shared.json {
                 Output.json(.array(certificates.map(CertificateCommand.json)))
             } else {
@@ -50,11 +52,14 @@ struct CertificateCommand: AsyncParsableCommand {
             abstract: "Revokes a certificate: its device must certify again, its sessions end.",
             discussion: """
                 With --reason keyCompromise a superseded certificate can be named too. All certificates with its key, and
-                all that were renewed from it, are revoked with it.
+                all that were renewed from it, are revoked with it. It asks first if more than one session of the device \
+                ends. Scripts give --yes.
                 """)
         @OptionGroup var shared: SharedOptions
         @Argument(help: "Its serial number, hexadecimal.") var serial: String
         @Option(help: "keyCompromise, cessationOfOperation, affiliationChanged, …") var reason = "keyCompromise"
+        @Flag(help: "Preview only; change nothing.") var dryRun = false
+        @Flag(help: "Do not ask.") var yes = false
 
         func run() async throws {
             guard let reason = RevocationReason(rawValue: reason) else {
@@ -64,10 +69,18 @@ struct CertificateCommand: AsyncParsableCommand {
             let shown = try await Admin.run(shared) { admin in
                 let read = ReadCertificate(admin.context)
                 let found = try await read(serial: serial).certificate
+                if dryRun { return try await read(serial: serial) }
+                if !yes {
+                    let ended = try await RevokeDevice(admin.context).preview(found.deviceID).sessionsEnded
+                    if ended.count > 1 {
+                        try Confirmation.ask("end up to \(ended.text) sessions on device \(found.deviceID)")
+                    }
+                }
                 try await RevokeDeviceCertificate(admin.context)(serial: found.serial, reason: reason)
                 return try await read(serial: serial)
             }
             CertificateCommand.show(shown, json: shared.json)
+            if dryRun { Output.note("Nothing was changed: this certificate would be revoked.") }
         }
     }
 

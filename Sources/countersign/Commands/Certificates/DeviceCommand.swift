@@ -10,29 +10,22 @@ import Repositories
 struct DeviceCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "device", abstract: "Shows devices and revokes all their certificates.",
-        subcommands: [List.self, Revoke.self])
+        subcommands: [List.self, Show.self, Revoke.self])
 
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(abstract: "Lists the newest devices.")
         @OptionGroup var shared: SharedOptions
-        @Option(help: "How many.") var limit = 50
+        @OptionGroup var page: PageOptions
         @Option(help: "Only devices with sessions of this user: the id, or <provider slug>/<external id>.")
         var user: String?
 
         func run() async throws {
-            let devices = try await Admin.run(shared) { try await ListDevices($0.context)(limit: limit, user: user) }
-            Output.noteLimit(devices.count, limit)
+            let devices = try await Admin.run(shared) {
+                try await ListDevices($0.context)(limit: page.limit, after: page.cursor, user: user)
+            }
+            page.noteRest(devices.count, last: devices.last?.id.description)
             if shared.json {
-                Output.json(
-                    .array(
-                        devices.map {
-                            .object([
-                                "device_id": .string($0.id.description), "certified_at": .string($0.createdAt.rfc3339),
-                                "user_agent": $0.userAgent.map { .string($0) } ?? .null,
-                                "valid_certificates": .integer(Int64($0.certificates)),
-                                "open_sessions": .integer(Int64($0.sessions)),
-                            ])
-                        }))
+                Output.json(.array(devices.map { .object(DeviceCommand.members(of: $0)) }))
             } else {
                 Output.table(
                     [["DEVICE", "CERTIFIED", "VALID CERTIFICATES", "OPEN SESSIONS"]]
@@ -45,10 +38,13 @@ struct DeviceCommand: AsyncParsableCommand {
 
     struct Revoke: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Revokes every certificate of a device: its sessions end, its connections close.")
+            abstract: "Revokes every certificate of a device: its sessions end, its connections close.",
+            discussion: "It asks first if more than one session ends. Scripts give --yes.")
         @OptionGroup var shared: SharedOptions
         @Argument(help: "Its id.") var device: String
         @Option(help: "keyCompromise, cessationOfOperation, affiliationChanged, …") var reason = "keyCompromise"
+        @Flag(help: "Preview only; change nothing.") var dryRun = false
+        @Flag(help: "Do not ask.") var yes = false
 
         func run() async throws {
             let id: DeviceID = try identifier(device, "device")
@@ -57,8 +53,17 @@ struct DeviceCommand: AsyncParsableCommand {
                 throw CommandFailure("--reason is one of \(words).", exitCode: .usage)
             }
             let (revoked, isListed) = try await Admin.run(shared) { admin in
-                (try await RevokeDevice(admin.context)(id, reason: reason), await admin.publishRevocations())
+                let revoke = RevokeDevice(admin.context)
+                if dryRun || !yes {
+                    let foreseen = try await revoke.preview(id)
+                    if dryRun { return (foreseen, true) }
+                    if foreseen.sessionsEnded.count > 1 {
+                        try Confirmation.ask("end \(foreseen.sessionsEnded.text) sessions on device \(id)")
+                    }
+                }
+                return (try await revoke(id, reason: reason), await admin.publishRevocations())
             }
+            if dryRun { Output.note("Nothing was changed.") }
             if !isListed {
                 Output.note(
                     "The revocation list is rebuilt when it is next fetched: the authority's key is not available here."
@@ -68,7 +73,8 @@ struct DeviceCommand: AsyncParsableCommand {
                 Output.json(
                     .object([
                         "device_id": .string(id.description), "revoked": .array(revoked.serials.map { .string($0) }),
-                        "sessions_ended": revoked.sessionsEnded.json, "crl_rebuilt": .bool(isListed),
+                        "sessions_ended": revoked.sessionsEnded.json, "crl_rebuilt": .bool(isListed && !dryRun),
+                        "dry_run": dryRun ? .bool(true) : nil,
                     ]))
             } else {
                 Output.table([

@@ -70,7 +70,7 @@ struct StoreCopyCommand: AsyncParsableCommand {
         defer { shown.withLock { $0?.progress.end() } }
         return try await CopyStore(
             source: stores.0, target: stores.1, places: places, environment: Environment(),
-            actor: "admin \(NSUserName())"
+            actor: try OperatorName.text(actor: shared.actor)
         )(isFinal: final, cutsNodes: cut) { step, done, all in
             shown.withLock { shown in
                 if shown?.step != step {
@@ -174,7 +174,7 @@ struct StoreReopenCommand: AsyncParsableCommand {
             } else {
                 let restore = RestoreStore(
                     restored: store, replaced: copy, keys: try KeyFiles.personal(in: settings.keys),
-                    environment: Environment(), actor: "admin \(NSUserName())")
+                    environment: Environment(), actor: try OperatorName.text(actor: shared.actor))
                 let decision = try await restore.decision(reason: reason)
                 _ = try await store.takeBack { _ = try decision($0) }
             }

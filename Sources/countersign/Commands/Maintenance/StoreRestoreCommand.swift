@@ -35,8 +35,9 @@ struct StoreRestoreCommand: AsyncParsableCommand {
                     "--in-place takes no backup, and either --replaced with the store that was replaced or --lost.",
                     exitCode: .usage)
             }
-            return try await RestoreInPlace(settings: settings, keys: keys, reason: reason)(
-                replaced: replaced, isAgreed: yes, json: shared.json)
+            return try await RestoreInPlace(
+                settings: settings, keys: keys, reason: reason, actor: try OperatorName.text(actor: shared.actor))(
+                    replaced: replaced, isAgreed: yes, json: shared.json)
         }
         guard let file, replaced == nil else {
             throw CommandFailure("Name the backup; --replaced requires --in-place.", exitCode: .usage)
@@ -95,7 +96,7 @@ struct StoreRestoreCommand: AsyncParsableCommand {
             }
             report = try await RestoreStore(
                 restored: restored, replaced: replaced, keys: keys, environment: Environment(),
-                actor: "admin \(NSUserName())")(reason: reason)
+                actor: try OperatorName.text(actor: shared.actor))(reason: reason)
         } catch {
             try? await replaced?.close()
             try? await restored.close()
@@ -138,6 +139,7 @@ struct RestoreInPlace {
     let settings: Settings
     let keys: PersonalKeys
     let reason: AuditReason?
+    let actor: String
 
     /// Prepares the store.
     ///
@@ -174,7 +176,7 @@ struct RestoreInPlace {
             }
             let report = try await RestoreStore(
                 restored: restored, replaced: stores.count > 1 ? stores[1] : nil, keys: keys,
-                environment: Environment(), actor: "admin \(NSUserName())")(reason: reason)
+                environment: Environment(), actor: actor)(reason: reason)
             for store in stores { try await store.close() }
             StoreRestoreCommand.show(report, path: place, kept: former?.place, json: json)
         } catch {

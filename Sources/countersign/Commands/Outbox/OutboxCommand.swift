@@ -14,7 +14,7 @@ struct OutboxCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(abstract: "Lists the newest messages.")
         @OptionGroup var shared: SharedOptions
         @Option(help: "Only those that are waiting, sent, expired, dead or dropped.") var state: String?
-        @Option(help: "How many.") var limit = 50
+        @OptionGroup var page: PageOptions
 
         func run() async throws {
             let wanted = try state.map { word throws(CommandFailure) in
@@ -24,8 +24,10 @@ struct OutboxCommand: AsyncParsableCommand {
                 }
                 return state
             }
-            let messages = try await Admin.run(shared) { try await ListOutbox($0.context)(wanted, limit: limit) }
-            Output.noteLimit(messages.count, limit)
+            let messages = try await Admin.run(shared) {
+                try await ListOutbox($0.context)(wanted, limit: page.limit, after: page.cursor)
+            }
+            page.noteRest(messages.count, last: messages.last?.id.description)
             if shared.json {
                 Output.json(.array(messages.map(OutboxCommand.json)))
             } else {

@@ -10,7 +10,7 @@ struct ProviderCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "provider", abstract: "Registers providers, their keys and their apps.",
         subcommands: [
-            Add.self, Set.self, List.self, Disable.self, Enable.self, KeyCommand.self, AppCommand.self,
+            Add.self, Set.self, List.self, Show.self, Disable.self, Enable.self, KeyCommand.self, AppCommand.self,
             ResourceCommand.self, StreamCommand.self,
         ])
 
@@ -167,7 +167,24 @@ extension AccessTokenAlgorithm: ExpressibleByArgument {}
 /// `countersign provider app …`.
 struct AppCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "app", abstract: "Adds apps to a provider.", subcommands: [Add.self])
+        commandName: "app", abstract: "Lists the apps of a provider, and adds some.",
+        subcommands: [List.self, Add.self])
+
+    struct List: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "Lists the apps of a provider.")
+        @OptionGroup var shared: SharedOptions
+        @Argument(help: "The provider's slug or id.") var provider: String
+
+        func run() async throws {
+            let (_, apps, _) = try await Admin.run(shared) { try await ReadProviders($0.context)(provider) }
+            if shared.json {
+                Output.json(
+                    .array(apps.map { .object(["app_id": .string($0.id.description), "name": .string($0.name)]) }))
+            } else {
+                Output.table([["APP", "NAME"]] + apps.map { [$0.id.description, $0.name] })
+            }
+        }
+    }
 
     struct Add: AsyncParsableCommand {
         static let configuration = CommandConfiguration(abstract: "Adds an app to a provider.")

@@ -13,15 +13,21 @@ struct SessionCommand: AsyncParsableCommand {
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(abstract: "Lists the newest sessions that were not ended.")
         @OptionGroup var shared: SharedOptions
-        @Option(help: "How many.") var limit = 50
+        @OptionGroup var page: PageOptions
         @Option(help: "Only sessions of this user: the id, or <provider slug>/<external id>.") var user: String?
+        @Option(help: "Only sessions on this device, by its id.") var device: String?
+        @Option(help: "Only sessions of this provider's users: its slug or id.") var provider: String?
 
         func run() async throws {
             let clocks = try SessionCommand.clocks(shared)
-            let sessions = try await Admin.run(shared) {
-                try await ListOpenSessions($0.context)(limit: limit, user: user)
+            let cursor: SessionID? = try page.cursor.map { text throws(CommandFailure) in
+                try identifier(text, "session")
             }
-            Output.noteLimit(sessions.count, limit)
+            let scope = try scope()
+            let sessions = try await Admin.run(shared) {
+                try await ListOpenSessions($0.context)(limit: page.limit, after: cursor, scope)
+            }
+            page.noteRest(sessions.count, last: sessions.last?.id.description)
             if shared.json {
                 Output.json(.array(sessions.map { SessionCommand.json($0, clocks) }))
             } else {
@@ -34,6 +40,15 @@ struct SessionCommand: AsyncParsableCommand {
                             ]
                         })
             }
+        }
+
+        private func scope() throws -> ListOpenSessions.Scope {
+            guard [user, device, provider].count(where: { $0 != nil }) <= 1 else {
+                throw CommandFailure("Give one of --user, --device and --provider.", exitCode: .usage)
+            }
+            if let user { return .user(user) }
+            if let device { return .device(try identifier(device, "device")) }
+            return provider.map { .provider($0) } ?? .all
         }
     }
 
@@ -73,15 +88,17 @@ struct SessionCommand: AsyncParsableCommand {
         @OptionGroup var shared: SharedOptions
         @Argument(help: "Its id.") var session: String
         @Option(help: "Why: a code or a ticket's number, kept in the audit log.") var reason: String?
+        @Flag(help: "Preview only; change nothing.") var dryRun = false
 
         func run() async throws {
             let id: SessionID = try identifier(session, "session")
             let reason = try reason.map { text throws(CommandFailure) in try auditReason(text) }
             let changed = try await Admin.run(shared) { admin in
-                try await TerminateSession(admin.context)(id, reason: reason)
+                if !dryRun { try await TerminateSession(admin.context)(id, reason: reason) }
                 return try await ReadSession(admin.context)(id)
             }
             SessionCommand.show(changed, SessionCommand.clocksOrDefaults(shared), json: shared.json)
+            if dryRun { Output.note("Nothing was changed: this session would end.") }
         }
     }
 

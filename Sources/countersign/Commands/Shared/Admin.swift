@@ -24,8 +24,9 @@ struct Admin: Sendable {
         _ options: SharedOptions, mayCreate: Bool = false, _ body: (Admin) async throws -> Result
     ) async throws -> Result {
         let settings = try Settings.resolve(shared: options)
+        let actor = try OperatorName.text(actor: options.actor)
         let store = try mayCreate ? settings.store.open(clock: { Date() }) : settings.store.openPresent()
-        var admin = Admin(store: store, actor: "admin \(NSUserName())", keysDirectory: settings.keys)
+        var admin = Admin(store: store, actor: actor, keysDirectory: settings.keys)
         do {
             if mayCreate {
                 try await store.migrate(Schema.migrations)

@@ -8,18 +8,18 @@ import Operations
 struct UserCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "user", abstract: "Shows, exports, archives, challenges and erases users.",
-        subcommands: [List.self, Show.self, Export.self, Archive.self, Challenge.self, Erase.self])
+        subcommands: [List.self, Find.self, Show.self, Export.self, Archive.self, Challenge.self, Erase.self])
 
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(abstract: "Lists the newest users, without personal data.")
         @OptionGroup var shared: SharedOptions
-        @Option(help: "How many.") var limit = 50
+        @OptionGroup var page: PageOptions
 
         func run() async throws {
             let summaries = try await Admin.run(shared) {
-                try await ReadUsers($0.contextWithPersonalKeys())(limit: limit)
+                try await ReadUsers($0.contextWithPersonalKeys())(limit: page.limit, after: page.cursor)
             }
-            Output.noteLimit(summaries.count, limit)
+            page.noteRest(summaries.count, last: summaries.last?.user.id.description)
             if shared.json {
                 Output.json(.array(summaries.map(UserCommand.json)))
             } else {
@@ -70,16 +70,24 @@ struct UserCommand: AsyncParsableCommand {
         @OptionGroup var shared: SharedOptions
         @Argument(help: "The user's id, or <provider slug>/<external id>.") var user: String
         @Option(help: "Why: a code or a ticket's number, kept in the audit log.") var reason: String?
+        @Flag(help: "Preview only; change nothing.") var dryRun = false
 
         func run() async throws {
             let reason = try reason.map { text throws(CommandFailure) in try auditReason(text) }
             let (id, challenged) = try await Admin.run(shared) { admin in
                 let id = try await ReadUsers(admin.contextWithPersonalKeys())(user).user.id.description
+                guard !dryRun else {
+                    let open = try await ListOpenSessions(admin.context)(limit: .max, .user(id))
+                    return (id, open.count { $0.state == .authenticated })
+                }
                 return (id, try await ChallengeUser(admin.context)(id, reason: reason))
             }
             UserCommand.show(
-                .object(["user_id": .string(id), "sessions_challenged": .integer(Int64(challenged))]),
-                json: shared.json)
+                .object([
+                    "user_id": .string(id), "sessions_challenged": .integer(Int64(challenged)),
+                    "dry_run": dryRun ? .bool(true) : nil,
+                ]), json: shared.json)
+            if dryRun { Output.note("Nothing was changed.") }
         }
     }
 
@@ -90,10 +98,15 @@ struct UserCommand: AsyncParsableCommand {
         @Argument(help: "The user's id, or <provider slug>/<external id>.") var user: String
         @Option(help: "Why: a code or a ticket's number, kept in the audit log.") var reason: String
         @Flag(help: "Do it; without this, only say who would be erased.") var yes = false
+        @Flag(help: "Preview only; change nothing.") var dryRun = false
 
         func run() async throws {
             let reason = try auditReason(reason)
             let summary = try await Admin.run(shared) { try await ReadUsers($0.contextWithPersonalKeys())(user) }
+            guard !dryRun else {
+                UserCommand.show(UserCommand.json(summary), json: shared.json)
+                return Output.note("Nothing was changed: this user would be erased for good.")
+            }
             guard yes else {
                 throw CommandFailure("This would erase \(summary.address) (\(summary.user.id)) for good: add --yes.")
             }
@@ -108,14 +121,14 @@ struct UserCommand: AsyncParsableCommand {
         }
     }
 
-    private static func row(_ summary: UserSummary) -> [String] {
+    static func row(_ summary: UserSummary) -> [String] {
         [
             summary.user.id.description, summary.address, summary.user.assurance.rawValue,
             summary.user.createdAt.rfc3339,
         ]
     }
 
-    private static func json(_ summary: UserSummary) -> JSONValue {
+    static func json(_ summary: UserSummary) -> JSONValue {
         .object([
             "user_id": .string(summary.user.id.description), "address": .string(summary.address),
             "provider_id": .string(summary.user.providerID.description),

@@ -1,0 +1,41 @@
+import Database
+import Domain
+
+/// A list of the newest rows, a page at a time. The cursor of a page is the key of the last row on the page before.
+struct NewestFirst: Sendable {
+    let table: String
+    let key: String
+    let time: String
+
+    /// The condition and the order, for an index of time and key.
+    ///
+    /// - Parameter place: the number of the first of the two parameters that ``place(behind:in:)`` gives.
+    func page(from place: Int) -> (condition: String, order: String) {
+        ("(\(time), \(key)) < ($\(place), $\(place + 1))", "ORDER BY \(time) DESC, \(key) DESC")
+    }
+
+    /// Where a page begins.
+    ///
+    /// - Parameter cursor: `nil` for the first page.
+    /// - Throws: `Refusal` `not_found` if the row is gone.
+    func place(behind cursor: String?, in transaction: any Transaction) throws -> [Value] {
+        guard let cursor else { return [.integer(.max), .text("")] }
+        let at: Int64? = try transaction.value("SELECT \(time) FROM \(table) WHERE \(key) = $1", [.text(cursor)])
+        guard let at else {
+            throw Refusal(.notFound, "There is no \(cursor) in this list any more: begin it anew, without --cursor.")
+        }
+        return [.integer(at), .text(cursor)]
+    }
+}
+
+extension Schema {
+    /// What lists of the newest are read from, page by page.
+    static let newestFirst = Migration(
+        identifier: 46, name: "indexes of what admins list, by time",
+        indexes: [
+            TableIndex("users_by_time", on: "users", "(created_at, id)"),
+            TableIndex("devices_by_time", on: "devices", "(created_at, id)"),
+            TableIndex("certificates_by_time", on: "certificates", "(issued_at, serial)"),
+            TableIndex("outbox_by_time", on: "outbox", "(created_at, id)"),
+        ])
+}

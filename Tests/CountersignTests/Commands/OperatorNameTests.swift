@@ -1,0 +1,40 @@
+import Foundation
+import Testing
+
+@testable import countersign
+
+@Suite("Who gives a command")
+struct OperatorNameTests {
+    @Test("is the account of the system, with what sudo and the person say beside it")
+    func names() throws {
+        func text(_ actor: String?, _ account: String, _ environment: [String: String] = [:]) throws -> String {
+            try OperatorName.text(actor: actor, account: account, environment: environment)
+        }
+        #expect(try text(nil, "ada") == "admin ada")
+        #expect(try text(nil, "root", ["SUDO_USER": "ada"]) == "admin root (sudo ada)")
+        #expect(try text("ben@example.org", "ada") == "admin ada (actor ben@example.org)")
+        #expect(try text("bot", "root", ["SUDO_USER": "ada"]) == "admin root (sudo ada, actor bot)")
+        // What is no name of an account is worth nothing.
+        for claim in ["", "root", "a b", "a)", "a\nb", "ä", String(repeating: "a", count: 65)] {
+            #expect(try text(nil, "root", ["SUDO_USER": claim]) == "admin root", "\(claim)")
+        }
+        for actor in ["", "a b", "a)", "x\u{1B}[31m", "ä", String(repeating: "a", count: 65)] {
+            #expect(throws: CommandFailure.self, "\(actor)") { try text(actor, "ada") }
+        }
+    }
+
+    @Test("may page through every list that has a limit")
+    func pages() throws {
+        // The file of texts and the few scopes that are thinned out have no pages.
+        let others: Set<String> = ["countersign inbox", "countersign texts list"]
+        var paged = 0
+        for command in try HelpTests.described() where command.subcommands.isEmpty {
+            let names = Set(
+                command.arguments.compactMap { ($0["preferredName"] as? [String: Any])?["name"] as? String })
+            guard names.contains("limit"), !others.contains(command.path) else { continue }
+            paged += 1
+            #expect(names.contains("cursor"), "\(command.path)")
+        }
+        #expect(paged >= 8)
+    }
+}

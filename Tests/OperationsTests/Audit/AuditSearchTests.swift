@@ -1,0 +1,51 @@
+import Database
+import Domain
+import Fixtures
+import Foundation
+import Operations
+import Repositories
+import Testing
+
+@Suite("A search in the audit log")
+struct AuditSearchTests {
+    @Test("finds by subject, event and time, across all that is read at once, newest last", arguments: StoreKind.shared)
+    func finds(kind: StoreKind) async throws {
+        try await AuditTests.run(on: kind) { store, clock, seal in
+            let (ada, ben) = (UserID(UUID()), UserID(UUID()))
+            @Sendable func append(_ event: AuditRepository.Event, _ user: UserID) async throws {
+                try await store.write {
+                    try AuditRepository($0).append(event, subject: "user \(user)", actor: "admin x", id: UUID())
+                }
+            }
+            try await append(.userErased, ada)
+            clock.advance(1)
+            try await append(.phoneVerified, ben)
+            clock.advance(3600)
+            try await AuditTests.append(store, 4100)
+            try await append(.phoneVerified, ada)
+            _ = try await seal(signingAll: true)
+            while try await store.read({ try AuditChainRepository($0).hasUnchained() }) { _ = try await seal() }
+            // Not chained yet.
+            try await append(.phoneFrozen, ada)
+            let read = ReadAudit(store: store)
+            func events(_ filter: AuditFilter, before end: Int64? = nil, count: Int = 10) async throws -> [String] {
+                try await read.search(filter, before: end, count: count).map(\.entry.event)
+            }
+            let all = ["user_erased", "phone_verified", "phone_frozen"]
+            #expect(try await events(AuditFilter(subject: ada.description)) == all)
+            #expect(try await events(AuditFilter(subject: "user \(ada)")) == all)
+            #expect(try await events(AuditFilter(subject: ada.description), count: 2) == Array(all.suffix(2)))
+            #expect(try await events(AuditFilter(subject: String(ada.description.dropFirst()))).isEmpty)
+            #expect(try await events(AuditFilter(event: "phone_verified")).count == 2)
+            #expect(try await events(AuditFilter(event: "phone_verified", since: clock.now)).count == 1)
+            #expect(try await events(AuditFilter(subject: ben.description, since: clock.now)).isEmpty)
+            // The first page's first entry continues it.
+            let page = try await read.search(try AuditFilter(event: "session_ended"), count: 3)
+            let first = try #require(page.first?.place?.sequence)
+            let before = try await read.search(try AuditFilter(event: "session_ended"), before: first, count: 3)
+            #expect(before.compactMap { $0.place?.sequence } == [first - 3, first - 2, first - 1])
+            #expect(try await events(AuditFilter(subject: ada.description), before: 2) == ["user_erased"])
+            #expect(throws: Refusal(.malformedRequest, "")) { _ = try AuditFilter(event: "phone_verifed") }
+        }
+    }
+}
