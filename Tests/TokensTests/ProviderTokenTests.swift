@@ -10,6 +10,7 @@ struct ProviderTokenTests {
     private let bench: RegisteredProvider
     private let verifier = ProviderTokenVerifier(realm: RegisteredProvider.realm)
     private let now = RegisteredProvider.now
+    private let request = ProvenRequest(method: "GET", path: "/provider", query: "a=b", body: [])
     private let invalid = Refusal(.providerTokenInvalid, "")
     private let gate = Refusal(.invalidCSR, "", reason: .gate)
     private let badProof = Refusal(.invalidProviderKey, "", reason: .badProof)
@@ -23,7 +24,7 @@ struct ProviderTokenTests {
             provider: bench.provider.id, kid: bench.key.id, realm: RegisteredProvider.realm, now: now, edit: edit)
         let token = try UnverifiedToken(compact, refusing: .providerTokenInvalid)
         let (provider, key) = bench.found(for: token)
-        return try verifier.verify(token, provider: provider, key: key, now: now)
+        return try verifier.verify(token, with: request, provider: provider, key: key, now: now)
     }
 
     private func fresh(
@@ -86,6 +87,23 @@ struct ProviderTokenTests {
         for edit in edits { #expect(throws: invalid) { try bearer(edit) } }
     }
 
+    @Test("A bearer token that names a request counts with that request alone, and says so")
+    func bearerOfOneRequest() throws {
+        #expect(try !bearer().isForOneRequest)
+        let here = ["https://service.example/provider", "https://service.example/provider?a=b"]
+        for target in here { #expect(try bearer { $0[claim: "htu"] = .string(target) }.isForOneRequest) }
+        #expect(try bearer { $0[claim: "htm"] = .string("GET") }.isForOneRequest)
+        #expect(try bearer { $0[claim: "body_sha256"] = .string("x") }.isForOneRequest)
+        let edits: [(inout TokenDraft) -> Void] = [
+            { $0[claim: "htm"] = .string("PUT") }, { $0[claim: "htm"] = .string("get") },
+            { $0[claim: "htm"] = .string("") }, { $0[claim: "htm"] = .integer(1) }, { $0[claim: "htm"] = .null },
+            { $0[claim: "htu"] = .string("https://service.example/provider/keys") },
+            { $0[claim: "htu"] = .string("https://service.example/provider?a=c") },
+            { $0[claim: "htu"] = .string("/provider") }, { $0[claim: "htu"] = .array([]) }, { $0[claim: "htu"] = .null },
+        ]
+        for edit in edits { #expect(throws: invalid) { try bearer(edit) } }
+    }
+
     @Test("A fresh token is young, named and bound to method, path and body")
     func freshRefusals() {
         #expect(throws: invalid) { try fresh(shown: "{ }") }
@@ -133,11 +151,15 @@ struct ProviderTokenTests {
             provider: bench.provider.id, kid: bench.key.id, realm: RegisteredProvider.realm, now: now)
         let token = try UnverifiedToken(compact)
         let retired = try bench.signer.registered(as: bench.key.id, for: bench.provider.id, retired: true)
-        #expect(throws: invalid) { try verifier.verify(token, provider: bench.provider, key: retired, now: now) }
+        #expect(throws: invalid) {
+            try verifier.verify(token, with: request, provider: bench.provider, key: retired, now: now)
+        }
         var disabled = bench.provider
         disabled.disabledAt = now
-        #expect(throws: invalid) { try verifier.verify(token, provider: disabled, key: bench.key, now: now) }
-        #expect(throws: invalid) { try verifier.verify(token, provider: nil, key: nil, now: now) }
+        #expect(throws: invalid) {
+            try verifier.verify(token, with: request, provider: disabled, key: bench.key, now: now)
+        }
+        #expect(throws: invalid) { try verifier.verify(token, with: request, provider: nil, key: nil, now: now) }
     }
 
     @Test("A new key's proof names the provider, in iss or sub")

@@ -26,11 +26,13 @@ package struct ProviderRoutes: Sendable {
     }
 
     func add(to router: some RouterMethods<PublicContext>) {
-        router.get("provider") { request, _ in describe(try await authenticate(request.bearer, for: nil).known) }
+        router.get("provider") { request, _ in
+            describe(try await authenticate(request.bearer, for: nil, in: request.named).known)
+        }
         router.post("provider/keys", use: addKey)
         router.delete("provider/keys/:key_id", use: deleteKey)
         router.get("provider/users/:external_id") { request, context in
-            let caller = try await authenticate(request.bearer, for: .usersRead)
+            let caller = try await authenticate(request.bearer, for: .usersRead, in: request.named)
             let found = try await readClaims(try externalID(context), of: caller.id)
             func over(_ years: Int) -> JSONValue { found.isOver(years).map { .bool($0) } ?? .null }
             return Response.json([
@@ -40,7 +42,7 @@ package struct ProviderRoutes: Sendable {
             ])
         }
         router.delete("provider/users/:external_id/sessions") { request, context in
-            let caller = try await authenticate(request.bearer, for: .sessionsEnd)
+            let caller = try await authenticate(request.bearer, for: .sessionsEnd, in: request.named)
             try await endSessions(of: try externalID(context), at: caller)
             return Response(status: .noContent)
         }
@@ -82,7 +84,7 @@ package struct ProviderRoutes: Sendable {
     }
 
     @Sendable private func checkToken(_ request: Request, _ context: PublicContext) async throws -> Response {
-        let caller = try await authenticate(request.bearer, for: .sessionsRead)
+        let caller = try await authenticate(request.bearer, for: .sessionsRead, in: request.named)
         var members = try await request.members(upTo: policy[\.requests].maximumBody)
         let token = try members.string("identity_token")
         try members.rejectUnknown()

@@ -159,7 +159,7 @@ package struct TokenRoutes: Sendable {
     ) async throws -> (ProvenProvider, FormBody) {
         let maximum = policy[\.requests].maximumBody
         guard request.bearer == nil, request.hasForm else {
-            let caller = try await authenticate(request.bearer, for: scope)
+            let caller = try await authenticate(request.bearer, for: scope, in: request.named)
             let form = try await request.form(upTo: maximum)
             guard form["client_assertion"] == nil else {
                 throw Refusal(.malformedRequest, "Send Authorization or client_assertion, not both.")

@@ -24,7 +24,7 @@ package struct WebhookRoutes: Sendable {
 
     func add(to router: some RouterMethods<PublicContext>) {
         router.get("provider/webhook") { request, _ in
-            let caller = try await authenticate(request.bearer, for: .ssfRead)
+            let caller = try await authenticate(request.bearer, for: .ssfRead, in: request.named)
             return Response.json(["url": .string(try await webhook(caller.id))])
         }
         router.put("provider/webhook", use: set)
@@ -61,6 +61,9 @@ extension Request {
     func proven(_ body: [UInt8]) -> ProvenRequest {
         ProvenRequest(method: method.rawValue, path: uri.path, query: uri.query, body: body)
     }
+
+    /// The request that a bearer token comes with, whose body is not read yet.
+    var named: ProvenRequest { proven([]) }
 
     /// The fresh proof beside an access token.
     var countersignProof: String? {

@@ -44,15 +44,22 @@ package struct AuthenticateProvider: Sendable {
 
     /// Reads `Authorization: Bearer …`: a provider token, which permits every read and end, or an access token.
     ///
-    /// - Parameter scope: what an access token must permit; `nil` where any of the provider's does.
+    /// - Parameters:
+    ///   - scope: what an access token must permit; `nil` where any of the provider's does.
+    ///   - request: the one that the token comes with. A token that names another is refused.
     /// - Throws: `Refusal` `provider_token_required`, `provider_token_invalid` or `insufficient_scope`.
-    package func callAsFunction(_ bearer: String?, for scope: ProviderScope?) async throws -> ProvenProvider {
+    package func callAsFunction(
+        _ bearer: String?, for scope: ProviderScope?, in request: ProvenRequest
+    ) async throws -> ProvenProvider {
         let token = try read(bearer)
         let now = context.environment.now()
-        let verified =
-            ProviderAccessToken.isNamed(by: token)
-            ? try await verifyAccessToken(token, for: scope, now: now) : try await verifyProviderToken(token, now: now)
-        if let bearer { context.caches.bearers.remember(verified, .of(bearer)) }
+        let isAccessToken = ProviderAccessToken.isNamed(by: token)
+        let (verified, isForOneRequest) =
+            isAccessToken
+            ? (try await verifyAccessToken(token, for: scope, now: now), false)
+            : try await verifyProviderToken(token, in: request, now: now)
+        // What is remembered counts with every request.
+        if let bearer, !isForOneRequest { context.caches.bearers.remember(verified, .of(bearer)) }
         return ProvenProvider(
             known: verified.provider, keyID: verified.keyID, scopes: verified.scopes ?? Set(ProviderScope.allCases))
     }
@@ -70,13 +77,16 @@ package struct AuthenticateProvider: Sendable {
         return verified.provider.provider.id
     }
 
-    private func verifyProviderToken(_ token: UnverifiedToken, now: Date) async throws -> VerifiedBearers.Bearer {
+    private func verifyProviderToken(
+        _ token: UnverifiedToken, in request: ProvenRequest, now: Date
+    ) async throws -> (VerifiedBearers.Bearer, isForOneRequest: Bool) {
         let known = try await context.caches.providers.find(token.issuer)
         let verified = try verifier.verify(
-            token, provider: known?.provider, key: known?.key(token.keyID), now: now)
+            token, with: request, provider: known?.provider, key: known?.key(token.keyID), now: now)
         guard let known else { throw Refusal(.providerTokenInvalid, "iss names no provider.") }
-        return VerifiedBearers.Bearer(
+        let bearer = VerifiedBearers.Bearer(
             provider: known, keyID: verified.keyID, scopes: nil, verifiedAt: now, expiresAt: verified.expiresAt)
+        return (bearer, verified.isForOneRequest)
     }
 
     /// An access token counts no longer than the key by which its provider proved itself.
@@ -133,7 +143,7 @@ package struct AuthenticateProvider: Sendable {
         _ bearer: String?, beside proof: String?, for request: ProvenRequest
     ) async throws -> ProvenProvider {
         guard let proof else { return try await fresh(bearer, for: request) }
-        let caller = try await self(bearer, for: nil)
+        let caller = try await self(bearer, for: nil, in: request)
         let proven = try await fresh(proof, for: request)
         guard proven.id == caller.id else {
             throw Refusal(.providerTokenInvalid, "The proof is of another provider than the bearer token.")

@@ -14,6 +14,8 @@ package struct ProviderToken: Sendable, Equatable {
     package let issuedAt: Date
     /// When it expires (`exp`), at most an hour later.
     package let expiresAt: Date
+    /// Whether it names a request (`htm`, `htu`, `body_sha256`), and so counts for that one alone.
+    package let isForOneRequest: Bool
 }
 
 /// A backend's token for one call that changes keys or webhooks: short-lived, with an id, and bound to the request.
@@ -56,14 +58,23 @@ package struct ProviderTokenVerifier: Sendable {
         self.clockSkew = clockSkew
     }
 
-    /// Verifies a bearer token.
+    /// Verifies a bearer token. One that names a request, as a fresh proof does, counts with that request alone.
     ///
+    /// - Parameter request: the one that it comes with. Its body is not compared: a bearer is read before it.
     /// - Throws: `Refusal` `provider_token_invalid`; its sentence names the defect.
     package func verify(
-        _ token: UnverifiedToken, provider: Provider?, key: RegisteredKey?, now: Date
+        _ token: UnverifiedToken, with request: ProvenRequest, provider: Provider?, key: RegisteredKey?, now: Date
     ) throws(Refusal) -> ProviderToken {
         let input = TokenRule.Input(token: token, profile: .provider, provider: provider, key: key)
         var claims = ClaimReader(token.payload)
+        let method = claims.optionalText("htm", bytes: 1...16)
+        let target = claims.optionalText("htu", bytes: 1...2048)
+        if let method, method != request.method {
+            claims.note(.malformed, "The token was made for another request: htm is not this one's method.")
+        }
+        if let target, !request.isTarget(target) {
+            claims.note(.malformed, "The token was made for another request: htu is not this one's URL.")
+        }
         return try self.token(input, &claims, now: now)
     }
 
@@ -126,6 +137,7 @@ package struct ProviderTokenVerifier: Sendable {
         claims.audience(realm: realm, required: profile.requiresAudience)
         if let defect = claims.defects.first { throw defect.refusal(.providerTokenInvalid) }
         return ProviderToken(
-            provider: provider.id, keyID: key.id, issuedAt: validity.issuedAt, expiresAt: validity.expiresAt)
+            provider: provider.id, keyID: key.id, issuedAt: validity.issuedAt, expiresAt: validity.expiresAt,
+            isForOneRequest: ["htm", "htu", "body_sha256"].contains { claims.has($0) })
     }
 }

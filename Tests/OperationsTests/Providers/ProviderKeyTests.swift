@@ -23,7 +23,8 @@ struct ProviderKeyTests {
                 try await fixture.authenticate(
                     try signer.providerToken(
                         provider: fixture.registration.provider.id, kid: keyID, realm: ServiceFixture.realm,
-                        now: fixture.clock.now), for: nil)
+                        now: fixture.clock.now), for: nil,
+                    in: ProvenRequest(method: "GET", path: "/provider", body: []))
             }
         }
 

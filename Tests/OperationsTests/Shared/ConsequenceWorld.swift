@@ -88,7 +88,8 @@ struct ConsequenceWorld: Sendable {
             try await AuthenticateProvider(context)(
                 try fixture.signer.providerToken(
                     provider: fixture.registration.provider.id, kid: fixture.registration.keyID,
-                    realm: ServiceFixture.realm, now: fixture.clock.now), for: nil)
+                    realm: ServiceFixture.realm, now: fixture.clock.now), for: nil,
+                in: ProvenRequest(method: "GET", path: "/provider", body: []))
         }
     }
 

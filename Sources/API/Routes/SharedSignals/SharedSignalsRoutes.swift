@@ -56,7 +56,7 @@ package struct SharedSignalsRoutes: Sendable {
         guard request.uri.queryParameters["access_token"] == nil else {
             throw Refusal(.providerTokenRequired, "Send the token in Authorization, never in the URL.")
         }
-        return try await authenticate(request.bearer, for: scope)
+        return try await authenticate(request.bearer, for: scope, in: request.named)
     }
 
     // MARK: Streams
