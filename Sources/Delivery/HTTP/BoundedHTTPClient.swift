@@ -24,59 +24,81 @@ struct BoundedHTTPClient: Sendable {
         case failed(reason: String)
     }
 
+    /// An answer, and what it says of its age.
+    struct Reply: Sendable, Equatable {
+        let answer: Answer
+        /// `Cache-Control` (RFC 9111 §5.2); `nil` if there is none.
+        var cacheControl: String?
+
+        static func failed(_ reason: String) -> Reply { Reply(answer: .failed(reason: reason)) }
+    }
+
     func post(_ body: [UInt8], to url: WebAddress, headers: [(name: String, value: String)]) async -> Answer {
         var request = HTTPClientRequest(url: url.description)
         request.method = .POST
         request.headers = HTTPHeaders(headers.map { ($0.name, $0.value) })
-        request.headers.replaceOrAdd(name: "host", value: url.host)
-        request.headers.add(name: "user-agent", value: "countersign")
         request.body = .bytes(ByteBuffer(bytes: body))
-        let question = request
-        return await withTaskGroup(of: Answer.self) { group in
+        return await send(request, to: url).answer
+    }
+
+    /// Reads a document of JSON.
+    func get(_ url: WebAddress) async -> Reply {
+        var request = HTTPClientRequest(url: url.description)
+        request.headers.add(name: "accept", value: "application/json")
+        return await send(request, to: url)
+    }
+
+    private func send(_ request: HTTPClientRequest, to url: WebAddress) async -> Reply {
+        var question = request
+        question.headers.replaceOrAdd(name: "host", value: url.host)
+        question.headers.add(name: "user-agent", value: "countersign")
+        return await withTaskGroup(of: Reply.self) { [question] group in
             group.addTask { await ask(question) }
             group.addTask {
                 // The client's own deadline ends with the head of a response; a body may arrive arbitrarily slowly.
                 try? await Task.sleep(for: .seconds(timeout))
-                return .failed(reason: Task.isCancelled ? "cancelled" : Self.late)
+                return .failed(Task.isCancelled ? "cancelled" : Self.late)
             }
             defer { group.cancelAll() }
-            return await group.next() ?? .failed(reason: "cancelled")
+            return await group.next() ?? .failed("cancelled")
         }
     }
 
     private static let unconnected: Set<CInt> = [ECONNREFUSED, EHOSTUNREACH, ENETUNREACH, EADDRNOTAVAIL]
     private static let late = "no answer in time; it may have been accepted"
 
-    private func ask(_ request: HTTPClientRequest) async -> Answer {
+    private func ask(_ request: HTTPClientRequest) async -> Reply {
         do {
             let limit = TimeAmount.milliseconds(Int64(timeout * 1000))
             let answer = try await http.execute(request, timeout: limit)
+            let cacheControl = answer.headers.first(name: "cache-control")
             do {
                 let body = try await answer.body.collect(upTo: Self.maximumAnswer)
-                return .answered(status: answer.status.code, body: Array(body.readableBytesView))
+                let bytes = Array(body.readableBytesView)
+                return Reply(answer: .answered(status: answer.status.code, body: bytes), cacheControl: cacheControl)
             } catch is NIOTooManyBytesError {
-                return .answered(status: answer.status.code, body: nil)
+                return Reply(answer: .answered(status: answer.status.code, body: nil), cacheControl: cacheControl)
             }
         } catch let error as HTTPClientError {
             switch error {
-            case .deadlineExceeded, .readTimeout: return .failed(reason: Self.late)
-            case .connectTimeout: return .failed(reason: "no connection in time")
-            case .tlsHandshakeTimeout: return .failed(reason: "no TLS connection in time")
-            case .cancelled: return .failed(reason: "cancelled")
-            default: return .failed(reason: "the connection broke; it may have been accepted")
+            case .deadlineExceeded, .readTimeout: return .failed(Self.late)
+            case .connectTimeout: return .failed("no connection in time")
+            case .tlsHandshakeTimeout: return .failed("no TLS connection in time")
+            case .cancelled: return .failed("cancelled")
+            default: return .failed("the connection broke; it may have been accepted")
             }
         } catch is ForeignPeer {
-            return .failed(reason: "the connection reached an address that is not public")
+            return .failed("the connection reached an address that is not public")
         } catch is CancellationError {
-            return .failed(reason: "cancelled")
+            return .failed("cancelled")
         } catch is NIOConnectionError {
-            return .failed(reason: "no connection")
+            return .failed("no connection")
         } catch let error as IOError where Self.unconnected.contains(error.errnoCode) {
-            return .failed(reason: "no connection")
+            return .failed("no connection")
         } catch is NIOSSLError, is NIOSSLExtraError, is BoringSSLError {
-            return .failed(reason: "no TLS connection that can be trusted")
+            return .failed("no TLS connection that can be trusted")
         } catch {
-            return .failed(reason: "the connection broke; it may have been accepted")
+            return .failed("the connection broke; it may have been accepted")
         }
     }
 }

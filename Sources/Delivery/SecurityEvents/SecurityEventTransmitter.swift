@@ -9,10 +9,8 @@ import Foundation
 /// host must be public, and the connection goes to a checked address even if the name resolves to another later. The
 /// peer's address is checked again before the request is sent.
 package struct SecurityEventTransmitter: Sendable {
-    private let configuration: HTTPClient.Configuration
-    private let timeout: TimeInterval
+    private let exchange: PublicExchange
     private let allowsLoopback: Bool
-    private let permits: @Sendable (IPAddress) -> Bool
 
     /// Sends by these policies.
     ///
@@ -29,12 +27,8 @@ package struct SecurityEventTransmitter: Sendable {
         _ delivery: DeliveryPolicy, _ webhooks: WebhookPolicy, allowingLoopback: Bool,
         permits: @escaping @Sendable (IPAddress) -> Bool
     ) {
-        var configuration = HTTPClient.Configuration.delivery(delivery)
-        configuration.requirePeer(permits)
-        self.configuration = configuration
-        timeout = webhooks.attemptTimeout
+        exchange = PublicExchange(.delivery(delivery), timeout: webhooks.attemptTimeout, permits: permits)
         allowsLoopback = allowingLoopback
-        self.permits = permits
     }
 
     /// Makes one attempt: 2xx accepts the token, 400 refuses it for good (RFC 8935 §2.4), everything else is retried.
@@ -46,22 +40,15 @@ package struct SecurityEventTransmitter: Sendable {
         guard let url = PublicURL(text, allowingLoopback: allowsLoopback) else {
             return .refused(reason: "the webhook is no https URL of a public host")
         }
-        var configuration = configuration
-        let started = ContinuousClock.now
-        switch await url.reach(within: timeout, permits: permits) {
-        case .reachable(let address):
-            if url.web.literal == nil { configuration.dnsOverride = [url.web.name: address.description] }
-        case .unknown: return .unavailable(reason: "the webhook's host has no address")
+        let headers =
+            [(name: "Content-Type", value: "application/secevent+jwt"), (name: "Accept", value: "application/json")]
+            + (authorization.map { [(name: "Authorization", value: $0.reveal())] } ?? [])
+        let answer: BoundedHTTPClient.Answer
+        switch await exchange(with: url, { await $0.post(Array(token.utf8), to: url.web, headers: headers) }) {
+        case .unknownHost: return .unavailable(reason: "the webhook's host has no address")
         case .forbidden: return .refused(reason: "the webhook's host has an address that is not public")
+        case .exchanged(let reply): answer = reply
         }
-        let spent = (ContinuousClock.now - started) / .seconds(1)
-        let http = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
-        let answer = await BoundedHTTPClient(http: http, timeout: max(1, timeout - spent)).post(
-            Array(token.utf8), to: url.web,
-            headers: [
-                (name: "Content-Type", value: "application/secevent+jwt"), (name: "Accept", value: "application/json"),
-            ] + (authorization.map { [(name: "Authorization", value: $0.reveal())] } ?? []))
-        try? await http.shutdown()
         return switch answer {
         case .failed(let reason): .unavailable(reason: reason)
         case .answered(200..<300, _): .sent(reference: "")

@@ -1,0 +1,53 @@
+import AsyncHTTPClient
+import Encoding
+import Foundation
+
+/// One exchange with a URL that somebody else names, which must not lead to this service or its network.
+///
+/// Every address of the host must be permitted, and the connection goes to a checked address even if the name resolves to
+/// another later. The peer's address is checked again before the request is sent.
+struct PublicExchange: Sendable {
+    /// Made with `AsyncHTTPClient/HTTPClient/Configuration/delivery(_:)`.
+    let configuration: HTTPClient.Configuration
+    /// From the look-up of the host to the last byte of the response, seconds.
+    let timeout: TimeInterval
+    let permits: @Sendable (IPAddress) -> Bool
+
+    init(
+        _ configuration: HTTPClient.Configuration, timeout: TimeInterval,
+        permits: @escaping @Sendable (IPAddress) -> Bool
+    ) {
+        var configuration = configuration
+        configuration.requirePeer(permits)
+        self.configuration = configuration
+        self.timeout = timeout
+        self.permits = permits
+    }
+
+    enum Outcome<Answer: Sendable>: Sendable {
+        case exchanged(Answer)
+        /// The host has no known address now.
+        case unknownHost
+        /// At least one address of the host is not permitted.
+        case forbidden
+    }
+
+    /// Looks the host up and makes the exchange by a client that goes to no other address.
+    func callAsFunction<Answer: Sendable>(
+        with url: PublicURL, _ ask: (BoundedHTTPClient) async -> Answer
+    ) async -> Outcome<Answer> {
+        var configuration = configuration
+        let started = ContinuousClock.now
+        switch await url.reach(within: timeout, permits: permits) {
+        case .reachable(let address):
+            if url.web.literal == nil { configuration.dnsOverride = [url.web.name: address.description] }
+        case .unknown: return .unknownHost
+        case .forbidden: return .forbidden
+        }
+        let spent = (ContinuousClock.now - started) / .seconds(1)
+        let http = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
+        let answer = await ask(BoundedHTTPClient(http: http, timeout: max(1, timeout - spent)))
+        try? await http.shutdown()
+        return .exchanged(answer)
+    }
+}

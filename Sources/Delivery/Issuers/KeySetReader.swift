@@ -1,0 +1,100 @@
+import AsyncHTTPClient
+import Domain
+import Encoding
+import Foundation
+
+/// Reads the key set of an OpenID provider: its discovery document (OpenID Connect Discovery 1.0 §4) says where it is.
+///
+/// Both are read like a webhook is written to: https, no private address, no redirect, 64 KiB, and one deadline for all.
+package struct KeySetReader: Sendable {
+    /// What reading came to.
+    package enum Reading: Sendable, Equatable {
+        /// The key set (RFC 7517 §5) as it was sent, and its `Cache-Control`.
+        case read(keySet: [UInt8], cacheControl: String?)
+        /// Why it could not be read, in words.
+        case failed(reason: String)
+    }
+
+    /// Reads the key set of the issuer with a URL.
+    package typealias Read = @Sendable (_ issuer: String) async -> Reading
+
+    private let exchange: PublicExchange
+    private let allowsLoopback: Bool
+
+    /// For both documents together, seconds.
+    package static let timeout: TimeInterval = 5
+
+    /// - Parameter allowingLoopback: also permits this machine, for development and tests.
+    package init(_ policy: DeliveryPolicy, allowingLoopback: Bool, timeout: TimeInterval = timeout) {
+        self.init(policy, allowingLoopback: allowingLoopback, timeout: timeout) {
+            PublicURL.permits($0, allowingLoopback: allowingLoopback)
+        }
+    }
+
+    /// - Parameter permits: whether an address is permitted.
+    init(
+        _ policy: DeliveryPolicy, allowingLoopback: Bool, timeout: TimeInterval = timeout,
+        permits: @escaping @Sendable (IPAddress) -> Bool
+    ) {
+        exchange = PublicExchange(.delivery(policy), timeout: timeout, permits: permits)
+        allowsLoopback = allowingLoopback
+    }
+
+    /// Reads it.
+    package func callAsFunction(_ issuer: String) async -> Reading {
+        await withTaskGroup(of: Reading.self) { group in
+            group.addTask { await read(issuer) }
+            group.addTask { [timeout = exchange.timeout] in
+                try? await Task.sleep(for: .seconds(timeout))
+                return .failed(reason: "no answer in time")
+            }
+            defer { group.cancelAll() }
+            return await group.next() ?? .failed(reason: "cancelled")
+        }
+    }
+
+    private func read(_ issuer: String) async -> Reading {
+        do throws(Defect) {
+            let path = issuer.hasSuffix("/") ? issuer.dropLast() : issuer[...]
+            let (bytes, _) = try await get("\(path)/.well-known/openid-configuration", "the discovery document")
+            guard let document = try? StrictJSON.parse(bytes) else {
+                throw Defect(reason: "the discovery document is not JSON")
+            }
+            guard let named = document["issuer"]?.text, named.utf8.elementsEqual(issuer.utf8) else {
+                throw Defect(reason: "the discovery document is another issuer's")
+            }
+            guard let place = document["jwks_uri"]?.text else {
+                throw Defect(reason: "the discovery document has no jwks_uri")
+            }
+            let (keySet, cacheControl) = try await get(place, "the key set")
+            return .read(keySet: keySet, cacheControl: cacheControl)
+        } catch {
+            return .failed(reason: error.reason)
+        }
+    }
+
+    private struct Defect: Error {
+        let reason: String
+    }
+
+    private func get(
+        _ text: String, _ what: String
+    ) async throws(Defect) -> (body: [UInt8], cacheControl: String?) {
+        guard let url = PublicURL(text, allowingLoopback: allowsLoopback) else {
+            throw Defect(reason: "the URL of \(what) is no https URL of a public host")
+        }
+        let reply: BoundedHTTPClient.Reply
+        switch await exchange(with: url, { await $0.get(url.web) }) {
+        case .unknownHost: throw Defect(reason: "the host of \(what) has no address")
+        case .forbidden: throw Defect(reason: "the host of \(what) has an address that is not public")
+        case .exchanged(let answer): reply = answer
+        }
+        switch reply.answer {
+        case .failed(let reason): throw Defect(reason: "\(what): \(reason)")
+        case .answered(200, let body?): return (body, reply.cacheControl)
+        case .answered(200, nil):
+            throw Defect(reason: "\(what) is longer than \(BoundedHTTPClient.maximumAnswer) bytes")
+        case .answered(let status, _): throw Defect(reason: "\(what): HTTP \(status)")
+        }
+    }
+}

@@ -1,0 +1,80 @@
+import Domain
+import Encoding
+import Fixtures
+import Foundation
+import Testing
+
+@testable import Delivery
+
+@Suite("The key set of an issuer")
+struct KeySetReaderTests {
+    private func read(
+        _ path: String, host: String = "127.0.0.1", allowingLoopback: Bool = true, timeout: TimeInterval = 5
+    ) async throws -> KeySetReader.Reading {
+        let station = try await Stations.issuer.value
+        let reader = KeySetReader(DeliveryPolicy(), allowingLoopback: allowingLoopback, timeout: timeout)
+        return await reader(station.url(host: host) + path)
+    }
+
+    @Test("is read where the discovery document says, with what it says of its age")
+    func good() async throws {
+        guard case .read(let keySet, let cacheControl) = try await read("/good") else {
+            Issue.record("it was not read")
+            return
+        }
+        #expect(String(decoding: keySet, as: UTF8.self).contains("Ed25519"))
+        #expect(cacheControl == "public, max-age=1200")
+        let seen = try await Stations.issuer.value.seen().filter { $0.contains("/good/") }
+        #expect(seen.contains { $0.contains("/good/.well-known/openid-configuration") })
+        #expect(seen.allSatisfy { $0.contains(#""accept":"application/json""#) && $0.contains("countersign") })
+    }
+
+    @Test(
+        "is not read from a discovery document that is another's, leads elsewhere, or is none",
+        arguments: [
+            ("/other", "the discovery document is another issuer's"),
+            ("/slash", "the discovery document is another issuer's"),
+            ("/mute", "the discovery document is another issuer's"),
+            ("/good/", "the discovery document is another issuer's"),
+            ("/keyless", "the discovery document has no jwks_uri"),
+            ("/private", "the URL of the key set is no https URL of a public host"),
+            ("/metadata", "the URL of the key set is no https URL of a public host"),
+            ("/clear", "the URL of the key set is no https URL of a public host"),
+            ("/file", "the URL of the key set is no https URL of a public host"),
+            ("/inside", "the URL of the key set is no https URL of a public host"),
+            ("/redirect", "the discovery document: HTTP 302"), ("/500", "the discovery document: HTTP 500"),
+            ("/404", "the discovery document: HTTP 404"), ("/204", "the discovery document: HTTP 204"),
+            ("/large", "the discovery document is longer than 65536 bytes"),
+            ("/twice", "the discovery document is not JSON"), ("/html", "the discovery document is not JSON"),
+            ("/keys-redirect", "the key set: HTTP 307"), ("/keys-404", "the key set: HTTP 404"),
+            ("/keys-large", "the key set is longer than 65536 bytes"),
+        ])
+    func refused(path: String, reason: String) async throws {
+        #expect(try await read(path) == .failed(reason: reason))
+    }
+
+    @Test(
+        "is not waited for beyond one deadline, however slowly it comes", arguments: ["/hang", "/drip", "/keys-drip"])
+    func late(path: String) async throws {
+        let started = ContinuousClock.now
+        guard case .failed(let reason) = try await read(path, timeout: 1) else {
+            Issue.record("\(path) was read")
+            return
+        }
+        #expect(reason.contains("in time"), "\(reason)")
+        #expect(ContinuousClock.now - started < .seconds(10))
+    }
+
+    @Test("is asked of no address that is not public, named or not, and then there is no request")
+    func privateAddresses() async throws {
+        #expect(
+            try await read("/never", allowingLoopback: false)
+                == .failed(reason: "the URL of the discovery document is no https URL of a public host"))
+        let station = try await Stations.issuer.value
+        let named = KeySetReader(DeliveryPolicy(), allowingLoopback: true, permits: { _ in false })
+        #expect(
+            await named(station.url(host: "localhost") + "/never")
+                == .failed(reason: "the host of the discovery document has an address that is not public"))
+        #expect(try await !station.seen().contains { $0.contains("/never") })
+    }
+}
