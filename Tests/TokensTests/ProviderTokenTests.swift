@@ -99,7 +99,8 @@ struct ProviderTokenTests {
             { $0[claim: "htm"] = .string("") }, { $0[claim: "htm"] = .integer(1) }, { $0[claim: "htm"] = .null },
             { $0[claim: "htu"] = .string("https://service.example/provider/keys") },
             { $0[claim: "htu"] = .string("https://service.example/provider?a=c") },
-            { $0[claim: "htu"] = .string("/provider") }, { $0[claim: "htu"] = .array([]) }, { $0[claim: "htu"] = .null },
+            { $0[claim: "htu"] = .string("/provider") }, { $0[claim: "htu"] = .array([]) },
+            { $0[claim: "htu"] = .null },
         ]
         for edit in edits { #expect(throws: invalid) { try bearer(edit) } }
     }

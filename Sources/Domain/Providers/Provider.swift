@@ -16,10 +16,12 @@ package struct Provider: Sendable, Equatable {
     package var disabledAt: Date?
     /// By which its sessions' tokens for its backend are signed.
     package var tokenAlgorithm: AccessTokenAlgorithm
+    /// Whose ID tokens vouch for its users; `nil` if its own identity tokens do.
+    package let issuer: ProviderIssuer?
 
     package init(
         id: ProviderID, slug: Slug, name: String, account: String?, avatarHosts: [String], createdAt: Date,
-        disabledAt: Date?, tokenAlgorithm: AccessTokenAlgorithm = .rs256
+        disabledAt: Date?, tokenAlgorithm: AccessTokenAlgorithm = .rs256, issuer: ProviderIssuer? = nil
     ) {
         self.id = id
         self.slug = slug
@@ -29,6 +31,7 @@ package struct Provider: Sendable, Equatable {
         self.createdAt = createdAt
         self.disabledAt = disabledAt
         self.tokenAlgorithm = tokenAlgorithm
+        self.issuer = issuer
     }
 
     /// A user's address for other users and the command line: `<slug>/<external id>`.
@@ -77,7 +80,8 @@ package struct ProviderKeyRecord: Sendable, Equatable {
     /// The key that signed the request to add it; `nil` if an admin added it, or for rows from before this column.
     package let addedBy: ProviderKeyID?
     package let createdAt: Date
-    /// When it was retired: it signs nothing new, but sessions that it opened continue. `nil` if it is active.
+    /// When it was retired, or left the issuer's key set: it signs nothing new, but sessions that it opened continue. `nil`
+    /// if it is active.
     package var retiredAt: Date?
     /// When it was revoked: nothing that it signed is valid. `nil` if it is not revoked.
     package var revokedAt: Date?
@@ -85,11 +89,16 @@ package struct ProviderKeyRecord: Sendable, Equatable {
     package enum Origin: String, Sendable {
         case admin
         case provider
+        /// The key set of the provider's issuer. Such a key verifies ID tokens and nothing else.
+        case issuer
     }
+
+    /// The `kid` by which the issuer's key set names it; `nil` for a key of another origin.
+    package let issuerKeyID: String?
 
     package init(
         id: ProviderKeyID, providerID: ProviderID, algorithm: String, subjectPublicKeyInfo: [UInt8], origin: Origin,
-        addedBy: ProviderKeyID? = nil, createdAt: Date, retiredAt: Date?, revokedAt: Date?
+        addedBy: ProviderKeyID? = nil, createdAt: Date, retiredAt: Date?, revokedAt: Date?, issuerKeyID: String? = nil
     ) {
         self.id = id
         self.providerID = providerID
@@ -100,6 +109,7 @@ package struct ProviderKeyRecord: Sendable, Equatable {
         self.createdAt = createdAt
         self.retiredAt = retiredAt
         self.revokedAt = revokedAt
+        self.issuerKeyID = issuerKeyID
     }
 }
 

@@ -99,6 +99,11 @@ struct ClaimReader {
         }
     }
 
+    /// How many audiences `aud` names.
+    var audienceCount: Int {
+        if case .array(let values)? = payload["aud"] { values.count } else { has("aud") ? 1 : 0 }
+    }
+
     /// `iat`, `exp` and the optional `nbf`, checked against `now` (RFC 7519 §4.1.4 to §4.1.6).
     mutating func validity(now: Date, clockSkew: TimeInterval, maximumLifetime: TimeInterval) -> Validity {
         var validity = Validity()

@@ -11,9 +11,11 @@ struct TokenRule: Sendable {
         let provider: Provider?
         let key: RegisteredKey?
 
-        /// Applies all rules; returns the provider and the key if they pass.
-        func requireTrust(refusing code: Refusal.Code) throws(Refusal) -> (Provider, RegisteredKey) {
-            for rule in TokenRule.all {
+        /// Applies the rules of a kind of token; returns the provider and the key if they pass.
+        func requireTrust(
+            by rules: [TokenRule] = TokenRule.all, refusing code: Refusal.Code
+        ) throws(Refusal) -> (Provider, RegisteredKey) {
+            for rule in rules {
                 if let defect = rule.defect(self) { throw defect.refusal(code) }
             }
             guard let provider, let key else {

@@ -82,6 +82,19 @@ package struct UnverifiedToken: Sendable {
         return value
     }
 
+    /// The claimed issuer as text, which is a URL if it is an OpenID provider's; `nil` if `iss` is none.
+    package var issuerURL: String? { payload["iss"]?.text }
+
+    /// The audiences that the token claims; empty if `aud` is neither a text nor a list of texts. Only for finding the
+    /// provider.
+    package var audiences: [String] {
+        switch payload["aud"] {
+        case .string(let text): [text]
+        case .array(let values): values.compactMap(\.text)
+        default: []
+        }
+    }
+
     /// The signed bytes: the first two parts and the dot between them, ASCII.
     package var signingInput: ArraySlice<UInt8> { compact[..<signingInputLength] }
 }

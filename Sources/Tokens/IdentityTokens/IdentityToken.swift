@@ -1,7 +1,9 @@
 import Domain
+import Encoding
 import Foundation
 
-/// An identity token whose signature and claims are valid. Only ``IdentityTokenVerifier`` creates one.
+/// An identity token, or an ID token in its place, whose signature and claims are valid. Only
+/// ``IdentityTokenVerifier`` and ``IDTokenVerifier`` create one.
 ///
 /// Its nonce is not checked yet: the transaction that spends it does that in the store.
 package struct IdentityToken: Sendable, Equatable {
@@ -9,7 +11,7 @@ package struct IdentityToken: Sendable, Equatable {
     package let provider: ProviderID
     /// The provider's own id of the user (`prn` or `sub`), 1 to 256 bytes without hidden characters.
     package let externalID: String
-    /// The nonce that the device requested (`nce`), as in the token.
+    /// The nonce that the device requested (`nce`, of an ID token `nonce`), as in the token.
     package let nonce: String
     /// When the token was issued (`iat`).
     package let issuedAt: Date
@@ -17,9 +19,9 @@ package struct IdentityToken: Sendable, Equatable {
     package let expiresAt: Date
     /// The app that it is for (`app_id`); must equal the request's.
     package let applicationID: ApplicationID?
-    /// The user's name for display (`display_name`), 1 to 256 bytes.
+    /// The user's name for display (`display_name`, of an ID token `name`), 1 to 256 bytes.
     package let displayName: String?
-    /// The user's picture (`avatar_url`): https, on a host that the provider registered.
+    /// The user's picture (`avatar_url`, of an ID token `picture`): https, on a host that the provider registered.
     package let avatarURL: String?
     /// The key that signed (`kid`).
     package let keyID: ProviderKeyID
@@ -48,6 +50,9 @@ struct IdentityClaims {
     let avatarURL: String?
 
     init(from claims: inout ClaimReader, provider: Provider, verifier: IdentityTokenVerifier, now: Date) {
+        if provider.issuer != nil {
+            claims.note(.unknownIssuer, "The provider that iss names vouches by the ID tokens of its issuer alone.")
+        }
         externalID = claims.subject(bytes: 1...256)
         nonce = claims.text("nce", bytes: 1...256)
         validity = claims.validity(
@@ -75,4 +80,18 @@ package struct TokenCheck: Sendable, Equatable {
     package let clockSkew: Int?
     /// The nonce in the token, so that the caller can look up whether it is spent; `nil` if there is none.
     package let nonce: String?
+
+    init(defects: [TokenDefect], clockSkew: Int?, nonce: String?) {
+        (self.defects, self.clockSkew, self.nonce) = (defects, clockSkew, nonce)
+    }
+
+    /// Measures the clock by the token's `iat`.
+    init(defects: [TokenDefect], issuedAt token: UnverifiedToken, _ identity: IdentityClaims, now: Date) {
+        var silent = ClaimReader(token.payload)
+        let issuedAt = silent.date("iat", required: false)
+        self.init(
+            defects: defects,
+            clockSkew: issuedAt.map { Int(saturating: $0.timeIntervalSince(now).rounded()) },
+            nonce: identity.nonce.isEmpty ? nil : identity.nonce)
+    }
 }

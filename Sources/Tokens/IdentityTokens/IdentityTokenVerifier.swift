@@ -77,11 +77,8 @@ package struct IdentityTokenVerifier: Sendable {
         let input = TokenRule.Input(token: token, profile: profile, provider: provider, key: key)
         var claims = ClaimReader(token.payload)
         let identity = IdentityClaims(from: &claims, provider: provider, verifier: self, now: now)
-        var silent = ClaimReader(token.payload)
-        let issuedAt = silent.date("iat", required: false)
         return TokenCheck(
-            defects: TokenRule.all.compactMap { $0.defect(input) } + claims.defects,
-            clockSkew: issuedAt.map { Int(saturating: $0.timeIntervalSince(now).rounded()) },
-            nonce: identity.nonce.isEmpty ? nil : identity.nonce)
+            defects: TokenRule.all.compactMap { $0.defect(input) } + claims.defects, issuedAt: token, identity, now: now
+        )
     }
 }

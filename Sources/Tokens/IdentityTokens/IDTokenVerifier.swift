@@ -1,0 +1,137 @@
+import Domain
+import Encoding
+import Foundation
+
+/// Turns an ID token of an OpenID provider (OpenID Connect Core 1.0 §2, §3.1.3.7) into an ``IdentityToken``, or refuses it
+/// with a reason.
+///
+/// Neither passes for the other: an identity token must have a `cty` and names its provider by id, an ID token has none
+/// and names an issuer by URL; each is verified by the keys of its kind alone.
+package struct IDTokenVerifier: Sendable {
+    /// The largest accepted difference of an issuer's clock, in seconds.
+    package let clockSkew: TimeInterval
+
+    /// The largest age, `iat` to now, in seconds. The nonce lives no longer.
+    package static let maximumAge: TimeInterval = 600
+    /// The longest `exp − iat`, in seconds.
+    package static let maximumLifetime: TimeInterval = 86_400
+
+    package init(clockSkew: TimeInterval = 60) {
+        self.clockSkew = clockSkew
+    }
+
+    /// Whether a token claims to be an ID token of an issuer. What claims nothing is judged as an identity token.
+    package static func isNamed(by token: UnverifiedToken) -> Bool {
+        token.issuer == nil && token.header.contentType == nil && (token.issuerURL?.contains("://") ?? false)
+    }
+
+    private static let profile = TokenProfile(
+        contentType: nil, requiresType: false, types: ["JWT"], requiresAudience: true,
+        maximumLifetime: maximumLifetime)
+
+    private static let rules: [TokenRule] = [
+        .supportedHeader, .type, .noContentType, .issuerURL, .issuerKey, .activeKey, .algorithm, .signature,
+    ]
+
+    /// Verifies a token.
+    ///
+    /// - Parameters:
+    ///   - provider: the provider of the token's issuer and audience, or another of that issuer; `nil` if there is none.
+    ///   - key: the key of the issuer that the token's `kid` names, `nil` if there is none.
+    /// - Throws: `Refusal` `invalid_identity_token`, its reason one of `Refusal.Reason.ofIdentityTokens`.
+    package func verify(
+        _ token: UnverifiedToken, provider: Provider?, key: RegisteredKey?, now: Date
+    ) throws(Refusal) -> IdentityToken {
+        let input = TokenRule.Input(token: token, profile: Self.profile, provider: provider, key: key)
+        let (provider, key) = try input.requireTrust(by: Self.rules, refusing: .invalidIdentityToken)
+        var claims = ClaimReader(token.payload)
+        let identity = IdentityClaims(ofIDToken: &claims, provider: provider, clockSkew: clockSkew, now: now)
+        if let defect = claims.defects.first { throw defect.refusal(.invalidIdentityToken) }
+        return IdentityToken(identity, provider: provider.id, keyID: key.id)
+    }
+
+    /// Lists all defects of a token, for `POST /provider/token-check`.
+    ///
+    /// - Parameters:
+    ///   - provider: the calling provider. If the token names another issuer, the only defect is `unknown_issuer`.
+    ///   - key: the key of the provider's issuer that the token's `kid` names.
+    package func check(
+        _ token: UnverifiedToken, provider: Provider, key: RegisteredKey?, now: Date
+    ) -> TokenCheck {
+        let input = TokenRule.Input(token: token, profile: Self.profile, provider: provider, key: key)
+        if let defect = TokenRule.issuerURL.defect(input) {
+            return TokenCheck(defects: [defect], clockSkew: nil, nonce: nil)
+        }
+        var claims = ClaimReader(token.payload)
+        let identity = IdentityClaims(ofIDToken: &claims, provider: provider, clockSkew: clockSkew, now: now)
+        return TokenCheck(
+            defects: Self.rules.compactMap { $0.defect(input) } + claims.defects, issuedAt: token, identity, now: now)
+    }
+}
+
+extension TokenRule {
+    /// An ID token is a plain JWT: with a `cty` it is nested, or one of this service's own kinds.
+    fileprivate static let noContentType = TokenRule { input in
+        input.token.header.contentType == nil
+            ? nil : TokenDefect(.wrongType, "The header has a cty: an ID token has none.")
+    }
+
+    fileprivate static let issuerURL = TokenRule { input in
+        guard let issuer = input.provider?.issuer,
+            input.token.issuerURL?.utf8.elementsEqual(issuer.url.utf8) ?? false
+        else { return TokenDefect(.unknownIssuer, "The claim iss names no registered issuer.") }
+        return input.provider?.disabledAt == nil
+            ? nil : TokenDefect(.unknownIssuer, "The provider of the issuer that iss names is disabled.")
+    }
+
+    fileprivate static let issuerKey = TokenRule { input in
+        guard input.token.header.keyID != nil else {
+            return TokenDefect(.unknownKey, "The header has no kid: it names a key of the issuer's key set.")
+        }
+        guard let key = input.key, key.providerID == input.provider?.id else {
+            return TokenDefect(.unknownKey, "The header's kid names no key in the issuer's key set.")
+        }
+        return nil
+    }
+}
+
+extension IdentityClaims {
+    /// Reads the claims of an ID token.
+    init(ofIDToken claims: inout ClaimReader, provider: Provider, clockSkew: TimeInterval, now: Date) {
+        externalID = claims.text("sub", bytes: 1...256)
+        nonce = claims.text("nonce", bytes: 1...256)
+        validity = claims.validity(
+            now: now, clockSkew: clockSkew, maximumLifetime: IDTokenVerifier.maximumLifetime)
+        let age = now.timeIntervalSince(validity.issuedAt)
+        if validity.issuedAt != .distantPast, age > IDTokenVerifier.maximumAge + clockSkew {
+            claims.note(
+                .expired,
+                "The claim iat was \(Int(saturating: age.rounded(.up))) s ago: an ID token signs in for "
+                    + "\(Int(saturating: IDTokenVerifier.maximumAge)) s.")
+        }
+        claims.party(provider.issuer?.audience ?? "")
+        if claims.has("events") {
+            claims.note(.wrongType, "The token has events: it is a security event or a logout token, not an ID token.")
+        }
+        applicationID = nil
+        displayName = claims.optionalText("name", bytes: 1...256, for: .prose)
+        avatarURL = claims.optionalText("picture", bytes: 1...AvatarURL.maximumLength)
+        if let objection = avatarURL.flatMap({ AvatarURL.objection(to: $0, hosts: provider.avatarHosts) }) {
+            claims.note(.malformed, "The claim picture \(objection).")
+        }
+    }
+}
+
+extension ClaimReader {
+    /// `aud` and `azp` of an ID token (OpenID Connect Core 1.0 §3.1.3.7, steps 3 to 5).
+    fileprivate mutating func party(_ client: String) {
+        audience(among: [client], required: true)
+        let party = optionalText("azp", bytes: 1...256)
+        if let party, !party.utf8.elementsEqual(client.utf8) {
+            note(.wrongAudience, "The claim azp names another client than \(client).")
+        }
+        if party == nil, !has("azp"), audienceCount > 1 {
+            note(.wrongAudience, "The claim aud names several clients, and azp does not say for which the token is.")
+        }
+    }
+}
