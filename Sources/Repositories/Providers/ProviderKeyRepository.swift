@@ -13,7 +13,8 @@ package struct ProviderKeyRepository {
 
     private static let columns = Selection(ProviderKeyColumns.self)
 
-    /// Writes a new key; `false` if the same key is or was registered, by anyone.
+    /// Writes a new key; `false` if the same key is or was registered, by anyone. Keys of issuers are no such keys: several
+    /// providers may have the same issuer, and nobody may claim its keys before it.
     package func insert(_ key: ProviderKeyRecord) throws -> Bool {
         try transaction.execute(
             """
@@ -39,6 +40,22 @@ package struct ProviderKeyRepository {
     package func retire(_ id: ProviderKeyID, at time: Date) throws {
         try transaction.execute(
             "UPDATE provider_keys SET retired_at = $2 WHERE id = $1 AND retired_at IS NULL", [.id(id), .time(time)])
+    }
+
+    /// Takes a retirement back: the key is in its issuer's key set again.
+    package func reinstate(_ id: ProviderKeyID) throws {
+        try transaction.execute("UPDATE provider_keys SET retired_at = NULL WHERE id = $1", [.id(id)])
+    }
+
+    /// Removes an issuer's key that left its key set before a moment, if no open session hangs on it. A revoked one stays, so
+    /// that it is refused for good.
+    package func purge(_ id: ProviderKeyID, goneBefore moment: Date) throws {
+        try transaction.execute(
+            """
+            DELETE FROM provider_keys WHERE id = $1 AND origin = 'issuer' AND revoked_at IS NULL AND retired_at < $2
+                AND NOT EXISTS (
+                    SELECT 1 FROM sessions s WHERE s.provider_key_id = $1 AND s.state <> 'unauthenticated')
+            """, [.id(id), .time(moment)])
     }
 
     /// Revokes a key: nothing that it signed is valid any more.
@@ -69,6 +86,7 @@ private struct ProviderKeyColumns: ColumnSet {
     let createdAt: Column<Date>
     let retiredAt: Column<Date?>
     let revokedAt: Column<Date?>
+    let issuerKeyID: Column<String?>
     let keyHash: Column<Digest256>
 
     init(_ list: inout ColumnList) {
@@ -81,6 +99,7 @@ private struct ProviderKeyColumns: ColumnSet {
         createdAt = list.add("created_at")
         retiredAt = list.add("retired_at")
         revokedAt = list.add("revoked_at")
+        issuerKeyID = list.add("issuer_key_id")
         keyHash = list.addWritten("key_hash")
     }
 
@@ -89,7 +108,7 @@ private struct ProviderKeyColumns: ColumnSet {
             id: try row[id], providerID: try row[providerID], algorithm: try row[algorithm],
             subjectPublicKeyInfo: try row[subjectPublicKeyInfo], origin: try row[origin],
             addedBy: try row[addedBy], createdAt: try row[createdAt], retiredAt: try row[retiredAt],
-            revokedAt: try row[revokedAt])
+            revokedAt: try row[revokedAt], issuerKeyID: try row[issuerKeyID])
     }
 
     func write(_ key: ProviderKeyRecord, to row: inout NewRow) {
@@ -102,6 +121,13 @@ private struct ProviderKeyColumns: ColumnSet {
         row.set(createdAt, key.createdAt)
         row.set(retiredAt, key.retiredAt)
         row.set(revokedAt, key.revokedAt)
-        row.set(keyHash, Digest256.of(key.subjectPublicKeyInfo))
+        row.set(issuerKeyID, key.issuerKeyID)
+        row.set(keyHash, Self.hash(of: key))
+    }
+
+    /// By what keys are told apart: an issuer's inside its provider alone.
+    private static func hash(of key: ProviderKeyRecord) -> Digest256 {
+        guard let name = key.issuerKeyID else { return Digest256.of(key.subjectPublicKeyInfo) }
+        return Digest256.of(Array("\(key.providerID) \(key.algorithm) \(name) ".utf8) + key.subjectPublicKeyInfo)
     }
 }

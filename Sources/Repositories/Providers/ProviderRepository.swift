@@ -33,6 +33,19 @@ package struct ProviderRepository {
             .map(Self.columns.each.provider)
     }
 
+    /// The provider of an issuer and an audience.
+    package func find(issuer: String, audience: String) throws -> ProviderID? {
+        try transaction.value(
+            "SELECT id FROM providers WHERE issuer = $1 AND audience = $2", [.text(issuer), .text(audience)])
+    }
+
+    /// The providers of an issuer by audience, no more than a number.
+    package func list(issuer: String, limit: Int) throws -> [ProviderID] {
+        try transaction.values(
+            "SELECT id FROM providers WHERE issuer = $1 ORDER BY issuer, audience LIMIT $2",
+            [.text(issuer), limit.value])
+    }
+
     /// All providers by slug.
     package func list() throws -> [Provider] {
         try transaction.query("SELECT \(Self.columns) FROM providers ORDER BY slug", []).map(Self.columns.each.provider)
@@ -80,6 +93,11 @@ private struct ProviderColumns: ColumnSet {
     let createdAt: Column<Date>
     let disabledAt: Column<Date?>
     let tokenAlgorithm: Column<AccessTokenAlgorithm>
+    let issuer: Column<String?>
+    let audience: Column<String?>
+    /// With a space between any two.
+    let idTokenAlgorithms: Column<String?>
+    let endsRemovedKeys: Column<Bool>
 
     init(_ list: inout ColumnList) {
         id = list.add("id")
@@ -90,13 +108,27 @@ private struct ProviderColumns: ColumnSet {
         createdAt = list.add("created_at")
         disabledAt = list.add("disabled_at")
         tokenAlgorithm = list.add("token_algorithm")
+        issuer = list.add("issuer")
+        audience = list.add("audience")
+        idTokenAlgorithms = list.add("id_token_algorithms")
+        endsRemovedKeys = list.add("ends_removed_keys")
     }
 
     func provider(_ row: Row) throws -> Provider {
         Provider(
             id: try row[id], slug: try row[slug], name: try row[name], account: try row[account],
             avatarHosts: try row[avatarHosts].split(separator: " ").map(String.init), createdAt: try row[createdAt],
-            disabledAt: try row[disabledAt], tokenAlgorithm: try row[tokenAlgorithm])
+            disabledAt: try row[disabledAt], tokenAlgorithm: try row[tokenAlgorithm], issuer: try readIssuer(row))
+    }
+
+    private func readIssuer(_ row: Row) throws -> ProviderIssuer? {
+        guard let url = try row[issuer] else { return nil }
+        guard let client = try row[audience], let algorithms = try row[idTokenAlgorithms] else {
+            throw DamagedRow(column: audience.index)
+        }
+        return ProviderIssuer(
+            url: url, audience: client, algorithms: algorithms.split(separator: " ").map(String.init),
+            endsSessionsOfRemovedKeys: try row[endsRemovedKeys])
     }
 
     func write(_ provider: Provider, to row: inout NewRow) {
@@ -108,6 +140,10 @@ private struct ProviderColumns: ColumnSet {
         row.set(createdAt, provider.createdAt)
         row.set(disabledAt, provider.disabledAt)
         row.set(tokenAlgorithm, provider.tokenAlgorithm)
+        row.set(issuer, provider.issuer?.url)
+        row.set(audience, provider.issuer?.audience)
+        row.set(idTokenAlgorithms, provider.issuer?.algorithms.joined(separator: " "))
+        row.set(endsRemovedKeys, provider.issuer?.endsSessionsOfRemovedKeys ?? false)
     }
 }
 

@@ -47,4 +47,26 @@ extension Schema {
     static let noMixedOutboxIndex = Migration(
         identifier: 41, name: "one index of waiting messages and events less",
         statements: ["DROP INDEX outbox_waiting_by_kind"])
+
+    /// Providers whose users sign in by ID tokens of an issuer, the issuers' keys, and when these were read.
+    static let issuers = Migration(
+        identifier: 43, name: "providers by issuer",
+        statements: [
+            "ALTER TABLE providers ADD COLUMN issuer TEXT",
+            "ALTER TABLE providers ADD COLUMN audience TEXT",
+            "ALTER TABLE providers ADD COLUMN id_token_algorithms TEXT",
+            "ALTER TABLE providers ADD COLUMN ends_removed_keys INTEGER NOT NULL DEFAULT 0",
+            "CREATE UNIQUE INDEX providers_by_issuer ON providers (issuer, audience) WHERE issuer IS NOT NULL",
+            "ALTER TABLE provider_keys ADD COLUMN issuer_key_id TEXT",
+            """
+            CREATE TABLE issuers (
+                issuer TEXT NOT NULL PRIMARY KEY,
+                attempted_at BIGINT NOT NULL,
+                read_at BIGINT NOT NULL,
+                fresh_until BIGINT NOT NULL,
+                failure TEXT
+            )
+            """,
+            "CREATE INDEX issuers_by_attempt ON issuers (attempted_at, issuer)",
+        ])
 }

@@ -164,7 +164,8 @@ package enum Schema {
         providerWebhooks, wrappingVersions, nodes, subjects, providerStanding, certificateUpkeep, phoneTallies,
         openSessionIndexes, gates, openSessionsByKey, changeLog, changeLogPositions, maintenanceTasks,
         listedCertificates, keyFingerprints, changeLogFloor, formerNonces, tokenAlgorithms, providerResources,
-        eventStreams, messagesWaiting, noMixedOutboxIndex, cutsByTurn, storeSettings, newestFirst, endedAuthorizations,
+        eventStreams, messagesWaiting, noMixedOutboxIndex, cutsByTurn, issuers, storeSettings, newestFirst,
+        endedAuthorizations,
         noIndexesOfCountedTexts, noTokenIndex,
     ]
 }

@@ -1,0 +1,89 @@
+import Database
+import Domain
+import Foundation
+
+/// When the keys of issuers were read. A try belongs to whoever claimed it: of all nodes one reads an issuer at a time.
+package struct IssuerRepository {
+    private let transaction: any Transaction
+
+    package init(_ transaction: any Transaction) {
+        self.transaction = transaction
+    }
+
+    private static let columns = ColumnTuple(
+        Column<Date>("attempted_at"), Column<Date>("read_at"), Column<Date>("fresh_until"), Column<String?>("failure"))
+
+    package func find(_ issuer: String) throws -> IssuerReading? {
+        try transaction.first("SELECT \(Self.columns) FROM issuers WHERE issuer = $1", [.text(issuer)]).map { row in
+            let (attemptedAt, readAt, freshUntil, failure) = try Self.columns.read(row)
+            return IssuerReading(attemptedAt: attemptedAt, readAt: readAt, freshUntil: freshUntil, failure: failure)
+        }
+    }
+
+    /// Writes that a new issuer was read. What is known of one that another provider has stays.
+    package func insert(_ issuer: String, _ reading: IssuerReading) throws {
+        try transaction.execute(
+            """
+            INSERT INTO issuers (issuer, \(Self.columns)) VALUES ($1, $2, $3, $4, $5)
+            ON CONFLICT (issuer) DO NOTHING
+            """,
+            [
+                .text(issuer), .time(reading.attemptedAt), .time(reading.readAt), .time(reading.freshUntil),
+                .optional(reading.failure),
+            ])
+    }
+
+    /// All issuers. There are no more of them than providers.
+    package func list() throws -> [String: IssuerReading] {
+        let columns = ColumnTuple(
+            Column<String>("issuer"), Column<Date>("attempted_at"), Column<Date>("read_at"),
+            Column<Date>("fresh_until"), Column<String?>("failure"))
+        let rows = try transaction.query("SELECT \(columns) FROM issuers ORDER BY issuer", []).map(columns.read)
+        return Dictionary(
+            rows.map { ($0.0, IssuerReading(attemptedAt: $0.1, readAt: $0.2, freshUntil: $0.3, failure: $0.4)) }
+        ) { first, _ in first }
+    }
+
+    /// Claims the next try; `false` if the last one is not long enough ago. One of a clock that was set back is.
+    package func claim(_ issuer: String) throws -> Bool {
+        try transaction.execute(
+            """
+            UPDATE issuers SET attempted_at = $2
+            WHERE issuer = $1 AND (attempted_at <= $3 OR attempted_at > $2)
+            """, [.text(issuer), .time(transaction.now), .time(lastPause)]) > 0
+    }
+
+    /// Whether the last try is still the one of a claim.
+    package func isClaimed(_ issuer: String, at claim: Date) throws -> Bool {
+        try transaction.first(
+            "SELECT 1 FROM issuers WHERE issuer = $1 AND attempted_at = $2", [.text(issuer), .time(claim)]) != nil
+    }
+
+    /// Writes how a claimed try ended. What a later one found stays.
+    package func end(_ issuer: String, claimedAt claim: Date, freshFor seconds: TimeInterval) throws {
+        try transaction.execute(
+            """
+            UPDATE issuers SET read_at = $2, fresh_until = $3, failure = NULL WHERE issuer = $1 AND attempted_at = $2
+            """, [.text(issuer), .time(claim), .time(claim.addingTimeInterval(seconds))])
+    }
+
+    /// Writes that a claimed try failed. What a later one found stays.
+    package func end(_ issuer: String, claimedAt claim: Date, failure: String) throws {
+        try transaction.execute(
+            "UPDATE issuers SET failure = $3 WHERE issuer = $1 AND attempted_at = $2",
+            [.text(issuer), .time(claim), .text(failure)])
+    }
+
+    /// The issuers whose keys are fresh no more and may be tried again, no more than a number. The one that was tried longest
+    /// ago comes first, so that issuers that are away keep no other waiting.
+    package func listDue(limit: Int) throws -> [String] {
+        try transaction.values(
+            """
+            SELECT issuer FROM issuers
+            WHERE attempted_at <= $1 AND fresh_until <= $2 ORDER BY attempted_at, issuer LIMIT $3
+            """, [.time(lastPause), .time(transaction.now), limit.value])
+    }
+
+    /// Whoever was tried by then may be tried again.
+    private var lastPause: Date { transaction.now.addingTimeInterval(-IssuerReading.pause) }
+}
