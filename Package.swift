@@ -125,9 +125,8 @@ let package = Package(
         .target(
             name: "Fixtures",
             dependencies: [
-                "Encoding", "PhoneNumbers", "Domain", "Tokens", "Authority", "Cards", "Database", "Repositories",
-                "Operations", crypto, cryptoExtras,
-                x509, asn1,
+                "Encoding", "PhoneNumbers", "Domain", "Tokens", "Authority", "Cards", "Delivery", "Database",
+                "Repositories", "Operations", crypto, cryptoExtras, x509, asn1,
             ],
             path: "Tests/Fixtures", swiftSettings: strictSettings),
         .executableTarget(

@@ -44,6 +44,7 @@ package struct ServiceFixture: Sendable {
     package let receive: ReceiveProviderEvent
     package let watch: CacheInvalidator
     package let user: OwnDataCalls
+    package let issuers = StandInIssuers()
 
     package static let realm = "test"
     package static let urls = ServiceURLs(
@@ -126,7 +127,7 @@ package struct ServiceFixture: Sendable {
             keys: ServiceKeys(
                 personal: personalKeys, phoneCodes: codes, nonces: NonceKey(secret, generation: generation),
                 exports: ExportKey(secret, generation: generation), accessTokens: accessTokens),
-            rateLimiting: .on, node: node, invalidator: watch)
+            rateLimiting: .on, node: node, invalidator: watch, readKeySet: issuers.read)
         self.context = context
         issuing = IssueCertificate(context, authority: authority, baseURL: "https://countersign.example")
         housekeeping = Housekeeping(context)
@@ -164,7 +165,8 @@ package struct ServiceFixture: Sendable {
             keys: ServiceKeys(
                 personal: keys ?? old.personal, phoneCodes: old.phoneCodes, nonces: old.nonces, exports: old.exports,
                 accessTokens: old.accessTokens),
-            rateLimiting: rateLimiting, node: node ?? context.node, invalidator: invalidator, development: development)
+            rateLimiting: rateLimiting, node: node ?? context.node, invalidator: invalidator, development: development,
+            readKeySet: issuers.read)
     }
 
     /// A certification request as a device sends it.

@@ -19,6 +19,7 @@ package struct TokenRoutes: Sendable {
 
     private static let accessTokenType = "urn:ietf:params:oauth:token-type:access_token"
     private static let jwtType = "urn:ietf:params:oauth:token-type:jwt"
+    private static let idTokenType = "urn:ietf:params:oauth:token-type:id_token"
 
     let open: OpenSession
     let exchange: ExchangeSessionToken
@@ -73,19 +74,24 @@ package struct TokenRoutes: Sendable {
         let form = try await request.form(upTo: policy[\.requests].maximumBody)
         let connection = try context.connection
         switch try grant(of: form) {
-        case .assertion: return try await openSession(form, on: connection)
+        case .assertion: return try await openSession(form, by: "assertion", as: .assertion, on: connection)
+        case .tokenExchange where form["subject_token_type"] == Self.idTokenType:
+            return try await exchangeIDToken(form, on: connection)
         case .tokenExchange: return try await exchangeToken(form, proof: try request.proof, on: connection)
         case .clientCredentials: throw Self.elsewhere("Providers take their tokens at \(urls.tokenEndpoint).")
         }
     }
 
-    private func openSession(_ form: FormBody, on connection: ClientConnection) async throws -> Response {
+    private func openSession(
+        _ form: FormBody, by name: String, as proof: IdentityProof, on connection: ClientConnection
+    ) async throws -> Response {
         let opened = try await open(
-            identityToken: try form.required("assertion"), applicationID: form["client_id"], isGrant: true,
-            on: connection)
+            identityToken: try form.required(name), applicationID: form["client_id"], as: proof, on: connection)
         noncesSpent.increment()
         return .json([
-            "access_token": opened.token.map { .string($0.text.reveal()) }, "token_type": .string("Bearer"),
+            "access_token": opened.token.map { .string($0.text.reveal()) },
+            "issued_token_type": proof == .idToken ? .string(Self.accessTokenType) : nil,
+            "token_type": .string("Bearer"),
             "expires_in": .integer(Int64(opened.lifetime)), "session_id": .id(opened.session.id),
             "user_id": .id(opened.session.userID), "address": .string(opened.address),
             "idle_ttl": .integer(Int64(opened.idleLifetime)), "assurance": .string(opened.assurance.rawValue),
@@ -93,19 +99,39 @@ package struct TokenRoutes: Sendable {
         ])
     }
 
+    /// The exchange of an issuer's ID token for a session's token: what the user's own grant is with an identity token.
+    private func exchangeIDToken(_ form: FormBody, on connection: ClientConnection) async throws -> Response {
+        guard [nil, Self.accessTokenType].contains(form["requested_token_type"]) else {
+            throw Refusal(.malformedRequest, "requested_token_type is \(Self.accessTokenType), or left out.")
+        }
+        try requireNoActor(form)
+        let targets = [form["audience"], form["resource"]].compactMap(\.self)
+        guard targets.allSatisfy({ urls.audiences.contains($0) || $0 == urls.client }) else {
+            throw Refusal(
+                .malformedRequest, "audience or resource is not this service: leave it out.", reason: .invalidTarget)
+        }
+        return try await openSession(form, by: "subject_token", as: .idToken, on: connection)
+    }
+
+    private func requireNoActor(_ form: FormBody) throws(Refusal) {
+        guard form["actor_token"] == nil, form["actor_token_type"] == nil else {
+            throw Refusal(.malformedRequest, "Nobody acts for another here: leave out actor_token.")
+        }
+    }
+
     private func exchangeToken(
         _ form: FormBody, proof: String?, on connection: ClientConnection
     ) async throws -> Response {
         let token = try form.required("subject_token")
         guard try form.required("subject_token_type") == Self.accessTokenType else {
-            throw Refusal(.malformedRequest, "subject_token_type is \(Self.accessTokenType): a session's token is one.")
+            throw Refusal(
+                .malformedRequest,
+                "subject_token_type is \(Self.accessTokenType), as a session's token is, or \(Self.idTokenType).")
         }
         guard [nil, Self.jwtType, Self.accessTokenType].contains(form["requested_token_type"]) else {
             throw Refusal(.malformedRequest, "requested_token_type is \(Self.jwtType), or left out.")
         }
-        guard form["actor_token"] == nil, form["actor_token_type"] == nil else {
-            throw Refusal(.malformedRequest, "Nobody acts for another here: leave out actor_token.")
-        }
+        try requireNoActor(form)
         let targets = [form["audience"], form["resource"]].compactMap(\.self)
         guard !targets.isEmpty else {
             throw Refusal(.malformedRequest, "audience is missing in the form: it is the provider's id.")

@@ -8,6 +8,7 @@ package struct Caches: Sendable {
     package let lastUses = LastUses()
     let levels = AssuranceCache()
     let bearers = VerifiedBearers()
+    let issuers = IssuerCache()
 
     /// Empty ones.
     package init(store: any Database) {

@@ -13,19 +13,39 @@ package final class CachedProvider: Sendable {
     /// Its keys as registered, revoked ones too.
     package let keyRecords: [ProviderKeyRecord]
     let keys: [ProviderKeyID: RegisteredKey]
+    /// The keys of its issuer by the `kid` of their key set; those that count come first.
+    private let issuerKeys: [String: [RegisteredKey]]
     /// The signed introspections that it asked for.
     let signatures = RecentAttempts("Too many signed introspections were asked for")
 
     fileprivate init(
-        _ provider: Provider, _ applications: [Application], _ keyRecords: [ProviderKeyRecord],
-        _ keys: [ProviderKeyID: RegisteredKey]
-    ) {
-        (self.provider, self.applications) = (provider, applications)
-        (self.keyRecords, self.keys) = (keyRecords, keys)
+        _ provider: Provider, _ applications: [Application], _ keyRecords: [ProviderKeyRecord]
+    ) throws {
+        (self.provider, self.applications, self.keyRecords) = (provider, applications, keyRecords)
+        var keys: [ProviderKeyID: RegisteredKey] = [:]
+        var issuerKeys: [String: [RegisteredKey]] = [:]
+        for record in keyRecords {
+            let key = try RegisteredKey(record)
+            // An issuer's key proves nothing but ID tokens: it is never found by an id.
+            guard record.origin == .issuer else {
+                keys[record.id] = key
+                continue
+            }
+            guard let name = record.issuerKeyID else { continue }
+            let others = issuerKeys[name] ?? []
+            issuerKeys[name] = key.retired ? others + [key] : [key] + others
+        }
+        (self.keys, self.issuerKeys) = (keys, issuerKeys)
     }
 
     func key(_ id: ProviderKeyID?) -> RegisteredKey? {
         id.flatMap { keys[$0] }
+    }
+
+    /// The issuer's key that the header of an ID token names. Of several under one `kid` it is the one of its `alg`.
+    func issuerKey(of header: TokenHeader) -> RegisteredKey? {
+        guard let name = header.keyID, let named = issuerKeys[name] else { return nil }
+        return named.first { $0.verificationKey.algorithm.rawValue == header.algorithm } ?? named.first
     }
 }
 
@@ -49,11 +69,9 @@ package final class ProviderCache: Sendable {
         return try await table.find(id) {
             try await store.snapshot { transaction -> CachedProvider? in
                 guard let provider = try ProviderRepository(transaction).find(id) else { return nil }
-                let records = try ProviderKeyRepository(transaction).list(of: id)
-                let keys = try records.map { try RegisteredKey($0) }
-                return CachedProvider(
-                    provider, try ProviderRepository(transaction).listApplications(of: id), records,
-                    Dictionary(uniqueKeysWithValues: keys.map { ($0.id, $0) }))
+                return try CachedProvider(
+                    provider, try ProviderRepository(transaction).listApplications(of: id),
+                    try ProviderKeyRepository(transaction).list(of: id))
             }
         }
     }

@@ -27,26 +27,35 @@ package struct CheckIdentityToken: Sendable {
     /// - Throws: `Refusal` `provider_token_invalid` if the caller's key was revoked since it proved itself.
     package func callAsFunction(_ identityToken: String, for caller: ProvenProvider) async throws -> Findings {
         try await context.store.snapshot { try caller.requireActive(in: $0) }
-        let known = caller.known
-        let verifier = IdentityTokenVerifier(
-            realm: context.realm, endpoints: context.urls.audiences, policy: context.policy[\.identityTokens])
         let now = context.environment.now()
-        let check = verifier.check(identityToken, provider: known.provider, keys: Array(known.keys.values), now: now)
+        let check = check(identityToken, of: caller.known, now: now)
         var defects = check.defects.map { (reason: $0.reason, detail: $0.detail) }
         if let nonce = check.nonce { defects += try await nonceDefects(nonce, now: now) }
         return Findings(defects: defects, clockSkew: check.clockSkew)
     }
 
+    /// An ID token is judged by the issuer's keys as they are known; nothing is read anew for a check.
+    private func check(_ text: String, of known: CachedProvider, now: Date) -> TokenCheck {
+        let policy = context.policy[\.identityTokens]
+        if known.provider.issuer != nil, let token = try? UnverifiedToken(text), IDTokenVerifier.isNamed(by: token) {
+            return IDTokenVerifier(clockSkew: policy.clockSkew).check(
+                token, provider: known.provider, key: known.issuerKey(of: token.header), now: now)
+        }
+        let verifier = IdentityTokenVerifier(
+            realm: context.realm, endpoints: context.urls.audiences, policy: policy)
+        return verifier.check(text, provider: known.provider, keys: Array(known.keys.values), now: now)
+    }
+
     /// The device is not at hand here, so a nonce is checked for its origin, its age and its use alone.
     private func nonceDefects(_ text: String, now: Date) async throws -> [(reason: Refusal.Reason, detail: String)] {
         guard let nonce = Nonce(issuedHere: text, key: context.keys.nonces) else {
-            return [(.nonceUnknown, "This service did not issue the nonce in nce.")]
+            return [(.nonceUnknown, "This service did not issue the nonce in the token.")]
         }
         if nonce.expiresAt <= now {
             let late = Int(saturating: now.timeIntervalSince(nonce.expiresAt).rounded(.up))
-            return [(.nonceExpired, "The nonce in nce expired \(late) s ago.")]
+            return [(.nonceExpired, "The nonce in the token expired \(late) s ago.")]
         }
         let isSpent = try await context.store.snapshot { try NonceRepository($0).isSpent(nonce) }
-        return isSpent ? [(.nonceUsed, "The nonce in nce was used before.")] : []
+        return isSpent ? [(.nonceUsed, "The nonce in the token was used before.")] : []
     }
 }

@@ -19,11 +19,11 @@ package struct OpenSession: Sendable {
     ///
     /// - Parameters:
     ///   - applicationID: may be `nil` where the provider has one app.
-    ///   - isGrant: whether the token is the assertion of a grant (RFC 7523 §2.1).
+    ///   - proof: what the token may be.
     /// - Throws: `Refusal` `invalid_identity_token`, `malformed_request`, `rate_limited`, `certificate_revoked`,
     ///   `user_banned`, `unavailable`.
     package func callAsFunction(
-        identityToken: String, applicationID: String?, isGrant: Bool = false, on connection: ClientConnection
+        identityToken: String, applicationID: String?, as proof: IdentityProof = .any, on connection: ClientConnection
     ) async throws -> OpenedSession {
         guard let device = connection.certificate,
             let state = SessionState.unauthenticated.after(.create, while: connection.state)
@@ -33,7 +33,7 @@ package struct OpenSession: Sendable {
             try device.creations.count(
                 limit: RateLimit(count: policy.createdPerMinute, per: 60), now: context.environment.now())
         }
-        let identity = try await verify(identityToken, isGrant: isGrant, on: connection)
+        let identity = try await verify(identityToken, as: proof, on: connection)
         let application = try Self.application(applicationID, of: identity)
         let token = SessionToken(of: identity.nonce.sessionID, randomBytes: context.environment.randomBytes(32))
         let now = context.environment.now()

@@ -15,22 +15,49 @@ package struct VerifiedIdentity: Sendable {
     }
 }
 
+/// What a user may prove themselves by.
+package enum IdentityProof: Sendable {
+    /// An identity token, or an ID token of an issuer.
+    case any
+    /// An identity token as the assertion of a grant, which names subject and audience (RFC 7523 §3).
+    case assertion
+    /// An ID token as the subject of a token exchange (RFC 8693 §3).
+    case idToken
+}
+
 /// Everything about an identity token that can be verified without a transaction.
 package struct VerifyIdentity: Sendable {
     private let context: ServiceContext
+    private let issuerKeys: IssuerKeys
 
     package init(_ context: ServiceContext) {
         self.context = context
+        issuerKeys = IssuerKeys(context)
     }
 
     /// Verifies signature, claims and nonce, in this order: what a forger wrote is never evaluated.
     ///
-    /// - Parameter isGrant: whether it is the assertion of a grant, which names subject and audience (RFC 7523 §3).
     /// - Throws: `Refusal` `invalid_identity_token` with the contract's reasons.
     package func callAsFunction(
-        _ compact: String, isGrant: Bool = false, on connection: ClientConnection
+        _ compact: String, as proof: IdentityProof = .any, on connection: ClientConnection
     ) async throws -> VerifiedIdentity {
         let unverified = try UnverifiedToken(compact)
+        let isIDToken =
+            switch proof {
+            case .any: IDTokenVerifier.isNamed(by: unverified)
+            case .assertion: false
+            case .idToken: true
+            }
+        let (token, known) =
+            isIDToken
+            ? try await verifyIDToken(unverified) : try await verify(unverified, isGrant: proof == .assertion)
+        let nonce = try Nonce(shown: token.nonce, thumbprint: connection.thumbprint, key: context.keys.nonces)
+        return VerifiedIdentity(token: token, known: known, nonce: nonce)
+    }
+
+    private func verify(
+        _ unverified: UnverifiedToken, isGrant: Bool
+    ) async throws -> (IdentityToken, CachedProvider) {
         let known = try await context.caches.providers.find(unverified.issuer)
         let verifier = IdentityTokenVerifier(
             realm: context.realm, endpoints: context.urls.audiences, isGrant: isGrant,
@@ -40,7 +67,21 @@ package struct VerifyIdentity: Sendable {
         guard let known else {
             throw Refusal(.invalidIdentityToken, "iss names no provider.", reason: .unknownIssuer)
         }
-        let nonce = try Nonce(shown: token.nonce, thumbprint: connection.thumbprint, key: context.keys.nonces)
-        return VerifiedIdentity(token: token, known: known, nonce: nonce)
+        return (token, known)
+    }
+
+    private func verifyIDToken(_ unverified: UnverifiedToken) async throws -> (IdentityToken, CachedProvider) {
+        var known = try await issuerKeys.provider(of: unverified)
+        if let found = known, found.provider.disabledAt == nil, let issuer = found.provider.issuer {
+            known = try await issuerKeys.current(found, of: issuer, for: unverified.header)
+        }
+        let verifier = IDTokenVerifier(clockSkew: context.policy[\.identityTokens].clockSkew)
+        let token = try verifier.verify(
+            unverified, provider: known?.provider, key: known?.issuerKey(of: unverified.header),
+            now: context.environment.now())
+        guard let known else {
+            throw Refusal(.invalidIdentityToken, "iss names no provider.", reason: .unknownIssuer)
+        }
+        return (token, known)
     }
 }

@@ -1,4 +1,5 @@
 import Database
+import Delivery
 import Domain
 import Foundation
 import Repositories
@@ -38,14 +39,20 @@ package struct ServiceContext: Sendable {
     package let invalidator: CacheInvalidator
     /// `nil` for a service that serves anybody but its developer.
     package let development: DevelopmentMode?
+    /// Reads the key set of an issuer.
+    let readKeySet: KeySetReader.Read
 
     /// Joins the parts.
     ///
-    /// - Parameter invalidator: keeps the memories of the node coherent with the store.
+    /// - Parameters:
+    ///   - invalidator: keeps the memories of the node coherent with the store.
+    ///   - readKeySet: reads the key set of an issuer; no issuer can be reached by default.
     package init(
         realm: String, urls: ServiceURLs, keys: ServiceKeys, rateLimiting: RateLimiting, node: ServingNode,
-        invalidator: CacheInvalidator, development: DevelopmentMode? = nil
+        invalidator: CacheInvalidator, development: DevelopmentMode? = nil,
+        readKeySet: @escaping KeySetReader.Read = { _ in .failed(reason: "this process reads no issuer") }
     ) {
+        self.readKeySet = readKeySet
         self.realm = realm
         self.urls = urls
         self.keys = keys

@@ -91,6 +91,7 @@ package final class ServingNode: Sendable {
     func forgetAll() async throws {
         caches.sessions.dropAll()
         caches.providers.dropAll()
+        caches.issuers.dropAll()
         caches.levels.dropAll()
         onDeviceChange(try await caches.certificates.refreshAll())
         onMessage()
@@ -102,6 +103,7 @@ package final class ServingNode: Sendable {
         isInDoubt.store(true, ordering: .sequentiallyConsistent)
         caches.sessions.dropAll()
         caches.providers.dropAll()
+        caches.issuers.dropAll()
         caches.levels.dropAll()
         onMessage()
     }

@@ -90,7 +90,10 @@ struct Server: Sendable {
                 accessTokens: keys.accessTokens),
             rateLimiting: settings.limits ? .on : .off, node: node, invalidator: watch,
             development: settings.isDevelopment
-                ? .writing(to: settings.texts, now: environment.now) : nil)
+                ? .writing(to: settings.texts, now: environment.now) : nil
+        ) { [allowsLoopback = settings.allowsLoopbackURLs] issuer in
+            await KeySetReader(policy[\.delivery], allowingLoopback: allowsLoopback)(issuer)
+        }
         server = CurrentServer(keys.server)
         let chain = Array(keys.server.chainPEM.utf8)
         let key = Array(keys.server.keyPEM.reveal().utf8)
@@ -125,6 +128,11 @@ struct Server: Sendable {
                     logger.error(
                         "sessions behind a cut were not ended in the store",
                         metadata: ["cause": .string(ErrorWords.of($0))])
+                }
+            },
+            Loop(name: "issuers", logger: logger) { [logger, context] in
+                await RefreshIssuers(context).run {
+                    logger.error("issuers' keys were not read", metadata: ["cause": .string(ErrorWords.of($0))])
                 }
             },
             Loop(name: "audit sealer", logger: logger, body: auditLoop()),

@@ -121,6 +121,19 @@ extension ConsequenceTests {
                     name: "Other", slug: nil, account: nil, avatarHosts: [], key: key)
             }
         },
+        .admin("AddIssuer", audit: ["provider_added"], notices: ["provider"]) { world in
+            let issuer = StandInIssuer([("k", try ProviderSigner(.es256))])
+            return { _ in _ = try await issuer.register(on: world.fixture) }
+        },
+        .service(
+            "IssuerKeys", audit: ["provider_key_added", "provider_key_retired"], notices: ["provider_keys"]
+        ) { world in
+            let issuer = StandInIssuer([("k", try ProviderSigner(.es256))])
+            _ = try await issuer.register(on: world.fixture)
+            try StandInIssuer([("l", try ProviderSigner(.es256))]).publish(on: world.fixture)
+            world.fixture.clock.advance(60)
+            return { node in try await IssuerKeys(node.context).refresh(issuer.url) }
+        },
         .admin(
             "DisableProvider", audit: ["provider_disabled"], notices: ["provider"],
             effects: [.dropsSession, .dropsProvider]

@@ -42,6 +42,11 @@ package struct ReadProviders: Sendable {
         }
     }
 
+    /// When the keys of issuers were read, by issuer.
+    package func issuerReadings() async throws -> [String: IssuerReading] {
+        try await context.store.snapshot { try IssuerRepository($0).list() }
+    }
+
     /// A provider with its apps and keys, by id or slug.
     ///
     /// - Throws: `Refusal` `not_found`.

@@ -100,6 +100,11 @@ struct ProviderKeyChanges {
     /// Retires a key: nothing new is accepted from it, its sessions go on.
     func retire(_ id: ProviderKeyID, _ events: inout RecordedEvents) throws {
         let key = try find(id)
+        guard key.origin != .issuer else {
+            throw Refusal(
+                .conflict, "The issuer's key set says which of its keys count: revoke this one to refuse it for good.",
+                state: "added_by_issuer")
+        }
         try ProviderKeyRepository(transaction).retire(id, at: transaction.now)
         events.record(.providerKeyRetired(id, key.providerID), by: actor)
     }
@@ -132,9 +137,9 @@ struct ProviderKeyChanges {
 }
 
 extension [ProviderKeyRecord] {
-    /// Those that the provider may sign with, without some.
+    /// Those that the provider may sign with, without some. An issuer's keys are not the provider's.
     fileprivate func usable(besides taken: [ProviderKeyRecord]) -> [ProviderKeyRecord] {
         let ended = Set(taken.map(\.id))
-        return filter { !ended.contains($0.id) && $0.revokedAt == nil && $0.retiredAt == nil }
+        return filter { !ended.contains($0.id) && $0.revokedAt == nil && $0.retiredAt == nil && $0.origin != .issuer }
     }
 }

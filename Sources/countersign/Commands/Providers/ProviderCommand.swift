@@ -10,46 +10,10 @@ struct ProviderCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "provider", abstract: "Registers providers, their keys and their apps.",
         subcommands: [
-            Add.self, Set.self, List.self, Show.self, Disable.self, Enable.self, KeyCommand.self, AppCommand.self,
+            ProviderAddCommand.self, Set.self, List.self, Show.self, Disable.self, Enable.self, KeyCommand.self,
+            AppCommand.self,
             ResourceCommand.self, StreamCommand.self,
         ])
-
-    struct Add: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Registers a provider with its first key and app.")
-        @OptionGroup var shared: SharedOptions
-        @Option(help: "What people call it.") var name: String
-        @Option(help: "The readable part of its users' addresses; derived from the name by default.") var slug: String?
-        @Option(help: "The developer's account that owns it.") var account: String?
-        @Option(help: "The file of its public key, PEM or JWK.") var key: String
-        @Option(help: "RS256, PS256, ES256, ES384 or EdDSA; by the key's type by default.") var alg: String?
-        @Option(help: "A host of its users' pictures; may be repeated.") var avatarHost: [String] = []
-        @Option(help: "The algorithm of its sessions' tokens: RS256 or ES256.") var tokenAlg = AccessTokenAlgorithm
-            .rs256
-
-        func run() async throws {
-            let verificationKey = try ProviderCommand.readKey(key, algorithm: alg)
-            let slug = try slug.map { text throws(CommandFailure) in
-                guard let slug = Slug(text) else {
-                    throw CommandFailure("A slug has lower-case letters, digits and inner hyphens.", exitCode: .usage)
-                }
-                return slug
-            }
-            let made = try await Admin.run(shared, mayCreate: true) {
-                try await AddProvider($0.context)(
-                    name: name, slug: slug, account: account, avatarHosts: avatarHost, key: verificationKey,
-                    tokenAlgorithm: tokenAlg)
-            }
-            let pairs: KeyValuePairs = [
-                "provider_id": made.provider.id.description, "slug": made.provider.slug.text,
-                "key_id": made.keyID.description, "app_id": made.applicationID.description,
-            ]
-            if shared.json {
-                Output.json(.object(pairs.map { JSONMember(name: $0.key, value: .string($0.value)) }))
-            } else {
-                Output.table(pairs.map { [$0.key, $0.value] })
-            }
-        }
-    }
 
     struct Set: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
@@ -75,7 +39,10 @@ struct ProviderCommand: AsyncParsableCommand {
         @OptionGroup var shared: SharedOptions
 
         func run() async throws {
-            let providers = try await Admin.run(shared) { try await ReadProviders($0.context)() }
+            let (providers, readings) = try await Admin.run(shared) { admin in
+                let read = ReadProviders(admin.context)
+                return (try await read(), try await read.issuerReadings())
+            }
             if shared.json {
                 Output.json(
                     .array(
@@ -84,15 +51,22 @@ struct ProviderCommand: AsyncParsableCommand {
                                 "provider_id": .string($0.id.description), "slug": .string($0.slug.text),
                                 "name": .string($0.name), "account": $0.account.map { .string($0) } ?? .null,
                                 "token_alg": .string($0.tokenAlgorithm.rawValue),
+                                "issuer": $0.issuer.map { $0.json(readings[$0.url]) } ?? .null,
                                 "disabled_at": $0.disabledAt.map { .string($0.rfc3339) } ?? .null,
                             ])
                         }))
             } else {
                 Output.table(
-                    [["SLUG", "ID", "NAME", "STATE"]]
+                    [["SLUG", "ID", "NAME", "STATE", "ISSUER"]]
                         + providers.map {
-                            [$0.slug.text, $0.id.description, $0.name, $0.disabledAt == nil ? "enabled" : "disabled"]
+                            [
+                                $0.slug.text, $0.id.description, $0.name,
+                                $0.disabledAt == nil ? "enabled" : "disabled", $0.issuer?.url ?? "-",
+                            ]
                         })
+                for issuer in Swift.Set(providers.compactMap(\.issuer?.url)).sorted() {
+                    if let failure = readings[issuer]?.failure { Output.note("\(issuer) cannot be read: \(failure).") }
+                }
             }
         }
     }

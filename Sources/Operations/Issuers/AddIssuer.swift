@@ -1,0 +1,94 @@
+import Database
+import Delivery
+import Domain
+import Foundation
+import Repositories
+import Tokens
+
+/// An admin registers an OpenID provider by its URL, with its present keys and a first app.
+package struct AddIssuer: Sendable {
+    private let context: AdminContext
+    private let readKeySet: KeySetReader.Read
+
+    package init(_ context: AdminContext, readKeySet: @escaping KeySetReader.Read) {
+        self.context = context
+        self.readKeySet = readKeySet
+    }
+
+    /// What a new provider needs to know.
+    package struct Registration: Sendable {
+        package let provider: Provider
+        package let applicationID: ApplicationID
+        /// How many keys its key set has now.
+        package let keyCount: Int
+    }
+
+    /// Reads the issuer's keys and registers it.
+    ///
+    /// - Parameter name: that of the provider; the issuer's host by default.
+    /// - Throws: `Refusal` `malformed_request` if the issuer cannot be read or a name is bad, `conflict` for a slug, or a pair of
+    ///   issuer and audience, that is taken.
+    package func callAsFunction(
+        _ issuer: ProviderIssuer, name: String?, slug: Slug?, account: String?, avatarHosts: [String],
+        tokenAlgorithm: AccessTokenAlgorithm = .rs256
+    ) async throws -> Registration {
+        let name = name ?? issuer.host
+        try PlainText.require(name, "A provider's name", bytes: 1...256, for: .prose)
+        if let account { try PlainText.require(account, "An account", bytes: 1...256, for: .prose) }
+        guard let slug = slug ?? Slug(from: name) else {
+            throw Refusal(.malformedRequest, "No slug can be made of the name.", about: .slug)
+        }
+        let (set, freshness) = try await read(issuer)
+        let (environment, actor) = (context.environment, context.actor)
+        let provider = Provider(
+            id: environment.newIdentifier(), slug: slug, name: name, account: account, avatarHosts: avatarHosts,
+            createdAt: environment.now(), disabledAt: nil, tokenAlgorithm: tokenAlgorithm, issuer: issuer)
+        let application = Application(id: environment.newIdentifier(), providerID: provider.id, name: name)
+        try await context.commit { transaction, events in
+            let providers = ProviderRepository(transaction)
+            guard try providers.find(issuer: issuer.url, audience: issuer.audience) == nil else {
+                throw Refusal(.conflict, "This issuer and audience have a provider already.", state: "registered")
+            }
+            let others = try providers.list(issuer: issuer.url, limit: IssuerKeys.mostProviders)
+            guard others.count < IssuerKeys.mostProviders else {
+                throw Refusal(.conflict, "The issuer has \(IssuerKeys.mostProviders) providers already.", state: "full")
+            }
+            guard try providers.insert(provider) else {
+                throw Refusal(.conflict, "The slug \(slug.text) is taken.", about: .slug, state: "taken")
+            }
+            try providers.insert(application, at: transaction.now)
+            for (index, member) in set.members.enumerated() {
+                let key = ProviderKeyRecord(
+                    member, as: environment.newIdentifier(), of: provider.id, at: transaction.now)
+                _ = try ProviderKeyRepository(transaction).insert(key)
+                events.record(
+                    index == 0
+                        ? .providerAdded(provider.id, key.id, application.id)
+                        : .providerKeyAdded(key.id, provider.id, signer: nil), by: actor)
+            }
+            let now = transaction.now
+            try IssuerRepository(transaction).insert(
+                issuer.url,
+                IssuerReading(attemptedAt: now, readAt: now, freshUntil: now.addingTimeInterval(freshness)))
+        }
+        return Registration(provider: provider, applicationID: application.id, keyCount: set.members.count)
+    }
+
+    private func read(_ issuer: ProviderIssuer) async throws -> (WebKeySet, freshness: TimeInterval) {
+        let (bytes, cacheControl): ([UInt8], String?)
+        switch await readKeySet(issuer.url) {
+        case .read(let read, let field): (bytes, cacheControl) = (read, field)
+        case .failed(let reason):
+            throw Refusal(.malformedRequest, "The issuer's keys cannot be read: \(reason).")
+        }
+        do {
+            let set = try WebKeySet(bytes, allowing: issuer.signatureAlgorithms)
+            guard !set.members.isEmpty else {
+                throw Refusal(.malformedRequest, "The issuer's key set has no key for these algorithms.")
+            }
+            return (set, IssuerReading.freshness(byCacheControl: cacheControl))
+        } catch let defect as TokenDefect {
+            throw Refusal(.malformedRequest, "The issuer's keys cannot be read. \(defect.detail)")
+        }
+    }
+}

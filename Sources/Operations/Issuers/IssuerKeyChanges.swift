@@ -1,0 +1,112 @@
+import Database
+import Domain
+import Foundation
+import Repositories
+import Tokens
+
+/// What becomes of the keys of a provider when the key set of its issuer was read.
+struct IssuerKeyChanges: Equatable {
+    /// Keys that were never in the set before.
+    var new: [WebKeySet.Member] = []
+    /// Keys that had left the set and are in it again.
+    var back: [ProviderKeyID] = []
+    /// Keys that are in the set no more.
+    var gone: [ProviderKeyID] = []
+
+    /// Compares the keys that are stored of an issuer with those of its key set. A revoked key stays revoked.
+    init(of stored: [ProviderKeyRecord], to read: [WebKeySet.Member]) {
+        var known: Set<Name> = []
+        let present = Set(read.map { Name($0) })
+        for record in stored {
+            let name = Name(record)
+            known.insert(name)
+            guard record.revokedAt == nil else { continue }
+            switch (present.contains(name), record.retiredAt) {
+            case (true, _?): back.append(record.id)
+            case (false, nil): gone.append(record.id)
+            case (true, nil), (false, _?): break
+            }
+        }
+        new = read.filter { !known.contains(Name($0)) }
+    }
+
+    /// By what two keys of an issuer are the same. A key set that gives a `kid` to another key names another key.
+    private struct Name: Hashable {
+        let keyID: [UInt8]
+        let algorithm: String
+        let subjectPublicKeyInfo: [UInt8]
+
+        init(_ member: WebKeySet.Member) {
+            keyID = Array(member.keyID.utf8)
+            algorithm = member.key.algorithm.rawValue
+            subjectPublicKeyInfo = member.key.subjectPublicKeyInfo
+        }
+
+        init(_ record: ProviderKeyRecord) {
+            keyID = Array((record.issuerKeyID ?? "").utf8)
+            algorithm = record.algorithm
+            subjectPublicKeyInfo = record.subjectPublicKeyInfo
+        }
+    }
+
+    /// How many keys of an issuer are kept for a provider, those among them that left its key set.
+    static let mostKept = 256
+    /// How long a key that left its key set is kept, seconds. One on which an open session hangs is kept longer.
+    static let keptGone: TimeInterval = 30 * 86_400
+}
+
+/// Makes the stored keys of a provider those of its issuer's key set, in a transaction.
+struct StoreIssuerKeys {
+    let transaction: any Transaction
+    let environment: Environment
+
+    /// - Throws: ``TokenDefect`` if the issuer had too many keys lately.
+    func callAsFunction(
+        _ set: WebKeySet, of issuer: ProviderIssuer, for provider: ProviderID, _ events: inout RecordedEvents
+    ) throws {
+        let keys = ProviderKeyRepository(transaction)
+        let stored = try keys.list(of: provider).filter { $0.origin == .issuer }
+        let changes = IssuerKeyChanges(of: stored, to: set.members)
+        let old = transaction.now.addingTimeInterval(-IssuerKeyChanges.keptGone)
+        for record in stored where record.retiredAt.map({ $0 < old }) ?? false && !changes.back.contains(record.id) {
+            try keys.purge(record.id, goneBefore: old)
+        }
+        if !changes.new.isEmpty {
+            let kept = try keys.list(of: provider).filter { $0.origin == .issuer }.count
+            guard kept + changes.new.count <= IssuerKeyChanges.mostKept else {
+                throw TokenDefect(.malformed, "The issuer had more than \(IssuerKeyChanges.mostKept) keys lately.")
+            }
+        }
+        for id in changes.gone {
+            try keys.retire(id, at: transaction.now)
+            events.record(.providerKeyRetired(id, provider))
+            if issuer.endsSessionsOfRemovedKeys {
+                try CutSessions(transaction: transaction)(.providerKey(id), .providerKeyRevoked, &events)
+            }
+        }
+        for id in changes.back {
+            try keys.reinstate(id)
+            events.record(.providerChanged(provider, detail: "key \(id) is in the issuer's key set again"))
+        }
+        for member in changes.new {
+            let record = ProviderKeyRecord(
+                member, as: environment.newIdentifier(), of: provider, at: transaction.now)
+            if try keys.insert(record) { events.record(.providerKeyAdded(record.id, provider, signer: nil)) }
+        }
+    }
+}
+
+extension ProviderKeyRecord {
+    /// A key of an issuer, to be stored.
+    init(_ member: WebKeySet.Member, as id: ProviderKeyID, of provider: ProviderID, at time: Date) {
+        self.init(
+            id: id, providerID: provider, algorithm: member.key.algorithm.rawValue,
+            subjectPublicKeyInfo: member.key.subjectPublicKeyInfo, origin: .issuer, createdAt: time, retiredAt: nil,
+            revokedAt: nil, issuerKeyID: member.keyID)
+    }
+}
+
+extension ProviderIssuer {
+    /// What its keys may be used with.
+    var signatureAlgorithms: [SignatureAlgorithm] { algorithms.compactMap(SignatureAlgorithm.init) }
+}

@@ -1,0 +1,135 @@
+import Database
+import Delivery
+import Domain
+import Encoding
+import Foundation
+import Repositories
+import Tokens
+
+/// The keys of issuers as this process may use them now. It reads a key set anew if it must, outside of any transaction and
+/// one at a time for each issuer, so that a slow issuer keeps nobody waiting but its own users.
+package struct IssuerKeys: Sendable {
+    private let context: ServiceContext
+
+    package init(_ context: ServiceContext) {
+        self.context = context
+    }
+
+    /// The provider that vouches by an ID token: that of its issuer and audience, or if there is none, another of the issuer, so
+    /// that the token's signature is judged before its audience.
+    func provider(of token: UnverifiedToken) async throws -> CachedProvider? {
+        guard let issuer = token.issuerURL, issuer.utf8.count <= 1024 else { return nil }
+        let audiences = token.audiences
+        let named = audiences.count == 1 ? audiences.first : token.payload["azp"]?.text
+        let store = context.store
+        if let named, named.utf8.count <= 256 {
+            let client = IssuerCache.Client(issuer: issuer, audience: named)
+            let found = try await context.caches.issuers.providers.find(client) {
+                try await store.snapshot { try ProviderRepository($0).find(issuer: issuer, audience: named) }
+            }
+            if let found { return try await context.caches.providers.find(found) }
+        }
+        let other = try await store.snapshot { try ProviderRepository($0).list(issuer: issuer, limit: 1).first }
+        return try await context.caches.providers.find(other)
+    }
+
+    /// The provider with the keys that count now for a token with this header.
+    ///
+    /// - Throws: `Refusal` `invalid_identity_token` with reason `unknown_key` if the issuer could not be read for too long;
+    ///   `unavailable`.
+    func current(
+        _ known: CachedProvider, of issuer: ProviderIssuer, for header: TokenHeader
+    ) async throws -> CachedProvider {
+        let cache = context.caches.issuers
+        let now = context.environment.now()
+        let knowsKey = known.issuerKey(of: header).map { !$0.retired } ?? false
+        var reading: IssuerReading
+        if let remembered = cache.reading(of: issuer.url) {
+            reading = remembered
+        } else {
+            reading = try await load(issuer.url)
+        }
+        var known = known
+        if reading.isDue(at: now, knowsKey: knowsKey) {
+            let before = reading
+            reading = try await refresh(issuer.url)
+            if reading.readAt != before.readAt {
+                // Another node may have stored it, of which this one hears by and by.
+                try await context.node.apply([.providerKeys(known.provider.id)])
+            }
+            known = try await context.caches.providers.find(known.provider.id) ?? known
+        }
+        guard reading.mayServe(at: context.environment.now()) else {
+            throw Refusal(
+                .invalidIdentityToken,
+                "The issuer's keys could not be read for a day, and those that were known count no more.",
+                reason: .unknownKey)
+        }
+        return known
+    }
+
+    /// Reads the key set of an issuer if nobody did in the last minute, and stores its keys.
+    ///
+    /// - Returns: when it was read.
+    /// - Throws: `Refusal` `unavailable`.
+    @discardableResult
+    package func refresh(_ issuer: String) async throws -> IssuerReading {
+        try await context.caches.issuers.read(issuer) { try await read(issuer) }
+    }
+
+    private func load(_ issuer: String) async throws -> IssuerReading {
+        guard let reading = try await context.store.snapshot({ try IssuerRepository($0).find(issuer) }) else {
+            throw Refusal(.invalidIdentityToken, "iss names no registered issuer.", reason: .unknownIssuer)
+        }
+        context.caches.issuers.remember(reading, of: issuer)
+        return reading
+    }
+
+    private func read(_ issuer: String) async throws -> IssuerReading {
+        let claim = try await context.store.transaction { transaction in
+            try IssuerRepository(transaction).claim(issuer) ? transaction.now : nil
+        }
+        guard let claim else { return try await load(issuer) }
+        var failure: String?
+        switch await context.readKeySet(issuer) {
+        case .failed(let reason): failure = reason
+        case .read(let bytes, let cacheControl):
+            do {
+                try await store(bytes, of: issuer, claimedAt: claim)
+                let seconds = IssuerReading.freshness(byCacheControl: cacheControl)
+                try await context.store.transaction {
+                    try IssuerRepository($0).end(issuer, claimedAt: claim, freshFor: seconds)
+                }
+            } catch let defect as TokenDefect {
+                failure = defect.detail
+            }
+        }
+        if let failure {
+            try await context.store.transaction {
+                try IssuerRepository($0).end(issuer, claimedAt: claim, failure: failure)
+            }
+        }
+        return try await load(issuer)
+    }
+
+    /// Stores a key set for every provider of the issuer: a transaction for each.
+    private func store(_ bytes: [UInt8], of issuer: String, claimedAt claim: Date) async throws {
+        let ids = try await context.store.snapshot {
+            try ProviderRepository($0).list(issuer: issuer, limit: Self.mostProviders)
+        }
+        let environment = context.environment
+        for id in ids {
+            guard let provider = try await context.caches.providers.find(id)?.provider.issuer else { continue }
+            let set = try WebKeySet(bytes, allowing: provider.signatureAlgorithms)
+            try await context.commit { transaction, events in
+                // One that was overtaken, because this node stood still, stores nothing.
+                guard try IssuerRepository(transaction).isClaimed(issuer, at: claim) else { return }
+                try StoreIssuerKeys(transaction: transaction, environment: environment)(
+                    set, of: provider, for: id, &events)
+            }
+        }
+    }
+
+    /// How many providers may have one issuer.
+    package static let mostProviders = 1000
+}
