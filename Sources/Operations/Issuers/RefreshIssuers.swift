@@ -20,27 +20,40 @@ package struct RefreshIssuers: Sendable {
 
     /// Reads what is due.
     ///
-    /// - Returns: how many issuers were tried.
+    /// - Returns: how it went, by issuer.
     /// - Throws: `Refusal` `unavailable`.
     @discardableResult
-    package func callAsFunction() async throws -> Int {
+    package func callAsFunction() async throws -> [String: IssuerReading] {
         let due = try await context.store.snapshot { try IssuerRepository($0).listDue(limit: 256) }
-        try await withThrowingTaskGroup(of: Void.self) { [keys] group in
+        return try await withThrowingTaskGroup(of: (String, IssuerReading).self) { [keys] group in
+            var readings: [String: IssuerReading] = [:]
             for (index, issuer) in due.enumerated() {
-                if index >= Self.atOnce { try await group.next() }
-                group.addTask { try await keys.refresh(issuer) }
+                if index >= Self.atOnce, let (read, reading) = try await group.next() { readings[read] = reading }
+                group.addTask { (issuer, try await keys.refresh(issuer)) }
             }
-            try await group.waitForAll()
+            for try await (read, reading) in group { readings[read] = reading }
+            return readings
         }
-        return due.count
     }
 
     /// Does so until the task is cancelled.
     ///
-    /// - Parameter onFailure: called when the store could not be reached.
-    package func run(onFailure: @Sendable (any Error) -> Void) async {
+    /// - Parameters:
+    ///   - onChange: called with an issuer that cannot be read any more, and why, or that can be read again.
+    ///   - onFailure: called when the store could not be reached.
+    package func run(
+        onChange: @Sendable (_ issuer: String, _ failure: String?) -> Void, onFailure: @Sendable (any Error) -> Void
+    ) async {
+        var away: Set<String> = []
         while !Task.isCancelled {
-            do { try await self() } catch { onFailure(error) }
+            do {
+                for (issuer, reading) in try await self() {
+                    let isNew = reading.failure == nil ? away.remove(issuer) != nil : away.insert(issuer).inserted
+                    if isNew { onChange(issuer, reading.failure) }
+                }
+            } catch {
+                onFailure(error)
+            }
             try? await Task.sleep(for: .seconds(Self.interval))
         }
     }

@@ -5,8 +5,8 @@ import Foundation
 /// Turns an ID token of an OpenID provider (OpenID Connect Core 1.0 §2, §3.1.3.7) into an ``IdentityToken``, or refuses it
 /// with a reason.
 ///
-/// Neither passes for the other: an identity token must have a `cty` and names its provider by id, an ID token has none
-/// and names an issuer by URL; each is verified by the keys of its kind alone.
+/// Neither passes for the other. An identity token must have a `cty` and names its provider by id. An ID token has none and
+/// names an issuer by URL. Each is verified by the keys of its kind alone.
 package struct IDTokenVerifier: Sendable {
     /// The largest accepted difference of an issuer's clock, in seconds.
     package let clockSkew: TimeInterval

@@ -130,11 +130,7 @@ struct Server: Sendable {
                         metadata: ["cause": .string(ErrorWords.of($0))])
                 }
             },
-            Loop(name: "issuers", logger: logger) { [logger, context] in
-                await RefreshIssuers(context).run {
-                    logger.error("issuers' keys were not read", metadata: ["cause": .string(ErrorWords.of($0))])
-                }
-            },
+            Loop(name: "issuers", logger: logger, body: issuersLoop()),
             Loop(name: "audit sealer", logger: logger, body: auditLoop()),
             Loop(name: "last uses", logger: logger, body: lastUsesLoop()),
             listening,

@@ -159,7 +159,7 @@ struct IssuerKeyTests {
             let opened = try await world.signIn()
             try world.publish([("k-2", try ProviderSigner(.es256))])
             fixture.clock.advance(601)
-            #expect(try await RefreshIssuers(fixture.context)() == 1)
+            #expect(try await RefreshIssuers(fixture.context)().count == 1)
             let session = try await ReadSession(fixture.admin)(opened.session.id)
             let token = try #require(opened.token).text.reveal()
             if isEnding {
@@ -218,10 +218,10 @@ struct IssuerKeyTests {
             for issuer in issuers { _ = try await issuer.register(on: fixture) }
             for issuer in issuers.prefix(6) { fixture.issuers.fail(issuer.url) }
             fixture.clock.advance(601)
-            #expect(try await RefreshIssuers(fixture.context)() == 12)
-            #expect(try await RefreshIssuers(fixture.context)() == 0)
+            #expect(try await RefreshIssuers(fixture.context)().count == 12)
+            #expect(try await RefreshIssuers(fixture.context)().count == 0)
             fixture.clock.advance(60)
-            #expect(try await RefreshIssuers(fixture.context)() == 6)
+            #expect(try await RefreshIssuers(fixture.context)().count == 6)
             #expect(
                 issuers.map { fixture.issuers.count($0.url) } == Array(repeating: 3, count: 6)
                     + Array(repeating: 2, count: 6))

@@ -141,7 +141,7 @@ struct KeyCommand: AsyncParsableCommand {
     static func json(_ key: ProviderKeyRecord) -> JSONValue {
         .object([
             "key_id": .string(key.id.description), "alg": .string(key.algorithm),
-            "added_by": .string(key.origin.rawValue),
+            "added_by": .string(key.origin.rawValue), "issuer_kid": key.issuerKeyID.map { .string($0) },
             "added_by_key": key.addedBy.map { .string($0.description) } ?? .null,
             "created_at": .string(key.createdAt.rfc3339),
             "retired_at": key.retiredAt.map { .string($0.rfc3339) } ?? .null,
