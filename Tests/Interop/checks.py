@@ -86,6 +86,7 @@ def refused(answer, status, code, reason=None):
         expect(body["error"] and body["error_description"] == re.sub(r"[^ !#-[\]-~]", "?", body["detail"]), f"no error of OAuth in {body}")
     for member in ("type", "title", "status", "code", "detail", "request_id"):
         expect(member in body, f"{member} is missing in {body}")
+    expect(body["type"].startswith("https://") and body["type"].endswith("/problems/" + code), body["type"])
     equal(body["status"], status, "status in the body")
     equal(body["code"], code, "code")
     if reason:

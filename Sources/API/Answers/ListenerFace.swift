@@ -47,6 +47,9 @@ struct ListenerFace: Sendable {
         name == .client ? urls(.client).map { $0 + "/.well-known/oauth-protected-resource" } : nil
     }
 
+    /// What identifies a code as a problem's type, and where its page is (RFC 9457 §3.1.1).
+    func problemType(_ code: String) -> String { "\(urls(.public) ?? "")/problems/\(code)" }
+
     /// One log line and two measurements.
     func record(_ outcome: Outcome, _ logger: Logger) {
         record(outcome, measurements.of(outcome.method, outcome.route, outcome.status), logger)
@@ -96,8 +99,7 @@ struct ListenerFace: Sendable {
     func refuse(_ defect: HTTPDefect, _ method: HTTPRequest.Method?) -> (head: HTTPResponse, body: ByteBuffer) {
         let id = RequestID()
         let problem = Problem(defect)
-        var (fields, body) = problem.document(
-            requestID: id.description, realm: realm, resourceMetadata: resourceMetadata)
+        var (fields, body) = problem.document(requestID: id.description, from: self)
         fields[.connection] = "close"
         fields[.date] = Self.date(Date())
         var logger = logger

@@ -105,23 +105,34 @@ struct Problem {
         return problem
     }
 
-    func response(requestID: String, realm: String, resourceMetadata: String?) -> Response {
-        let (fields, body) = document(requestID: requestID, realm: realm, resourceMetadata: resourceMetadata)
+    func response(requestID: String, from face: ListenerFace) -> Response {
+        let (fields, body) = document(requestID: requestID, from: face)
         return Response(status: status, headers: fields, body: ResponseBody(byteBuffer: body))
     }
 
     /// The response's header fields, including its length, and its body.
-    ///
-    /// - Parameter resourceMetadata: where the listener describes itself (RFC 9728 §5.1).
-    func document(
-        requestID: String, realm: String, resourceMetadata: String?
-    ) -> (fields: HTTPFields, body: ByteBuffer) {
+    func document(requestID: String, from face: ListenerFace) -> (fields: HTTPFields, body: ByteBuffer) {
+        var fields = HTTPFields()
+        fields[values: .wwwAuthenticate] = challenges(realm: face.realm, resourceMetadata: face.resourceMetadata)
+        if !allowed.isEmpty { fields[.allow] = HTTPDefect.list(allowed) }
+        if let retryAfter = refusal?.retryAfter { fields[.retryAfter] = String(retryAfter) }
+        if refusal?.code == .certificateRevoked { fields[.connection] = "close" }
+        let body = members(type: face.problemType(code), requestID: requestID).buffer
+        fields[.contentType] = oauthError == nil && eventError == nil ? "application/problem+json" : "application/json"
+        if eventError != nil { fields[.contentLanguage] = "en" }
+        fields[.contentLength] = String(body.readableBytes)
+        fields[.cacheControl] = "no-store"
+        return (fields, body)
+    }
+
+    /// The body (RFC 9457 §3).
+    func members(type: String, requestID: String) -> JSONValue {
         let members: KeyValuePairs<String, JSONValue?> = [
             "error": oauthError.map { .string($0) },
             "error_description": oauthError.map { _ in .string(OAuthError.description(detail)) },
             "err": eventError.map { .string($0) },
             "description": eventError.map { _ in .string(detail) },
-            "type": .string(isFailure ? "about:blank" : "urn:countersign:problem:\(code)"),
+            "type": .string(type),
             "title": .string(status.reasonPhrase),
             "status": .integer(Int64(status.code)),
             "code": .string(code),
@@ -136,17 +147,7 @@ struct Problem {
             "nonce": nonce.map { .string($0.nonce) },
             "nonce_expires_at": nonce.map { .string($0.expiresAt.rfc3339) },
         ]
-        var fields = HTTPFields()
-        fields[values: .wwwAuthenticate] = challenges(realm: realm, resourceMetadata: resourceMetadata)
-        if !allowed.isEmpty { fields[.allow] = HTTPDefect.list(allowed) }
-        if let retryAfter = refusal?.retryAfter { fields[.retryAfter] = String(retryAfter) }
-        if refusal?.code == .certificateRevoked { fields[.connection] = "close" }
-        let body = JSONValue.object(members).buffer
-        fields[.contentType] = oauthError == nil && eventError == nil ? "application/problem+json" : "application/json"
-        if eventError != nil { fields[.contentLanguage] = "en" }
-        fields[.contentLength] = String(body.readableBytes)
-        fields[.cacheControl] = "no-store"
-        return (fields, body)
+        return .object(members)
     }
 
     /// The schemes by which a refused caller may come again (RFC 9110 §11.6.1).

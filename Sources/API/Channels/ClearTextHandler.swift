@@ -1,6 +1,6 @@
 import Domain
-import Encoding
 import Foundation
+import HTTPTypes
 import NIOCore
 
 /// Says that what came is no handshake, and was answered.
@@ -17,10 +17,12 @@ final class ClearTextHandler: ChannelInboundHandler, RemovableChannelHandler {
     private static let linger = TimeAmount.seconds(1)
 
     private let failures: HandshakeFailures
+    private let face: ListenerFace
     private var isRefused = false
 
-    init(failures: HandshakeFailures) {
+    init(failures: HandshakeFailures, face: ListenerFace) {
         self.failures = failures
+        self.face = face
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
@@ -35,7 +37,7 @@ final class ClearTextHandler: ChannelInboundHandler, RemovableChannelHandler {
         failures.record(.plainHTTP)
         context.fireUserInboundEventTriggered(ClearText())
         let channel = context.channel
-        context.writeAndFlush(wrapOutboundOut(ByteBuffer(bytes: Self.answer())), promise: nil)
+        context.writeAndFlush(wrapOutboundOut(answer()), promise: nil)
         context.close(mode: .output, promise: nil)
         context.eventLoop.scheduleTask(in: Self.linger) { channel.close(promise: nil) }
     }
@@ -43,17 +45,14 @@ final class ClearTextHandler: ChannelInboundHandler, RemovableChannelHandler {
     private static let letters = UInt8(ascii: "A")...UInt8(ascii: "Z")
 
     /// A problem document in an answer of HTTP/1.1, which a client of HTTP/1.0 or of HTTP/2 without TLS can read too.
-    static func answer() -> [UInt8] {
-        var body: [UInt8] = []
-        JSONValue.object([
-            "type": .string("urn:countersign:problem:malformed_request"), "title": .string("Bad Request"),
-            "status": .integer(400), "code": .string("malformed_request"),
-            "detail": .string("This listener speaks HTTP over TLS alone: use https."),
-            "request_id": .string(UUID().uuidString.lowercased()),
-        ]).appendJSON(to: &body)
-        let head =
-            "HTTP/1.1 400 Bad Request\r\nContent-Type: application/problem+json\r\nContent-Length: \(body.count)\r\n"
-            + "Cache-Control: no-store\r\nConnection: close\r\n\r\n"
-        return Array(head.utf8) + body
+    private func answer() -> ByteBuffer {
+        let id = UUID().uuidString.lowercased()
+        let problem = Problem(HTTPDefect.malformed("This listener speaks HTTP over TLS alone: use https."))
+        let (fields, body) = problem.document(requestID: id, from: face)
+        var answer = ByteBuffer(string: "HTTP/1.1 400 Bad Request\r\n")
+        for field in fields { answer.writeString("\(field.name.rawName): \(field.value)\r\n") }
+        answer.writeStaticString("Connection: close\r\n\r\n")
+        answer.writeImmutableBuffer(body)
+        return answer
     }
 }

@@ -16,6 +16,7 @@ extension Listeners {
         sharedSignals.add(to: router)
         discovery.add(to: router)
         metadata.addPublic(to: router)
+        ProblemRoutes(face: face(.public)).add(to: router)
         return router.router
     }
 

@@ -38,6 +38,7 @@ struct TLSListenerChannel: ServerChildChannel {
     /// `nil` if clients need no certificate.
     let clients: Clients?
     let gate: ListenerGate
+    private let face: ListenerFace
     private let http1: HTTP1Connection
     private let http2: HTTP2Connection
 
@@ -48,6 +49,7 @@ struct TLSListenerChannel: ServerChildChannel {
         self.tls = tls
         self.clients = clients
         self.gate = gate
+        self.face = face
         let limits = gate.limits
         http1 = HTTP1Connection(limits: limits, face: face, fastPath: fastPath, responder: responder)
         http2 = HTTP2Connection(
@@ -79,7 +81,8 @@ struct TLSListenerChannel: ServerChildChannel {
             let operations = channel.pipeline.syncOperations
             if isProxied { try operations.addHandler(ProxyHeaderHandler(failures: gate.failures)) }
             try operations.addHandlers([
-                ClearTextHandler(failures: gate.failures), tls.makeHandler(verifyChain: clients?.verifyChain),
+                ClearTextHandler(failures: gate.failures, face: face),
+                tls.makeHandler(verifyChain: clients?.verifyChain),
                 HandshakeHandler(
                     timeout: .milliseconds(Int64(gate.limits.handshakeTimeout * 1000)),
                     wantsCertificate: clients != nil, peer: peer, accepted: gate.accepted, failures: gate.failures),

@@ -103,7 +103,7 @@ struct ErrorResponseMiddleware<Context: ListenerContext>: RouterMiddleware {
     }
 
     private func response(_ problem: Problem, _ context: Context) -> Response {
-        problem.response(requestID: context.id, realm: face.realm, resourceMetadata: face.resourceMetadata)
+        problem.response(requestID: context.id, from: face)
     }
 }
 

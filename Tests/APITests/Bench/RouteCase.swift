@@ -71,6 +71,7 @@ extension Reply {
         for member in ["type", "title", "code", "detail", "request_id"] {
             #expect(text(member)?.isEmpty == false, "\(shown) lacks \(member)")
         }
+        #expect(text("type") == "https://public.example/problems/\(code ?? "")", "\(shown)")
         if status == 401 {
             let scheme = listener == .client ? "Layer" : "Bearer"
             #expect(headers[.wwwAuthenticate]?.hasPrefix("\(scheme) realm=\"test\"") == true, "\(shown)")

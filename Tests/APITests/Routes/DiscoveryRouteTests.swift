@@ -55,6 +55,18 @@ struct DiscoveryRouteTests {
             #expect(text.contains("https://client.example") && !text.contains("https://127.0.0.1:844"))
             return reply
         },
+        RouteCase("GET /problems/{code}", 200) { bench in
+            let reply = try await bench.open("GET /problems/session_expired")
+            #expect(reply.text("type") == "https://public.example/problems/session_expired")
+            #expect(reply["example"]?["type"] == reply["type"] && reply["example"]?["status"] == .integer(401))
+            return reply
+        },
+        RouteCase("GET /problems/{code}", 404, .notFound) { bench in
+            let reply = try await bench.open("GET /problems/%3Cscript%3E")
+            #expect(reply.text("type") == "https://public.example/problems/not_found")
+            #expect(!String(decoding: reply.body, as: UTF8.self).contains("script"))
+            return reply
+        },
         RouteCase("GET /livez", 200) { bench in try await bench.send(.ops, "GET /livez") },
         RouteCase("GET /readyz", 200) { bench in
             let reply = try await bench.send(.ops, "GET /readyz")

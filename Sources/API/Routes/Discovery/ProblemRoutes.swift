@@ -1,0 +1,16 @@
+import Domain
+import Hummingbird
+
+/// The pages of the contract's codes, on the public listener.
+struct ProblemRoutes {
+    let face: ListenerFace
+
+    func add(to router: some RouterMethods<PublicContext>) {
+        router.get("problems/{code}") { [face] request, context in
+            guard let kind = ProblemKind.of(try context.parameters.require("code")) else {
+                throw Refusal(.notFound, "No problem of this service has this code.")
+            }
+            return ProblemPage(kind: kind, face: face).response(to: request.headers)
+        }
+    }
+}
