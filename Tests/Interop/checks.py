@@ -87,6 +87,7 @@ def refused(answer, status, code, reason=None):
     for member in ("type", "title", "status", "code", "detail", "request_id"):
         expect(member in body, f"{member} is missing in {body}")
     expect(body["type"].startswith("https://") and body["type"].endswith("/problems/" + code), body["type"])
+    equal(answer.headers.get("X-Request-ID"), body["request_id"], "X-Request-ID")
     equal(body["status"], status, "status in the body")
     equal(body["code"], code, "code")
     if reason:

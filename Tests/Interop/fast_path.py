@@ -23,7 +23,7 @@ def counted(chosen):
 
 def masked(data):
     """An answer without what differs by the moment."""
-    for pattern in (rb"Date: [^\r]*", rb'"nonce":"[\w-]{64}"', rb'"expires_at":"[^"]*"', rb'"connection_id":"[^"]*"'):
+    for pattern in (rb"Date: [^\r]*", rb"X-Request-ID: [0-9a-f-]{36}", rb'"nonce":"[\w-]{64}"', rb'"expires_at":"[^"]*"', rb'"connection_id":"[^"]*"'):
         data = re.sub(pattern, b"...", data)
     return data
 

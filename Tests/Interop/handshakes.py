@@ -51,6 +51,7 @@ def plain(chosen):
             problem = json.loads(body)
             equal((problem["status"], problem["code"]), (400, "malformed_request"), "the problem")
             expect("https" in problem["detail"] and problem["request_id"], problem)
+            expect(f"X-Request-ID: {problem['request_id']}\r\n".encode() in head + b"\r\n", head)
 
 
 def refused(url, tls):

@@ -96,14 +96,16 @@ struct ListenerFace: Sendable {
 
     /// The answer to a request that reaches no route, since it cannot be read or must not be; logged and counted as
     /// any other.
-    func refuse(_ defect: HTTPDefect, _ method: HTTPRequest.Method?) -> (head: HTTPResponse, body: ByteBuffer) {
-        let id = RequestID()
+    func refuse(
+        _ defect: HTTPDefect, _ method: HTTPRequest.Method?, id: String
+    ) -> (head: HTTPResponse, body: ByteBuffer) {
         let problem = Problem(defect)
-        var (fields, body) = problem.document(requestID: id.description, from: self)
+        var (fields, body) = problem.document(requestID: id, from: self)
+        fields.append(.requestID(id))
         fields[.connection] = "close"
         fields[.date] = Self.date(Date())
         var logger = logger
-        logger[metadataKey: "hb.request.id"] = .stringConvertible(id)
+        logger[metadataKey: RequestIDs.key] = .string(id)
         record(
             Outcome(
                 method: method ?? .unread, route: RequestMeasurements.unmatched, status: problem.status,

@@ -1,5 +1,4 @@
 import Domain
-import Foundation
 import HTTPTypes
 import NIOCore
 
@@ -46,9 +45,10 @@ final class ClearTextHandler: ChannelInboundHandler, RemovableChannelHandler {
 
     /// A problem document in an answer of HTTP/1.1, which a client of HTTP/1.0 or of HTTP/2 without TLS can read too.
     private func answer() -> ByteBuffer {
-        let id = UUID().uuidString.lowercased()
+        let id = RequestIDs().next()
         let problem = Problem(HTTPDefect.malformed("This listener speaks HTTP over TLS alone: use https."))
-        let (fields, body) = problem.document(requestID: id, from: face)
+        var (fields, body) = problem.document(requestID: id, from: face)
+        fields.append(.requestID(id))
         var answer = ByteBuffer(string: "HTTP/1.1 400 Bad Request\r\n")
         for field in fields { answer.writeString("\(field.name.rawName): \(field.value)\r\n") }
         answer.writeStaticString("Connection: close\r\n\r\n")

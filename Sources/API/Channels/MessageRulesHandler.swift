@@ -17,6 +17,7 @@ final class MessageRulesHandler: ChannelDuplexHandler, RemovableChannelHandler {
 
     private let limits: RequestPolicy
     private let face: ListenerFace
+    private let requestIDs: RequestIDs
     private var bytes: FirstByteHandler?
     /// Requests without the end of an answer.
     private var unanswered = 0
@@ -27,16 +28,19 @@ final class MessageRulesHandler: ChannelDuplexHandler, RemovableChannelHandler {
     private var isOver = false
     private var linger: Scheduled<Void>?
 
-    init(limits: RequestPolicy, face: ListenerFace) {
+    init(limits: RequestPolicy, face: ListenerFace, requestIDs: RequestIDs = RequestIDs()) {
         self.limits = limits
         self.face = face
+        self.requestIDs = requestIDs
     }
 
     /// Puts one between the decoder of HTTP/1 and what makes general requests of its parts.
-    static func add(to channel: any Channel, limits: RequestPolicy, face: ListenerFace) throws {
+    static func add(
+        to channel: any Channel, limits: RequestPolicy, face: ListenerFace, requestIDs: RequestIDs
+    ) throws {
         let operations = channel.pipeline.syncOperations
         try operations.addHandler(
-            MessageRulesHandler(limits: limits, face: face),
+            MessageRulesHandler(limits: limits, face: face, requestIDs: requestIDs),
             position: .before(try operations.handler(type: HTTP1ToHTTPServerCodec.self)))
     }
 
@@ -121,7 +125,7 @@ final class MessageRulesHandler: ChannelDuplexHandler, RemovableChannelHandler {
     private func answer(_ context: ChannelHandlerContext) {
         guard let (defect, method) = defect, !isOver else { return }
         isOver = true
-        let (head, body) = face.refuse(defect, method)
+        let (head, body) = face.refuse(defect, method, id: requestIDs.next())
         context.write(wrapOutboundOut(.head(HTTPResponseHead(head))), promise: nil)
         context.write(wrapOutboundOut(.body(.byteBuffer(body))), promise: nil)
         let channel = context.channel

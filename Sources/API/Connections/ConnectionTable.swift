@@ -38,4 +38,5 @@ package final class ConnectionTable: Sendable {
 enum CurrentConnection {
     @TaskLocal static var value: ClientConnection?
     @TaskLocal static var peerAddress: SocketAddress?
+    @TaskLocal static var requestIDs: RequestIDs?
 }

@@ -3,7 +3,13 @@ import Synchronization
 
 /// The connection of a channel, once its peer is known; until then requests are for the routes.
 final class EstablishedConnection: Sendable {
+    /// Shared by the fast path and the routes.
+    let requestIDs: RequestIDs
     private let connection = Mutex<ClientConnection?>(nil)
+
+    init(requestIDs: RequestIDs = RequestIDs()) {
+        self.requestIDs = requestIDs
+    }
 
     var value: ClientConnection? { connection.withLock { $0 } }
 

@@ -89,11 +89,11 @@ final class FastPath: Sendable {
     }
 
     /// Counts an answer and writes its line of the log, as the routes do.
-    func record(_ request: FastRequest, elapsed: Duration) {
+    func record(_ request: FastRequest, id: String, elapsed: Duration) {
         answers.increment()
         let route = request.route
         var logger = face.logger
-        logger[metadataKey: "hb.request.id"] = .stringConvertible(RequestID())
+        logger[metadataKey: RequestIDs.key] = .string(id)
         let outcome = ListenerFace.Outcome(
             method: route.method, route: route.template, status: route.status, elapsed: elapsed)
         switch request {

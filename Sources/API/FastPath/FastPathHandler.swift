@@ -114,10 +114,11 @@ final class FastPathHandler: ChannelDuplexHandler, RemovableChannelHandler {
     private func answer(_ request: FastRequest, _ began: NIODeadline) -> Bool {
         body.clear()
         guard fastPath.write(request, content, on: established.value, to: &body) else { return false }
-        pending.writeAnswer(request, date: fastPath.date.text, body: body)
+        let id = established.requestIDs.next()
+        pending.writeAnswer(request, id: id, date: fastPath.date.text, body: body)
         bytes?.expectRequestLine()
         bounds?.endRequest()
-        fastPath.record(request, elapsed: .nanoseconds((.now() - began).nanoseconds))
+        fastPath.record(request, id: id, elapsed: .nanoseconds((.now() - began).nanoseconds))
         return true
     }
 
@@ -187,13 +188,15 @@ extension FastPathHandler {
 
 extension ByteBuffer {
     /// An answer of HTTP/1.1 with the fields of the routes' answer, in its order.
-    fileprivate mutating func writeAnswer(_ request: FastRequest, date: String, body: ByteBuffer) {
+    fileprivate mutating func writeAnswer(_ request: FastRequest, id: String, date: String, body: ByteBuffer) {
         switch request {
         case .session, .introspection: writeStaticString("HTTP/1.1 200 OK\r\nContent-Length: ")
         case .nonce: writeStaticString("HTTP/1.1 201 Created\r\nContent-Length: ")
         }
         writeString(String(body.readableBytes))
-        writeStaticString("\r\nContent-Type: application/json\r\nCache-Control: no-store\r\nDate: ")
+        writeStaticString("\r\nContent-Type: application/json\r\nCache-Control: no-store\r\nX-Request-ID: ")
+        writeString(id)
+        writeStaticString("\r\nDate: ")
         writeString(date)
         writeStaticString("\r\n\r\n")
         writeImmutableBuffer(body)

@@ -98,15 +98,18 @@ final class FastStreamHandler: ChannelInboundHandler, RemovableChannelHandler {
         guard let pace, !pace.isFull, fastPath.write(request, content, on: established.value, to: &body) else {
             return false
         }
-        let fields: HPACKHeaders = [
+        let id = established.requestIDs.next()
+        var fields: HPACKHeaders = [
             ":status": String(request.route.status.code), "content-length": String(body.readableBytes),
-            "content-type": "application/json", "cache-control": "no-store", "date": fastPath.date.text,
+            "content-type": "application/json", "cache-control": "no-store",
         ]
+        fields.add(name: "x-request-id", value: id, indexing: .nonIndexable)
+        fields.add(name: "date", value: fastPath.date.text)
         context.write(wrapOutboundOut(.headers(.init(headers: fields))), promise: nil)
         let left = pace.follow(ahead: body.readableBytes)
         context.write(wrapOutboundOut(.data(.init(data: .byteBuffer(body), endStream: true))), promise: left)
         isAnswered = true
-        fastPath.record(request, elapsed: .nanoseconds((.now() - began).nanoseconds))
+        fastPath.record(request, id: id, elapsed: .nanoseconds((.now() - began).nanoseconds))
         return true
     }
 }

@@ -54,7 +54,8 @@ struct HTTP1Connection: Sendable {
         }.flatMap {
             paced(activity).setup(channel: channel, logger: logger)
         }.flatMapThrowing { value in
-            try MessageRulesHandler.add(to: channel, limits: limits, face: face)
+            try MessageRulesHandler.add(
+                to: channel, limits: limits, face: face, requestIDs: established.requestIDs)
             if let fastPath {
                 try FastPathHandler.add(
                     fastPath, to: channel, established, idleTimeout: .milliseconds(Int64(limits.idleTimeout * 1000)))

@@ -30,6 +30,6 @@ struct PlainListenerChannel: ServerChildChannel {
 
     func handle(value: Value, logger: Logger) async {
         try? await value.channel.setOption(.autoRead, value: true).get()
-        await http1.handle(value, logger: logger)
+        await CurrentConnection.$requestIDs.withValue(RequestIDs()) { await http1.handle(value, logger: logger) }
     }
 }

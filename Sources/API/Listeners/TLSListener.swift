@@ -139,12 +139,14 @@ struct TLSListenerChannel: ServerChildChannel {
                 value.established.establish(connection)
             }
             defer { if let connection { clients?.connections.remove(connection) } }
-            await CurrentConnection.$peerAddress.withValue(peer.address) {
-                await CurrentConnection.$value.withValue(connection) {
-                    if let connection { await clients?.onConnect(connection) }
-                    switch protocolChannel {
-                    case .http1_1(let channel): await http1.handle(channel, logger: logger)
-                    case .http2(let connection): await http2.handle(connection, logger: logger)
+            await CurrentConnection.$requestIDs.withValue(value.established.requestIDs) {
+                await CurrentConnection.$peerAddress.withValue(peer.address) {
+                    await CurrentConnection.$value.withValue(connection) {
+                        if let connection { await clients?.onConnect(connection) }
+                        switch protocolChannel {
+                        case .http1_1(let channel): await http1.handle(channel, logger: logger)
+                        case .http2(let connection): await http2.handle(connection, logger: logger)
+                        }
                     }
                 }
             }

@@ -2,6 +2,7 @@ import Domain
 import Encoding
 import Foundation
 import Hummingbird
+import Logging
 import NIOCore
 import Operations
 
@@ -9,6 +10,15 @@ import Operations
 protocol ListenerContext: RequestContext {
     /// The channel of the request: the connection, or an HTTP/2 stream.
     var channel: any Channel { get }
+}
+
+extension ApplicationRequestContextSource {
+    /// The same with an id of the connection's. The library's own ids count the requests of the whole process.
+    fileprivate var withOwnID: ApplicationRequestContextSource {
+        var logger = logger
+        logger[metadataKey: RequestIDs.key] = .string((CurrentConnection.requestIDs ?? RequestIDs()).next())
+        return ApplicationRequestContextSource(channel: channel, logger: logger)
+    }
 }
 
 /// The context of a request on the public or the ops listener.
@@ -19,7 +29,7 @@ package struct PublicContext: ListenerContext {
     let addressKey: String
 
     package init(source: ApplicationRequestContextSource) {
-        coreContext = .init(source: source)
+        coreContext = .init(source: source.withOwnID)
         channel = source.channel
         addressKey = IPAddress.limitKey(
             IPAddress(CurrentConnection.peerAddress ?? source.channel.remoteAddress))
@@ -40,7 +50,7 @@ package struct ClientContext: ListenerContext {
     var exportUser: UserID?
 
     package init(source: ApplicationRequestContextSource) {
-        coreContext = .init(source: source)
+        coreContext = .init(source: source.withOwnID)
         channel = source.channel
         current = CurrentConnection.value
         addressKey = IPAddress.limitKey(

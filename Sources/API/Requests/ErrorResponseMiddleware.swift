@@ -46,6 +46,7 @@ struct ErrorResponseMiddleware<Context: ListenerContext>: RouterMiddleware {
         // RFC 9110 §9.3.2 and §8.6: fields as for GET, no body; and no length where there can be no body.
         if request.method == .head { response = response.createHeadResponse() }
         if response.status == .noContent { response.headers[.contentLength] = nil }
+        response.headers.append(.requestID(context.id))
         let elapsed = ContinuousClock.now - start
         // A response to a client that has closed is recorded as 499, unless the service itself failed.
         let isTaken = response.status.code >= 500 || context.channel.isActive

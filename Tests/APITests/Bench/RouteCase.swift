@@ -56,6 +56,8 @@ extension Reply {
     func judge() {
         let shown = "\(method) \(path) \(status)"
         if let length = headers[.contentLength], method != .head { #expect(length == "\(body.count)", "\(shown)") }
+        let ids = headers[values: .known("X-Request-ID")]
+        #expect(ids.count == 1 && ids.allSatisfy { UUID(uuidString: $0) != nil }, "\(shown)")
         if status == 204 { #expect(body.isEmpty && headers[.contentLength] == nil, "\(shown)") }
         let isJSON = headers[.contentType]?.hasSuffix("json") ?? false
         guard status >= 400 else {
@@ -71,6 +73,7 @@ extension Reply {
         for member in ["type", "title", "code", "detail", "request_id"] {
             #expect(text(member)?.isEmpty == false, "\(shown) lacks \(member)")
         }
+        #expect(text("request_id") == ids.first, "\(shown)")
         #expect(text("type") == "https://public.example/problems/\(code ?? "")", "\(shown)")
         if status == 401 {
             let scheme = listener == .client ? "Layer" : "Bearer"

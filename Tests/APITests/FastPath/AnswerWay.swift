@@ -75,7 +75,7 @@ struct AnswerWay: Sendable {
             fixture.context, issuing: fixture.issuing, publish: fixture.publish, verifyCaptcha: { $0 == "solved" })
     }
 
-    /// What the HTTP library does around a router, with the fixture's clock and one id for all requests.
+    /// What the HTTP library does around a router, with the fixture's clock.
     private static func responder<Responder: HTTPResponder>(
         _ router: Responder, _ fixture: ServiceFixture, _ logger: Logger
     ) -> HTTPChannelHandler.Responder
@@ -97,7 +97,7 @@ struct AnswerWay: Sendable {
     ) async throws -> Wire {
         let channel = NIOAsyncTestingChannel()
         try await channel.connect(to: SocketAddress(ipAddress: "192.0.2.1", port: 4711)).get()
-        let established = EstablishedConnection()
+        let established = EstablishedConnection(requestIDs: RequestIDs(random: (1, 2)))
         if let connection { established.establish(connection) }
         let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
         let (http1, http2) = (http1, http2)
@@ -118,7 +118,11 @@ struct AnswerWay: Sendable {
             serve = { await http1.handle(value, logger: logger) }
         }
         withMetricsFactory(registry) {
-            _ = Task { await CurrentConnection.$value.withValue(connection) { await serve() } }
+            _ = Task {
+                await CurrentConnection.$requestIDs.withValue(established.requestIDs) {
+                    await CurrentConnection.$value.withValue(connection) { await serve() }
+                }
+            }
         }
         return try await Wire(channel, isHTTP2: isHTTP2, takesBodies: takesBodies)
     }

@@ -71,6 +71,7 @@ struct FastPathEqualityTests {
             #expect(differences.isEmpty)
             #expect(ways[0].lines == ways[1].lines && ways[0].lines.count >= 10_000)
             #expect(ways[0].counts == ways[1].counts)
+            #expect(ways[0].log.requestIDs == ways[1].log.requestIDs && ways[0].log.requestIDs.count >= 10_000)
             #expect(ways[0].fastAnswers >= 5000 && ways[1].fastAnswers == 0, "\(ways[0].fastAnswers)")
             #expect(world.happened.count == 11, "\(world.happened)")
         }
