@@ -70,7 +70,7 @@ struct ProxyHeaderTests {
     @Test("is refused at the first byte that is wrong")
     func refused() {
         let cases: [([UInt8], ProxyHeader.Defect)] = [
-            ([0x16], .signature), (Array("PROXY TCP4 1.2.3.4 5.6.7.8 1 2\r\n".utf8), .signature),
+            ([0x16], .signature), (Array("POST / HTTP/1.1\r\n".utf8), .signature),
             (ProxyHeader.signature + [0x11], .version), (ProxyHeader.signature + [0x31], .version),
             (ProxyHeader.signature + [0x22], .command), (Self.header(0x21, 0x41, Self.ipv4), .family),
             (Self.header(0x21, 0x11, Array(Self.ipv4.dropLast())), .length),

@@ -1,4 +1,4 @@
-"""Speaks the PROXY protocol (version 2) ahead of TLS, from a network that must and from one that must not.
+"""Speaks the PROXY protocol (versions 1 and 2) ahead of TLS, from a network that must and from one that must not.
 
 The service's policy lists 127.0.0.1/32 and lets an address certify twice an hour; its rate limits are on. This machine
 has all of 127.0.0.0/8.
@@ -88,6 +88,10 @@ def main():
     equal(statuses(1, header("2001:db8:0:1::1")), [201], "the status of the next /64")
     equal(statuses(1, header("203.0.113.7", extensions=b"\x01\x00\x02h2" + b"\x04\x01\x00" + b"\0" * 256)), [201], "TLVs")
     equal(statuses(1, header("203.0.113.8"), pieces=7), [201], "the status of a header in pieces")
+    line = b"PROXY %s %s 192.0.2.1 49153 8440\r\n"
+    equal(statuses(3, line % (b"TCP4", b"203.0.113.10")), [201, 201, 429], "the statuses of one client, by version 1")
+    equal(statuses(1, line % (b"TCP4", b"203.0.113.11"), pieces=5), [201], "the status of its neighbour, in pieces")
+    equal(statuses(1, b"PROXY TCP6 2001:db8:1::1 2001:db8::1 49153 8440\r\n"), [201], "the status of an IPv6 client")
     equal(statuses(3, header()), [201, 201, 429], "the statuses of the proxy itself")
 
     # The client listener too: its handshake stands behind the header.
@@ -99,7 +103,7 @@ def main():
         expect(tls.recv(65536).startswith(b"HTTP/1.1 201"), "no nonce behind the header")
 
     # What must have a header and has none, or another one.
-    for first in (b"", b"PROXY TCP4 203.0.113.5 192.0.2.1 49153 8440\r\n", header("203.0.113.5", command=0x22),
+    for first in (b"", b"PROXY TCP4 203.0.113.5 192.0.2.1 049153 8440\r\n", header("203.0.113.5", command=0x22),
                   header("203.0.113.5", command=0x11), SIGNATURE + b"\x21\x11\x00\x04\0\0\0\0",
                   SIGNATURE + b"\x21\x11\xff\xff", header("203.0.113.5", extensions=b"\0" * 600),
                   header("203.0.113.5") * 2):
@@ -118,7 +122,8 @@ def main():
         equal(found.get(("public", kind)), count, f"the number of handshakes that failed by {kind}")
 
     # From elsewhere no header is accepted, and none is needed.
-    expect(proxy.refused(header("203.0.113.99"), origin="127.0.0.2") < 4, "not refused at once")
+    for first in (header("203.0.113.99"), line % (b"TCP4", b"203.0.113.99")):
+        expect(proxy.refused(first, origin="127.0.0.2") < 4, "not refused at once")
     equal(statuses(3, b"", origin="127.0.0.2"), [201, 201, 429], "the statuses of a direct client")
     equal(statuses(1, b"", origin="127.0.0.3"), [201], "the status of another")
     print("the proxy's clients are told apart")

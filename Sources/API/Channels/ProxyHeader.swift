@@ -1,7 +1,7 @@
 import Encoding
 
-/// A PROXY protocol header of version 2, by which a proxy in front says whose connection it passes on
-/// (haproxy's proxy-protocol.txt §2.2).
+/// A PROXY protocol header of either version, by which a proxy in front says whose connection it passes on
+/// (haproxy's proxy-protocol.txt §2). Version 2 is read here, version 1 in ``ProxyLine``.
 struct ProxyHeader: Equatable, Sendable {
     enum Source: Equatable, Sendable {
         /// The proxy's own, such as a health check, or one whose address it does not tell: the socket's address counts.
@@ -18,6 +18,8 @@ struct ProxyHeader: Equatable, Sendable {
         case family
         /// Longer than one segment of any network, or too short for the addresses that it announces.
         case length
+        /// A line of version 1 that has another form.
+        case line
     }
 
     /// What was read so far.
@@ -38,6 +40,7 @@ struct ProxyHeader: Equatable, Sendable {
     /// Reads the beginning of a connection. Refuses as early as a byte is wrong; skips what follows the addresses (TLVs).
     static func read(_ bytes: some Collection<UInt8>) throws(Defect) -> Reading {
         let start = Array(bytes.prefix(maximumLength))
+        if start.first == ProxyLine.prefix.first { return try ProxyLine.read(start) }
         guard signature.starts(with: start.prefix(signature.count)) else { throw .signature }
         guard start.count > signature.count else { return .incomplete }
         guard start[12] >> 4 == 2 else { throw .version }
