@@ -24,13 +24,13 @@ def address(url):
 
 
 def counted(chosen):
-    """The counters of failed handshakes, by listener and kind."""
+    """The counters of handshakes, by listener and result."""
     text = urllib.request.urlopen(chosen.ops + "/metrics", timeout=5).read().decode()
     found = {}
     for line in text.splitlines():
-        if line.startswith("countersign_handshakes_failed_total{"):
+        if line.startswith("countersign_handshakes_total{"):
             labels = dict(part.split("=") for part in line[line.index("{") + 1:line.index("}")].split(","))
-            found[labels["listener"].strip('"'), labels["kind"].strip('"')] = float(line.split()[-1])
+            found[labels["listener"].strip('"'), labels["result"].strip('"')] = float(line.split()[-1])
     return found
 
 
@@ -95,12 +95,12 @@ def abandoned(url):
 
 
 def logged(chosen):
-    """The lines of failed handshakes, by listener and kind."""
+    """The lines of failed handshakes, by listener and result."""
     lines = {}
     for line in Path(chosen.log).read_text().splitlines():
         if '"a handshake failed"' in line:
             line = json.loads(line)
-            lines.setdefault((line["listener"], line["kind"]), []).append(line)
+            lines.setdefault((line["listener"], line["result"]), []).append(line)
     return lines
 
 
@@ -148,11 +148,14 @@ def main():
     found = counted(chosen)
     print(json.dumps({f"{listener} {kind}": count for (listener, kind), count in sorted(found.items())}))
     least = {("client", "no_certificate"): 1, ("client", "certificate_expired"): 2,
-             ("client", "certificate_refused"): 1, ("public", "not_tls"): 1, ("public", "nothing_in_common"): 1}
+             ("client", "unknown_authority"): 1, ("public", "not_tls"): 1, ("public", "nothing_in_common"): 1}
     for listener in ("public", "client"):
         least |= {(listener, "plain_http"): 3, (listener, "timeout"): 1, (listener, "closed"): 5,
                   (listener, "refused_by_client"): 2}
+    for listener in ("public", "client"):
+        expect(found.get((listener, "ok"), 0) >= 1, f"no handshake of {listener} succeeded")
     lines = logged(chosen)
+    expect(not [key for key in lines if key[1] == "ok"], "a handshake that succeeded is in the log")
     for key, count in least.items():
         expect(found.get(key, 0) >= count, f"{key} was counted {found.get(key)} times")
         # One line in ten seconds for each kind, which says how many there were no lines for.

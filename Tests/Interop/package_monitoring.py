@@ -24,16 +24,22 @@ def known(sources):
     """The metrics of the sources, each with its labels."""
     text = "\n".join(path.read_text() for path in sorted(sources.rglob("*.swift")))
     metrics = {}
-    pattern = r'(Counter|Timer)\(\s*label: "(\w+)"(?:,\s*dimensions: \[((?:\("\w+",.*?\)(?:,\s*)?)+)\])?'
+    pattern = r'(Counter|Timer)\(\s*label: "(\w+)"(?:,\s*dimensions: \[\s*((?:\("\w+",.*?\)(?:,\s*)?)+)\])?'
     for kind, name, dimensions in re.findall(pattern, text, re.DOTALL):
         labels = set(re.findall(r'\("(\w+)",', dimensions))
         for end in ["_total"] if kind == "Counter" else ["_bucket", "_sum", "_count"]:
             metrics[f"countersign_{name}{end}"] = labels
     for name in re.findall(r'count\("(connections_\w+)"', text):
         metrics[f"countersign_{name}_total"] = {"listener", "reason"}
-    for name in re.findall(r'addGauge\("(\w+)"', text):
-        metrics[f"countersign_{name}"] = set()
+    for name, labels in re.findall(r'addGauge\("(\w+)"(?:, \[((?:\("\w+", [\w.".]+\)(?:, )?)+)\])?', text):
+        metrics[f"countersign_{name}"] = set(re.findall(r'\("(\w+)",', labels))
     return metrics, text
+
+
+def explained(sources):
+    """The metrics that have a sentence, by their names without prefix and ending."""
+    text = (sources / "API/Metrics/MetricHelp.swift").read_text()
+    return set(re.findall(r'^ +"(\w+)": "[A-Z].*\.",$', text, re.MULTILINE))
 
 
 def shown(page):
@@ -63,9 +69,10 @@ def judge(query, metrics, text):
             expect(label in labels | OF_PROMETHEUS, f"{label} is no label: {query}")
 
 
-def promtool(*arguments):
+def promtool(*arguments, page=None):
     """Fails unless promtool is content."""
-    done = subprocess.run(["promtool", *map(str, arguments)], capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(
+        ["promtool", *map(str, arguments)], input=page, capture_output=True, text=True, timeout=60, check=False)
     equal(done.returncode, 0, f"promtool {arguments[:2]} says {done.stdout}{done.stderr}; its exit code")
 
 
@@ -78,7 +85,16 @@ def main():
     expect(len(metrics) > 20, f"only {len(metrics)} metrics were found in the sources")
 
     requests.get(chosen.ops + "/readyz", timeout=TIMEOUT)
-    page = shown(requests.get(chosen.ops + "/metrics", timeout=TIMEOUT).text)
+    text_page = requests.get(chosen.ops + "/metrics", timeout=TIMEOUT).text
+    promtool("check", "metrics", page=text_page)
+    page = shown(text_page)
+    for name in ("build_info", "certificate_end_timestamp_seconds", "outbox_waiting", "store_wait_seconds_count"):
+        expect(f"countersign_{name}" in page, f"the page has no {name}")
+    for name in ("cpu_seconds_total", "resident_memory_bytes", "start_time_seconds", "open_fds", "max_fds"):
+        found = re.search(rf"^process_{name} (\S+)$", text_page, re.MULTILINE)
+        expect(found and float(found[1]) > 0, f"process_{name} is {found and found[1]}")
+    bare = {re.sub("^countersign_|(_total|_bucket|_sum|_count)$", "", name) for name in metrics}
+    equal(bare, explained(chosen.root / "Sources"), "the metrics with a sentence")
     expect(len(page) > 5, f"the page shows {sorted(page)}")
     for name, labels in page.items():
         expect(name in metrics, f"{name} was not found in the sources")

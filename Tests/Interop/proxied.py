@@ -118,7 +118,7 @@ def main():
     expect(all(seconds < 4 for seconds in slow), f"a header that stops is waited for {slow}")
     # Of the eight above the last has a header, before something that is no TLS.
     found = counted(chosen)
-    for kind, count in (("no_proxy_header", 7), ("not_tls", 1), ("timeout", 3)):
+    for kind, count in (("proxy_header", 7), ("not_tls", 1), ("timeout", 3)):
         equal(found.get(("public", kind)), count, f"the number of handshakes that failed by {kind}")
 
     # From elsewhere no header is accepted, and none is needed.

@@ -60,7 +60,7 @@ class World:
     def fetched(self):
         """How often anybody has taken the service's key set."""
         text = requests.get(self.chosen.ops + "/metrics", timeout=TIMEOUT).text
-        return int(re.search(r'_total\{listener="public",route="GET /\.well-known/jwks\.json",.*\} (\d+)', text)[1])
+        return int(re.search(r'_total\{listener="public",method="GET",route="/\.well-known/jwks\.json",.*\} (\d+)', text)[1])
 
 
 class SignedIn:

@@ -15,12 +15,12 @@ final class ClearTextHandler: ChannelInboundHandler, RemovableChannelHandler {
     /// How long the rest of a request is taken, so that its answer is not lost in a reset.
     private static let linger = TimeAmount.seconds(1)
 
-    private let failures: HandshakeFailures
+    private let handshakes: Handshakes
     private let face: ListenerFace
     private var isRefused = false
 
-    init(failures: HandshakeFailures, face: ListenerFace) {
-        self.failures = failures
+    init(handshakes: Handshakes, face: ListenerFace) {
+        self.handshakes = handshakes
         self.face = face
     }
 
@@ -33,7 +33,7 @@ final class ClearTextHandler: ChannelInboundHandler, RemovableChannelHandler {
             return
         }
         isRefused = true
-        failures.record(.plainHTTP)
+        handshakes.record(.plainHTTP)
         context.fireUserInboundEventTriggered(ClearText())
         let channel = context.channel
         context.writeAndFlush(wrapOutboundOut(answer()), promise: nil)

@@ -26,7 +26,7 @@ final class HandshakeHandler: ChannelInboundHandler, RemovableChannelHandler {
     private let wantsCertificate: Bool
     private let peer: EventLoopPromise<Peer>
     private let accepted: ListenerConnections
-    private let failures: HandshakeFailures
+    private let handshakes: Handshakes
     private var deadline: Scheduled<Void>?
     private var isAnswered = false
     private var proxiedAddress: SocketAddress?
@@ -35,13 +35,13 @@ final class HandshakeHandler: ChannelInboundHandler, RemovableChannelHandler {
 
     init(
         timeout: TimeAmount, wantsCertificate: Bool, peer: EventLoopPromise<Peer>, accepted: ListenerConnections,
-        failures: HandshakeFailures
+        handshakes: Handshakes
     ) {
         self.timeout = timeout
         self.wantsCertificate = wantsCertificate
         self.peer = peer
         self.accepted = accepted
-        self.failures = failures
+        self.handshakes = handshakes
     }
 
     func handlerAdded(context: ChannelHandlerContext) {
@@ -64,7 +64,7 @@ final class HandshakeHandler: ChannelInboundHandler, RemovableChannelHandler {
         if !isAnswered {
             let handler = try? context.pipeline.syncOperations.handler(type: NIOSSLServerHandler.self)
             let expiry = handler?.peerCertificate.map { Date(timeIntervalSince1970: Double($0.notValidAfter)) }
-            fail(HandshakeFailures.kind(of: error, certificateExpiresAt: expiry, now: Date()))
+            fail(Handshakes.result(of: error, certificateExpiresAt: expiry, now: Date()))
         }
         context.fireErrorCaught(error)
     }
@@ -83,6 +83,7 @@ final class HandshakeHandler: ChannelInboundHandler, RemovableChannelHandler {
         case is ClearText: return refuse(nil)
         case TLSUserEvent.handshakeCompleted:
             guard let other = otherEnd(context) else { return }
+            if !isAnswered { handshakes.record(.ok) }
             answer(.success(other))
         default: break
         }
@@ -114,8 +115,8 @@ final class HandshakeHandler: ChannelInboundHandler, RemovableChannelHandler {
         return Peer(thumbprint: thumbprint, address: proxiedAddress ?? context.channel.remoteAddress)
     }
 
-    private func fail(_ kind: HandshakeFailures.Kind) {
-        if !isAnswered { failures.record(kind) }
+    private func fail(_ result: Handshakes.Result) {
+        if !isAnswered { handshakes.record(result) }
         answer(.failure(ChannelError.eof))
     }
 

@@ -12,12 +12,12 @@ final class ProxyHeaderHandler: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer
 
-    private let failures: HandshakeFailures
+    private let handshakes: Handshakes
     private var collected = ByteBuffer()
     private var isDone = false
 
-    init(failures: HandshakeFailures) {
-        self.failures = failures
+    init(handshakes: Handshakes) {
+        self.handshakes = handshakes
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
@@ -34,7 +34,7 @@ final class ProxyHeaderHandler: ChannelInboundHandler, RemovableChannelHandler {
         } catch {
             isDone = true
             collected.clear()
-            failures.record(.noProxyHeader)
+            handshakes.record(.proxyHeader)
             context.fireUserInboundEventTriggered(ClearText())
             context.close(promise: nil)
         }

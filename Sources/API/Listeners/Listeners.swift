@@ -25,7 +25,7 @@ struct ListenerGate: Sendable {
     let open: OpenChannels
     /// Those of this listener, whatever their state.
     let accepted: ListenerConnections
-    let failures: HandshakeFailures
+    let handshakes: Handshakes
 }
 
 /// Builds the three listeners from their routes.
@@ -146,7 +146,7 @@ package struct Listeners: Sendable {
                     perAddress: isLimited ? limits.connectionsPerAddress : .max,
                     perCertificate: isLimited ? limits.connectionsPerCertificate : .max),
                 logger: logger),
-            failures: HandshakeFailures(listener: name, logger: logger))
+            handshakes: Handshakes(listener: name, logger: logger))
     }
 
     private func application<Context: RequestContext>(

@@ -79,13 +79,13 @@ struct TLSListenerChannel: ServerChildChannel {
             // is handled by nobody, and must not get as far as to send a request.
             try channel.syncOptions?.setOption(.autoRead, value: false)
             let operations = channel.pipeline.syncOperations
-            if isProxied { try operations.addHandler(ProxyHeaderHandler(failures: gate.failures)) }
+            if isProxied { try operations.addHandler(ProxyHeaderHandler(handshakes: gate.handshakes)) }
             try operations.addHandlers([
-                ClearTextHandler(failures: gate.failures, face: face),
+                ClearTextHandler(handshakes: gate.handshakes, face: face),
                 tls.makeHandler(verifyChain: clients?.verifyChain),
                 HandshakeHandler(
                     timeout: .milliseconds(Int64(gate.limits.handshakeTimeout * 1000)),
-                    wantsCertificate: clients != nil, peer: peer, accepted: gate.accepted, failures: gate.failures),
+                    wantsCertificate: clients != nil, peer: peer, accepted: gate.accepted, handshakes: gate.handshakes),
             ])
             let negotiation = NIOTypedApplicationProtocolNegotiationHandler<Negotiated> { result, channel in
                 speak(result, on: channel, activity: activity, established: established, logger: logger)

@@ -19,14 +19,28 @@ package final class PrometheusRegistry: MetricsFactory {
         var recorders: [Series: Distribution] = [:]
     }
 
+    /// A gauge of the service, or what the system knows of its process under a name of its own.
+    private struct Gauge: Sendable {
+        let series: Series
+        let value: @Sendable () -> Double?
+    }
+
     private let state = Mutex(State())
-    private let gauges: Mutex<[(name: String, value: @Sendable () -> Double)]> = Mutex([])
+    private let gauges = Mutex<[Gauge]>([])
+    private let pages = Mutex<[@Sendable () -> [String]]>([])
 
     package init() {}
 
-    /// Adds a gauge whose value is read at each rendering.
-    package func addGauge(_ name: String, value: @escaping @Sendable () -> Double) {
-        gauges.withLock { $0.append((name, value)) }
+    /// Adds a gauge whose value is read at each rendering; one without a value is left out.
+    package func addGauge(
+        _ name: String, _ labels: [(String, String)] = [], value: @escaping @Sendable () -> Double?
+    ) {
+        gauges.withLock { $0.append(Gauge(series: Series(name: name, labels: Self.labels(labels)), value: value)) }
+    }
+
+    /// Adds lines that are written in the exposition format already.
+    package func addPage(_ lines: @escaping @Sendable () -> [String]) {
+        pages.withLock { $0.append(lines) }
     }
 
     package func makeCounter(label: String, dimensions: [(String, String)]) -> any CounterHandler {
@@ -68,18 +82,20 @@ package final class PrometheusRegistry: MetricsFactory {
         let (counters, recorders) = state.withLock { ($0.counters, $0.recorders) }
         var lines: [String] = []
         var last = ""
-        func type(_ name: String, _ kind: String) {
-            if name != last { lines.append("# TYPE \(name) \(kind)") }
+        func type(_ series: Series, _ name: String, _ kind: String) {
+            guard name != last else { return }
+            if let help = MetricHelp.sentences[series.name] { lines.append("# HELP \(name) \(help)") }
+            lines.append("# TYPE \(name) \(kind)")
             last = name
         }
         for (series, count) in counters.sorted(by: { $0.key < $1.key }) {
             let name = "countersign_\(series.name)_total"
-            type(name, "counter")
+            type(series, name, "counter")
             lines.append("\(name)\(Self.braced(series.labels)) \(count.value)")
         }
         for (series, distribution) in recorders.sorted(by: { $0.key < $1.key }) {
             let name = "countersign_\(series.name)"
-            type(name, "histogram")
+            type(series, name, "histogram")
             let separator = series.labels.isEmpty ? "" : ","
             let (buckets, sum, count) = distribution.read()
             for (bound, value) in zip(Distribution.bounds.map { "\($0)" } + ["+Inf"], buckets + [count]) {
@@ -88,11 +104,13 @@ package final class PrometheusRegistry: MetricsFactory {
             lines.append("\(name)_sum\(Self.braced(series.labels)) \(sum)")
             lines.append("\(name)_count\(Self.braced(series.labels)) \(count)")
         }
-        for gauge in gauges.withLock({ $0 }).sorted(by: { $0.name < $1.name }) {
-            let name = "countersign_\(gauge.name)"
-            type(name, "gauge")
-            lines.append("\(name) \(gauge.value())")
+        for gauge in gauges.withLock({ $0 }).sorted(by: { $0.series < $1.series }) {
+            guard let value = gauge.value() else { continue }
+            let name = "countersign_\(gauge.series.name)"
+            type(gauge.series, name, "gauge")
+            lines.append("\(name)\(Self.braced(gauge.series.labels)) \(value)")
         }
+        for page in pages.withLock({ $0 }) { lines += page() }
         return lines.joined(separator: "\n") + "\n"
     }
 

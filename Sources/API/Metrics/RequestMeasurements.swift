@@ -44,13 +44,20 @@ final class RequestMeasurements: Sendable {
     /// The route label of a request that matches no template.
     static let unmatched = "unmatched"
 
+    /// The methods that are a label where no route has taken the request.
+    private static let methods: Set<HTTPRequest.Method> = [.get, .head, .post, .put, .patch, .delete, .options]
+
     private func make(_ kind: Kind) -> Instruments {
-        let name = kind.route == Self.unmatched ? kind.route : "\(kind.method.rawValue) \(kind.route)"
+        let isNamed = kind.route != Self.unmatched || Self.methods.contains(kind.method)
+        let method = isNamed ? kind.method.rawValue : "other"
         return Instruments(
             counter: Counter(
                 label: "http_requests",
-                dimensions: [("listener", listener), ("route", name), ("status", String(kind.status))]),
+                dimensions: [
+                    ("listener", listener), ("method", method), ("route", kind.route), ("status", String(kind.status)),
+                ]),
             timer: Metrics.Timer(
-                label: "http_request_duration_seconds", dimensions: [("listener", listener), ("route", name)]))
+                label: "http_request_duration_seconds",
+                dimensions: [("listener", listener), ("method", method), ("route", kind.route)]))
     }
 }

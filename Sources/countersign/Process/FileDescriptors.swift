@@ -3,6 +3,9 @@ import Glibc
 
 /// The process's limit on file descriptors (getrlimit(2)).
 enum FileDescriptors {
+    /// How many the process may have now; 0 where that is not known.
+    static var limit: Int { raise(to: 0) }
+
     /// Raises the limit as far as the system permits, up to the wanted number; returns the resulting limit.
     static func raise(to wanted: Int) -> Int {
         let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)

@@ -122,6 +122,7 @@ struct Server: Sendable {
             Loop(name: "store watch", logger: logger, body: storeLoop),
             Loop(name: "housekeeping", logger: logger, body: try housekeepingLoop()),
             Loop(name: "reload", logger: logger) { [self] in await reload(node) },
+            Loop(name: "backlog", logger: logger, body: backlogLoop()),
             Loop(name: "outbox", logger: logger, body: try outboxLoop()),
             Loop(name: "ended sessions", logger: logger) { [logger, cutSignal, context] in
                 await EndCutSessions(context).run(cutSignal) {
@@ -237,6 +238,14 @@ struct Server: Sendable {
         registry.addGauge("store_oldest_transaction_seconds") { [watch] in watch.horizonAge }
         registry.addGauge("store_clock_difference_seconds") { [watch] in watch.clockDifference }
         registry.addGauge("connections") { [connections] in Double(connections.count) }
+        registry.addGauge("build_info", [("version", ProgramVersion.text)]) { 1 }
+        registry.addGauge("certificate_end_timestamp_seconds", [("certificate", "server")]) { [server] in
+            server.present.notAfter.timeIntervalSince1970
+        }
+        registry.addGauge("certificate_end_timestamp_seconds", [("certificate", "authority")]) { [keys] in
+            keys.authority.notAfter.timeIntervalSince1970
+        }
+        registry.addPage { ProcessUsage.lines() }
     }
 
     private func sayReady() {

@@ -83,7 +83,7 @@ struct DiscoveryRouteTests {
             _ = try await bench.send(.ops, "GET /livez")
             let reply = try await bench.send(.ops, "GET /metrics")
             #expect(reply.headers[.contentType] == "text/plain; version=0.0.4; charset=utf-8")
-            #expect(String(decoding: reply.body, as: UTF8.self).contains(#"route="GET /livez""#))
+            #expect(String(decoding: reply.body, as: UTF8.self).contains(#"method="GET",route="/livez""#))
             return reply
         },
     ]

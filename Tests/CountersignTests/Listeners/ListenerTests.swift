@@ -13,7 +13,7 @@ struct ListenerTests {
                 "certification.yaml": "per_hour_per_address: 2\n",
             ], arguments: ["--limits", "on"])
         try await expectScript("proxied.py", service.clientArguments)
-        let lines = try service.logLines("a handshake failed").filter { $0.contains("\"kind\":\"no_proxy_header\"") }
+        let lines = try service.logLines("a handshake failed").filter { $0.contains("\"result\":\"proxy_header\"") }
         #expect(lines.count == 1, "seven in a row have one line: \(lines)")
     }
 

@@ -40,7 +40,8 @@ struct ServeCommand: AsyncParsableCommand {
                 "keys": "\(settings.keys)", "policies": "\(settings.policies)",
             ])
         defer { logger.info("the service ends") }
-        let store = try settings.store.open(clock: { Date() })
+        let waits = StoreWaits()
+        let store = ObservedDatabase(try settings.store.open(clock: { Date() }), observe: waits.record)
         try await store.migrate(Schema.migrations)
         try await store.requireMode(isDevelopment: settings.isDevelopment, at: settings.store)
         if settings.isDevelopment {

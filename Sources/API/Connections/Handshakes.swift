@@ -3,20 +3,23 @@ import Logging
 import Metrics
 import NIOSSL
 
-/// Counts handshakes that fail on a listener, by kind, and writes a line of each kind now and then.
-final class HandshakeFailures: Sendable {
-    /// Why a connection did not get as far as to a request.
-    enum Kind: String, Sendable, CaseIterable {
+/// Counts handshakes of a listener by their result, and writes a line of each kind of failure now and then.
+final class Handshakes: Sendable {
+    /// How a handshake ended, or why a connection did not get as far as to one.
+    enum Result: String, Sendable, CaseIterable {
+        case ok
         case plainHTTP = "plain_http"
         /// Bytes that are no TLS.
         case notTLS = "not_tls"
-        /// It comes from a network of proxies and does not begin with a PROXY header.
-        case noProxyHeader = "no_proxy_header"
+        /// It comes from a network of proxies and does not begin with a PROXY header that can be read.
+        case proxyHeader = "proxy_header"
         /// The client sent no certificate, and one is needed.
         case noCertificate = "no_certificate"
         /// The client's certificate is beyond its life.
         case certificateExpired = "certificate_expired"
-        /// The client's certificate is not of the authority, not for this use, or its key did not sign.
+        /// The client's certificate is not of the authority, or not for this use.
+        case unknownAuthority = "unknown_authority"
+        /// The client's certificate cannot be read, or its key did not sign.
         case certificateRefused = "certificate_refused"
         /// No version, cipher suite or signature algorithm in common.
         case nothingInCommon = "nothing_in_common"
@@ -29,29 +32,36 @@ final class HandshakeFailures: Sendable {
 
     private let listener: String
     private let log: SampledLog
+    private let completed: Counter
 
     init(listener: String, logger: Logger) {
         self.listener = listener
+        completed = Self.counter(listener, .ok)
         log = SampledLog(logger: logger)
     }
 
     /// Counts one. Nothing of the client's is written: neither address nor names.
-    func record(_ kind: Kind) {
-        Counter(label: "handshakes_failed", dimensions: [("listener", listener), ("kind", kind.rawValue)]).increment()
+    func record(_ result: Result) {
+        guard result != .ok else { return completed.increment() }
+        Self.counter(listener, result).increment()
         log.warning(
-            "a handshake failed", kind: kind.rawValue,
-            ["listener": .string(listener), "kind": .string(kind.rawValue)])
+            "a handshake failed", kind: result.rawValue,
+            ["listener": .string(listener), "result": .string(result.rawValue)])
     }
 
-    /// Reads the kind out of an error of the TLS library, which names reasons in its text alone.
-    static func kind(of error: any Error, certificateExpiresAt expiry: Date?, now: Date) -> Kind {
+    private static func counter(_ listener: String, _ result: Result) -> Counter {
+        Counter(label: "handshakes", dimensions: [("listener", listener), ("result", result.rawValue)])
+    }
+
+    /// Reads the result out of an error of the TLS library, which names reasons in its text alone.
+    static func result(of error: any Error, certificateExpiresAt expiry: Date?, now: Date) -> Result {
         guard let error = error as? NIOSSLError else { return .closed }
         guard case .handshakeFailed(let failure) = error, case .sslError(let stack) = failure else { return .closed }
         let text = stack.map(\.description).joined(separator: " ")
         func says(_ words: String...) -> Bool { words.contains { text.contains($0) } }
         if says("PEER_DID_NOT_RETURN_A_CERTIFICATE") { return .noCertificate }
         if says("CERTIFICATE_VERIFY_FAILED") {
-            return expiry.map { $0 < now } == true ? .certificateExpired : .certificateRefused
+            return expiry.map { $0 < now } == true ? .certificateExpired : .unknownAuthority
         }
         if says("BAD_SIGNATURE", "WRONG_SIGNATURE_TYPE", "CERT_DECODE", "CANNOT_PARSE_LEAF_CERT", "DECODE_ERROR_CERT") {
             return .certificateRefused

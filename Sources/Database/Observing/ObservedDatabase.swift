@@ -1,0 +1,99 @@
+/// A store that says how long each caller waited for it.
+package struct ObservedDatabase: Database {
+    /// What a caller wanted of the store.
+    package enum Kind: String, Sendable, CaseIterable {
+        case read, query, write, share, maintain
+    }
+
+    private let base: any Database
+    private let observe: @Sendable (Kind, ContinuousClock.Instant) -> Void
+
+    /// - Parameter observe: called in the task of each caller as soon as its wait is over, with its beginning; whether
+    ///   the store did what was wanted or not.
+    package init(
+        _ base: any Database, observe: @escaping @Sendable (Kind, ContinuousClock.Instant) -> Void
+    ) {
+        self.base = base
+        self.observe = observe
+    }
+
+    private func observed<T: Sendable>(_ kind: Kind, _ work: () async throws -> T) async throws -> T {
+        let began = ContinuousClock.now
+        defer { observe(kind, began) }
+        return try await work()
+    }
+
+    package func read<T: Sendable>(_ body: @Sendable @escaping (any Transaction) throws -> T) async throws -> T {
+        try await observed(.read) { try await base.read(body) }
+    }
+
+    package func read<T: Sendable>(
+        on lane: Lane, _ body: @Sendable @escaping (any Transaction) throws -> T
+    ) async throws -> T {
+        try await observed(.read) { try await base.read(on: lane, body) }
+    }
+
+    @discardableResult
+    package func write<T: Sendable>(_ body: @Sendable @escaping (any Transaction) throws -> T) async throws -> T {
+        try await observed(.write) { try await base.write(body) }
+    }
+
+    @discardableResult
+    package func write<T: Sendable>(
+        on lane: Lane, _ body: @Sendable @escaping (any Transaction) throws -> T
+    ) async throws -> T {
+        try await observed(.write) { try await base.write(on: lane, body) }
+    }
+
+    @discardableResult
+    package func maintain<T: Sendable>(_ body: @Sendable @escaping (any Transaction) throws -> T) async throws -> T {
+        try await observed(.maintain) { try await base.maintain(body) }
+    }
+
+    package func share(_ statement: SharedStatement) async throws -> [Row] {
+        try await observed(.share) { try await base.share(statement) }
+    }
+
+    package func query(_ sql: String, _ arguments: [Value]) async throws -> [Row] {
+        try await observed(.query) { try await base.query(sql, arguments) }
+    }
+}
+
+/// Nobody's request waits for these: they keep the node's view, or are for its start and its end.
+extension ObservedDatabase {
+    package func readReserved<T: Sendable>(
+        _ body: @Sendable @escaping (any Transaction) throws -> T
+    ) async throws -> T {
+        try await base.readReserved(body)
+    }
+
+    @discardableResult
+    package func alter<T: Sendable>(_ body: @Sendable @escaping (any Transaction) throws -> T) async throws -> T {
+        try await base.alter(body)
+    }
+
+    package func build(_ index: TableIndex) async throws { try await base.build(index) }
+
+    package func changePosition() async throws -> ChangePosition { try await base.changePosition() }
+
+    package func changes(after position: ChangePosition, limit: Int) async throws -> ChangeReading {
+        try await base.changes(after: position, limit: limit)
+    }
+
+    package func purgeChanges(below positions: [ChangePosition]) async throws {
+        try await base.purgeChanges(below: positions)
+    }
+
+    package func heartbeat() async throws -> Heartbeat? { try await base.heartbeat() }
+
+    package func changeStamp() throws -> Int64 { try base.changeStamp() }
+
+    package func check() async throws { try await base.check() }
+
+    package func tables() async throws -> [TableShape] { try await base.tables() }
+
+    @discardableResult
+    package func clearLog() async throws -> Bool { try await base.clearLog() }
+
+    package func close() async throws { try await base.close() }
+}

@@ -1,0 +1,42 @@
+import API
+import Domain
+import Foundation
+import Operations
+import Synchronization
+
+/// The part of the server that looks at what waits: texts, events, and cards in review.
+extension Server {
+    /// How often, in seconds. Each look costs the store two short reads.
+    private static let backlogInterval = 15
+
+    /// The loop that reads for the gauges. While the store cannot be read they are not shown.
+    func backlogLoop() -> @Sendable () async -> Void {
+        let latest = LatestBacklog()
+        for kind in OutboxKind.allCases {
+            registry.addGauge("outbox_waiting", [("kind", kind.rawValue)]) {
+                latest.value.map { Double($0.outbox[kind.rawValue]?.count ?? 0) }
+            }
+            registry.addGauge("outbox_age_seconds", [("kind", kind.rawValue)]) {
+                latest.value.map { $0.outbox[kind.rawValue]?.age ?? 0 }
+            }
+        }
+        registry.addGauge("review_queue") { latest.value.map { Double($0.review.count) } }
+        registry.addGauge("review_queue_age_seconds") { latest.value?.review.age }
+        let read = ReadBacklog(store: store)
+        return {
+            while !Task.isCancelled {
+                latest.value = try? await read()
+                try? await Task.sleep(for: .seconds(Self.backlogInterval))
+            }
+        }
+    }
+}
+
+private final class LatestBacklog: Sendable {
+    private let latest = Mutex<ReadBacklog.Backlog?>(nil)
+
+    var value: ReadBacklog.Backlog? {
+        get { latest.withLock { $0 } }
+        set { latest.withLock { $0 = newValue } }
+    }
+}
