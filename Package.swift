@@ -43,6 +43,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-argument-parser", exact: "1.8.2"),
         .package(url: "https://github.com/apple/swift-log", exact: "1.16.2"),
         .package(url: "https://github.com/apple/swift-metrics", exact: "2.13.0"),
+        .package(url: "https://github.com/apple/swift-distributed-tracing", exact: "1.7.3"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", exact: "2.13.0"),
         .package(url: "https://github.com/swift-server/async-http-client", exact: "1.37.0"),
         .package(url: "https://github.com/jpsim/Yams", exact: "6.2.2"),
@@ -55,6 +56,10 @@ let package = Package(
         .systemLibrary(name: "CJWT", pkgConfig: "libjwt", providers: [.apt(["libjwt-dev"])]),
 
         .target(name: "Encoding", dependencies: [crypto, cryptoExtras, asn1], swiftSettings: strictSettings),
+        .target(
+            name: "Traces",
+            dependencies: ["Encoding", .product(name: "Tracing", package: "swift-distributed-tracing")],
+            swiftSettings: strictSettings),
         .target(name: "PhoneNumbers", exclude: ["NOTICE.md"], swiftSettings: strictSettings),
         .target(name: "Domain", dependencies: ["Encoding", "PhoneNumbers", crypto], swiftSettings: strictSettings),
         .target(
@@ -75,7 +80,11 @@ let package = Package(
             name: "Repositories", dependencies: ["Encoding", "PhoneNumbers", "Domain", "Database", crypto],
             swiftSettings: strictSettings),
         .target(
-            name: "Delivery", dependencies: ["Encoding", "PhoneNumbers", "Domain", crypto, httpClient, nioSSL] + nio,
+            name: "Delivery",
+            dependencies: [
+                "Encoding", "Traces", "PhoneNumbers", "Domain", crypto, httpClient, nioSSL,
+                .product(name: "Tracing", package: "swift-distributed-tracing"),
+            ] + nio,
             swiftSettings: strictSettings),
         .target(
             name: "Operations",
@@ -87,7 +96,8 @@ let package = Package(
         .target(
             name: "API",
             dependencies: [
-                "Encoding", "Domain", "Operations", hummingbird, nioSSL, logging, lifecycle, crypto,
+                "Encoding", "Traces", "Domain", "Operations", hummingbird, nioSSL, logging, lifecycle, crypto,
+                .product(name: "Tracing", package: "swift-distributed-tracing"),
                 .product(name: "HummingbirdCore", package: "hummingbird"),
                 .product(name: "NIOHTTP2", package: "swift-nio-http2"),
                 .product(name: "NIOHPACK", package: "swift-nio-http2"),
@@ -103,8 +113,8 @@ let package = Package(
         .executableTarget(
             name: "countersign",
             dependencies: [
-                "Encoding", "Domain", "Tokens", "Authority", "Delivery", "Database", "Repositories", "Operations",
-                "API", crypto,
+                "Encoding", "Traces", "Domain", "Tokens", "Authority", "Delivery", "Database", "Repositories",
+                "Operations", "API", crypto, .product(name: "Tracing", package: "swift-distributed-tracing"),
                 cryptoExtras, x509, asn1, httpClient, logging, lifecycle, nioSSL, hummingbird,
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
@@ -138,6 +148,12 @@ let package = Package(
             ] + nio,
             path: "Tests/Benchmarks", exclude: ["handshakes.py", "RESULTS.md"], swiftSettings: strictSettings),
         .testTarget(name: "EncodingTests", dependencies: ["Encoding", "Domain"], swiftSettings: strictSettings),
+        .testTarget(
+            name: "TracesTests",
+            dependencies: [
+                "Encoding", "Traces", "Fixtures", .product(name: "Tracing", package: "swift-distributed-tracing"),
+            ],
+            swiftSettings: strictSettings),
         .testTarget(
             name: "PhoneNumbersTests", dependencies: ["PhoneNumbers", "Fixtures"], swiftSettings: strictSettings),
         .testTarget(
@@ -178,8 +194,8 @@ let package = Package(
         .testTarget(
             name: "APITests",
             dependencies: [
-                "Encoding", "Domain", "Tokens", "Database", "Repositories", "Operations", "API", "Fixtures",
-                hummingbird,
+                "Encoding", "Traces", "Domain", "Tokens", "Database", "Repositories", "Operations", "API", "Fixtures",
+                hummingbird, .product(name: "Tracing", package: "swift-distributed-tracing"),
                 logging,
                 .product(name: "Metrics", package: "swift-metrics"),
                 .product(name: "NIOEmbedded", package: "swift-nio"),

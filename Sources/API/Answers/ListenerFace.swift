@@ -5,6 +5,7 @@ import Hummingbird
 import Logging
 import Metrics
 import NIOCore
+import Traces
 
 /// What all answers of one listener share, those of its routes and those that are made before a route is found:
 /// its name, the realm, its counters, its log, and where the other listeners are.
@@ -15,13 +16,16 @@ struct ListenerFace: Sendable {
     /// As seen from outside; the ops listener is nobody's business there.
     let urls: @Sendable (ListenerName) -> String?
     let logger: Logger
+    /// Records a span of each request; `nil` where nobody collects them.
+    let tracer: SpanTracer?
     private let measurements: RequestMeasurements
 
     init(
         name: ListenerName, realm: String, directory: RouteDirectory,
         urls: @escaping @Sendable (ListenerName) -> String?,
-        logger: Logger
+        tracer: SpanTracer?, logger: Logger
     ) {
+        self.tracer = tracer
         self.name = name
         self.realm = realm
         self.directory = directory
@@ -37,6 +41,10 @@ struct ListenerFace: Sendable {
         let elapsed: Duration
         var problem: Problem?
         var cause: (any Error)?
+        /// The trace that the client named, or the one of ``span``.
+        var trace: TraceParent?
+        /// The span under which the request was worked on; `nil` where nothing of it waited for anything.
+        var span: RecordedSpan?
     }
 
     /// Where a listener is, to follow its name.
@@ -70,6 +78,7 @@ struct ListenerFace: Sendable {
                 label: "refusals", dimensions: [("code", problem.code), ("reason", problem.refusal?.reasonText ?? "")]
             ).increment()
         }
+        if let tracer { end(outcome, by: tracer, logger) }
         log(outcome, logger)
     }
 
@@ -82,6 +91,7 @@ struct ListenerFace: Sendable {
             "route": .string(outcome.route), "status": .string(String(outcome.status.code)),
             "microseconds": .string(String(outcome.elapsed.nanoseconds / 1000)),
         ]
+        if let trace = outcome.trace { metadata["trace_id"] = .string(trace.traceID.description) }
         if let refusal = outcome.problem?.refusal {
             metadata["code"] = "\(refusal.code.rawValue)"
             if let reason = refusal.reasonText { metadata["reason"] = "\(reason)" }

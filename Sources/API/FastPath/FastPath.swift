@@ -70,7 +70,7 @@ final class FastPath: Sendable {
     func write(
         _ request: FastRequest, _ content: ByteBuffer, on connection: ClientConnection?, to body: inout ByteBuffer
     ) -> Bool {
-        switch (asker, request) {
+        switch (asker, request.question) {
         case (.devices(let devices), .session(let tokenHash)):
             guard let connection, devices.authenticate.fromMemory(connection),
                 let session = devices.sessions.check.fromMemory(tokenHash, on: connection)
@@ -95,8 +95,8 @@ final class FastPath: Sendable {
         var logger = face.logger
         logger[metadataKey: RequestIDs.key] = .string(id)
         let outcome = ListenerFace.Outcome(
-            method: route.method, route: route.template, status: route.status, elapsed: elapsed)
-        switch request {
+            method: route.method, route: route.template, status: route.status, elapsed: elapsed, trace: request.trace)
+        switch request.question {
         case .session: face.record(outcome, session, logger)
         case .nonce: face.record(outcome, nonce, logger)
         case .introspection: face.record(outcome, introspection, logger)

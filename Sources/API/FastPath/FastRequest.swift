@@ -4,16 +4,23 @@ import HTTPTypes
 import NIOCore
 import NIOHPACK
 import NIOHTTP1
+import Traces
 
 /// A request that the fast path may answer, read from the parts of either version of HTTP. What is not of exactly this
 /// form is `nil`, and read by the routes.
-enum FastRequest {
-    /// `GET /sessions/current` with a session's token, by the token's hash.
-    case session(Digest256)
-    /// `POST /nonces`
-    case nonce
-    /// `POST /introspect` of a provider, by the hash of its token. The session's token is in the content.
-    case introspection(bearer: Digest256)
+struct FastRequest {
+    enum Question {
+        /// `GET /sessions/current` with a session's token, by the token's hash.
+        case session(Digest256)
+        /// `POST /nonces`
+        case nonce
+        /// `POST /introspect` of a provider, by the hash of its token. The session's token is in the content.
+        case introspection(bearer: Digest256)
+    }
+
+    let question: Question
+    /// The trace that the client names.
+    let trace: TraceParent?
 
     /// What such requests have in common with the route that answers them otherwise.
     struct Route: Sendable {
@@ -31,7 +38,7 @@ enum FastRequest {
     }
 
     var route: Route {
-        switch self {
+        switch question {
         case .session: .session
         case .nonce: .nonce
         case .introspection: .introspection
@@ -40,7 +47,7 @@ enum FastRequest {
 
     /// Bytes of content that are waited for at most; 0 where a request has none.
     var maximumContent: Int {
-        switch self {
+        switch question {
         case .session, .nonce: 0
         case .introspection: 1024
         }
@@ -83,20 +90,21 @@ enum FastRequest {
     }
 
     private init?(_ kind: Kind, _ fields: FastFields) {
+        trace = fields.traceParent.flatMap { TraceParent($0) }
         switch kind {
         case .session:
             guard fields.hasNoContent, let field = fields.authorization,
                 let hash = AuthorizationHeader.sessionTokenHash(inUsualForm: field)
             else { return nil }
-            self = .session(hash)
+            question = .session(hash)
         case .nonce:
             guard fields.hasNoContent else { return nil }
-            self = .nonce
+            question = .nonce
         case .introspection:
             guard fields.contentType == FormBody.mediaType, let field = fields.authorization,
                 let hash = AuthorizationHeader.bearerHash(inUsualForm: field)
             else { return nil }
-            self = .introspection(bearer: hash)
+            question = .introspection(bearer: hash)
         }
     }
 
@@ -121,6 +129,8 @@ enum FastRequest {
 struct FastFields {
     private(set) var authorization: String?
     private(set) var contentType: String?
+    /// No trace where the field stands twice: what it holds then is of no form.
+    private(set) var traceParent: String?
     private(set) var hasNoContent = true
 
     /// Takes a field; `false` where it makes the request another one's: about the connection, the body, the form of the
@@ -130,6 +140,9 @@ struct FastFields {
         case 6: return !Self.isSame(name, "expect") && (!Self.isSame(name, "accept") || !value.contains("jwt"))
         case 7: return !Self.isSame(name, "upgrade")
         case 10: return !Self.isSame(name, "connection") || value == "keep-alive"
+        case 11 where Self.isSame(name, "traceparent"):
+            traceParent = traceParent == nil ? value : ""
+            return true
         case 13 where Self.isSame(name, "authorization"):
             guard authorization == nil else { return false }
             authorization = value

@@ -6,6 +6,7 @@ import Logging
 import NIOCore
 import Operations
 import ServiceLifecycle
+import Traces
 
 package struct ListenerAddress: Sendable {
     let host: String
@@ -38,6 +39,7 @@ package struct Listeners: Sendable {
     let rateLimiting: RateLimiting
     let open: OpenChannels
     let urls: @Sendable (ListenerName) -> String?
+    let tracer: SpanTracer?
     let logger: Logger
     let directory = RouteDirectory()
 
@@ -46,11 +48,13 @@ package struct Listeners: Sendable {
     /// - Parameters:
     ///   - maximumConnections: how many each listener takes; the policy's, or fewer.
     ///   - urls: the addresses of the others, for a client that uses the wrong listener.
+    ///   - tracer: records a span of each request; `nil` where nobody collects them.
     package init(
         realm: String, policy: CurrentPolicy, maximumConnections: Int, rateLimiting: RateLimiting, open: OpenChannels,
         urls: @escaping @Sendable (ListenerName) -> String?,
-        logger: Logger
+        tracer: SpanTracer? = nil, logger: Logger
     ) {
+        self.tracer = tracer
         self.realm = realm
         self.policy = policy
         var limits = policy[\.requests]
@@ -63,7 +67,7 @@ package struct Listeners: Sendable {
     }
 
     func face(_ name: ListenerName) -> ListenerFace {
-        ListenerFace(name: name, realm: realm, directory: directory, urls: urls, logger: logger)
+        ListenerFace(name: name, realm: realm, directory: directory, urls: urls, tracer: tracer, logger: logger)
     }
 
     /// The listener for devices without a certificate and for provider backends.

@@ -33,6 +33,8 @@ enum MetricHelp {
         "review_queue_age_seconds": "How long the first card has been waiting for a reviewer.",
         "sessions_in_memory": "Sessions that this node remembers.",
         "sessions_live": "Sessions in memory that may act.",
+        "span_batches_sent": "Batches of spans that the collector took.",
+        "spans_dropped": "Spans that were dropped: too many waited, or the collector did not take them.",
         "store_clock_difference_seconds": "How far this machine's clock is ahead of the store's.",
         "store_oldest_transaction_seconds": "How long the oldest transaction of the store's server has been open.",
         "store_view_age_seconds": "The age of this node's view of the store.",

@@ -47,9 +47,13 @@ final class RequestMeasurements: Sendable {
     /// The methods that are a label where no route has taken the request.
     private static let methods: Set<HTTPRequest.Method> = [.get, .head, .post, .put, .patch, .delete, .options]
 
+    /// The label of a request's method.
+    static func label(of method: HTTPRequest.Method, _ route: String) -> String {
+        route != unmatched || methods.contains(method) ? method.rawValue : "other"
+    }
+
     private func make(_ kind: Kind) -> Instruments {
-        let isNamed = kind.route != Self.unmatched || Self.methods.contains(kind.method)
-        let method = isNamed ? kind.method.rawValue : "other"
+        let method = Self.label(of: kind.method, kind.route)
         return Instruments(
             counter: Counter(
                 label: "http_requests",

@@ -5,6 +5,8 @@ import Hummingbird
 import Logging
 import Metrics
 import Operations
+import Traces
+import Tracing
 
 /// The outermost middleware of every listener. Errors become responses; each request becomes one log line and two
 /// measurements.
@@ -27,6 +29,20 @@ struct ErrorResponseMiddleware<Context: ListenerContext>: RouterMiddleware {
 
     func handle(
         _ request: Request, context: Context, next: (Request, Context) async throws -> Response
+    ) async throws -> Response {
+        let named = request.headers.traceParent
+        guard named != nil || face.tracer != nil else { return try await answer(request, context, nil, nil, next) }
+        let span = face.tracer?.startSpan(
+            "request", context: .of(named.map { Trace(parent: $0, tracer: face.tracer) }), ofKind: .server)
+        let trace = span?.identity ?? named
+        return try await ServiceContext.withValue(.of(trace.map { Trace(parent: $0, tracer: face.tracer) })) {
+            try await answer(request, context, trace, span, next)
+        }
+    }
+
+    private func answer(
+        _ request: Request, _ context: Context, _ trace: TraceParent?, _ span: RecordedSpan?,
+        _ next: (Request, Context) async throws -> Response
     ) async throws -> Response {
         let start = ContinuousClock.now
         var response: Response
@@ -53,7 +69,8 @@ struct ErrorResponseMiddleware<Context: ListenerContext>: RouterMiddleware {
         face.record(
             ListenerFace.Outcome(
                 method: request.method, route: route ?? RequestMeasurements.unmatched,
-                status: isTaken ? response.status : ClientGone.status, elapsed: elapsed, problem: problem, cause: cause),
+                status: isTaken ? response.status : ClientGone.status, elapsed: elapsed, problem: problem, cause: cause,
+                trace: trace, span: span),
             context.logger)
         return response
     }

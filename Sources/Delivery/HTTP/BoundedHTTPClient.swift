@@ -6,6 +6,8 @@ import NIOCore
 import NIOHTTP1
 import NIOPosix
 import NIOSSL
+import Traces
+import Tracing
 
 /// One request to a carrier's service, with limits of time and size for the response.
 struct BoundedHTTPClient: Sendable {
@@ -48,11 +50,23 @@ struct BoundedHTTPClient: Sendable {
         return await send(request, to: url)
     }
 
-    private func send(_ request: HTTPClientRequest, to url: WebAddress) async -> Reply {
-        var question = request
-        question.headers.replaceOrAdd(name: "host", value: url.host)
-        question.headers.add(name: "user-agent", value: "countersign")
-        return await withTaskGroup(of: Reply.self) { [question] group in
+    private func send(_ question: HTTPClientRequest, to url: WebAddress) async -> Reply {
+        var request = question
+        request.headers.replaceOrAdd(name: "host", value: url.host)
+        request.headers.add(name: "user-agent", value: "countersign")
+        let trace = Trace.current
+        let span = trace?.tracer?.startSpan(request.method.rawValue, context: .of(trace), ofKind: .client)
+        if let parent = span?.identity ?? trace?.parent {
+            request.headers.replaceOrAdd(name: "traceparent", value: parent.description)
+        }
+        let reply = await reply(to: request)
+        // Path and query may hold secrets of whoever is called.
+        span?.end(reply.answer, to: request.method.rawValue, of: url.host)
+        return reply
+    }
+
+    private func reply(to question: HTTPClientRequest) async -> Reply {
+        await withTaskGroup(of: Reply.self) { group in
             group.addTask { await ask(question) }
             group.addTask {
                 // The client's own deadline ends with the head of a response; a body may arrive arbitrarily slowly.
@@ -100,6 +114,19 @@ struct BoundedHTTPClient: Sendable {
         } catch {
             return .failed("the connection broke; it may have been accepted")
         }
+    }
+}
+
+extension RecordedSpan {
+    fileprivate func end(_ answer: BoundedHTTPClient.Answer, to method: String, of host: String) {
+        attributes = ["http.request.method": .string(method), "server.address": .string(host)]
+        switch answer {
+        case .answered(let status, _):
+            attributes.set("http.response.status_code", value: .int64(Int64(status)))
+            if status >= 400 { setStatus(SpanStatus(code: .error)) }
+        case .failed: setStatus(SpanStatus(code: .error))
+        }
+        end()
     }
 }
 

@@ -68,6 +68,11 @@ struct ServeOptions: ParsableArguments {
             """)
     var loopbackURLs = false
 
+    @Option(
+        name: .customLong("otlp-endpoint"),
+        help: "The OpenTelemetry collector that gets a span of each request, by OTLP/HTTP (COUNTERSIGN_OTLP_ENDPOINT).")
+    var otlpEndpoint: String?
+
     @Option(help: "on or off; off lifts the rate limits, on loopback only (COUNTERSIGN_LIMITS; default on).")
     var limits: String?
 
@@ -84,7 +89,7 @@ struct ServeOptions: ParsableArguments {
             .publicListener: publicListener, .clientListener: clientListener, .opsListener: opsListener,
             .opsTLS: opsTLS ? "on" : nil, .loopbackURLs: loopbackURLs ? "on" : nil,
             .allowOtherPolicies: allowOtherPolicies ? "on" : nil, .realm: realm,
-            .baseURL: baseURL, .clientURL: clientURL, .texts: texts, .limits: limits,
+            .otlpEndpoint: otlpEndpoint, .baseURL: baseURL, .clientURL: clientURL, .texts: texts, .limits: limits,
             .development: development ? "on" : nil,
         ]
     }

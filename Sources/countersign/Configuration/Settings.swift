@@ -19,6 +19,7 @@ struct Settings: Sendable, Equatable {
         case allowOtherPolicies = "allow-other-policies"
         case loopbackURLs = "loopback-urls"
         case development
+        case otlpEndpoint = "otlp-endpoint"
 
         var variable: String { "COUNTERSIGN_" + rawValue.uppercased().replacing("-", with: "_") }
     }
@@ -48,6 +49,9 @@ struct Settings: Sendable, Equatable {
     let limits: Bool
     /// Whether other nodes on the store may have different policies.
     let allowsOtherPolicies: Bool
+
+    /// Where spans are sent to; `nil` records none.
+    let otlpEndpoint: ServiceURL?
 
     /// Whether providers may name URLs on this machine, http ones too; on in development mode.
     let allowsLoopbackURLs: Bool
@@ -138,6 +142,7 @@ struct Settings: Sendable, Equatable {
         opsTLS = try Self.flag(texts, .opsTLS, default: false)
         allowsOtherPolicies = try Self.flag(texts, .allowOtherPolicies, default: false)
         allowsLoopbackURLs = try Self.flag(texts, .loopbackURLs, default: isDevelopment)
+        otlpEndpoint = try Self.collector(texts)
     }
 
     /// Returns if a service may be started with these values. Commands that serve nobody do not call it.
@@ -219,6 +224,15 @@ struct Settings: Sendable, Equatable {
         guard let url = WebAddress(text), url.isSecure, url.query.isEmpty, !text.contains("?")
         else { throw unreadable(key, "a URL such as https://auth.example without account, query and fragment") }
         return text
+    }
+
+    private static func collector(_ texts: [Key: String]) throws(CommandFailure) -> ServiceURL? {
+        guard let text = texts[.otlpEndpoint] else { return nil }
+        guard let url = ServiceURL(text), url.appending("/v1/traces") != nil else {
+            throw unreadable(
+                .otlpEndpoint, "an https URL without query such as https://collector.example:4318, or http on loopback")
+        }
+        return url
     }
 
     private static func textsBeside(_ store: StoreURL) -> String {

@@ -1,11 +1,15 @@
 import Database
 import Metrics
+import Traces
+import Tracing
 
-/// How long callers waited for the store.
+/// How long callers waited for the store: a histogram, and a span in the trace of whoever waited.
 struct StoreWaits: Sendable {
     private let timers: [ObservedDatabase.Kind: Timer]
+    private let tracer: SpanTracer?
 
-    init() {
+    init(tracer: SpanTracer?) {
+        self.tracer = tracer
         timers = Dictionary(
             uniqueKeysWithValues: ObservedDatabase.Kind.allCases.map { kind in
                 (kind, Timer(label: "store_wait_seconds", dimensions: [("kind", kind.rawValue)]))
@@ -14,6 +18,12 @@ struct StoreWaits: Sendable {
 
     func record(_ kind: ObservedDatabase.Kind, since began: ContinuousClock.Instant) {
         let (seconds, attoseconds) = (ContinuousClock.now - began).components
-        timers[kind]?.recordNanoseconds(seconds * 1_000_000_000 + attoseconds / 1_000_000_000)
+        let elapsed = seconds * 1_000_000_000 + attoseconds / 1_000_000_000
+        timers[kind]?.recordNanoseconds(elapsed)
+        // Loops of the service's own wait as well, in no trace.
+        guard let tracer, let trace = Trace.current else { return }
+        tracer.record(
+            "store \(kind.rawValue)", in: trace, ofKind: .client, elapsed: UInt64(clamping: elapsed),
+            attributes: ["countersign.store": .string(kind.rawValue)])
     }
 }

@@ -6,6 +6,7 @@ import Foundation
 import Logging
 import Metrics
 import Operations
+import Traces
 
 /// The part of the server that sends: the loop that empties the outbox.
 extension Server {
@@ -38,14 +39,18 @@ extension Server {
             events: NotifyProvider(
                 realm: settings.realm, key: keys.serviceKey, keyID: WebKey.identifier(of: keys.serviceKey.publicKey),
                 sign: SignSecurityEvent(context),
-                send: { [policy, settings] in
-                    await SecurityEventTransmitter(
-                        policy[\.delivery], policy[\.webhooks], allowingLoopback: settings.allowsLoopbackURLs
-                    ).send($0.token, to: $0.url, authorization: $0.authorization)
+                send: { [policy, settings, tracer = collector?.tracer] event in
+                    let transmitter = SecurityEventTransmitter(
+                        policy[\.delivery], policy[\.webhooks], allowingLoopback: settings.allowsLoopbackURLs)
+                    return await withTrace("deliver event", by: tracer) {
+                        await transmitter.send(event.token, to: event.url, authorization: event.authorization)
+                    }
                 }),
             leaseTime: max(
                 30, rules.attemptTimeout * Double(rules.senders.count) + 10, policy[\.webhooks].attemptTimeout + 10),
-            send: { await sender.send($0, id: $1.uuid) },
+            send: { [tracer = collector?.tracer] message, id in
+                await withTrace("deliver message", by: tracer) { await sender.send(message, id: id.uuid) }
+            },
             observe: { message in
                 Counter(
                     label: "outbox_messages",

@@ -25,6 +25,8 @@ struct Server: Sendable {
     let exportKey: ExportKey
     let store: any Database
     let registry: PrometheusRegistry
+    /// Who gets a span of each request; `nil` for nobody.
+    let collector: SpanCollector?
     /// How texts and pushes leave.
     let deliveryHTTPClient: HTTPClient
     let logger: Logger
@@ -47,7 +49,7 @@ struct Server: Sendable {
     init(
         settings: Settings, policy: CurrentPolicy, keys: LoadedKeys, nonceKey: NonceKey, exportKey: ExportKey,
         store: any Database,
-        registry: PrometheusRegistry, deliveryHTTPClient: HTTPClient, logger: Logger
+        registry: PrometheusRegistry, collector: SpanCollector?, deliveryHTTPClient: HTTPClient, logger: Logger
     ) throws {
         self.settings = settings
         self.policy = policy
@@ -56,6 +58,7 @@ struct Server: Sendable {
         self.exportKey = exportKey
         self.store = store
         self.registry = registry
+        self.collector = collector
         self.deliveryHTTPClient = deliveryHTTPClient
         self.logger = logger
         let connections = connections
@@ -117,7 +120,12 @@ struct Server: Sendable {
             logger: logger)
         let node = node()
         // Stopped in reverse order: what keeps the memories true outlives the last request.
-        let services: [any Service] = [
+        let spans = collector.map { collector in
+            Loop(
+                name: "spans", logger: logger,
+                body: collector.loop(instance: node.id.description, http: deliveryHTTPClient))
+        }
+        var services: [any Service] = [
             Loop(name: "node", logger: logger, body: nodeLoop(node)),
             Loop(name: "store watch", logger: logger, body: storeLoop),
             Loop(name: "housekeeping", logger: logger, body: try housekeepingLoop()),
@@ -136,6 +144,8 @@ struct Server: Sendable {
             Loop(name: "last uses", logger: logger, body: lastUsesLoop()),
             listening,
         ]
+        // The spans of the others' ends leave after them.
+        if let spans { services.insert(spans, at: 0) }
         var configuration = ServiceGroupConfiguration(
             services: services.map { .init(service: $0, failureTerminationBehavior: .gracefullyShutdownGroup) },
             gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
@@ -158,7 +168,7 @@ struct Server: Sendable {
             realm: settings.realm, policy: policy, maximumConnections: try affordableConnections(),
             rateLimiting: context.rateLimiting, open: open,
             urls: { [urls = context.urls] in [ListenerName.public: urls.issuer, .client: urls.client][$0] },
-            logger: logger)
+            tracer: collector?.tracer, logger: logger)
         let ready: @Sendable (Ports.Listener) -> @Sendable (Int) -> Void = { listener in
             { [self] port in
                 if ports.set(listener, port) { sayReady() }

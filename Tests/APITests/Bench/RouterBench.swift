@@ -22,6 +22,7 @@ struct RouterBench: Sendable {
     let log = CapturedLog()
     let state = OpsState()
     let directory: RouteDirectory
+    let listeners: Listeners
     private let responders:
         [ListenerName: @Sendable (Request, ApplicationRequestContextSource) async throws -> Response]
     /// Each route as `POST /sessions`, by listener.
@@ -69,6 +70,7 @@ struct RouterBench: Sendable {
             urls: { [.public: ServiceFixture.urls.issuer, .client: ServiceFixture.urls.client][$0] },
             logger: Logger(label: "test") { _ in log.handler })
         directory = listeners.directory
+        self.listeners = listeners
         let context = fixture.context
         let certificates = CertificateRoutes(
             context, issuing: fixture.issuing, publish: fixture.publish, verifyCaptcha: { $0 == "solved" })

@@ -9,6 +9,7 @@ import NIOCore
 import NIOEmbedded
 import Operations
 import Synchronization
+import Traces
 
 @testable import API
 
@@ -19,12 +20,15 @@ struct AnswerWay: Sendable {
     private let http1: HTTP1Connection
     private let http2: HTTP2Connection
 
-    init(_ fixture: ServiceFixture, usesFastPath: Bool, on listener: ListenerName = .client) {
+    init(
+        _ fixture: ServiceFixture, usesFastPath: Bool, on listener: ListenerName = .client, tracer: SpanTracer? = nil
+    ) {
         let log = log
         (http1, http2) = withMetricsFactory(registry) {
             let listeners = Listeners(
                 realm: ServiceFixture.realm, policy: fixture.policy, maximumConnections: 100, rateLimiting: .on,
-                open: OpenChannels(), urls: { _ in nil }, logger: Logger(label: "test") { _ in log.handler })
+                open: OpenChannels(), urls: { _ in nil }, tracer: tracer,
+                logger: Logger(label: "test") { _ in log.handler })
             let face = listeners.face(listener)
             let (ahead, responder) =
                 listener == .client

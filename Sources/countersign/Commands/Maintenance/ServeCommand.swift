@@ -40,7 +40,8 @@ struct ServeCommand: AsyncParsableCommand {
                 "keys": "\(settings.keys)", "policies": "\(settings.policies)",
             ])
         defer { logger.info("the service ends") }
-        let waits = StoreWaits()
+        let collector = SpanCollector(settings.otlpEndpoint)
+        let waits = StoreWaits(tracer: collector?.tracer)
         let store = ObservedDatabase(try settings.store.open(clock: { Date() }), observe: waits.record)
         try await store.migrate(Schema.migrations)
         try await store.requireMode(isDevelopment: settings.isDevelopment, at: settings.store)
@@ -55,7 +56,7 @@ struct ServeCommand: AsyncParsableCommand {
             let server = try Server(
                 settings: settings, policy: CurrentPolicy(policy), keys: keys, nonceKey: nonceKey,
                 exportKey: ExportKey(keys.nonceSecret, generation: generation), store: store,
-                registry: registry, deliveryHTTPClient: http, logger: logger)
+                registry: registry, collector: collector, deliveryHTTPClient: http, logger: logger)
             try await server.run()
         }
         try await store.close()

@@ -1,0 +1,68 @@
+import Encoding
+import Tracing
+
+/// Sends the spans of a queue to a collector, in batches, by OTLP over HTTP with JSON.
+package struct SpanExporter: Sendable {
+    /// Spans of one request to the collector at most.
+    package static let batch = 512
+
+    private let queue: SpanQueue
+    private let resource: JSONValue
+    private let scope: JSONValue
+    private let pause: Duration
+    private let send: @Sendable ([UInt8]) async -> Bool
+
+    /// - Parameters:
+    ///   - version: the program's.
+    ///   - pause: how long is waited between two looks at the queue.
+    ///   - send: posts a body to the collector; `false` if it did not take it. A batch is not sent twice.
+    package init(
+        queue: SpanQueue, service: String, version: String, instance: String, pause: Duration = .seconds(1),
+        send: @escaping @Sendable ([UInt8]) async -> Bool
+    ) {
+        self.queue = queue
+        self.pause = pause
+        self.send = send
+        resource = .object([
+            "attributes": EndedSpan.json([
+                "service.name": .string(service), "service.version": .string(version),
+                "service.instance.id": .string(instance),
+            ])
+        ])
+        scope = .object(["name": .string(service), "version": .string(version)])
+    }
+
+    /// Sends until the task is cancelled, and then what is left, once.
+    package func run() async {
+        while !Task.isCancelled {
+            while await sendNext(), !Task.isCancelled {}
+            try? await Task.sleep(for: pause)
+        }
+        // The last spans are those of the stop itself: they leave in a task that is not cancelled.
+        await Task { while await sendNext() {} }.value
+    }
+
+    /// Sends a batch; `false` where there is none, or where the collector does not take it: then it is waited for.
+    func sendNext() async -> Bool {
+        let spans = queue.take(atMost: Self.batch)
+        guard !spans.isEmpty else { return false }
+        guard await send(body(of: spans)) else {
+            queue.drop(spans.count)
+            return false
+        }
+        return true
+    }
+
+    private func body(of spans: [EndedSpan]) -> [UInt8] {
+        var bytes: [UInt8] = []
+        JSONValue.object([
+            "resourceSpans": .array([
+                .object([
+                    "resource": resource,
+                    "scopeSpans": .array([.object(["scope": scope, "spans": .array(spans.map(\.json))])]),
+                ])
+            ])
+        ]).appendJSON(to: &bytes)
+        return bytes
+    }
+}

@@ -1,0 +1,36 @@
+import Synchronization
+
+/// Spans that have ended and wait to be sent. Who adds one never waits: where there are too many, it is dropped and counted.
+package final class SpanQueue: Sendable {
+    private let limit: Int
+    private let onDrop: @Sendable (Int) -> Void
+    private let waiting = Mutex<[EndedSpan]>([])
+
+    /// - Parameter onDrop: called with the number of spans that were dropped.
+    package init(limit: Int = 8192, onDrop: @escaping @Sendable (Int) -> Void = { _ in }) {
+        self.limit = limit
+        self.onDrop = onDrop
+    }
+
+    package var count: Int { waiting.withLock { $0.count } }
+
+    func add(_ span: EndedSpan) {
+        let isTaken = waiting.withLock { waiting in
+            guard waiting.count < limit else { return false }
+            waiting.append(span)
+            return true
+        }
+        if !isTaken { onDrop(1) }
+    }
+
+    /// The oldest spans, which are the caller's from now on.
+    func take(atMost count: Int) -> [EndedSpan] {
+        waiting.withLock { waiting in
+            let taken = Array(waiting.prefix(count))
+            waiting.removeFirst(taken.count)
+            return taken
+        }
+    }
+
+    func drop(_ count: Int) { onDrop(count) }
+}
