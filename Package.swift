@@ -24,8 +24,9 @@ let nio: [Target.Dependency] = ["NIOCore", "NIOPosix", "NIOHTTP1", "NIOTLS"].map
 
 let package = Package(
     name: "countersign",
-    platforms: [.macOS(.v15)],
+    platforms: [.macOS(.v15), .iOS(.v18)],
     products: [
+        .library(name: "CountersignClient", targets: ["CountersignClient"]),
         .executable(name: "countersign", targets: ["countersign"]),
         .executable(name: "sample-provider", targets: ["SampleProvider"]),
     ],
@@ -109,6 +110,13 @@ let package = Package(
                 .product(name: "Metrics", package: "swift-metrics"),
             ] + nio,
             resources: [.embedInCode("openapi.json")],
+            swiftSettings: strictSettings),
+        // What apps use. It knows the wire only, and nothing of the targets above.
+        .target(
+            name: "CountersignClient",
+            dependencies: [
+                crypto, httpClient, nioSSL, .product(name: "HTTPTypes", package: "swift-http-types"),
+            ] + nio,
             swiftSettings: strictSettings),
         .executableTarget(
             name: "countersign",
@@ -205,6 +213,13 @@ let package = Package(
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ] + nio,
             swiftSettings: strictSettings),
+        .testTarget(
+            name: "CountersignClientTests",
+            dependencies: [
+                "CountersignClient", "Encoding", "Domain", "Tokens", "Fixtures", crypto, nioSSL,
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+            ] + nio,
+            exclude: ["Stub"], swiftSettings: strictSettings),
         .testTarget(
             name: "CountersignTests",
             dependencies: [

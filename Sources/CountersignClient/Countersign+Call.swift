@@ -1,0 +1,93 @@
+import Foundation
+import HTTPTypes
+
+extension Countersign {
+    /// Makes a call in the session of the user. It renews the session once if that is needed, together with all calls
+    /// that wait for the same; and it repeats what is safe to repeat if an answer was lost.
+    ///
+    /// - Parameters:
+    ///   - request: method, path and header fields; scheme and authority are those of the service. A request that has
+    ///   an
+    ///     `Authorization` of its own is sent as it is.
+    ///   - body: at most 64 KiB.
+    /// - Returns: the answer, whose status is below 400.
+    public func call(
+        _ request: HTTPRequest, body: Data? = nil
+    ) async throws(Refusal) -> (HTTPResponse, Data) {
+        let answer = try await answer(Call(request, body: body))
+        return (answer.response, answer.body)
+    }
+
+    /// Makes a call and reads what it answers.
+    func perform<Value: Decodable>(_ call: Call) async throws(Refusal) -> Value { try await answer(call).decode() }
+
+    /// Makes a call that answers nothing.
+    func send(_ call: Call) async throws(Refusal) { _ = try await answer(call) }
+
+    func answer(_ call: Call) async throws(Refusal) -> Answer {
+        try load()
+        try requireCertificate()
+        let hasOwn = call.request.headerFields[.authorization] != nil
+        var hasRenewed = false
+        var attachments = 0
+        // Each turn but the last mends one thing that a refused call asked for.
+        for _ in 0..<6 {
+            guard hasOwn || record.session != nil || signingIn != nil else { throw .signedOut }
+            if !hasOwn, let session = record.session, session.isChallenged, signingIn == nil, tokenSource == nil {
+                throw .service(.challenged)
+            }
+            // Another sign-in may have begun while this call waited for its turn.
+            repeat {
+                while !hasOwn, let signingIn { _ = await signingIn.value }
+                await takeTurn()
+                if !hasOwn, signingIn != nil { endTurn() } else { break }
+            } while true
+            let session = record.session
+            let (answer, serial) = try await exchangeInTurn(call, session)
+            guard let problem = try answer.problem() else { return answer }
+            if problem.code == .certificateRevoked {
+                // Replaced while the request was on its way; the service has not acted.
+                if let device = record.device, device.device.serial != serial { continue }
+                forgetCertificate(serial)
+                throw .service(problem)
+            }
+            guard !hasOwn, let session else { throw .service(problem) }
+            if problem.code == .sessionNotAttached, attachments < 3 {
+                attachments += 1
+                try await attach()
+            } else if problem.asksForIdentity, !hasRenewed {
+                hasRenewed = true
+                try await renew(session, after: problem)
+            } else {
+                noteEnd(of: session.token, problem)
+                throw .service(problem)
+            }
+        }
+        throw .unanswered("the session changed too often")
+    }
+
+    /// One exchange in the session; the turn ends with it.
+    private func exchangeInTurn(
+        _ call: Call, _ session: Record.SessionSecret?
+    ) async throws(Refusal) -> (answer: Answer, serial: String) {
+        defer { endTurn() }
+        var named = call
+        if call.request.headerFields[.authorization] == nil {
+            guard let session else { throw .signedOut }
+            named.authorize(session.token)
+        }
+        return try await exchange(named)
+    }
+
+    /// Sees to the certificate's age before a call.
+    private func requireCertificate() throws(Refusal) {
+        guard let device = record.device?.device else { throw .uncertified }
+        guard serviceTime < device.notAfter else {
+            forgetCertificate(device.serial)
+            throw .uncertified
+        }
+        if serviceTime >= device.renewAfter, renewingCertificate == nil, certificateTimer == nil {
+            scheduleCertificateRenewal()
+        }
+    }
+}

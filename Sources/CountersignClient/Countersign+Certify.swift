@@ -1,0 +1,185 @@
+import Foundation
+import HTTPTypes
+
+extension Countersign {
+    /// Has the device's key certified. Does nothing on a device that is; its certificate renews by itself.
+    ///
+    /// - Parameter proof: what the service asks for before it certifies.
+    /// - Throws: `invalid_csr` with reason `gate` for a missing or refused proof.
+    @discardableResult
+    public func certify(_ proof: CertifyProof = .none) async throws(Refusal) -> Device {
+        try load()
+        if let device = record.device?.device, serviceTime < device.notAfter { return device }
+        let task =
+            certifying
+            ?? Task {
+                let result = await certification(proof)
+                certifying = nil
+                return result
+            }
+        certifying = task
+        return try await task.value.get()
+    }
+
+    private func certification(_ proof: CertifyProof) async -> Result<Device, Refusal> {
+        do throws(Refusal) {
+            do throws(Refusal) {
+                return .success(try await certifyOnce(proof))
+            } catch {
+                // The key of an earlier attempt, whose answer was lost long ago.
+                guard case .service(let problem) = error, problem.code == .invalidCSR, problem.reason != "gate",
+                    record.pending != nil
+                else { throw error }
+                var changed = record
+                changed.pending = nil
+                try keep(changed)
+                return .success(try await certifyOnce(proof))
+            }
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    private func certifyOnce(_ proof: CertifyProof) async throws(Refusal) -> Device {
+        let pending = try await pendingRequest()
+        let certified = try await issue(pending, proof)
+        var changed = record
+        changed.device = certified.key(named: pending.keyName)
+        (changed.pending, changed.session) = (nil, nil)
+        try keep(changed)
+        try await replaceIdentity()
+        scheduleCertificateRenewal()
+        do throws(StorageFailure) {
+            try await keys.removeAll(except: record.keyNames)
+        } catch {
+            // A key too many does no harm; the next certification removes it.
+        }
+        return certified.device
+    }
+
+    /// The request to send: the one of before, if the service still knows its answer, or one with a new key.
+    private func pendingRequest() async throws(Refusal) -> Record.Pending {
+        // The service gives the same certificate for ten minutes.
+        if let pending = record.pending, (0..<540).contains(now().timeIntervalSince(pending.madeAt)) { return pending }
+        let name = UUID().path
+        let point: Data
+        do throws(StorageFailure) {
+            try await keys.removeAll(except: record.keyNames)
+            point = try await keys.make(name)
+        } catch {
+            throw .storage(error)
+        }
+        let csr = try await DeviceToken(keys: keys, keyName: name)
+            .certificationRequest(deviceID: UUID(), publicPoint: point)
+        let pending = Record.Pending(keyName: name, csr: csr, madeAt: now())
+        var changed = record
+        changed.pending = pending
+        try keep(changed)
+        return pending
+    }
+
+    /// What the service answers with a certificate.
+    private struct Certified: Decodable {
+        let certificate: String
+        let device: Device
+
+        private enum CodingKeys: String, CodingKey {
+            case certificate, serial
+            case deviceID = "device_id"
+            case notAfter = "not_after"
+            case renewAfter = "renew_after"
+        }
+
+        init(from decoder: any Decoder) throws {
+            let members = try decoder.container(keyedBy: CodingKeys.self)
+            certificate = try members.decode(String.self, forKey: .certificate)
+            device = Device(
+                id: try members.decode(UUID.self, forKey: .deviceID),
+                serial: try members.decode(String.self, forKey: .serial),
+                notAfter: try members.decode(Date.self, forKey: .notAfter),
+                renewAfter: try members.decode(Date.self, forKey: .renewAfter))
+        }
+
+        func key(named name: String) -> Record.CertifiedKey {
+            Record.CertifiedKey(keyName: name, certificate: certificate, device: device)
+        }
+    }
+
+    /// The same bytes may be sent again and again, with one certificate as their answer.
+    private func issue(_ pending: Record.Pending, _ proof: CertifyProof) async throws(Refusal) -> Certified {
+        var members: [String: String?] = ["csr": pending.csr]
+        switch proof {
+        case .none: break
+        case .enrolmentToken(let token): members["enrolment_token"] = token
+        case .captcha(let response): members["captcha"] = response
+        }
+        let call = Call(.post, "/certificates", json: members, isRepeatable: true)
+        let transport = try load()
+        var last = Refusal.cancelled
+        for attempt in 0..<3 {
+            do throws(Refusal) {
+                let answer = try await transport.send(call, as: nil)
+                note(answer)
+                guard let problem = try answer.problem() else { return try answer.decode() }
+                throw .service(problem)
+            } catch {
+                last = error
+                switch error {
+                case .unreachable, .unanswered: break
+                case .service(let problem) where problem.isPassing: break
+                default: throw error
+                }
+            }
+            do { try await Task.sleep(for: .milliseconds(200 << attempt)) } catch { throw .cancelled }
+        }
+        throw last
+    }
+
+    /// Renews when two thirds of the certificate's life are over, while the client exists.
+    func scheduleCertificateRenewal(after failure: Bool = false) {
+        certificateTimer?.cancel()
+        guard let device = record.device?.device else { return }
+        var wait = device.renewAfter.timeIntervalSince(serviceTime)
+        // What failed is tried again while there is time: ten times, at most once a second and at least once an hour.
+        if failure { wait = min(max(device.notAfter.timeIntervalSince(serviceTime) / 10, 1), 3600) }
+        let milliseconds = Int64(min(max(wait, 1), 86_400) * 1000)
+        certificateTimer = Task { [weak self] in
+            do { try await Task.sleep(for: .milliseconds(milliseconds)) } catch { return }
+            await self?.renewCertificateIfDue()
+        }
+    }
+
+    /// One at a time; a renewal that fails leaves the present certificate as it is.
+    func renewCertificateIfDue() async {
+        if let renewingCertificate { return await renewingCertificate.value }
+        guard let device = record.device else { return }
+        guard device.device.renewAfter <= serviceTime else { return scheduleCertificateRenewal() }
+        let task = Task {
+            do throws(Refusal) {
+                try await renewCertificate(device)
+                scheduleCertificateRenewal()
+            } catch {
+                scheduleCertificateRenewal(after: true)
+            }
+            renewingCertificate = nil
+        }
+        renewingCertificate = task
+        await task.value
+    }
+
+    /// Takes a new certificate for the same key, so that the session goes on. A renewal whose answer was lost counts
+    /// nowhere, and is made again.
+    private func renewCertificate(_ present: Record.CertifiedKey) async throws(Refusal) {
+        let (answer, serial) = try await exchange(Call(.post, "/certificates/renewal", json: [:], isRepeatable: true))
+        if let problem = try answer.problem() {
+            if problem.code == .certificateRevoked { forgetCertificate(serial) }
+            throw .service(problem)
+        }
+        let renewed: Certified = try answer.decode()
+        guard record.device == present else { return }
+        var changed = record
+        changed.device = renewed.key(named: present.keyName)
+        try keep(changed)
+        try await replaceIdentity()
+    }
+}

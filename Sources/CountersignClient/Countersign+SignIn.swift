@@ -1,0 +1,246 @@
+import Foundation
+import HTTPTypes
+
+extension Countersign {
+    /// Signs a user in: takes a nonce, has an identity token made around it, and opens a session. A session that is
+    /// challenged is renewed and keeps its id; any other session of this device ends.
+    ///
+    /// - Parameter identityToken: asks the user's provider. It is kept, and called again when the session has to be
+    /// renewed.
+    @discardableResult
+    public func signIn(_ identityToken: @escaping IdentityTokenSource) async throws(SignInFailure) -> Session {
+        do throws(Refusal) { try load() } catch { throw .refused(error) }
+        while let signingIn { _ = await signingIn.value }
+        tokenSource = identityToken
+        let former = record.session
+        let session = try await beginSignIn(identityToken, nonce: nil, as: nil).value.get()
+        if let former, former.session.id != session.id { await end(former.token) }
+        return session
+    }
+
+    /// Asks the service who is signed in, and attaches the session to the present connection. The store is read again,
+    /// so that a session of another process of the app is found.
+    public func resume() async throws(Refusal) -> Session {
+        try reload(over: try load())
+        try await attach()
+        guard let session = record.session?.session else { throw .signedOut }
+        return session
+    }
+
+    /// Ends the session.
+    ///
+    /// - Parameter everywhere: also ends those on the user's other devices.
+    public func signOut(everywhere: Bool = false) async throws(Refusal) {
+        struct Listed: Decodable {
+            struct Row: Decodable {
+                let id: UUID
+                let current: Bool
+            }
+            let sessions: [Row]
+        }
+        try load()
+        guard record.session != nil else { return }
+        if everywhere {
+            let listed: Listed = try await perform(Call(.get, "/sessions"))
+            for row in listed.sessions where !row.current {
+                do throws(Refusal) {
+                    try await send(Call(.delete, "/sessions/\(row.id.path)"))
+                } catch {
+                    // One that ended meanwhile is what was wanted.
+                    guard error.problem?.code == .notFound else { throw error }
+                }
+            }
+        }
+        guard let session = record.session else { return }
+        var call = Call(.delete, "/sessions/current")
+        call.authorize(session.token)
+        let (answer, _) = try await exchange(call)
+        if let problem = try answer.problem(), !problem.asksForIdentity, problem.code != .certificateRevoked {
+            throw .service(problem)
+        }
+        tokenSource = nil
+        if record.session?.token == session.token { keepIfPossible { $0.session = nil } }
+    }
+
+    /// Attaches the session to the connection that the next call is likely to use.
+    func attach() async throws(Refusal) {
+        guard let session = record.session else { throw .signedOut }
+        let call = Call(
+            .post, "/sessions/resume", json: ["user_id": session.session.userID.path, "session_token": session.token],
+            isRepeatable: true)
+        let (answer, serial) = try await exchange(call)
+        guard let problem = try answer.problem() else { return }
+        if problem.code == .certificateRevoked { forgetCertificate(serial) }
+        noteEnd(of: session.token, problem)
+        throw .service(problem)
+    }
+
+    /// Remembers that a token performs no action any more.
+    func noteEnd(of token: String, _ problem: Problem) {
+        guard record.session?.token == token else { return }
+        switch problem.code {
+        case .sessionChallenged, .bindingMismatch: keepIfPossible { $0.session?.isChallenged = true }
+        case .sessionExpired, .sessionDestroyed: keepIfPossible { $0.session = nil }
+        default: break
+        }
+    }
+
+    /// Renews the session once for all callers, or opens another one of the same user.
+    ///
+    /// - Parameters:
+    ///   - session: the one that a call was refused in.
+    ///   - problem: the refusal, with a nonce for the next identity token.
+    func renew(_ session: Record.SessionSecret, after problem: Problem) async throws(Refusal) {
+        if signingIn == nil {
+            // Another call has done it, while this one's answer was on its way.
+            guard record.session?.token == session.token else {
+                if record.session == nil { throw .service(problem) }
+                return
+            }
+            guard let tokenSource else {
+                noteEnd(of: session.token, problem)
+                throw .service(problem)
+            }
+            noteEnd(of: session.token, problem)
+            _ = beginSignIn(tokenSource, nonce: problem.nonce, as: session.session.userID)
+        }
+        guard let signingIn else { return }
+        if case .failure(let failure) = await signingIn.value { throw .notRenewed(failure) }
+    }
+
+    /// One sign-in at a time, for which all others wait. It ends itself: whoever waits for it looks again at once.
+    private func beginSignIn(
+        _ source: @escaping IdentityTokenSource, nonce: Nonce?, as user: UUID?
+    ) -> Task<Result<Session, SignInFailure>, Never> {
+        let task = Task {
+            let result = await open(source, nonce: nonce, as: user)
+            signingIn = nil
+            return result
+        }
+        signingIn = task
+        return task
+    }
+
+    /// Opens or renews a session.
+    ///
+    /// - Parameters:
+    ///   - nonce: one that a refusal brought.
+    ///   - user: the one whose session it must be; `nil` for any.
+    private func open(
+        _ source: IdentityTokenSource, nonce: Nonce?, as user: UUID?
+    ) async -> Result<Session, SignInFailure> {
+        var nonce = nonce
+        var last = SignInFailure.refused(.cancelled)
+        for _ in 0..<4 {
+            do throws(SignInFailure) {
+                let fresh: Nonce
+                if let nonce { fresh = nonce } else { fresh = try await takeNonce() }
+                let token: String
+                do { token = try await source(fresh) } catch { throw .provider(error) }
+                do throws(Refusal) {
+                    return .success(try await open(with: token, as: user))
+                } catch {
+                    nonce = try next(after: error, token)
+                    last = .refused(error)
+                }
+            } catch {
+                return .failure(error)
+            }
+        }
+        return .failure(last)
+    }
+
+    private func takeNonce() async throws(SignInFailure) -> Nonce {
+        do throws(Refusal) {
+            let (answer, serial) = try await exchange(Call(.post, "/nonces", isRepeatable: true))
+            guard let problem = try answer.problem() else { return try answer.decode() }
+            if problem.code == .certificateRevoked { forgetCertificate(serial) }
+            throw .service(problem)
+        } catch {
+            throw .refused(error)
+        }
+    }
+
+    /// The secret in the answer to a new or renewed session.
+    private struct Opened: Decodable {
+        let token: String
+
+        private enum CodingKeys: String, CodingKey { case token = "session_token" }
+    }
+
+    private func open(with token: String, as user: UUID?) async throws(Refusal) -> Session {
+        let former = record.session.flatMap { $0.isChallenged ? $0 : nil }
+        var call = Call(
+            .post, former == nil ? "/sessions" : "/sessions/renew",
+            json: ["identity_token": token, "app_id": former == nil ? service.appID?.path : nil])
+        if let former { call.authorize(former.token) }
+        let (answer, serial) = try await exchange(call)
+        if let problem = try answer.problem() {
+            if problem.code == .certificateRevoked { forgetCertificate(serial) }
+            // The renewal is not possible: the next attempt opens a new session.
+            if let former, problem.asksForIdentity || problem.code == .conflict, record.session == former {
+                keepIfPossible { $0.session = nil }
+            }
+            throw .service(problem)
+        }
+        let opened: Opened = try answer.decode()
+        let session: Session = try answer.decode()
+        if let user, session.userID != user {
+            await end(opened.token)
+            keepIfPossible { $0.session = nil }
+            throw .notRenewed(.anotherUser)
+        }
+        var changed = record
+        changed.session = Record.SessionSecret(session: session, token: opened.token)
+        if former != nil {
+            // The former token is worth nothing any more, so the new one serves even if it cannot be kept.
+            keepIfPossible { $0 = changed }
+        } else {
+            do throws(Refusal) {
+                try keep(changed)
+            } catch {
+                await end(opened.token)
+                throw error
+            }
+        }
+        return session
+    }
+
+    /// The nonce for another attempt, or `nil` for a fresh one.
+    ///
+    /// - Throws: what another attempt would not mend.
+    private func next(after failure: Refusal, _ token: String) throws(SignInFailure) -> Nonce? {
+        switch failure {
+        // The nonce may be spent, by a session whose token was lost.
+        case .unanswered: return nil
+        case .service(let problem):
+            switch (problem.code, problem.reason) {
+            case (.invalidIdentityToken, "nonce_used"), (.invalidIdentityToken, "nonce_expired"),
+                (.invalidIdentityToken, "nonce_unknown"), (.invalidIdentityToken, "nonce_other_device"):
+                return problem.nonce
+            case (.invalidIdentityToken, "expired"), (.invalidIdentityToken, "not_yet_valid"):
+                let lead = DeviceToken.issued(token)?.timeIntervalSince(serviceTime) ?? 0
+                throw lead.magnitude > 60 ? .providerClock(offBy: .seconds(lead)) : .refused(failure)
+            case (.conflict, _): return nil
+            case _ where problem.asksForIdentity: return problem.nonce
+            default: throw .refused(failure)
+            }
+        case .notRenewed(let inner): throw inner
+        default: throw .refused(failure)
+        }
+    }
+
+    /// Ends a session that nobody will use; if that fails, it ends by time.
+    private func end(_ token: String) async {
+        var call = Call(.delete, "/sessions/current")
+        call.authorize(token)
+        _ = try? await exchange(call)
+    }
+}
+
+extension Call {
+    /// Names the session.
+    mutating func authorize(_ token: String) {
+        request.headerFields[.authorization] = "Layer session-token=\"\(token)\""
+    }
+}

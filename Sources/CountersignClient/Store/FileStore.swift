@@ -1,0 +1,34 @@
+import Foundation
+
+/// Keeps the secret in one file, mode 0600.
+public struct FileStore: SecretStore {
+    private let file: URL
+
+    /// Uses a file, whose directory is made at the first write.
+    public init(file: URL) { self.file = file }
+
+    public func read() throws(StorageFailure) -> Data? {
+        AtomicFile.removeDrafts(of: file)
+        return try AtomicFile.read(file)
+    }
+
+    public func write(_ secret: Data) throws(StorageFailure) { try AtomicFile.write(secret, to: file) }
+
+    public func remove() throws(StorageFailure) { try AtomicFile.remove(file) }
+}
+
+#if !canImport(Security)
+    extension AtomicFile {
+        /// The directory of this program among those of its user.
+        static var home: URL {
+            let data = ProcessInfo.processInfo.environment["XDG_DATA_HOME"].map { URL(filePath: $0) }
+            let base = data ?? FileManager.default.homeDirectoryForCurrentUser.appending(path: ".local/share")
+            return base.appending(path: ProcessInfo.processInfo.processName).appending(path: "countersign")
+        }
+    }
+
+    extension SecretStore where Self == FileStore {
+        /// A file beside those of the program's user: `~/.local/share/<program>/countersign/secret.json`.
+        public static var platform: FileStore { FileStore(file: AtomicFile.home.appending(path: "secret.json")) }
+    }
+#endif

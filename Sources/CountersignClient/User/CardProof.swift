@@ -1,0 +1,56 @@
+import Foundation
+import HTTPTypes
+
+/// The proof of an identity by a card.
+public struct CardProof: Sendable {
+    let client: Countersign
+
+    /// What was read from a card.
+    public enum Reading: Sendable, Hashable {
+        /// The text of the barcode of a driver's licence (AAMVA, PDF417), with its line feeds.
+        case aamva(String)
+        /// The lines of a machine-readable zone (ICAO 9303).
+        case mrz([String])
+    }
+
+    /// Shows a card. Each submission counts, so a lost answer is not repeated.
+    ///
+    /// - Throws: `card_rejected` with the checks; `conflict` before a phone number is proved; `rate_limited`.
+    public func submit(_ reading: Reading) async throws(Refusal) -> CardResult {
+        let json: [String: String?] =
+            switch reading {
+            case .aamva(let text): ["aamva": Data(text.utf8).base64URL]
+            case .mrz(let lines): ["mrz": lines.joined(separator: "\n")]
+            }
+        return try await client.perform(Call(.post, "/identity-cards", json: json))
+    }
+
+    /// How a card that is in review stands now.
+    public func result(_ id: UUID) async throws(Refusal) -> CardResult {
+        try await client.perform(Call(.get, "/identity-cards/\(id.path)"))
+    }
+}
+
+/// What the service found on a card.
+public struct CardResult: Sendable, Hashable, Decodable {
+    public let id: UUID
+    /// `verified`, `in_review` or `rejected`.
+    public let status: String
+    /// The level of the user now.
+    public let assurance: Assurance
+    public let checks: [Check]
+
+    /// One thing that was looked at.
+    public struct Check: Sendable, Hashable, Decodable {
+        public let name: String
+        /// `passed`, `failed` or `not_applicable`.
+        public let result: String
+        /// One sentence.
+        public let detail: String
+    }
+}
+
+extension Countersign {
+    /// Proves an identity by a card.
+    public nonisolated var card: CardProof { CardProof(client: self) }
+}

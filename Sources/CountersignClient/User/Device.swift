@@ -1,0 +1,77 @@
+import Foundation
+
+/// A certified device.
+public struct Device: Sendable, Hashable, Codable {
+    /// The id that the service knows it by, in the certificate's common name.
+    public let id: UUID
+    /// The certificate's serial number, hexadecimal.
+    public let serial: String
+    /// The end of the certificate.
+    public let notAfter: Date
+    /// From then on the certificate renews by itself.
+    public let renewAfter: Date
+}
+
+/// What a service may ask for before it certifies a device: `certification_gate` in discovery says which.
+public enum CertifyProof: Sendable, Hashable {
+    case none
+    /// A token of the provider's backend for this purpose.
+    case enrolmentToken(String)
+    /// The response of a solved captcha.
+    case captcha(String)
+}
+
+/// A random text of the service that an identity token must carry.
+public struct Nonce: Sendable, Hashable, Codable {
+    public let value: String
+    public let expiresAt: Date
+
+    private enum CodingKeys: String, CodingKey {
+        case value = "nonce"
+        case expiresAt = "expires_at"
+    }
+}
+
+/// A user's session on this device.
+public struct Session: Sendable, Hashable, Codable {
+    public let id: UUID
+    public let userID: UUID
+    /// `<provider slug>/<the provider's name of the user>`, by which others may call the user.
+    public let address: String
+    /// The end, unless the session is renewed.
+    public let expiresAt: Date
+    /// What the user has proved.
+    public let assurance: Assurance
+
+    private enum CodingKeys: String, CodingKey {
+        case address, assurance
+        case id = "session_id"
+        case userID = "user_id"
+        case expiresAt = "expires_at"
+    }
+}
+
+/// How far a user's identity is proved. A later version of the service may use other words.
+public struct Assurance: RawRepresentable, Sendable, Hashable, Codable {
+    public let rawValue: String
+    public init(rawValue: String) { self.rawValue = rawValue }
+
+    public static let none = Assurance(rawValue: "none")
+    /// A phone number.
+    public static let phone = Assurance(rawValue: "phone")
+    /// The barcode of a card, which is self-asserted.
+    public static let barcode = Assurance(rawValue: "barcode")
+    /// A card that its issuer confirmed.
+    public static let issuerChecked = Assurance(rawValue: "issuer_checked")
+    /// A mobile document (ISO/IEC 18013-5).
+    public static let mdoc = Assurance(rawValue: "mdoc")
+
+    public init(from decoder: any Decoder) throws {
+        rawValue = try decoder.singleValueContainer().decode(String.self)
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var value = encoder.singleValueContainer()
+        try value.encode(rawValue)
+    }
+}

@@ -1,0 +1,62 @@
+import Foundation
+import HTTPTypes
+
+/// The proof of a phone number by a texted code.
+public struct PhoneProof: Sendable {
+    let client: Countersign
+
+    /// A number that waits for its code.
+    public struct Verification: Sendable, Hashable, Decodable {
+        public let id: UUID
+        public let expiresAt: Date
+        /// From when the code may be sent again; `nil` if it may not.
+        public let resendAfter: Date?
+        /// How many digits the code has.
+        public let digits: Int
+
+        private enum CodingKeys: String, CodingKey {
+            case id, digits
+            case expiresAt = "expires_at"
+            case resendAfter = "resend_after"
+        }
+    }
+
+    /// Has a code texted to a number. Repeating it while the code is valid gives the same verification and sends
+    /// nothing.
+    ///
+    /// - Parameters:
+    ///   - number: E.164, or as the region writes it.
+    ///   - region: such as `US`, for a number without `+`.
+    ///   - pushEndpoint: the ARN of an Amazon SNS endpoint, for pushes to the user.
+    public func start(
+        _ number: String, region: String? = nil, pushEndpoint: String? = nil
+    ) async throws(Refusal) -> Verification {
+        try await client.perform(
+            Call(
+                .post, "/phone-verifications",
+                json: ["phone_number": number, "region": region, "push_endpoint": pushEndpoint], isRepeatable: true))
+    }
+
+    /// Compares the code. A code is accepted once, so a lost answer is not repeated: look at ``Countersign/profile()``
+    /// after ``Refusal/unanswered(_:)``.
+    ///
+    /// - Returns: the level of the user, `phone` or more.
+    /// - Throws: `verification_failed` for a wrong, expired or used code; `user_banned` for a banned number.
+    @discardableResult
+    public func check(_ code: String, of verification: Verification) async throws(Refusal) -> Assurance {
+        struct Proved: Decodable { let assurance: Assurance }
+        let path = "/phone-verifications/\(verification.id.path)/check"
+        let proved: Proved = try await client.perform(Call(.post, path, json: ["code": code]))
+        return proved.assurance
+    }
+
+    /// Has the same code sent again.
+    public func resend(_ verification: Verification) async throws(Refusal) -> Verification {
+        try await client.perform(Call(.post, "/phone-verifications/\(verification.id.path)/resend"))
+    }
+}
+
+extension Countersign {
+    /// Proves a phone number.
+    public nonisolated var phone: PhoneProof { PhoneProof(client: self) }
+}

@@ -1,0 +1,36 @@
+import Foundation
+import HTTPTypes
+
+/// What the service holds as proved on the user: `GET /me`.
+public struct Profile: Sendable, Hashable, Decodable {
+    public let userID: UUID
+    public let address: String
+    public let assurance: Assurance
+    /// E.164.
+    public let phoneNumber: String?
+    public let fullName: String?
+    public let postalAddress: String?
+    public let age: Int?
+    /// The last four characters.
+    public let documentNumber: String?
+    /// The state or country that issued the document.
+    public let jurisdiction: String?
+    /// Why the level is gone, such as `phone_reassigned`.
+    public let suspended: String?
+
+    private enum CodingKeys: String, CodingKey {
+        case address, assurance, age, jurisdiction, suspended
+        case userID = "user_id"
+        case phoneNumber = "phone_number"
+        case fullName = "full_name"
+        case postalAddress = "postal_address"
+        case documentNumber = "document_number"
+    }
+}
+
+extension Countersign {
+    /// Reads what the user has proved.
+    public func profile() async throws(Refusal) -> Profile {
+        try await perform(Call(.get, "/me"))
+    }
+}

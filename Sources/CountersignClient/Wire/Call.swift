@@ -1,0 +1,45 @@
+import Foundation
+import HTTPTypes
+
+/// A request to make, and whether it may be made twice.
+struct Call: Sendable {
+    var request: HTTPRequest
+    var body: Data?
+    /// Whether two of them have the effect of one, so that a lost answer is no harm.
+    let isRepeatable: Bool
+
+    /// - Parameters:
+    ///   - json: members of the body; those that are `nil` are left out.
+    ///   - isRepeatable: `nil` for what HTTP says of the method (RFC 9110 §9.2.2).
+    init(
+        _ method: HTTPRequest.Method, _ path: String, json: [String: String?]? = nil, isRepeatable: Bool? = nil
+    ) {
+        request = HTTPRequest(method: method, scheme: "https", authority: nil, path: path)
+        self.isRepeatable = isRepeatable ?? Self.isIdempotent(method)
+        guard let json else { return }
+        body = try? JSONEncoder().encode(json.compactMapValues(\.self))
+        request.headerFields[.contentType] = "application/json"
+    }
+
+    /// A form (RFC 6749 Appendix B).
+    init(form: KeyValuePairs<String, String>, to path: String) {
+        request = HTTPRequest(method: .post, scheme: "https", authority: nil, path: path)
+        isRepeatable = true
+        let pairs = form.map { name, value in
+            "\(name)=\(value.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? "")"
+        }
+        body = Data(pairs.joined(separator: "&").utf8)
+        request.headerFields[.contentType] = "application/x-www-form-urlencoded"
+    }
+
+    /// The app's own.
+    init(_ request: HTTPRequest, body: Data?) {
+        self.request = request
+        self.body = body
+        isRepeatable = Self.isIdempotent(request.method)
+    }
+
+    private static func isIdempotent(_ method: HTTPRequest.Method) -> Bool {
+        [.get, .head, .put, .delete, .options].contains(method)
+    }
+}

@@ -1,0 +1,115 @@
+import AsyncHTTPClient
+import Foundation
+import HTTPTypes
+import NIOCore
+import NIOHTTP1
+import NIOPosix
+import NIOSSL
+
+/// The connections to one service. Each request has ten seconds, and each answer at most a mebibyte.
+final class Transport: Sendable {
+    /// From the request to the last byte of the answer.
+    static let deadline = Duration.seconds(10)
+    /// A longer answer is not read, bytes.
+    static let maximumAnswer = 1 << 20
+
+    private let open: HTTPClient
+    private let mutual: HTTPClient
+    private let service: Service
+    /// Without a client certificate.
+    let tls: TLSConfiguration
+    private let watch: (@Sendable (Exchange) -> Void)?
+
+    /// - Parameters:
+    ///   - localAddress: the address to connect from; `nil` for the system's choice.
+    ///   - watch: is called after each exchange.
+    ///   - connections: is called with 1 and -1 for each connection to the client listener that begins and ends.
+    init(
+        _ service: Service, localAddress: String?, watch: (@Sendable (Exchange) -> Void)?,
+        connections: @escaping @Sendable (Int) -> Void
+    ) throws(Refusal) {
+        var tls = TLSConfiguration.makeClientConfiguration()
+        tls.minimumTLSVersion = .tlsv13
+        if case .pem(let text) = service.roots {
+            guard let roots = try? NIOSSLCertificate.fromPEMBytes(Array(text.utf8)), !roots.isEmpty else {
+                throw .untrusted("the authority that the app names is no PEM certificate")
+            }
+            tls.trustRoots = .certificates(roots)
+        }
+        (self.tls, self.service, self.watch) = (tls, service, watch)
+        func client(_ count: @escaping @Sendable (Int) -> Void) -> HTTPClient {
+            var configuration = HTTPClient.Configuration(
+                tlsConfiguration: tls, redirectConfiguration: .disallow,
+                timeout: .init(connect: .seconds(5)), decompression: .disabled)
+            configuration.localAddress = localAddress
+            configuration.connectionPool.retryConnectionEstablishment = false
+            configuration.requirePins(Set(service.pins), count)
+            // On Network.framework there are no client certificates: SwiftNIO's own sockets everywhere.
+            return HTTPClient(
+                eventLoopGroupProvider: .shared(MultiThreadedEventLoopGroup.singleton), configuration: configuration)
+        }
+        open = client { _ in }
+        mutual = client(connections)
+    }
+
+    deinit {
+        open.shutdown { _ in }
+        mutual.shutdown { _ in }
+    }
+
+    /// Sends a request to the client listener, or without an identity to the public one.
+    func send(_ call: Call, as identity: Identity?) async throws(Refusal) -> Answer {
+        let base = identity == nil ? service.publicURL : service.clientURL
+        let path = call.request.path ?? "/"
+        var request = HTTPClientRequest(url: base.origin + path)
+        request.method = HTTPMethod(rawValue: call.request.method.rawValue)
+        for field in call.request.headerFields { request.headers.add(name: field.name.rawName, value: field.value) }
+        if let body = call.body { request.body = .bytes(ByteBuffer(bytes: body)) }
+        request.tlsConfiguration = identity?.tls
+        let start = ContinuousClock.now
+        let result = await exchange(request, over: identity == nil ? open : mutual)
+        let status = (try? result.get()).map { $0.response.status.code }
+        watch?(
+            Exchange(
+                method: call.request.method.rawValue, path: String(path.prefix { $0 != "?" }), status: status,
+                duration: ContinuousClock.now - start))
+        return try result.get()
+    }
+
+    /// Whichever comes first: the whole answer, or the deadline. The client's own ends with the head of the answer.
+    private func exchange(_ request: HTTPClientRequest, over http: HTTPClient) async -> Result<Answer, Refusal> {
+        await withTaskGroup(of: Result<Answer, Refusal>?.self) { group in
+            group.addTask { await Self.ask(request, http) }
+            group.addTask {
+                do { try await Task.sleep(for: Self.deadline) } catch { return nil }
+                return .failure(.unanswered("ten seconds have passed"))
+            }
+            defer { group.cancelAll() }
+            for await first in group { if let first { return first } }
+            return .failure(.cancelled)
+        }
+    }
+
+    private static func ask(_ request: HTTPClientRequest, _ http: HTTPClient) async -> Result<Answer, Refusal> {
+        do {
+            let answer = try await http.execute(request, timeout: .seconds(10))
+            var fields = HTTPFields()
+            for (name, value) in answer.headers {
+                if let name = HTTPField.Name(name) { fields.append(HTTPField(name: name, value: value)) }
+            }
+            let body = try await answer.body.collect(upTo: maximumAnswer)
+            let response = HTTPResponse(status: .init(code: Int(answer.status.code)), headerFields: fields)
+            return .success(Answer(response: response, body: Data(body.readableBytesView)))
+        } catch {
+            return .failure(Refusal(transport: error))
+        }
+    }
+}
+
+extension URL {
+    /// Scheme, host and port, before which a path of the service is put.
+    var origin: String {
+        let text = absoluteString
+        return text.hasSuffix("/") ? String(text.dropLast()) : text
+    }
+}

@@ -1,0 +1,69 @@
+import CountersignClient
+import Fixtures
+import Foundation
+import HTTPTypes
+import Synchronization
+
+/// An app on a device of its own: where it keeps things, and what it exchanges.
+final class App: Sendable {
+    let directory: ScratchDirectory
+    let client: Countersign
+    private let box: Box
+
+    /// - Parameters:
+    ///   - directory: that of another app, whose device this is then.
+    ///   - ahead: by how much the device's clock is wrong, seconds.
+    init(
+        _ service: Service, directory: ScratchDirectory? = nil, ahead: TimeInterval = 0
+    ) throws {
+        let place = try directory ?? ScratchDirectory()
+        self.directory = place
+        let seen = Box()
+        client = Countersign(
+            service, keys: FileKeys(directory: URL(filePath: place.file("keys"))),
+            store: FileStore(file: URL(filePath: place.file("secret.json"))), watch: { seen.add($0) },
+            now: { Date().addingTimeInterval(ahead) })
+        box = seen
+    }
+
+    /// How often a path was asked for, with an answer of this status if one is given.
+    func count(_ path: String, status: Int? = nil) -> Int {
+        box.all.count { $0.path == path && (status == nil || $0.status == status) }
+    }
+
+    /// Acts until that is refused, as it is a moment after an admin's command.
+    func refusal() async throws -> Refusal {
+        for _ in 0..<200 {
+            do throws(Refusal) { try await client.act() } catch { return error }
+            try await Task.sleep(for: .milliseconds(50))
+        }
+        throw LiveService.Missing(what: "a refusal")
+    }
+
+    private final class Box: Sendable {
+        private let seen = Mutex<[Exchange]>([])
+        var all: [Exchange] { seen.withLock { $0 } }
+        func add(_ exchange: Exchange) { seen.withLock { $0.append(exchange) } }
+    }
+}
+
+extension Countersign {
+    /// A protected action, as an app makes it.
+    func act() async throws(Refusal) {
+        _ = try await call(HTTPRequest(method: .get, scheme: nil, authority: nil, path: "/sessions/current"))
+    }
+}
+
+/// Whether loops in other tasks are to end.
+final class Flag: Sendable {
+    private let value = Mutex(false)
+    var isSet: Bool { value.withLock { $0 } }
+    func set() { value.withLock { $0 = true } }
+}
+
+/// Sentences from any task.
+final class Sentences: Sendable {
+    private let value = Mutex<[String]>([])
+    var all: [String] { value.withLock { $0 } }
+    func add(_ sentence: String) { value.withLock { $0.append(sentence) } }
+}

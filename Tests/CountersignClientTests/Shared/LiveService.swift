@@ -1,0 +1,125 @@
+import CountersignClient
+import Domain
+import Encoding
+import Fixtures
+import Foundation
+import Synchronization
+import Tokens
+
+#if canImport(Glibc)
+    import Glibc
+#endif
+
+/// The service's binary, running, with a provider whose backend is the test.
+final class LiveService: Sendable {
+    nonisolated(unsafe) let running: RunningService
+    /// The provider's id.
+    let provider: String
+    private let issuer: ProviderID
+    private let key: ProviderKeyID
+    private let signer: ProviderSigner
+    let publicURL: URL
+    let clientURL: URL
+    let authority: String
+    let pins: [SPKIPin]
+    private let scratch: ScratchDirectory
+
+    /// What the test expected of its surroundings and did not find.
+    struct Missing: Error { let what: String }
+
+    /// - Parameter policies: files that replace the repository's, by name.
+    init(policies: [String: String] = [:]) async throws {
+        // The service is killed and started again: its ports stay.
+        let (open, mutual) = (try Self.freePort(), try Self.freePort())
+        running = try await RunningService(
+            policies: policies, arguments: ["--public", "127.0.0.1:\(open)", "--client", "127.0.0.1:\(mutual)"])
+        scratch = try ScratchDirectory()
+        signer = try ProviderSigner(.es256)
+        let added = try await running.countersign([
+            "provider", "add", "--name", "Devices", "--slug", "devices", "--key",
+            try scratch.write(signer.publicKeyPEM, "provider.pem"), "--json",
+        ])
+        let row = try StrictJSON.parse(Array(added.output.utf8))
+        guard let provider = row["provider_id"]?.text.flatMap({ ProviderID($0) }),
+            let key = row["key_id"]?.text.flatMap({ ProviderKeyID($0) }),
+            let publicURL = URL(string: running.publicURL), let clientURL = URL(string: running.clientURL)
+        else { throw Missing(what: added.errors) }
+        (self.provider, issuer, self.key) = (provider.description, provider, key)
+        (self.publicURL, self.clientURL) = (publicURL, clientURL)
+        authority = try String(contentsOf: running.path("Keys/ca.pem"), encoding: .utf8)
+        let ca = running.path("Keys/ca.pem").path
+        let found = try await Command.run("curl", ["-s", "--cacert", ca, running.publicURL + "/"])
+        guard case .array(let texts)? = try StrictJSON.parse(Array(found.output.utf8))["server_key_pins_sha256"] else {
+            throw Missing(what: "pins in \(found.output)")
+        }
+        pins = texts.compactMap { $0.text.flatMap { SPKIPin($0) } }
+    }
+
+    /// A port that was free a moment ago.
+    private static func freePort() throws -> Int {
+        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        defer { close(descriptor) }
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = inet_addr("127.0.0.1")
+        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let port = withUnsafeMutablePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address -> Int in
+                guard bind(descriptor, address, length) == 0, getsockname(descriptor, address, &length) == 0 else {
+                    return 0
+                }
+                return address.withMemoryRebound(to: sockaddr_in.self, capacity: 1) {
+                    Int(UInt16(bigEndian: $0.pointee.sin_port))
+                }
+            }
+        }
+        guard port > 0 else { throw Missing(what: "a free port") }
+        return port
+    }
+
+    /// What an app would have compiled in.
+    func service(pins: [SPKIPin]? = nil, roots: Service.Roots? = nil) -> Service {
+        Service(publicURL: publicURL, clientURL: clientURL, pins: pins ?? self.pins, roots: roots ?? .pem(authority))
+    }
+
+    /// The provider's backend: an identity token of a user.
+    func identityToken(_ user: String, _ nonce: String, at now: Date = Date()) throws -> String {
+        try signer.identityToken(provider: issuer, kid: key, externalID: user, nonce: nonce, now: now)
+    }
+
+    /// The same as a closure that counts how often it is asked.
+    func source(_ user: String, _ count: Counter = Counter()) -> Countersign.IdentityTokenSource {
+        { nonce in
+            count.add()
+            return try self.identityToken(user, nonce.value)
+        }
+    }
+
+    /// The code in the last text to a number.
+    func code(textedTo number: String) async throws -> String {
+        for _ in 0..<200 {
+            let lines = (try? String(contentsOf: running.path("texts.jsonl"), encoding: .utf8))?.split(separator: "\n")
+            for line in (lines ?? []).reversed() {
+                guard let value = try? StrictJSON.parse(Array(line.utf8)), value["to"]?.text == number,
+                    let code = value["text"]?.text?.split(separator: "#").last
+                else { continue }
+                return String(code)
+            }
+            try await Task.sleep(for: .milliseconds(50))
+        }
+        throw Missing(what: "a text to \(number)")
+    }
+
+    /// Runs an admin command, and expects it to succeed.
+    func admin(_ arguments: String...) async throws {
+        let done = try await running.countersign(arguments)
+        guard done.status == 0 else { throw Missing(what: done.errors) }
+    }
+}
+
+/// Counts from any task.
+final class Counter: Sendable {
+    private let value = Mutex(0)
+    var count: Int { value.withLock { $0 } }
+    func add() { value.withLock { $0 += 1 } }
+}
