@@ -121,10 +121,12 @@ let package = Package(
         .executableTarget(
             name: "countersign",
             dependencies: [
-                "Encoding", "Traces", "Domain", "Tokens", "Authority", "Delivery", "Database", "Repositories",
-                "Operations", "API", crypto, .product(name: "Tracing", package: "swift-distributed-tracing"),
+                "CountersignClient", "Encoding", "Traces", "Domain", "Tokens", "Authority", "Cards", "Delivery", "Database",
+                "Repositories", "Operations", "API", crypto,
+                .product(name: "Tracing", package: "swift-distributed-tracing"),
                 cryptoExtras, x509, asn1, httpClient, logging, lifecycle, nioSSL, hummingbird,
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Metrics", package: "swift-metrics"),
                 .product(name: "Yams", package: "Yams"),

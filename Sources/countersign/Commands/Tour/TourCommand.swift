@@ -16,14 +16,14 @@ struct TourCommand: AsyncParsableCommand {
     @Option(help: "The authority's certificate, by default ca.pem in the directory of the keys.") var ca: String?
     func run() async throws {
         let settings = try Settings.resolve(shared: shared)
-        var tour = Tour(
+        let tour = Tour(
             publicURL: publicURL, clientURL: clientURL, provider: provider, authority: ca ?? "\(settings.keys)/ca.pem",
             texts: texts ?? settings.texts,
-            challenge: { id in try await Admin.run(shared) { try await ChallengeSession($0.context)(id) } },
+            challenge: { id in try await Admin.run(shared) { try await ChallengeSession($0.context)(SessionID(id)) } },
             ban: { user in
                 guard let reason = Ban.Reason(rawValue: "tour") else { return }
                 let order = try BanOrder(
-                    target: .user(user.description), scope: .all, reason: reason, note: nil,
+                    target: .user(UserID(user).description), scope: .all, reason: reason, note: nil,
                     endsAt: Date().addingTimeInterval(3600), withDevices: false)
                 _ = try await Admin.run(shared) {
                     try await AddBan($0.context, keys: $0.personalKeys(), policy: BanPolicy())(order, upTo: 1)
@@ -32,7 +32,7 @@ struct TourCommand: AsyncParsableCommand {
             lift: { user in
                 _ = try await Admin.run(shared) {
                     try await LiftBan($0.context, keys: $0.personalKeys())(
-                        .user(user.description), note: "the tour is over")
+                        .user(UserID(user).description), note: "the tour is over")
                 }
             })
         try await tour.walk()

@@ -1,0 +1,131 @@
+import AsyncHTTPClient
+import CountersignClient
+import Encoding
+import Foundation
+import HTTPTypes
+import NIOCore
+import NIOHTTP1
+
+/// A person of the tour: a device with an app on it, and an account at the provider.
+struct TourPerson: Sendable {
+    /// The app on the device.
+    let app: CountersignClient.Countersign
+    /// Another process of the app, which has connections of its own and the same keys and secret.
+    let otherApp: CountersignClient.Countersign
+    private let tour: Tour
+    private let name = "tour-" + UUID().uuidString.prefix(8).lowercased()
+    private let password = UUID().uuidString
+
+    /// - Parameter directory: where the device keeps its key and its session.
+    init(_ tour: Tour, directory: URL) throws {
+        let authority: String
+        do {
+            authority = try String(contentsOfFile: tour.authority, encoding: .utf8)
+        } catch {
+            throw CommandFailure("\(tour.authority) cannot be read: --ca names the authority's certificate.")
+        }
+        guard let publicURL = URL(string: tour.publicURL), let clientURL = URL(string: tour.clientURL) else {
+            throw CommandFailure("--public and --client are URLs.")
+        }
+        let service = Service(publicURL: publicURL, clientURL: clientURL, pins: [], roots: .pem(authority))
+        let address = TourPlace.address(reaching: [tour.publicURL, tour.clientURL, tour.provider])
+        let script = tour.script
+        func app() -> CountersignClient.Countersign {
+            CountersignClient.Countersign(
+                service, keys: FileKeys(directory: directory.appending(path: "keys")),
+                store: FileStore(file: directory.appending(path: "secret.json")), watch: { script.show($0) },
+                localAddress: address)
+        }
+        (self.tour, self.app, otherApp) = (tour, app(), app())
+    }
+
+    /// Certifies the device.
+    func arrive(_ sentence: String) async throws {
+        tour.script.expect(sentence, "It connects over mutual TLS")
+        try await app.certify()
+    }
+
+    /// Registers at the provider, and opens a session.
+    func signIn() async throws -> Session {
+        let account = ["Username": name, "Password": password, "DeviceID": "tour"]
+        _ = try await ask("The user registers at the provider", "/register", account)
+        _ = try await ask("The user logs in there", "/login", account)
+        tour.script.expect("The app takes a nonce", "Countersign opens a session")
+        return try await app.signIn { nonce in
+            let answer = try await ask(
+                "The provider signs an identity token around the nonce", "/identity-token",
+                ["Username": name, "Password": password, "nonce": nonce.value])
+            guard let token = answer["identity_token"]?.text else {
+                throw CommandFailure("The provider's answer lacks identity_token.")
+            }
+            return token
+        }
+    }
+
+    /// Proves a number, with the code from the file of texts.
+    func provePhone() async throws {
+        let number = TourPlace.phoneNumber()
+        tour.script.expect("The user names a phone number", "The code proves the number")
+        let verification = try await app.phone.start(number)
+        let code = try await code(textedTo: number)
+        tour.script.show("A text brings the code (here: a line in \(URL(filePath: tour.texts).lastPathComponent))")
+        try await app.phone.check(code, of: verification)
+    }
+
+    /// Shows a card, which raises the level.
+    func showCard() async throws {
+        tour.script.expect("The user shows a driver's licence", "The row in authenticatedUsers is filled")
+        let shown = try await app.card.submit(.aamva(SpecimenCard()?.barcode ?? ""))
+        let assurance = try await app.profile().assurance
+        tour.script.show("assurance: \(assurance.rawValue)")
+        guard shown.status == "verified", assurance == .barcode else {
+            throw CommandFailure("The card did not raise the level: it is \(assurance.rawValue).")
+        }
+    }
+
+    /// Waits for the text as a person would; the code follows the last `#`.
+    private func code(textedTo number: String) async throws -> String {
+        for _ in 0..<200 {
+            let lines = (try? String(contentsOfFile: tour.texts, encoding: .utf8))?.split(separator: "\n") ?? []
+            for line in lines.reversed() {
+                guard let value = try? StrictJSON.parse(Array(line.utf8)), value["to"]?.text == number,
+                    let code = value["text"]?.text?.split(separator: "#").last
+                else { continue }
+                return String(code)
+            }
+            try await Task.sleep(for: .milliseconds(50))
+        }
+        throw CommandFailure("No text came to \(number) in \(tour.texts): does the service write its texts there?")
+    }
+
+    /// One request to the provider, as the app of any provider makes it, shown on one line.
+    private func ask(_ sentence: String, _ path: String, _ fields: [String: String]) async throws -> JSONValue {
+        var request = HTTPClientRequest(url: tour.provider + path)
+        request.method = .POST
+        request.headers.add(name: "content-type", value: "application/json")
+        request.body = .bytes(ByteBuffer(bytes: try JSONEncoder().encode(fields)))
+        let start = ContinuousClock.now
+        let status: HTTPResponseStatus
+        let answer: JSONValue
+        do {
+            let response = try await HTTPClient.shared.execute(request, timeout: .seconds(30))
+            status = response.status
+            let bytes = try await response.body.collect(upTo: 65_536)
+            answer = bytes.readableBytes == 0 ? .null : try StrictJSON.parse(Array(bytes.readableBytesView))
+        } catch {
+            throw CommandFailure("\(tour.provider + path) gave no answer: is the sample provider running?")
+        }
+        tour.script.show(sentence, "POST \(path)", "\(status.code)", ContinuousClock.now - start)
+        guard status == .ok else {
+            throw CommandFailure("The provider refused: \(answer["error"]?["message"]?.text ?? "\(status.code)")")
+        }
+        return answer
+    }
+}
+
+extension CountersignClient.Countersign {
+    /// A protected action, as an app makes it.
+    func act() async throws {
+        _ = try await call(HTTPRequest(method: .get, scheme: nil, authority: nil, path: "/sessions/current"))
+    }
+}
