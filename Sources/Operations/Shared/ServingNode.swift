@@ -10,7 +10,7 @@ import Synchronization
 package final class ServingNode: Sendable {
     package let caches: Caches
     /// Wakes receivers that wait for an event.
-    let polls = WaitingPolls()
+    let polls = WaitingPolls<EventStreamID, ProviderID>()
     private let onMessage: @Sendable () -> Void
     private let onUserBan: @Sendable (Set<UserID>) -> Void
     private let onDeviceChange: @Sendable (Set<DeviceID>) -> Void

@@ -2,21 +2,22 @@ import Domain
 import Foundation
 import Synchronization
 
-/// Receivers that wait for an event of a stream (RFC 8936 §2.4). They hold no connection to the store.
-final class WaitingPolls: Sendable {
+/// Callers that wait for something to happen to a topic, such as an event of a stream (RFC 8936 §2.4). They hold no
+/// connection to the store.
+final class WaitingPolls<Topic: Hashable & Sendable, Owner: Hashable & Sendable>: Sendable {
     private struct State {
-        var waiting: [UUID: (stream: EventStreamID, wake: AsyncStream<Void>.Continuation)] = [:]
-        var byStream: [EventStreamID: Set<UUID>] = [:]
-        var byProvider: [ProviderID: Int] = [:]
+        var waiting: [UUID: (topic: Topic, wake: AsyncStream<Void>.Continuation)] = [:]
+        var byTopic: [Topic: Set<UUID>] = [:]
+        var byOwner: [Owner: Int] = [:]
     }
 
     private let state = Mutex(State())
 
-    /// One of them, with a place that its provider has until ``leave(_:)``.
+    /// One of them, with a place that its owner has until ``leave(_:)``.
     struct Place: Sendable {
         let id: UUID
-        let stream: EventStreamID
-        let provider: ProviderID
+        let topic: Topic
+        let owner: Owner
         fileprivate let rings: AsyncStream<Void>
         fileprivate let wake: AsyncStream<Void>.Continuation
 
@@ -32,35 +33,42 @@ final class WaitingPolls: Sendable {
         }
     }
 
-    /// Takes a place; `nil` if the provider has as many as it may.
-    func enter(_ stream: EventStreamID, of provider: ProviderID, limit: Int) -> Place? {
+    /// Takes a place; `nil` if the owner has as many as it may.
+    func enter(_ topic: Topic, of owner: Owner, limit: Int) -> Place? {
         let (rings, wake) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         let id = UUID()
         let isFree = state.withLock { state in
-            guard state.byProvider[provider, default: 0] < limit else { return false }
-            state.byProvider[provider, default: 0] += 1
-            state.byStream[stream, default: []].insert(id)
-            state.waiting[id] = (stream, wake)
+            guard state.byOwner[owner, default: 0] < limit else { return false }
+            state.byOwner[owner, default: 0] += 1
+            state.byTopic[topic, default: []].insert(id)
+            state.waiting[id] = (topic, wake)
             return true
         }
-        return isFree ? Place(id: id, stream: stream, provider: provider, rings: rings, wake: wake) : nil
+        return isFree ? Place(id: id, topic: topic, owner: owner, rings: rings, wake: wake) : nil
     }
 
     func leave(_ place: Place) {
         state.withLock { state in
             state.waiting[place.id] = nil
-            state.byStream[place.stream]?.remove(place.id)
-            if state.byStream[place.stream]?.isEmpty == true { state.byStream[place.stream] = nil }
-            let rest = state.byProvider[place.provider, default: 1] - 1
-            state.byProvider[place.provider] = rest > 0 ? rest : nil
+            state.byTopic[place.topic]?.remove(place.id)
+            if state.byTopic[place.topic]?.isEmpty == true { state.byTopic[place.topic] = nil }
+            let rest = state.byOwner[place.owner, default: 1] - 1
+            state.byOwner[place.owner] = rest > 0 ? rest : nil
         }
     }
 
-    /// Wakes the receivers of some streams.
-    func wake(_ streams: Set<EventStreamID>) {
-        guard !streams.isEmpty else { return }
+    /// Wakes whoever waits for some topics.
+    func wake(_ topics: Set<Topic>) {
+        guard !topics.isEmpty else { return }
         state.withLock { state in
-            for id in streams.flatMap({ state.byStream[$0] ?? [] }) { state.waiting[id]?.wake.yield() }
+            for id in topics.flatMap({ state.byTopic[$0] ?? [] }) { state.waiting[id]?.wake.yield() }
+        }
+    }
+
+    /// Wakes all of them.
+    func wakeAll() {
+        state.withLock { state in
+            for waiting in state.waiting.values { waiting.wake.yield() }
         }
     }
 }

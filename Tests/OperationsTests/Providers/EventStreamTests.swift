@@ -203,7 +203,7 @@ struct EventStreamTests {
 
     @Test("let a poll without an event wait between its looks at the store, each time")
     func quiet() async throws {
-        let polls = WaitingPolls()
+        let polls = WaitingPolls<EventStreamID, ProviderID>()
         let (stream, provider) = (EventStreamID(UUID()), ProviderID(UUID()))
         let place = try #require(polls.enter(stream, of: provider, limit: 1))
         #expect(polls.enter(stream, of: provider, limit: 1) == nil)
