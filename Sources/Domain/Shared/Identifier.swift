@@ -109,6 +109,10 @@ package enum Kind {
     package enum Ban: Sendable {}
     /// A process that serves a store.
     package enum Node: Sendable {}
+    /// A stream of messages between users.
+    package enum MessageStream: Sendable {}
+    /// One message in a stream.
+    package enum Message: Sendable {}
 }
 
 /// Names a user of one provider.
@@ -138,3 +142,7 @@ package typealias AuthorizationID = Identifier<Kind.Authorization>
 package typealias BanID = Identifier<Kind.Ban>
 /// Names a process that serves a store, from its start to its end.
 package typealias NodeID = Identifier<Kind.Node>
+/// Names a stream of messages; made by the app of the user who opened it.
+package typealias MessageStreamID = Identifier<Kind.MessageStream>
+/// Names one message within its stream; made by the sender's app.
+package typealias MessageID = Identifier<Kind.Message>

@@ -1,0 +1,88 @@
+import Encoding
+import Foundation
+
+/// What a message says, in parts, each with a media type.
+package struct MessageBody: Sendable, Equatable, Confidential {
+    package static let maximumParts = 16
+    package static let maximumBytes = 65_536
+    private static let maximumTypeLength = 127
+
+    package struct Part: Sendable, Equatable, Confidential {
+        /// The media type (RFC 6838 §4.2), without parameters, in lower case.
+        package let type: String
+        package let content: Content
+
+        package enum Content: Sendable, Equatable {
+            case text(String)
+            case bytes([UInt8])
+        }
+    }
+
+    package let parts: [Part]
+
+    /// Reads `[{"type", "body" or "body_base64"}]`.
+    ///
+    /// - Throws: ``Refusal`` `malformed_request`, `payload_too_large`.
+    package init(_ value: JSONValue) throws(Refusal) {
+        guard case .array(let values) = value, (1...Self.maximumParts).contains(values.count) else {
+            throw Refusal(.malformedRequest, "$.parts is a list of 1 to \(Self.maximumParts) parts.")
+        }
+        var parts: [Part] = []
+        for (index, value) in values.enumerated() { parts.append(try Self.part(value, "$.parts[\(index)]")) }
+        self.parts = parts
+        guard size <= Self.maximumBytes else {
+            throw Refusal(.payloadTooLarge, "The parts have more than \(Self.maximumBytes) bytes.")
+        }
+    }
+
+    private static func part(_ value: JSONValue, _ path: String) throws(Refusal) -> Part {
+        guard case .object(let members) = value, members.count == 2, let type = value["type"]?.text, isType(type)
+        else {
+            throw Refusal(
+                .malformedRequest, "\(path) is an object of type, a media type without parameters, and a body.")
+        }
+        if let text = value["body"]?.text { return Part(type: type.lowercased(), content: .text(text)) }
+        if let bytes = value["body_base64"]?.text.flatMap(Base64URL.decode) {
+            return Part(type: type.lowercased(), content: .bytes(bytes))
+        }
+        throw Refusal(
+            .malformedRequest, "\(path) has either body, a text, or body_base64, base64url without padding.")
+    }
+
+    /// Whether a text is `type/subtype` of restricted names.
+    private static func isType(_ text: String) -> Bool {
+        let names = text.split(separator: "/", omittingEmptySubsequences: false)
+        return text.utf8.count <= maximumTypeLength && names.count == 2
+            && names.allSatisfy { name in
+                !name.isEmpty
+                    && name.utf8.allSatisfy { byte in
+                        switch byte {
+                        case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
+                        default: "!#$&-^_.+".utf8.contains(byte)
+                        }
+                    }
+            }
+    }
+
+    /// Bytes of types and contents.
+    package var size: Int {
+        parts.reduce(0) { size, part in
+            switch part.content {
+            case .text(let text): size + part.type.utf8.count + text.utf8.count
+            case .bytes(let bytes): size + part.type.utf8.count + bytes.count
+            }
+        }
+    }
+
+    /// The form in requests, responses and the store: equal bodies have equal texts.
+    package var json: JSONValue {
+        .array(
+            parts.map { part in
+                switch part.content {
+                case .text(let text): .object(["type": .string(part.type), "body": .string(text)])
+                case .bytes(let bytes):
+                    .object(["type": .string(part.type), "body_base64": .string(Base64URL.encode(bytes))])
+                }
+            })
+    }
+}

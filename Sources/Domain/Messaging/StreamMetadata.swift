@@ -1,0 +1,80 @@
+import Encoding
+
+/// Values by names that apps keep with a stream: what a picture is called, which colour a thread has.
+package struct StreamMetadata: Sendable, Equatable, Confidential {
+    package static let maximumBytes = 16_384
+    package static let maximumKeys = 200
+    package static let maximumDepth = 8
+
+    /// An object.
+    package let value: JSONValue
+
+    package static let empty = StreamMetadata(stored: .object([]))
+
+    /// Takes an object.
+    ///
+    /// - Throws: ``Refusal`` `malformed_request` for anything else, and for one that is too large.
+    package init(_ value: JSONValue, _ path: String) throws(Refusal) {
+        guard case .object = value else { throw Refusal(.malformedRequest, "\(path) is not an object.") }
+        try Self.requireBounds(value, path)
+        self.value = value
+    }
+
+    /// Takes an object from the store, which was checked before.
+    package init(stored value: JSONValue) { self.value = value }
+
+    /// The metadata after a merge patch (RFC 7396): values replace those of the same name, objects are merged, and
+    /// `null` removes.
+    ///
+    /// - Throws: ``Refusal`` `malformed_request` if patch or result is too large.
+    package func merged(with patch: JSONValue, _ path: String) throws(Refusal) -> StreamMetadata {
+        guard case .object = patch else { throw Refusal(.malformedRequest, "\(path) is not an object.") }
+        // Checked first, so that the work is bounded.
+        try Self.requireBounds(patch, path)
+        let merged = Self.merge(patch, into: value)
+        try Self.requireBounds(merged, path)
+        return StreamMetadata(stored: merged)
+    }
+
+    private static func merge(_ patch: JSONValue, into target: JSONValue) -> JSONValue {
+        guard case .object(let changes) = patch else { return patch }
+        var members: [JSONMember] = []
+        if case .object(let present) = target { members = present }
+        for change in changes {
+            let index = members.firstIndex { $0.name == change.name }
+            if case .null = change.value {
+                if let index { members.remove(at: index) }
+                continue
+            }
+            let merged = merge(change.value, into: index.map { members[$0].value } ?? .null)
+            let member = JSONMember(name: change.name, value: merged)
+            if let index { members[index] = member } else { members.append(member) }
+        }
+        return .object(members)
+    }
+
+    private static func requireBounds(_ value: JSONValue, _ path: String) throws(Refusal) {
+        var keys = 0
+        guard isShallow(value, depth: 1, &keys), keys <= maximumKeys, value.jsonText.utf8.count <= maximumBytes else {
+            throw Refusal(
+                .malformedRequest,
+                "\(path) has at most \(maximumKeys) names, \(maximumDepth) levels and \(maximumBytes) bytes.")
+        }
+    }
+
+    private static func isShallow(_ value: JSONValue, depth: Int, _ keys: inout Int) -> Bool {
+        switch value {
+        case .object(let members):
+            keys += members.count
+            guard depth <= maximumDepth, keys <= maximumKeys else { return false }
+            for member in members where !isShallow(member.value, depth: depth + 1, &keys) { return false }
+            return true
+        case .array(let values):
+            keys += values.count
+            guard depth <= maximumDepth, keys <= maximumKeys else { return false }
+            for value in values where !isShallow(value, depth: depth + 1, &keys) { return false }
+            return true
+        default: return true
+        }
+    }
+}
