@@ -165,7 +165,6 @@ package enum Schema {
         openSessionIndexes, gates, openSessionsByKey, changeLog, changeLogPositions, maintenanceTasks,
         listedCertificates, keyFingerprints, changeLogFloor, formerNonces, tokenAlgorithms, providerResources,
         eventStreams, messagesWaiting, noMixedOutboxIndex, cutsByTurn, issuers, storeSettings, newestFirst,
-        endedAuthorizations,
-        noIndexesOfCountedTexts, noTokenIndex,
+        endedAuthorizations, noIndexesOfCountedTexts, messageStreams, grantedAuthorizations, noTokenIndex,
     ]
 }

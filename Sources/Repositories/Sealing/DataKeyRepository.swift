@@ -154,7 +154,7 @@ package struct DataKeyRepository {
     }
 
     /// A node whose keys are older than the version in force reloads them before it wraps a new key.
-    private func versionForNewKeys() throws -> Int {
+    func versionForNewKeys() throws -> Int {
         let inForce = try versionInForce()
         if keys.currentWrappingVersion < inForce { try keys.reload() }
         let current = keys.currentWrappingVersion

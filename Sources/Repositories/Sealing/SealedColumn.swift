@@ -29,6 +29,14 @@ package struct SealedColumn: Sendable, Hashable {
     /// The number that a text goes to.
     package static let outboxPayload = SealedColumn(table: "outbox", name: "payload")
 
+    /// A member's private metadata.
+    package static let memberMetadata = SealedColumn(table: "stream_members", name: "sealed_metadata")
+
+    // Sealed under the key of a stream of messages.
+    package static let streamOpening = SealedColumn(table: "streams", name: "sealed_opening")
+    package static let streamMetadata = SealedColumn(table: "streams", name: "sealed_metadata")
+    package static let messageBody = SealedColumn(table: "stream_events", name: "sealed_body")
+
     // Sealed under a wrapping key itself, because they belong to no user.
     package static let banNote = SealedColumn(table: "bans", name: "sealed_note")
     package static let banLiftNote = SealedColumn(table: "bans", name: "sealed_lift_note")
@@ -40,7 +48,7 @@ package struct SealedColumn: Sendable, Hashable {
         userDisplayName, userAvatarURL, phoneNumber, pushEndpoint, fullName, dateOfBirth, postalAddress,
         documentNumber, jurisdiction, verificationNumber, verificationPushEndpoint, cardFacts, cardInput, cardReason,
         authorizationTo, authorizationEvent, outboxPayload, banNote, banLiftNote,
-        streamAuthorization,
+        streamAuthorization, memberMetadata, streamOpening, streamMetadata, messageBody,
     ]
 }
 

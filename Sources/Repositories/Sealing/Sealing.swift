@@ -190,7 +190,7 @@ package struct SealedText: Sendable {
     }
 }
 
-/// One user's opened data key. After its erasure, everything sealed under it is unreadable.
+/// The opened data key of one user, or of one stream of messages. After its erasure, everything sealed under it is unreadable.
 ///
 /// AES-256-GCM (NIST SP 800-38D) with a random nonce. Table, column and row are associated data, so a sealed value
 /// opens only in its own place.
@@ -227,17 +227,21 @@ package struct DataKey: Sendable {
         return text
     }
 
-    /// The key itself, sealed under a wrapping key for one user and one version.
-    func wrapped(under wrappingKey: SymmetricKey, version: Int, row: String) throws -> [UInt8] {
+    /// The key itself, sealed under a wrapping key for one row of a table and one version.
+    func wrapped(
+        under wrappingKey: SymmetricKey, version: Int, row: String, of table: String = "data_keys"
+    ) throws -> [UInt8] {
         try Self.seal(
-            key.withUnsafeBytes { Data($0) }, under: wrappingKey, for: Self.place("data_keys", "\(version)", row))
+            key.withUnsafeBytes { Data($0) }, under: wrappingKey, for: Self.place(table, "\(version)", row))
     }
 
     /// Opens a wrapped key.
     ///
     /// - Throws: ``SealingFailure/notAuthentic``.
-    init(wrapped: [UInt8], under wrappingKey: SymmetricKey, version: Int, row: String) throws {
-        let bytes = try Self.open(wrapped, under: wrappingKey, for: Self.place("data_keys", "\(version)", row))
+    init(
+        wrapped: [UInt8], under wrappingKey: SymmetricKey, version: Int, row: String, of table: String = "data_keys"
+    ) throws {
+        let bytes = try Self.open(wrapped, under: wrappingKey, for: Self.place(table, "\(version)", row))
         guard bytes.count == 32 else { throw SealingFailure.notAuthentic }
         key = SymmetricKey(data: bytes)
     }

@@ -101,6 +101,8 @@ extension Assurance: ColumnContent {}
 extension AccessTokenAlgorithm: ColumnContent {}
 extension AuthenticatedUser.Suspension: ColumnContent {}
 extension MessagingPermissionState: ColumnContent {}
+extension MessageStream.Kind: ColumnContent {}
+extension UserChange: ColumnContent {}
 extension BanEntry.Origin: ColumnContent {}
 extension Ban.Reason: ColumnContent {}
 extension Ban.Scope: ColumnContent {}

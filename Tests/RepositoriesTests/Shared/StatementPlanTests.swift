@@ -98,6 +98,8 @@ struct StatementPlanTests {
                 try OutboxRepository(transaction).purge(endedBefore: transaction.now)
                 try RepeatedRequestRepository(transaction).purge()
                 try BanMaintenance(transaction).purge()
+                _ = try MessageStreamRepository(transaction).empty(MaintenanceBatch())
+                try StreamUserRepository(transaction).purgeDeletions(before: transaction.now)
                 _ = try BanMaintenance(transaction).purge(MaintenanceBatch())
             }
             try await plans.requireNoScan(store)

@@ -1,0 +1,144 @@
+import Database
+import Domain
+import Foundation
+
+/// The messages of streams.
+package struct StreamMessageRepository {
+    private let transaction: any Transaction
+
+    package init(_ transaction: any Transaction) {
+        self.transaction = transaction
+    }
+
+    private static let columns = Selection(StreamMessageColumns.self)
+
+    /// Inserts a message under a number that its stream has given.
+    package func insert(_ message: StreamMessage) throws {
+        try transaction.enqueue(
+            "INSERT INTO stream_events (\(Self.columns.all)) VALUES (\(Self.columns.placeholders))",
+            Self.columns.row { $0.write(message, to: &$1) })
+    }
+
+    package func find(_ id: MessageID, in stream: MessageStreamID) throws -> StreamMessage? {
+        try transaction.first(
+            "SELECT \(Self.columns) FROM stream_events WHERE stream_id = $1 AND event_id = $2",
+            [.id(stream), .id(id)]
+        ).map(Self.columns.each.message)
+    }
+
+    package func find(_ sequence: Int64, in stream: MessageStreamID) throws -> StreamMessage? {
+        try transaction.first(
+            "SELECT \(Self.columns) FROM stream_events WHERE stream_id = $1 AND sequence = $2",
+            [.id(stream), sequence.value]
+        ).map(Self.columns.each.message)
+    }
+
+    private static let sizes = ColumnTuple(Column<Int64>("sequence"), Column<Int64>("size"))
+
+    /// Messages between two numbers, both of which are left out. Bodies are read for as many as fit.
+    ///
+    /// - Parameters:
+    ///   - isForward: whether the oldest come first.
+    ///   - bytes: of bodies; one message is read in any case.
+    /// - Returns: the messages, and whether there are more in that direction.
+    package func list(
+        of stream: MessageStreamID, after: Int64, before: Int64, isForward: Bool, limit: Int, bytes: Int64
+    ) throws -> (messages: [StreamMessage], hasMore: Bool) {
+        let order = isForward ? "" : " DESC"
+        let range = "stream_id = $1 AND sequence > $2 AND sequence < $3"
+        let sizes = try transaction.query(
+            "SELECT \(Self.sizes) FROM stream_events WHERE \(range) ORDER BY sequence\(order) LIMIT $4",
+            [.id(stream), after.value, before.value, (limit + 1).value]
+        ).map(Self.sizes.read)
+        var (count, sum) = (0, Int64(0))
+        for (_, size) in sizes.prefix(limit) where count == 0 || sum + size <= bytes {
+            sum += size
+            count += 1
+        }
+        guard count > 0 else { return ([], false) }
+        let messages = try transaction.query(
+            "SELECT \(Self.columns) FROM stream_events WHERE \(range) ORDER BY sequence\(order) LIMIT $4",
+            [.id(stream), after.value, before.value, count.value]
+        ).map(Self.columns.each.message)
+        return (messages, sizes.count > count)
+    }
+
+    /// Deletes the body of a message; the row keeps its number.
+    package func deleteBody(_ message: StreamMessage) throws {
+        try transaction.execute(
+            "UPDATE stream_events SET sealed_body = NULL, size = 0 WHERE stream_id = $1 AND sequence = $2",
+            [.id(message.streamID), message.sequence.value])
+    }
+
+    /// A user's own messages after a mark, oldest first.
+    package func list(
+        sentBy user: UserID, after mark: StreamMessage?, limit: Int
+    ) throws -> [StreamMessage] {
+        try transaction.query(
+            """
+            SELECT \(Self.columns) FROM stream_events
+            WHERE sender_id = $1 AND (sent_at, stream_id, sequence) > ($2, $3, $4)
+            ORDER BY sent_at, stream_id, sequence LIMIT $5
+            """,
+            [
+                .id(user), mark.map { .time($0.sentAt) } ?? .integer(.min),
+                .text(mark?.streamID.description ?? ""), (mark?.sequence ?? 0).value, limit.value,
+            ]
+        ).map(Self.columns.each.message)
+    }
+
+    /// Deletes the bodies of a user's own messages, and who sent them.
+    package func erase(_ user: UserID) throws {
+        try transaction.execute(
+            "UPDATE stream_events SET sealed_body = NULL, size = 0, sender_id = NULL WHERE sender_id = $1",
+            [.id(user)])
+    }
+}
+
+/// The columns of `stream_events`.
+private struct StreamMessageColumns: ColumnSet {
+    let streamID: Column<MessageStreamID>
+    let sequence: Column<Int64>
+    let id: Column<MessageID>
+    let senderID: Column<UserID?>
+    let sentAt: Column<Date>
+    let inReplyTo: Column<MessageID?>
+    let thread: Column<MessageID?>
+    let size: Column<Int64>
+    let sealedBody: Column<[UInt8]?>
+    /// Room for streams that carry something else than messages.
+    let kind: Column<String>
+
+    init(_ list: inout ColumnList) {
+        streamID = list.add("stream_id")
+        sequence = list.add("sequence")
+        id = list.add("event_id")
+        senderID = list.add("sender_id")
+        sentAt = list.add("sent_at")
+        inReplyTo = list.add("in_reply_to")
+        thread = list.add("thread_id")
+        size = list.add("size")
+        sealedBody = list.add(.messageBody)
+        kind = list.addWritten("kind")
+    }
+
+    func message(_ row: Row) throws -> StreamMessage {
+        StreamMessage(
+            streamID: try row[streamID], sequence: try row[sequence], id: try row[id],
+            senderID: try row[senderID], sentAt: try row[sentAt], inReplyTo: try row[inReplyTo],
+            thread: try row[thread], size: try row[size], sealedBody: try row[sealedBody])
+    }
+
+    func write(_ message: StreamMessage, to row: inout NewRow) {
+        row.set(streamID, message.streamID)
+        row.set(sequence, message.sequence)
+        row.set(id, message.id)
+        row.set(senderID, message.senderID)
+        row.set(sentAt, message.sentAt)
+        row.set(inReplyTo, message.inReplyTo)
+        row.set(thread, message.thread)
+        row.set(size, message.size)
+        row.set(sealedBody, message.sealedBody)
+        row.set(kind, "message")
+    }
+}

@@ -1,0 +1,140 @@
+import Database
+import Domain
+import Foundation
+
+/// What streams of messages cost a user's quotas, and what the user's devices synchronize.
+///
+/// A change of some kind to some stream or message is one row, which moves to the end when it happens again: a device
+/// that was away reads the latest state of each.
+package struct StreamUserRepository {
+    private let transaction: any Transaction
+
+    package init(_ transaction: any Transaction) {
+        self.transaction = transaction
+    }
+
+    // MARK: Quotas
+
+    private static let counts = ColumnTuple(Column<Int64>("streams"), Column<Int64>("stored_bytes"))
+
+    /// Counts streams and bytes of a user.
+    ///
+    /// - Returns: what there is now.
+    package func count(
+        streams: Int64 = 0, bytes: Int64 = 0, of user: UserID
+    ) throws -> (streams: Int64, bytes: Int64) {
+        let row = try transaction.first(
+            """
+            INSERT INTO stream_users (user_id, last_change, streams, stored_bytes) VALUES ($1, 0, $2, $3)
+            ON CONFLICT (user_id) DO UPDATE
+            SET streams = stream_users.streams + $2, stored_bytes = stream_users.stored_bytes + $3
+            RETURNING \(Self.counts)
+            """, [.id(user), streams.value, bytes.value])
+        return try row.map(Self.counts.read) ?? (0, 0)
+    }
+
+    /// Gives back what a user had; one who was erased has nothing any more.
+    package func release(streams: Int64 = 0, bytes: Int64 = 0, of user: UserID) throws {
+        try transaction.execute(
+            """
+            UPDATE stream_users SET streams = streams - $2, stored_bytes = stored_bytes - $3 WHERE user_id = $1
+            """, [.id(user), streams.value, bytes.value])
+    }
+
+    // MARK: Changes
+
+    /// A change, by its number among the user's.
+    package struct Entry: Sendable {
+        package let sequence: Int64
+        package let kind: UserChange
+        package let stream: MessageStreamID
+        /// The message that was deleted; `nil` for what concerns the stream.
+        package let message: MessageID?
+    }
+
+    private static let entry = ColumnTuple(
+        Column<Int64>("sequence"), Column<UserChange>("kind"), Column<MessageStreamID>("stream_id"),
+        Column<String>("target"))
+
+    /// Notes a change for some users. Their rows are locked in the order of the ids, by every writer alike.
+    ///
+    /// - Parameter message: the one that was deleted.
+    package func note(
+        _ change: UserChange, of stream: MessageStreamID, _ message: MessageID? = nil, for users: [UserID],
+        at time: Date
+    ) throws {
+        let target = message?.description ?? stream.description
+        for user in users.sorted(by: { $0.description < $1.description }) {
+            try transaction.enqueue(
+                """
+                INSERT INTO stream_users (user_id, last_change, streams, stored_bytes) VALUES ($1, 1, 0, 0)
+                ON CONFLICT (user_id) DO UPDATE SET last_change = stream_users.last_change + 1
+                """, [.id(user)])
+            try transaction.enqueue(
+                """
+                INSERT INTO user_changes (user_id, kind, target, stream_id, sequence, at)
+                SELECT user_id, $2, $3, $4, last_change, $5 FROM stream_users WHERE user_id = $1
+                ON CONFLICT (user_id, kind, target) DO UPDATE SET sequence = excluded.sequence, at = excluded.at
+                """, [.id(user), change.value, .text(target), .id(stream), .time(time)])
+        }
+    }
+
+    /// A user's changes after a number, oldest first, or the newest of a kind before one.
+    package func changes(of user: UserID, after anchor: Int64, limit: Int) throws -> [Entry] {
+        try transaction.query(
+            """
+            SELECT \(Self.entry) FROM user_changes WHERE user_id = $1 AND sequence > $2
+            ORDER BY sequence LIMIT $3
+            """, [.id(user), anchor.value, limit.value]
+        ).map(Self.read)
+    }
+
+    /// The streams of a user, newest message first.
+    package func streams(of user: UserID, before mark: Int64, limit: Int) throws -> [Entry] {
+        try transaction.query(
+            """
+            SELECT \(Self.entry) FROM user_changes WHERE user_id = $1 AND kind = 'NEW_MESSAGE' AND sequence < $2
+            ORDER BY sequence DESC LIMIT $3
+            """, [.id(user), mark.value, limit.value]
+        ).map(Self.read)
+    }
+
+    private static func read(_ row: Row) throws -> Entry {
+        let (sequence, kind, stream, target) = try entry.read(row)
+        return Entry(
+            sequence: sequence, kind: kind, stream: stream,
+            message: target == stream.description ? nil : MessageID(target))
+    }
+
+    /// The number of a user's last change; 0 if there is none.
+    package func lastChange(of user: UserID) throws -> Int64 {
+        try transaction.value("SELECT last_change FROM stream_users WHERE user_id = $1", [.id(user)]) ?? 0
+    }
+
+    /// Forgets the changes of a deleted stream that nobody needs behind the deletion.
+    package func forget(_ stream: MessageStreamID, of users: [UserID]) throws {
+        for user in users {
+            for kind in UserChange.allCases where kind != .deleted {
+                try transaction.enqueue(
+                    "DELETE FROM user_changes WHERE user_id = $1 AND kind = $2 AND target = $3",
+                    [.id(user), kind.value, .id(stream)])
+            }
+        }
+    }
+
+    package func erase(_ user: UserID) throws {
+        try transaction.execute("DELETE FROM user_changes WHERE user_id = $1", [.id(user)])
+        try transaction.execute("DELETE FROM stream_users WHERE user_id = $1", [.id(user)])
+    }
+
+    private static let deletions = AgedRows(
+        of: "user_changes", key: "user_id, kind, target", age: "at", and: "kind = 'DELETED'")
+
+    /// Forgets deletions of before a moment.
+    @discardableResult
+    package func purgeDeletions(
+        before moment: Date, _ batch: MaintenanceBatch = MaintenanceBatch()
+    ) throws -> MaintenanceBatch.Outcome {
+        try Self.deletions.take(before: moment, batch, in: transaction)
+    }
+}
