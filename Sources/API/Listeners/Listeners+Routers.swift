@@ -24,7 +24,7 @@ extension Listeners {
         authenticate: AuthenticateConnection, certificates: CertificateRoutes, metadata: MetadataRoutes,
         tokens: TokenRoutes, sessions: SessionRoutes,
         phones: PhoneRoutes,
-        cards: CardRoutes, users: UserRoutes, authorizations: AuthorizationRoutes
+        cards: CardRoutes, users: UserRoutes, authorizations: AuthorizationRoutes, streams: MessageStreamRoutes
     ) -> Router<ClientContext> {
         let router = ListedRouter(ClientContext.self, listener: .client, directory: directory)
         router.add(
@@ -42,6 +42,7 @@ extension Listeners {
         cards.add(to: router, behind: behind)
         users.add(to: router, behind: behind)
         authorizations.add(to: router, behind: behind)
+        streams.add(to: router, behind: behind)
         return router.router
     }
 

@@ -96,14 +96,14 @@ package struct Listeners: Sendable {
         connections: ConnectionTable, authenticate: AuthenticateConnection, certificates: CertificateRoutes,
         metadata: MetadataRoutes, tokens: TokenRoutes, sessions: SessionRoutes,
         phones: PhoneRoutes, cards: CardRoutes, users: UserRoutes, authorizations: AuthorizationRoutes,
-        onRunning: @escaping @Sendable (Int) -> Void
+        streams: MessageStreamRoutes, onRunning: @escaping @Sendable (Int) -> Void
     ) -> any Service {
         let face = face(.client)
         let router = clientRouter(
             authenticate: authenticate, certificates: certificates, metadata: metadata, tokens: tokens,
             sessions: sessions, phones: phones, cards: cards,
             users: users,
-            authorizations: authorizations)
+            authorizations: authorizations, streams: streams)
         // A failure is said to the first request, which is checked again.
         let clients = TLSListenerChannel.Clients(
             verifyChain: verifyChain, onConnect: { try? await authenticate($0) }, connections: connections)

@@ -15,6 +15,7 @@ package struct Policy: Sendable, Equatable {
     package var webhooks = WebhookPolicy()
     package var cards = CardPolicy()
     package var authorizations = AuthorizationPolicy()
+    package var streams = MessageStreamPolicy()
     package var bans = BanPolicy()
     package var retention = RetentionPolicy()
 

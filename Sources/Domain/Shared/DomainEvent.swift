@@ -61,6 +61,8 @@ package enum DomainEvent: Sendable {
     case messageQueued
     /// An event waits in a stream, or may leave it now.
     case eventsWait(in: EventStreamID)
+    /// Something that these users follow has changed: a stream of messages, or what belongs to one.
+    case messagesChanged(of: [UserID])
     /// An act that is only audited.
     case acted(AuditedAct)
 }

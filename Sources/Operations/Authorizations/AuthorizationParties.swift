@@ -13,6 +13,19 @@ struct AuthorizationParties {
         self.transaction = transaction
     }
 
+    /// Evaluates by another level.
+    init(required: Assurance, in transaction: any Transaction) {
+        self.required = required
+        self.transaction = transaction
+    }
+
+    /// Whether there is an approved authorization between two users, whoever requested it.
+    func arePermitted(_ user: UserID, _ other: UserID) throws -> Bool {
+        let records = AuthorizationRepository(transaction)
+        return try !records.permissions(askedBy: user, of: other).isEmpty
+            || !records.permissions(askedBy: other, of: user).isEmpty
+    }
+
     /// Whether a user may take part now: verified, and not banned.
     func mayTakePart(_ user: UserID?) throws -> Bool {
         guard let user, try isVerified(user) else { return false }

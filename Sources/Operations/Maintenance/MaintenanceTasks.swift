@@ -7,7 +7,7 @@ extension MaintenanceTask {
     /// What is forgotten, table by table: scans of cards before all else. Ages are counted by the store's clock, since a
     /// node whose own is ahead would forget nonces that can still be shown.
     static func all(_ policy: CurrentPolicy) -> [MaintenanceTask] {
-        access(policy) + phone(policy) + people(policy) + [fullStreams(policy)]
+        access(policy) + phone(policy) + people(policy) + messages() + [fullStreams(policy)]
     }
 
     private static let minute: TimeInterval = 60
@@ -88,6 +88,17 @@ extension MaintenanceTask {
             MaintenanceTask("ban_entries", every: minute) { try BanMaintenance($0).purge($1) },
             MaintenanceTask("outbox", every: minute) {
                 try OutboxRepository($0).purge(endedBefore: $0.ago(7 * day), $1)
+            },
+        ]
+    }
+
+    /// What is left of deleted streams of messages, and that they were deleted: a device that was away for longer begins
+    /// anew.
+    private static func messages() -> [MaintenanceTask] {
+        [
+            MaintenanceTask("deleted_streams", every: minute) { try MessageStreamRepository($0).empty($1) },
+            MaintenanceTask("stream_deletions", every: minute) {
+                try StreamUserRepository($0).purgeDeletions(before: $0.ago(90 * day), $1)
             },
         ]
     }

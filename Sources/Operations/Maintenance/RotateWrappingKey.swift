@@ -39,6 +39,7 @@ package struct RotateWrappingKey: Sendable {
             let counts = [
                 try records.countByVersion(), try BanMaintenance(transaction).countByVersion(),
                 try EventStreamRepository(transaction).countByVersion(),
+                try StreamKeyRepository(transaction, keys: keys).countByVersion(),
             ]
             return Progress(
                 version: version, isInForce: try records.versionInForce() >= version,
@@ -93,6 +94,25 @@ package struct RotateWrappingKey: Sendable {
             wrapped += headers
             progress(wrapped)
         } while headers == batch
+        let streams = try await rewrapStreams(batch: batch) { progress(wrapped + $0) }
+        return (wrapped + streams.wrapped, unreadable + streams.unreadable)
+    }
+
+    private func rewrapStreams(
+        batch: Int, progress: (Int) -> Void
+    ) async throws -> (wrapped: Int, unreadable: Int) {
+        var (wrapped, unreadable) = (0, 0)
+        var mark: (version: Int, stream: MessageStreamID)?
+        repeat {
+            let from = mark
+            let step = try await context.store.transaction {
+                try StreamKeyRepository($0, keys: keys).rewrap(after: from, limit: batch)
+            }
+            wrapped += step.wrapped
+            unreadable += step.unreadable
+            mark = step.mark
+            progress(wrapped)
+        } while mark != nil
         return (wrapped, unreadable)
     }
 
@@ -105,6 +125,7 @@ package struct RotateWrappingKey: Sendable {
             let unused = versions.filter { $0 < inForce }.subtracting(try records.countByVersion().keys)
                 .subtracting(try BanMaintenance(transaction).countByVersion().keys)
                 .subtracting(try EventStreamRepository(transaction).countByVersion().keys)
+                .subtracting(try StreamKeyRepository(transaction, keys: keys).countByVersion().keys)
             guard !unused.isEmpty else { return [] }
             let names = unused.sorted().map(String.init).joined(separator: ", ")
             events.record(.wrappingKeysRemoved(inForce: inForce, versions: names), by: actor)

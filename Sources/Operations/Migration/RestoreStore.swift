@@ -9,7 +9,8 @@ import Repositories
 ///
 /// All sessions end, nonces begin a new generation, unsent messages are dropped. Of the store that is replaced, if it
 /// can still be read, what was taken from people or devices since the copy is taken again: erasures, bans, revocations of
-/// certificates and provider keys, disabled providers, spent one-time tokens, and the number of the revocation list.
+/// certificates and provider keys, disabled providers, deleted streams of messages, spent one-time tokens, and the number
+/// of the revocation list.
 package struct RestoreStore: Sendable {
     private let restored: any Database
     private let replaced: (any Database)?
@@ -97,6 +98,7 @@ package struct RestoreStore: Sendable {
         let disabled: [Provider]
         let spent: [(identifier: String, expiresAt: Date)]
         let bans: ReplayBans
+        let streams: [(id: MessageStreamID, at: Date)]
         let audit: AuditChain
 
         init(of transaction: any Transaction, keys: PersonalKeys) throws {
@@ -112,6 +114,7 @@ package struct RestoreStore: Sendable {
             disabled = try ProviderRepository(transaction).list().filter { $0.disabledAt != nil }
             spent = try records.spentIdentifiers()
             bans = try ReplayBans(of: transaction, keys: keys)
+            streams = try MessageStreamRepository(transaction).deletions()
             audit = try AuditChainRepository(transaction).head().chain
         }
     }
@@ -148,6 +151,7 @@ package struct RestoreStore: Sendable {
                 detail: "again after a restore", id: environment.newUUID())
         }
         for (identifier, expiry) in losses.spent { try records.spend(identifier, until: expiry) }
+        for (id, time) in losses.streams { _ = try MessageStreamRepository(transaction).delete(id, at: time) }
         // A revocation list's number never falls (RFC 5280 §5.2.3).
         let lists = RevocationListRepository(transaction)
         if let list = losses.list, list.number > (try lists.current()?.number ?? 0) {

@@ -91,6 +91,7 @@ struct Consequence {
         case .deviceBanned(let id), .deviceUnbanned(let id): self.init(notices: [.device(id)])
         case .messageQueued: self.init(wakesOutbox: true)
         case .eventsWait(let stream): self.init(streams: [stream], wakesOutbox: true)
+        case .messagesChanged(let users): self.init(notices: [.messages(users)])
         case .acted(let act): self.init(AuditDraft(act))
         }
     }

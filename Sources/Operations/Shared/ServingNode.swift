@@ -11,6 +11,8 @@ package final class ServingNode: Sendable {
     package let caches: Caches
     /// Wakes receivers that wait for an event.
     let polls = WaitingPolls<EventStreamID, ProviderID>()
+    /// Wakes users who wait for a change of what they synchronize.
+    let messagePolls = WaitingPolls<UserID, UserID>()
     private let onMessage: @Sendable () -> Void
     private let onUserBan: @Sendable (Set<UserID>) -> Void
     private let onDeviceChange: @Sendable (Set<DeviceID>) -> Void
@@ -55,14 +57,18 @@ package final class ServingNode: Sendable {
         guard !changes.isEmpty else { return }
         var banned: Set<UserID> = []
         var devices: Set<DeviceID> = []
+        var waiting: Set<UserID> = []
         let sessions = caches.sessions
         for change in changes {
             switch change {
             case .session(let hash): sessions.drop(hash)
-            case .user(let id): sessions.shut(.user(id))
+            case .user(let id):
+                sessions.shut(.user(id))
+                waiting.insert(id)
             case .bannedUser(let id):
                 sessions.shut(.user(id))
                 banned.insert(id)
+                waiting.insert(id)
             case .userLevel(let id): caches.levels.drop(id)
             case .device(let id):
                 sessions.shut(.device(id))
@@ -72,8 +78,11 @@ package final class ServingNode: Sendable {
                 sessions.shut(.provider(id))
             case .providerKeys(let id): caches.providers.drop(id)
             case .providerKey(let id): sessions.shut(.providerKey(id))
+            case .messages(let ids): waiting.formUnion(ids)
             }
         }
+        // Whoever lost the session meanwhile is refused now, and not when the wait is over.
+        messagePolls.wake(waiting)
         if !banned.isEmpty { onUserBan(banned) }
         guard !devices.isEmpty else { return }
         try await caches.certificates.refresh(devices)
@@ -94,6 +103,7 @@ package final class ServingNode: Sendable {
         caches.issuers.dropAll()
         caches.levels.dropAll()
         onDeviceChange(try await caches.certificates.refreshAll())
+        messagePolls.wakeAll()
         onMessage()
     }
 
@@ -105,6 +115,7 @@ package final class ServingNode: Sendable {
         caches.providers.dropAll()
         caches.issuers.dropAll()
         caches.levels.dropAll()
+        messagePolls.wakeAll()
         onMessage()
     }
 

@@ -20,6 +20,8 @@ package struct PersonalExport: Sendable, Confidential {
     /// The user's requests to others, in the user's words, and others' requests to the user.
     let authorizations: [AuthorizationEntry]
     package let blocked: [UserID]
+    /// The user's messages, and the streams that they are in.
+    let written: ExportedMessages
 
     typealias AuthorizationEntry = (MessagingPermission, AuthorizationBox, words: SealedRequest?)
 
@@ -40,7 +42,8 @@ package struct PersonalExport: Sendable, Confidential {
                 ($0, try SealedCard.facts(of: $0, keys: keys, in: transaction))
             },
             sessions: try SessionRepository(transaction).listOpen(.user(user.id)), authorizations: authorizations,
-            blocked: try BlockRepository(transaction).list(of: user.id))
+            blocked: try BlockRepository(transaction).list(of: user.id),
+            written: try ExportedMessages.collect(user.id, keys: keys, in: transaction))
     }
 
     /// The JSON form for the user or the admin.
@@ -60,6 +63,7 @@ package struct PersonalExport: Sendable, Confidential {
             "cards": .array(cards.map { Self.json($0) }), "sessions": .array(sessions.map { Self.json($0) }),
             "authorizations": .array(authorizations.map { Self.json($0.0, $0.1, to: $0.2?.to, event: $0.2?.eventID) }),
             "blocked": .array(blocked.map { .string($0.description) }),
+            "streams": written.streamsJSON, "messages": written.messagesJSON,
         ])
     }
 

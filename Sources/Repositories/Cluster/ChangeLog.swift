@@ -30,6 +30,8 @@ package struct ChangeLog {
         case providerKeys(ProviderID)
         /// All sessions that a provider's key opened or renewed.
         case providerKey(ProviderKeyID)
+        /// What users synchronize of their streams of messages. No memory holds it, and who waits for it is woken.
+        case messages([UserID])
     }
 
     /// Writes a change down for all processes, which read it once this transaction is committed.
@@ -49,6 +51,7 @@ extension ChangeLog.Change {
         case providerKeys = 6
         case providerKey = 7
         case userLevel = 8
+        case messages = 9
     }
 
     fileprivate var kind: Kind {
@@ -61,6 +64,7 @@ extension ChangeLog.Change {
         case .provider: .provider
         case .providerKeys: .providerKeys
         case .providerKey: .providerKey
+        case .messages: .messages
         }
     }
 
@@ -71,6 +75,7 @@ extension ChangeLog.Change {
         case .device(let id): id.bytes
         case .provider(let id), .providerKeys(let id): id.bytes
         case .providerKey(let id): id.bytes
+        case .messages(let ids): ids.flatMap(\.bytes)
         }
     }
 
@@ -101,6 +106,11 @@ extension ChangeLog.Change {
         case .providerKey:
             guard let id = ProviderKeyID(bytes: logged.key) else { return nil }
             self = .providerKey(id)
+        case .messages:
+            let ids = stride(from: 0, to: logged.key.count, by: 16).compactMap {
+                UserID(bytes: Array(logged.key[$0...].prefix(16)))
+            }
+            self = .messages(ids)
         case nil: return nil
         }
     }

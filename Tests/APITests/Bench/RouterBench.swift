@@ -86,7 +86,7 @@ struct RouterBench: Sendable {
             authenticate: fixture.judge, certificates: certificates, metadata: metadata, tokens: tokens,
             sessions: SessionRoutes(context),
             phones: PhoneRoutes(context), cards: CardRoutes(context, askIssuer: nil), users: UserRoutes(context),
-            authorizations: AuthorizationRoutes(context))
+            authorizations: AuthorizationRoutes(context), streams: MessageStreamRoutes(context))
         let ops = listeners.opsRouter(
             OpsRoutes(isReady: { (state.isReady, true, true) }, metrics: { Self.metrics.render() }))
         routes = [

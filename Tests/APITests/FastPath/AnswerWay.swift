@@ -55,7 +55,7 @@ struct AnswerWay: Sendable {
             authenticate: fixture.judge, certificates: certificates(fixture),
             metadata: MetadataRoutes(urls: context.urls), tokens: TokenRoutes(context), sessions: sessions,
             phones: PhoneRoutes(context), cards: CardRoutes(context, askIssuer: nil), users: UserRoutes(context),
-            authorizations: AuthorizationRoutes(context))
+            authorizations: AuthorizationRoutes(context), streams: MessageStreamRoutes(context))
         return (
             FastPath(sessions, authenticate: fixture.judge, face: face),
             responder(router.buildResponder(), fixture, face.logger)

@@ -16,6 +16,7 @@ struct AuthorizationBench {
     let clock: ServiceFixture.Clock
     let keys: PersonalKeys
     let policy: CurrentPolicy
+    let context: ServiceContext
     let ask: RequestPermission
     let answer: AnswerAuthorization
     let read: ReadAuthorizations
@@ -112,6 +113,7 @@ struct AuthorizationBench {
                 accessTokens: accessTokens),
             rateLimiting: rateLimiting, node: node,
             invalidator: CacheInvalidator(store: store, node: node, policy: policy, environment: environment))
+        self.context = context
         ask = RequestPermission(context)
         answer = AnswerAuthorization(context)
         read = ReadAuthorizations(context)

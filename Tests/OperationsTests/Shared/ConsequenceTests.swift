@@ -56,6 +56,7 @@ struct ConsequenceTests {
 
     static let rows: [Row] = [
         sessionRows, cutRows, certificateRows, providerRows, userRows, banRows, proofRows, messageRows, streamRows,
+        messageStreamRows,
     ].flatMap { $0 }
 
     @Test("is written with it, and reaches its own node and another one", arguments: rows)

@@ -1,0 +1,46 @@
+import Domain
+import Encoding
+import Operations
+
+/// The JSON forms of streams, messages and operations.
+enum MessageStreamBody {
+    static func row(_ view: MessageStreamView) -> JSONValue {
+        let stream = view.stream
+        return .object([
+            "id": .id(stream.id), "kind": .string(stream.kind.rawValue), "state": .string(view.state.rawValue),
+            "created_by": stream.createdBy.map { .id($0) } ?? .null, "created_at": .string(stream.createdAt.rfc3339),
+            "title": view.opening?["title"] ?? .null, "description": view.opening?["description"] ?? .null,
+            "image_url": view.opening?["image_url"] ?? .null, "last_sequence": .integer(view.lastSequence),
+            "unread": view.unread.map { .integer($0) } ?? .null,
+            "last_event": view.lastMessage.map(message) ?? .null, "members": .array(view.members.map(member)),
+            "metadata": view.metadata?.value, "private_metadata": view.privateMetadata?.value,
+        ])
+    }
+
+    private static func member(_ one: MessageStreamView.Member) -> JSONValue {
+        .object([
+            "user_id": .id(one.member.userID), "initials": .text(one.initials),
+            "assurance": .string(one.assurance.rawValue),
+            "delivered_through": .integer(one.member.deliveredThrough),
+            "read_through": .integer(one.member.readThrough),
+        ])
+    }
+
+    static func message(_ view: MessageView) -> JSONValue {
+        let message = view.message
+        return .object([
+            "sequence": .integer(message.sequence), "id": .id(message.id),
+            "sender": message.senderID.map { .id($0) } ?? .null, "sent_at": .string(message.sentAt.rfc3339),
+            "in_reply_to": message.inReplyTo.map { .id($0) } ?? .null,
+            "thread": message.thread.map { .id($0) } ?? .null, "deleted": .bool(message.sealedBody == nil),
+            "parts": view.parts ?? .null,
+        ])
+    }
+
+    static func operation(_ one: SynchronizeMessages.Operation) -> JSONValue {
+        .object([
+            "operation": .string(one.change.rawValue), "stream_id": .id(one.stream),
+            "event_id": one.message.map { .id($0) } ?? .null, "stream": one.view.map(row) ?? .null,
+        ])
+    }
+}

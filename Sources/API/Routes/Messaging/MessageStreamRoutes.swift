@@ -1,0 +1,185 @@
+import Domain
+import Encoding
+import HTTPTypes
+import Hummingbird
+import Operations
+import ServiceLifecycle
+
+/// Streams of messages between users, on the client listener behind a session.
+package struct MessageStreamRoutes: Sendable {
+    let open: OpenMessageStream
+    let append: AppendMessage
+    let read: ReadMessages
+    let list: ListMessageStreams
+    let acknowledge: AcknowledgeMessages
+    let members: ChangeStreamMembers
+    let metadata: ChangeStreamMetadata
+    let delete: DeleteMessages
+    let synchronize: SynchronizeMessages
+    let policy: CurrentPolicy
+
+    package init(_ context: ServiceContext) {
+        open = OpenMessageStream(context)
+        append = AppendMessage(context)
+        read = ReadMessages(context)
+        list = ListMessageStreams(context)
+        acknowledge = AcknowledgeMessages(context)
+        members = ChangeStreamMembers(context)
+        metadata = ChangeStreamMetadata(context)
+        delete = DeleteMessages(context)
+        synchronize = SynchronizeMessages(context)
+        policy = context.policy
+    }
+
+    func add(to router: some RouterMethods<ClientContext>, behind session: RequireSession) {
+        let streams = router.group("streams").add(middleware: session)
+        streams.post(use: openStream)
+        streams.get(use: listStreams)
+        streams.get(":id") { _, context in
+            let view = try await list.show(try Self.id(context), to: try context.checkedSession)
+            return Response.json(MessageStreamBody.row(view).buffer)
+        }
+        streams.delete(":id") { _, context in
+            try await delete.delete(try Self.id(context), for: try context.checkedSession)
+            return Response(status: .noContent)
+        }
+        streams.post(":id/receipts", use: raiseReceipts)
+        streams.put(":id/members/:user") { _, context in
+            try await members.add(
+                try context.parameters.require("user"), to: try Self.id(context), for: try context.checkedSession)
+            return Response(status: .noContent)
+        }
+        streams.delete(":id/members/:user") { _, context in
+            try await members.remove(
+                try context.parameters.require("user"), from: try Self.id(context), for: try context.checkedSession)
+            return Response(status: .noContent)
+        }
+        streams.patch(":id/metadata") { request, context in
+            let (change, session) = (try await change(in: request), try context.checkedSession)
+            let value = try await metadata.share(change, in: try Self.id(context), for: session)
+            return Response.json(["metadata": value])
+        }
+        streams.patch(":id/metadata/private") { request, context in
+            let (change, session) = (try await change(in: request), try context.checkedSession)
+            let value = try await metadata.keep(change, in: try Self.id(context), for: session)
+            return Response.json(["private_metadata": value])
+        }
+        addEvents(to: streams)
+        router.group("sync").add(middleware: session).get(use: synchronizeStreams)
+    }
+
+    private func addEvents(to streams: RouterGroup<ClientContext>) {
+        streams.post(":id/events", use: appendMessage)
+        streams.get(":id/events", use: readMessages)
+        streams.delete(":id/events/:event") { _, context in
+            try await delete.delete(
+                try context.parameters.require("event"), in: try Self.id(context), for: try context.checkedSession)
+            return Response(status: .noContent)
+        }
+    }
+
+    private static func id(_ context: ClientContext) throws -> String { try context.parameters.require("id") }
+
+    @Sendable private func openStream(_ request: Request, _ context: ClientContext) async throws -> Response {
+        var body = try await request.members(upTo: policy[\.requests].maximumBody)
+        let opening = try StreamOpening(
+            id: try body.string("id"), kind: try body.string("kind"), members: try body.optionalValue("members"),
+            title: try body.optionalString("title"), description: try body.optionalString("description"),
+            imageURL: try body.optionalString("image_url"), metadata: try body.optionalValue("metadata"))
+        try body.rejectUnknown()
+        let stream = try await open(opening, for: try context.checkedSession)
+        return .json(
+            status: .created,
+            [
+                "id": .id(stream.id), "kind": .string(stream.kind.rawValue),
+                "created_at": .string(stream.createdAt.rfc3339),
+            ])
+    }
+
+    @Sendable private func listStreams(_ request: Request, _ context: ClientContext) async throws -> Response {
+        let query = request.uri.queryParameters
+        let filter = try ListMessageStreams.Filter(
+            kind: query["kind"].map(String.init), cursor: query["cursor"].map(String.init))
+        let page = try await list(filter, for: try context.checkedSession)
+        return .json(["streams": .array(page.views.map(MessageStreamBody.row)), "cursor": .text(page.cursor)])
+    }
+
+    @Sendable private func appendMessage(_ request: Request, _ context: ClientContext) async throws -> Response {
+        var body = try await request.members(upTo: policy[\.requests].maximumBody)
+        let wanted = try AppendMessage.Request(
+            id: try body.string("id"), parts: try body.value("parts"),
+            inReplyTo: try body.optionalString("in_reply_to"))
+        try body.rejectUnknown()
+        let message = try await append(wanted, to: try Self.id(context), for: try context.checkedSession)
+        return .json(
+            status: .created,
+            [
+                "id": .id(message.id), "sequence": .integer(message.sequence),
+                "sent_at": .string(message.sentAt.rfc3339), "thread": message.thread.map { .id($0) },
+            ])
+    }
+
+    @Sendable private func readMessages(_ request: Request, _ context: ClientContext) async throws -> Response {
+        let query = request.uri.queryParameters
+        let range = try ReadMessages.Range(
+            after: query["after"].map(String.init), before: query["before"].map(String.init),
+            limit: query["limit"].map(String.init))
+        let page = try await read(range, of: try Self.id(context), for: try context.checkedSession)
+        return .json([
+            "events": .array(page.views.map(MessageStreamBody.message)), "more": .bool(page.hasMore),
+            "last_sequence": .integer(page.lastSequence),
+        ])
+    }
+
+    @Sendable private func raiseReceipts(_ request: Request, _ context: ClientContext) async throws -> Response {
+        var body = try await request.members(upTo: policy[\.requests].maximumBody)
+        let delivered = try body.sequence("delivered_through")
+        let read = try body.sequence("read_through")
+        try body.rejectUnknown()
+        let receipts = try await acknowledge(
+            delivered: delivered, read: read, in: try Self.id(context), for: try context.checkedSession)
+        return .json(["delivered_through": .integer(receipts.delivered), "read_through": .integer(receipts.read)])
+    }
+
+    private func change(in request: Request) async throws -> ChangeStreamMetadata.Change {
+        var body = try await request.members(upTo: policy[\.requests].maximumBody)
+        let (set, merge) = (try body.optionalValue("set"), try body.optionalValue("merge"))
+        try body.rejectUnknown()
+        switch (set, merge) {
+        case (let set?, nil): return .set(try StreamMetadata(set, "$.set"))
+        case (nil, let merge?): return .merge(merge)
+        default: throw Refusal(.malformedRequest, "Send either $.set or $.merge.")
+        }
+    }
+
+    @Sendable private func synchronizeStreams(_ request: Request, _ context: ClientContext) async throws -> Response {
+        let query = request.uri.queryParameters
+        let anchor = try SynchronizeMessages.Anchor(query["anchor"].map(String.init))
+        let wait = try query["wait"].map { text in
+            guard text.utf8.count <= 4, let seconds = UInt16(text) else {
+                throw Refusal(.malformedRequest, "wait is a whole number of seconds.")
+            }
+            return Double(seconds)
+        }
+        let session = try context.checkedSession
+        // A service that stops answers who waits.
+        let answer = try await cancelWhenGracefulShutdown {
+            try await synchronize(since: anchor, wait: wait ?? 0, for: session)
+        }
+        return .json([
+            "anchor": .string(answer.anchor.text), "more": .bool(answer.hasMore),
+            "operations": .array(answer.operations.map(MessageStreamBody.operation)),
+        ])
+    }
+}
+
+extension JSONBodyDecoder {
+    /// An optional number of a message.
+    fileprivate mutating func sequence(_ name: String) throws(Refusal) -> Int64? {
+        switch try optionalValue(name) {
+        case nil, .null: return nil
+        case .integer(let number) where number >= 0: return number
+        default: throw Refusal(.malformedRequest, "$.\(name) is not a whole number of 0 or more.")
+        }
+    }
+}

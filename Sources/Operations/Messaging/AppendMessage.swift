@@ -1,0 +1,111 @@
+import Database
+import Domain
+import Encoding
+import Foundation
+import Repositories
+
+/// A user appends a message to a stream: the service gives it a number and a time.
+package struct AppendMessage: Sendable {
+    private let context: ServiceContext
+    private let store: SessionStore
+
+    package init(_ context: ServiceContext) {
+        self.context = context
+        store = SessionStore(context)
+    }
+
+    package struct Request: Sendable {
+        let id: MessageID
+        let body: MessageBody
+        let inReplyTo: MessageID?
+
+        /// Parses a request.
+        ///
+        /// - Throws: `Refusal` `malformed_request`, `payload_too_large`.
+        package init(id: String, parts: JSONValue, inReplyTo: String?) throws(Refusal) {
+            guard let id = MessageID(id[...]) else { throw Refusal(.malformedRequest, "$.id is not a UUID.") }
+            self.id = id
+            body = try MessageBody(parts)
+            self.inReplyTo = try inReplyTo.map { text throws(Refusal) in
+                guard let reply = MessageID(text[...]) else {
+                    throw Refusal(.malformedRequest, "$.in_reply_to is not a UUID.")
+                }
+                return reply
+            }
+        }
+    }
+
+    /// What a quota counts for a message at least: its row has a size, too.
+    private static let smallestSize: Int64 = 256
+
+    /// Appends a message. A repetition gets the same response and has no effect.
+    ///
+    /// - Throws: `Refusal` `not_found` for a stream that is not the user's, for another user's message id, and for a
+    ///   reply to what is not there. `user_banned`, `not_verified` for either side. `conflict` if the stream is closed,
+    ///   the id belongs to another message, or the quota is used up. `rate_limited`, `unavailable`.
+    package func callAsFunction(
+        _ request: Request, to stream: String, for session: Session
+    ) async throws -> StreamMessage {
+        try await store.act(for: session) { transaction, holder, events in
+            let access = MessageStreamAccess(context, holder.user, in: transaction)
+            let found = try access.require(.append, stream)
+            let key = try access.key(found.stream.id)
+            let messages = StreamMessageRepository(transaction)
+            if let earlier = try messages.find(request.id, in: found.stream.id) {
+                return try Self.requireSame(earlier, request, key, holder.user.id)
+            }
+            let thread = try request.inReplyTo.map { id in
+                guard let head = try messages.find(id, in: found.stream.id) else {
+                    throw Refusal(.notFound, "The stream has no message that $.in_reply_to names.")
+                }
+                return head.thread ?? head.id
+            }
+            try access.countWrite()
+            let sealed = try key.seal(request.body.json.jsonText, in: .messageBody, of: request.id)
+            let size = max(Self.smallestSize, Int64(sealed.count))
+            try requireRoom(for: size, of: holder.user.id, in: transaction)
+            guard
+                let number = try MessageStreamRepository(transaction).takeNumber(found.stream.id, at: transaction.now)
+            else { throw MessageStreamAccess.unknown }
+            let message = StreamMessage(
+                streamID: found.stream.id, sequence: number, id: request.id, senderID: holder.user.id,
+                sentAt: transaction.now, inReplyTo: request.inReplyTo, thread: thread, size: size, sealedBody: sealed)
+            try messages.insert(message)
+            try follow(message, found, access, &events)
+            return message
+        }
+    }
+
+    private static func requireSame(
+        _ earlier: StreamMessage, _ request: Request, _ key: StreamKey, _ user: UserID
+    ) throws -> StreamMessage {
+        guard earlier.senderID == user else { throw Refusal(.notFound, "The id is not yours: make a new one.") }
+        guard let sealed = earlier.sealedBody else {
+            throw Refusal(.conflict, "The message was deleted.", state: "deleted")
+        }
+        guard earlier.inReplyTo == request.inReplyTo,
+            try key.open(sealed, in: .messageBody, of: earlier.id) == request.body.json.jsonText
+        else { throw Refusal(.conflict, "You used this id for another message.", state: "sent") }
+        return earlier
+    }
+
+    private func requireRoom(for size: Int64, of user: UserID, in transaction: any Transaction) throws {
+        let limit = Int64(context.policy[\.streams].storedBytes)
+        guard try StreamUserRepository(transaction).count(bytes: size, of: user).bytes <= limit else {
+            throw MessageStreamAccess.full("Your messages take \(limit) bytes: delete some first.")
+        }
+    }
+
+    /// Tells the members. A sender who has read everything else has read this, too.
+    private func follow(
+        _ message: StreamMessage, _ found: MessageStreamAccess.Found, _ access: MessageStreamAccess,
+        _ events: inout RecordedEvents
+    ) throws {
+        let members = StreamMemberRepository(access.transaction)
+        if let sender = found.member, sender.readThrough == message.sequence - 1 {
+            try members.setReceipts(
+                (message.sequence, message.sequence), of: sender.userID, in: message.streamID)
+        }
+        try access.note(.newMessage, message.streamID, for: try members.present(in: message.streamID), &events)
+    }
+}

@@ -1,0 +1,63 @@
+import Database
+import Domain
+import Repositories
+
+/// A user adds others to a conversation, removes others, or leaves it.
+package struct ChangeStreamMembers: Sendable {
+    private let context: ServiceContext
+    private let store: SessionStore
+
+    package init(_ context: ServiceContext) {
+        self.context = context
+        store = SessionStore(context)
+    }
+
+    /// Adds a user, who then sees all messages. Nothing changes for a member.
+    ///
+    /// - Throws: `Refusal` `not_found`, `user_banned`, `not_verified`, `rate_limited`, `unavailable`. `conflict` if there
+    ///   are 25 members, or no authorization between the two.
+    package func add(_ name: String, to stream: String, for session: Session) async throws {
+        try await store.act(for: session) { transaction, holder, events in
+            let access = MessageStreamAccess(context, holder.user, in: transaction)
+            let found = try access.require(.addMember, stream)
+            let other = try UserID(name[...]).flatMap { try UserRepository(transaction).find($0) }
+            let id = other?.providerID == holder.user.providerID ? other?.id : nil
+            let members = StreamMemberRepository(transaction)
+            let ever = try members.list(of: found.stream.id)
+            let present = ever.filter { $0.leftAt == nil }.map(\.userID)
+            if let id, present.contains(id) { return }
+            try access.countWrite()
+            try access.requireAddable(id, to: found.stream.kind)
+            guard let id else { throw MessageStreamAccess.unknown }
+            guard present.count < MessageStream.maximumMembers,
+                ever.count < MessageStream.maximumMembersEver || ever.contains(where: { $0.userID == id })
+            else {
+                throw MessageStreamAccess.full("The stream has as many members as a stream may have.")
+            }
+            try members.admit(
+                StreamMember(streamID: found.stream.id, userID: id, joinedAt: found.stream.lastSequence))
+            // What changed before, or while the user was no member.
+            for change in [UserChange.newMessage, .updateTags] {
+                try access.note(change, found.stream.id, for: [id], &events)
+            }
+            try access.note(.members, found.stream.id, for: present + [id], &events)
+        }
+    }
+
+    /// Removes a user, who keeps what there is until now. Nothing changes for one who is no member.
+    ///
+    /// - Throws: `Refusal` `not_found`, `user_banned`, `not_verified`, `conflict`, `rate_limited`, `unavailable`.
+    package func remove(_ name: String, from stream: String, for session: Session) async throws {
+        try await store.act(for: session) { transaction, holder, events in
+            let access = MessageStreamAccess(context, holder.user, in: transaction)
+            let id = UserID(name[...])
+            let found = try access.require(id == holder.user.id ? .leave : .removeMember, stream)
+            let members = StreamMemberRepository(transaction)
+            let present = try members.present(in: found.stream.id)
+            guard let id, present.contains(id) else { return }
+            try access.countWrite()
+            try members.leave(id, found.stream.id, at: found.stream.lastSequence)
+            try access.note(.members, found.stream.id, for: present, &events)
+        }
+    }
+}

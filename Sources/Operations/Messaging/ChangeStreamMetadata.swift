@@ -1,0 +1,84 @@
+import Database
+import Domain
+import Encoding
+import Repositories
+
+/// A user changes the metadata of a stream, or those that the user alone sees.
+package struct ChangeStreamMetadata: Sendable {
+    private let context: ServiceContext
+    private let store: SessionStore
+
+    package init(_ context: ServiceContext) {
+        self.context = context
+        store = SessionStore(context)
+    }
+
+    package enum Change: Sendable {
+        /// In the place of what there is.
+        case set(StreamMetadata)
+        /// A merge patch (RFC 7396).
+        case merge(JSONValue)
+
+        func applied(to present: StreamMetadata) throws(Refusal) -> StreamMetadata {
+            switch self {
+            case .set(let metadata): metadata
+            case .merge(let patch): try present.merged(with: patch, "$.merge")
+            }
+        }
+    }
+
+    /// Changes what all members see.
+    ///
+    /// - Throws: `Refusal` `malformed_request`, `not_found`, `user_banned`, `not_verified`, `conflict`, `rate_limited`.
+    package func share(_ change: Change, in stream: String, for session: Session) async throws -> JSONValue {
+        try await store.act(for: session) { transaction, holder, events in
+            let access = MessageStreamAccess(context, holder.user, in: transaction)
+            let id = try access.require(.changeMetadata, stream).stream.id
+            try access.countWrite()
+            let (key, streams) = (try access.key(id), MessageStreamRepository(transaction))
+            let changed = try change.applied(to: try Self.shared(id, key, in: transaction))
+            try streams.setMetadata(try key.seal(changed.value.jsonText, in: .streamMetadata), of: id)
+            try access.note(
+                .updateTags, id, for: try StreamMemberRepository(transaction).present(in: id), &events)
+            return changed.value
+        }
+    }
+
+    /// Changes what the user alone sees, sealed under the user's own key.
+    ///
+    /// - Throws: `Refusal` `malformed_request`, `not_found`, `conflict`, `rate_limited`, `unavailable`.
+    package func keep(_ change: Change, in stream: String, for session: Session) async throws -> JSONValue {
+        let keys = context.keys.personal
+        return try await store.act(for: session) { transaction, holder, events in
+            let access = MessageStreamAccess(context, holder.user, in: transaction)
+            let id = try access.require(.acknowledge, stream).stream.id
+            try access.countWrite()
+            let key = try DataKeyRepository(transaction, keys: keys).findOrCreate(
+                holder.user.id, at: transaction.now)
+            let members = StreamMemberRepository(transaction)
+            let changed = try change.applied(to: try Self.kept(id, of: holder.user.id, keys, in: transaction))
+            try members.setMetadata(
+                try key.seal(changed.value.jsonText, in: .memberMetadata, of: id), of: holder.user.id, in: id)
+            try access.note(.updateTags, id, for: [holder.user.id], &events)
+            return changed.value
+        }
+    }
+
+    static func shared(
+        _ stream: MessageStreamID, _ key: StreamKey, in transaction: any Transaction
+    ) throws -> StreamMetadata {
+        guard let sealed = try MessageStreamRepository(transaction).sealed(of: stream).metadata else { return .empty }
+        return StreamMetadata(
+            stored: try StrictJSON.parse(Array(try key.open(sealed, in: .streamMetadata).utf8)))
+    }
+
+    static func kept(
+        _ stream: MessageStreamID, of user: UserID, _ keys: PersonalKeys, in transaction: any Transaction
+    ) throws -> StreamMetadata {
+        guard let sealed = try StreamMemberRepository(transaction).metadata(of: user, in: stream),
+            let key = try DataKeyRepository(transaction, keys: keys).find(user)
+        else { return .empty }
+        return StreamMetadata(
+            stored: try StrictJSON.parse(Array(try key.open(sealed, in: .memberMetadata, of: stream).utf8)))
+    }
+}

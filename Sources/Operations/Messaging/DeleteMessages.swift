@@ -1,0 +1,59 @@
+import Database
+import Domain
+import Repositories
+
+/// A user deletes a message, or a whole stream, for all who are in it.
+package struct DeleteMessages: Sendable {
+    private let context: ServiceContext
+    private let store: SessionStore
+
+    package init(_ context: ServiceContext) {
+        self.context = context
+        store = SessionStore(context)
+    }
+
+    /// Deletes a stream by deleting its key. A repetition changes nothing.
+    ///
+    /// - Throws: `Refusal` `not_found`, also for a member who did not open the conversation, `conflict`, `unavailable`.
+    package func delete(_ stream: String, for session: Session) async throws {
+        try await store.act(for: session) { transaction, holder, events in
+            let access = MessageStreamAccess(context, holder.user, in: transaction)
+            let found = try access.find(stream)
+            let isOwn = found.stream.createdBy == holder.user.id || found.member != nil
+            if found.stream.deletedAt != nil, isOwn { return }
+            try access.require(.deleteStream, found)
+            try access.countWrite()
+            guard try MessageStreamRepository(transaction).delete(found.stream.id, at: transaction.now) else { return }
+            let (users, id) = (StreamUserRepository(transaction), found.stream.id)
+            if let creator = found.stream.createdBy { try users.release(streams: 1, of: creator) }
+            let members = try StreamMemberRepository(transaction).list(of: id).map(\.userID)
+            try users.forget(id, of: members)
+            try access.note(.deleted, id, for: members, &events)
+        }
+    }
+
+    /// Deletes the body of a message; its number stays. A repetition changes nothing.
+    ///
+    /// - Throws: `Refusal` `not_found`, also for another's message unless the user opened the stream, `conflict`,
+    ///   `unavailable`.
+    package func delete(_ message: String, in stream: String, for session: Session) async throws {
+        try await store.act(for: session) { transaction, holder, events in
+            let access = MessageStreamAccess(context, holder.user, in: transaction)
+            let found = try access.find(stream)
+            // The stream comes first: what a stranger learns does not depend on the message.
+            try access.require(.deleteOwnMessage, found)
+            let messages = StreamMessageRepository(transaction)
+            guard let id = MessageID(message[...]), let old = try messages.find(id, in: found.stream.id),
+                try old.senderID == holder.user.id || access.verdict(.deleteOthersMessage, found) == .allowed
+            else { throw Refusal(.notFound, "The stream has no such message of yours.") }
+            guard old.sealedBody != nil else { return }
+            try access.countWrite()
+            try messages.deleteBody(old)
+            if let sender = old.senderID {
+                try StreamUserRepository(transaction).release(bytes: old.size, of: sender)
+            }
+            let present = try StreamMemberRepository(transaction).present(in: found.stream.id)
+            try access.note(.deleted, found.stream.id, id, for: present, &events)
+        }
+    }
+}

@@ -1,0 +1,118 @@
+import Database
+import Domain
+import Encoding
+import Foundation
+import Repositories
+
+/// A user's streams, or the forums of the user's provider.
+package struct ListMessageStreams: Sendable {
+    /// Entries that one page goes through. Some of them may not be shown.
+    private static let pageSize = 20
+
+    private let context: ServiceContext
+
+    package init(_ context: ServiceContext) { self.context = context }
+
+    package struct Filter: Sendable {
+        let kind: MessageStream.Kind?
+        let cursor: Cursor?
+
+        /// A position: among the user's own streams a number, among forums a time and an id.
+        struct Cursor: Sendable {
+            let number: Int64
+            let id: MessageStreamID?
+        }
+
+        /// Parses a filter; `nil` means no restriction.
+        ///
+        /// - Throws: `Refusal` `malformed_request`.
+        package init(kind: String?, cursor: String?) throws(Refusal) {
+            self.kind = try kind.map { text throws(Refusal) in
+                guard let kind = MessageStream.Kind(rawValue: text) else {
+                    let kinds = MessageStream.Kind.allCases.map(\.rawValue).joined(separator: ", ")
+                    throw Refusal(.malformedRequest, "kind is one of \(kinds).")
+                }
+                return kind
+            }
+            self.cursor = try cursor.map { text throws(Refusal) in
+                guard let cursor = Self.parse(text) else {
+                    throw Refusal(.malformedRequest, "cursor is not one that an earlier page gave.")
+                }
+                return cursor
+            }
+        }
+
+        private static func parse(_ text: String) -> Cursor? {
+            guard text.utf8.count <= 128, let bytes = Base64URL.decode(text) else { return nil }
+            let parts = String(decoding: bytes, as: UTF8.self).split(separator: " ")
+            guard (1...2).contains(parts.count), let number = Int64(parts[0]), (0..<1 << 52).contains(number) else {
+                return nil
+            }
+            return Cursor(number: number, id: parts.count == 2 ? MessageStreamID(parts[1]) : nil)
+        }
+
+        static func text(_ number: Int64, _ id: MessageStreamID? = nil) -> String {
+            Base64URL.encode(Array((id.map { "\(number) \($0)" } ?? "\(number)").utf8))
+        }
+    }
+
+    package struct Page: Sendable {
+        /// The newest change first.
+        package let views: [MessageStreamView]
+        /// The cursor of the next page; `nil` after the last one.
+        package let cursor: String?
+    }
+
+    /// Lists a page.
+    ///
+    /// - Throws: `Refusal` `unavailable`.
+    package func callAsFunction(_ filter: Filter, for session: Session) async throws -> Page {
+        try await SessionStore(context).snapshot(for: session) { transaction, holder in
+            let access = MessageStreamAccess(context, holder.user, in: transaction)
+            return filter.kind == .forum ? try forums(filter, access) : try own(filter, access)
+        }
+    }
+
+    /// Returns one stream, with its metadata.
+    ///
+    /// - Throws: `Refusal` `not_found`, `unavailable`.
+    package func show(_ stream: String, to session: Session) async throws -> MessageStreamView {
+        try await SessionStore(context).snapshot(for: session) { transaction, holder in
+            let access = MessageStreamAccess(context, holder.user, in: transaction)
+            var views = MessageStreamViews(access)
+            guard let view = try views.view(try access.find(stream), isWhole: true) else {
+                throw MessageStreamAccess.unknown
+            }
+            return view
+        }
+    }
+
+    private func own(_ filter: Filter, _ access: MessageStreamAccess) throws -> Page {
+        let entries = try StreamUserRepository(access.transaction).streams(
+            of: access.user.id, before: filter.cursor?.number ?? .max, limit: Self.pageSize)
+        var views = MessageStreamViews(access)
+        var shown: [MessageStreamView] = []
+        for entry in entries {
+            guard let found = try access.find(entry.stream), filter.kind.map({ $0 == found.stream.kind }) ?? true,
+                let view = try views.view(found, isWhole: false)
+            else { continue }
+            shown.append(view)
+        }
+        let isFull = entries.count == Self.pageSize
+        return Page(views: shown, cursor: isFull ? entries.last.map { Filter.text($0.sequence) } : nil)
+    }
+
+    private func forums(_ filter: Filter, _ access: MessageStreamAccess) throws -> Page {
+        let mark = filter.cursor.flatMap { cursor in
+            cursor.id.map { (at: Date(milliseconds: cursor.number), id: $0) }
+        }
+        let found = try MessageStreamRepository(access.transaction).forums(
+            of: access.user.providerID, before: mark, limit: Self.pageSize)
+        var views = MessageStreamViews(access)
+        let shown = try found.compactMap {
+            try views.view(MessageStreamAccess.Found(stream: $0.stream, member: nil), isWhole: false)
+        }
+        let last = found.count == Self.pageSize ? found.last : nil
+        return Page(views: shown, cursor: last.map { Filter.text($0.changedAt.milliseconds, $0.stream.id) })
+    }
+}

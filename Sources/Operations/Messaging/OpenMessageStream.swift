@@ -1,0 +1,104 @@
+import Database
+import Domain
+import Encoding
+import Foundation
+import Repositories
+
+/// A user opens a stream of messages.
+package struct OpenMessageStream: Sendable {
+    private let context: ServiceContext
+    private let store: SessionStore
+
+    package init(_ context: ServiceContext) {
+        self.context = context
+        store = SessionStore(context)
+    }
+
+    /// Opens a stream. A repetition gets the same response and has no effect.
+    ///
+    /// - Throws: `Refusal` `user_banned`, `not_verified` for either side of a direct stream, `not_found` if the id is
+    ///   another user's. `conflict` if the id belongs to another request or a deleted stream, if nobody permits the user
+    ///   to message a member, or if the user has as many streams as the policy allows. `rate_limited`, `unavailable`.
+    package func callAsFunction(_ opening: StreamOpening, for session: Session) async throws -> MessageStream {
+        let slug = try await context.caches.providers.find(session.providerID)?.provider.slug
+        return try await store.act(for: session) { transaction, holder, events in
+            let access = MessageStreamAccess(context, holder.user, in: transaction)
+            if let earlier = try MessageStreamRepository(transaction).find(opening.id) {
+                return try requireSame(earlier, opening, access)
+            }
+            try access.requireWriter(opening.kind)
+            try access.countWrite()
+            let others = try members(opening, slug, access)
+            let count = try StreamUserRepository(transaction).count(streams: 1, of: holder.user.id).streams
+            guard count <= context.policy[\.streams].streamsPerUser else {
+                throw MessageStreamAccess.full("You have \(count - 1) streams: delete one first.")
+            }
+            return try insert(opening, others, access, &events)
+        }
+    }
+
+    private func requireSame(
+        _ earlier: MessageStream, _ opening: StreamOpening, _ access: MessageStreamAccess
+    ) throws -> MessageStream {
+        guard earlier.createdBy == access.user.id else {
+            throw Refusal(.notFound, "The id is not yours: make a new one.")
+        }
+        guard earlier.deletedAt == nil else {
+            throw Refusal(.conflict, "The stream was deleted.", state: "deleted")
+        }
+        let sealed = try MessageStreamRepository(access.transaction).sealed(of: earlier.id).opening
+        guard try sealed.map({ try access.key(earlier.id).open($0, in: .streamOpening) }) == opening.json.jsonText
+        else { throw Refusal(.conflict, "You used this id for another request.", state: "open") }
+        return earlier
+    }
+
+    private func members(
+        _ opening: StreamOpening, _ slug: Slug?, _ access: MessageStreamAccess
+    ) throws -> Set<UserID> {
+        let users = UserRepository(access.transaction)
+        var found: Set<UserID> = []
+        for address in opening.members {
+            let user: User? =
+                switch address {
+                case .user(let id): try users.find(id).flatMap { $0.providerID == access.user.providerID ? $0 : nil }
+                case .address(let named, let externalID):
+                    named == slug
+                        ? try users.find(providerID: access.user.providerID, externalID: externalID) : nil
+                }
+            guard user?.id != access.user.id else {
+                throw Refusal(.malformedRequest, "$.members names you: name the others alone.")
+            }
+            try access.requireAddable(user?.id, to: opening.kind)
+            if let user { found.insert(user.id) }
+        }
+        return found
+    }
+
+    private func insert(
+        _ opening: StreamOpening, _ others: Set<UserID>, _ access: MessageStreamAccess,
+        _ events: inout RecordedEvents
+    ) throws -> MessageStream {
+        let (transaction, user) = (access.transaction, access.user)
+        let stream = MessageStream(
+            id: opening.id, providerID: user.providerID, kind: opening.kind, createdBy: user.id,
+            createdAt: transaction.now)
+        let (key, wrapped, version) = try StreamKeyRepository(transaction, keys: context.keys.personal).generate(
+            for: stream.id)
+        let isNew = try MessageStreamRepository(transaction).insert(
+            stream, wrapped: wrapped, version: version,
+            opening: try key.seal(opening.json.jsonText, in: .streamOpening),
+            metadata: try key.seal(opening.metadata.value.jsonText, in: .streamMetadata))
+        guard isNew else {
+            throw Refusal(.conflict, "You made the same request at the same moment.", state: "open")
+        }
+        guard stream.kind != .forum else { return stream }
+        let members = [user.id] + others
+        for member in members {
+            try StreamMemberRepository(transaction).admit(
+                StreamMember(streamID: stream.id, userID: member, joinedAt: 0))
+        }
+        try access.note(.newMessage, stream.id, for: members, &events)
+        if opening.metadata != .empty { try access.note(.updateTags, stream.id, for: members, &events) }
+        return stream
+    }
+}

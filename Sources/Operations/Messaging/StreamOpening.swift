@@ -1,0 +1,75 @@
+import Domain
+import Encoding
+
+/// The request that opens a stream. It is kept, sealed: a repeated one is known by it, and title and description are
+/// read from it.
+package struct StreamOpening: Sendable, Confidential {
+    package let id: MessageStreamID
+    package let kind: MessageStream.Kind
+    let members: [AuthorizationAddress]
+    package let title: String?
+    package let about: String?
+    package let imageURL: String?
+    let metadata: StreamMetadata
+
+    /// Parses a request.
+    ///
+    /// - Throws: `Refusal` `malformed_request`.
+    package init(
+        id: String, kind: String, members: JSONValue?, title: String?, description: String?, imageURL: String?,
+        metadata: JSONValue?
+    ) throws(Refusal) {
+        guard let id = MessageStreamID(id[...]) else { throw Refusal(.malformedRequest, "$.id is not a UUID.") }
+        guard let kind = MessageStream.Kind(rawValue: kind) else {
+            let kinds = MessageStream.Kind.allCases.map(\.rawValue).joined(separator: ", ")
+            throw Refusal(.malformedRequest, "$.kind is one of \(kinds).")
+        }
+        (self.id, self.kind) = (id, kind)
+        self.members = try Self.members(members, of: kind)
+        if let title { try PlainText.require(title, "$.title", bytes: 1...255, for: .prose) }
+        if let description { try PlainText.require(description, "$.description", bytes: 1...4096, for: .note) }
+        if let imageURL {
+            try PlainText.require(imageURL, "$.image_url", bytes: 9...2048, for: .identifier)
+            guard imageURL.hasPrefix("https://") else {
+                throw Refusal(.malformedRequest, "$.image_url is not an https URL.")
+            }
+        }
+        (self.title, about, self.imageURL) = (title, description, imageURL)
+        self.metadata = try metadata.map { value throws(Refusal) in try StreamMetadata(value, "$.metadata") } ?? .empty
+    }
+
+    private static func members(
+        _ value: JSONValue?, of kind: MessageStream.Kind
+    ) throws(Refusal) -> [AuthorizationAddress] {
+        let counts: ClosedRange<Int> =
+            switch kind {
+            case .direct: 1...1
+            case .conversation: 0...MessageStream.maximumMembers - 1
+            case .forum: 0...0
+            }
+        guard case .array(let values) = value ?? .array([]), counts.contains(values.count) else {
+            throw Refusal(
+                .malformedRequest,
+                "$.members is a list of the others: one in a direct stream, up to "
+                    + "\(MessageStream.maximumMembers - 1) in a conversation, none in a forum.")
+        }
+        var members: [AuthorizationAddress] = []
+        for value in values {
+            guard let text = value.text, let address = try? AuthorizationAddress(text) else {
+                throw Refusal(
+                    .malformedRequest, "$.members names each user by id or by address (<provider>/<user>).")
+            }
+            members.append(address)
+        }
+        return members
+    }
+
+    /// The form in the store: equal requests have equal texts.
+    var json: JSONValue {
+        .object([
+            "kind": .string(kind.rawValue), "members": .array(members.map(\.text).sorted().map { .string($0) }),
+            "title": title.map { .string($0) }, "description": about.map { .string($0) },
+            "image_url": imageURL.map { .string($0) }, "metadata": metadata.value,
+        ])
+    }
+}

@@ -1,0 +1,110 @@
+import Database
+import Domain
+import Encoding
+import Foundation
+import Repositories
+
+/// A user's device learns what has changed in the user's streams since it last asked, and waits for it.
+package struct SynchronizeMessages: Sendable {
+    /// Operations in one answer.
+    private static let pageSize = 100
+
+    private let context: ServiceContext
+
+    package init(_ context: ServiceContext) { self.context = context }
+
+    /// How far a device has come, as an earlier answer said it.
+    ///
+    /// It names the generation of the store, too: after a restore the numbers begin at older ones, and a device that
+    /// went on from its own would miss some.
+    package struct Anchor: Sendable, Equatable {
+        let generation: String
+        let sequence: Int64
+
+        /// The beginning: the latest state of everything.
+        package static let start = Anchor(generation: "", sequence: 0)
+
+        init(generation: String, sequence: Int64) {
+            self.generation = generation
+            self.sequence = sequence
+        }
+
+        /// Parses an anchor; none and `0` mean the beginning.
+        ///
+        /// - Throws: `Refusal` `malformed_request`.
+        package init(_ text: String?) throws(Refusal) {
+            guard let text, text != "0" else {
+                self = .start
+                return
+            }
+            let parts = text.split(separator: ".", omittingEmptySubsequences: false)
+            guard parts.count == 2, parts[0].utf8.count <= 16, parts[1].utf8.count <= 18,
+                let sequence = Int64(parts[1]), sequence >= 0
+            else { throw Refusal(.malformedRequest, "anchor is neither 0 nor one that an earlier answer gave.") }
+            self.init(generation: String(parts[0]), sequence: sequence)
+        }
+
+        package var text: String { "\(generation).\(sequence)" }
+    }
+
+    /// One change, with what there is now.
+    package struct Operation: Sendable {
+        package let change: UserChange
+        package let stream: MessageStreamID
+        /// The message that was deleted; `nil` if the whole stream was.
+        package let message: MessageID?
+        /// What the user sees of the stream now; `nil` if it was deleted, or a message in it was.
+        package let view: MessageStreamView?
+    }
+
+    package struct Answer: Sendable {
+        package let anchor: Anchor
+        package let operations: [Operation]
+        package let hasMore: Bool
+    }
+
+    /// Reads the changes since an anchor. Without one it waits, and looks at the session again before it answers.
+    ///
+    /// - Parameter wait: seconds; the policy's limit at most, 0 for an answer at once.
+    /// - Throws: `Refusal` with the session codes; `rate_limited` if too many of the user's calls wait already.
+    package func callAsFunction(since anchor: Anchor, wait: TimeInterval, for session: Session) async throws -> Answer {
+        let (policy, polls) = (context.policy[\.streams], context.node.messagePolls)
+        guard let place = polls.enter(session.userID, of: session.userID, limit: policy.waitingPolls) else {
+            throw Refusal(
+                .rateLimited, "Too many synchronizations of yours are under way: wait for their answers.",
+                retryAfter: 1)
+        }
+        defer { polls.leave(place) }
+        let clock = ContinuousClock()
+        let end = clock.now + .seconds(min(wait, policy.pollWait))
+        while true {
+            let found = try await read(anchor, session)
+            let rest = (end - clock.now) / .seconds(1)
+            guard found.operations.isEmpty, rest > 0, !Task.isCancelled else { return found }
+            await place.wait(rest)
+        }
+    }
+
+    private func read(_ given: Anchor, _ session: Session) async throws -> Answer {
+        try await SessionStore(context).snapshot(for: session) { transaction, holder in
+            let records = StreamUserRepository(transaction)
+            let generation = String(try RestoreRepository(transaction).nonceGeneration().prefix(8))
+            let isKnown =
+                try given.generation == generation && given.sequence <= records.lastChange(of: holder.user.id)
+            let sequence = isKnown ? given.sequence : 0
+            let entries = try records.changes(of: holder.user.id, after: sequence, limit: Self.pageSize + 1)
+            let access = MessageStreamAccess(context, holder.user, in: transaction)
+            var views = MessageStreamViews(access)
+            let operations = try entries.prefix(Self.pageSize).map { entry in
+                let found = entry.kind == .deleted ? nil : try access.find(entry.stream)
+                return Operation(
+                    change: entry.kind, stream: entry.stream, message: entry.message,
+                    view: try found.flatMap { try views.view($0, isWhole: entry.kind == .updateTags) })
+            }
+            let last = entries.prefix(Self.pageSize).last?.sequence ?? sequence
+            return Answer(
+                anchor: Anchor(generation: generation, sequence: last), operations: operations,
+                hasMore: entries.count > Self.pageSize)
+        }
+    }
+}

@@ -1,0 +1,62 @@
+import Database
+import Domain
+import Encoding
+import Repositories
+
+/// What a user has written in streams, and what the service holds on the user in them: for the export.
+struct ExportedMessages: Sendable, Confidential {
+    /// The user's own messages, oldest first. Others' messages are theirs.
+    let messages: [MessageView]
+    /// The streams that the user is or was in, with the user's private metadata.
+    let streams: [(member: StreamMember, metadata: StreamMetadata)]
+
+    /// Streams that are read; the user's quota of bytes bounds the messages.
+    private static let maximumStreams = 10_000
+    private static let page = 500
+
+    static func collect(
+        _ user: UserID, keys: PersonalKeys, in transaction: any Transaction
+    ) throws -> ExportedMessages {
+        var opened: [MessageStreamID: StreamKey?] = [:]
+        var messages: [MessageView] = []
+        var mark: StreamMessage?
+        while true {
+            let page = try StreamMessageRepository(transaction).list(sentBy: user, after: mark, limit: Self.page)
+            for message in page {
+                let key =
+                    try opened[message.streamID]
+                    ?? StreamKeyRepository(transaction, keys: keys).find(message.streamID)
+                opened[message.streamID] = key
+                if let key { messages.append(try MessageView(message, key)) }
+            }
+            mark = page.last
+            if page.count < Self.page { break }
+        }
+        let streams = try StreamMemberRepository(transaction).streams(of: user, limit: maximumStreams).map {
+            ($0, try ChangeStreamMetadata.kept($0.streamID, of: user, keys, in: transaction))
+        }
+        return ExportedMessages(messages: messages, streams: streams)
+    }
+
+    var messagesJSON: JSONValue {
+        .array(
+            messages.map { view in
+                .object([
+                    "stream_id": .string(view.message.streamID.description),
+                    "sequence": .integer(view.message.sequence), "id": .string(view.message.id.description),
+                    "sent_at": .string(view.message.sentAt.rfc3339), "parts": view.parts ?? .null,
+                ])
+            })
+    }
+
+    var streamsJSON: JSONValue {
+        .array(
+            streams.map { member, metadata in
+                .object([
+                    "stream_id": .string(member.streamID.description),
+                    "left": .bool(member.leftAt != nil), "delivered_through": .integer(member.deliveredThrough),
+                    "read_through": .integer(member.readThrough), "private_metadata": metadata.value,
+                ])
+            })
+    }
+}

@@ -1,0 +1,134 @@
+import Database
+import Domain
+import Encoding
+import Fixtures
+import Foundation
+import Repositories
+import Testing
+
+@testable import Operations
+
+/// Streams over the bench of authorizations, as one node serves them.
+struct MessageBench: Sendable {
+    let people: AuthorizationBench
+    let context: ServiceContext
+
+    static func run(
+        on kind: StoreKind = .usual, rateLimiting: RateLimiting = .off, _ change: (inout Policy) -> Void = { _ in },
+        _ body: (MessageBench) async throws -> Void
+    ) async throws {
+        let clock = ServiceFixture.Clock()
+        var policy = Policy()
+        policy.phones.pushApplications = [AuthorizationBench.application]
+        policy.bans.maximumStaleness = 3600
+        change(&policy)
+        let rules = policy
+        let now: @Sendable () -> Date = { clock.now }
+        try await withStore(kind, migrations: Schema.migrations, clock: now) { store in
+            let people = try await AuthorizationBench(store, clock, CurrentPolicy(rules), rateLimiting)
+            try await body(MessageBench(people: people, context: people.context))
+        }
+    }
+
+    /// The same streams as another node serves them.
+    func anotherNode() -> MessageBench {
+        let (clock, old) = (people.clock, context)
+        let node = ServingNode(caches: Caches(store: old.store))
+        let environment = Environment(now: { clock.now })
+        return MessageBench(
+            people: people,
+            context: ServiceContext(
+                realm: old.realm, urls: old.urls, keys: old.keys, rateLimiting: old.rateLimiting, node: node,
+                invalidator: CacheInvalidator(
+                    store: old.store, node: node, policy: old.policy, environment: environment)))
+    }
+
+    static func opening(
+        _ kind: String, _ members: [String], id: String = UUID().uuidString, title: String? = nil
+    ) throws -> StreamOpening {
+        try StreamOpening(
+            id: id, kind: kind, members: .array(members.map { .string($0) }), title: title, description: nil,
+            imageURL: nil, metadata: nil)
+    }
+
+    static func text(
+        _ text: String, id: String = UUID().uuidString, to reply: String? = nil
+    ) throws -> AppendMessage.Request {
+        let part = JSONValue.object(["type": .string("text/plain"), "body": .string(text)])
+        return try AppendMessage.Request(id: id, parts: .array([part]), inReplyTo: reply)
+    }
+
+    /// Lets two users message each other; the authorization's id.
+    @discardableResult
+    func permit(_ one: Session, _ other: Session) async throws -> String {
+        let id = try await people.request(one, other)
+        _ = try await people.answer.approve(id, for: other)
+        return id
+    }
+
+    func open(_ kind: String, _ members: [Session] = [], by session: Session) async throws -> String {
+        let opening = try Self.opening(kind, members.map(\.userID.description))
+        return try await OpenMessageStream(context)(opening, for: session).id.description
+    }
+
+    @discardableResult
+    func send(
+        _ text: String, to stream: String, by session: Session, reply: String? = nil
+    ) async throws -> StreamMessage {
+        try await AppendMessage(context)(try Self.text(text, to: reply), to: stream, for: session)
+    }
+
+    /// What a user reads of a stream, oldest first: numbers and texts; `-` for what was deleted.
+    func read(_ stream: String, by session: Session) async throws -> [String] {
+        let range = try ReadMessages.Range(after: "0", before: nil, limit: nil)
+        return try await ReadMessages(context)(range, of: stream, for: session).views.map { view in
+            var text = "-"
+            if case .array(let parts) = view.parts { text = parts.first?["body"]?.text ?? "?" }
+            return "\(view.message.sequence) \(text)"
+        }
+    }
+
+    func show(_ stream: String, to session: Session) async throws -> MessageStreamView {
+        try await ListMessageStreams(context).show(stream, to: session)
+    }
+
+    func add(_ user: Session, to stream: String, by session: Session) async throws {
+        try await ChangeStreamMembers(context).add(user.userID.description, to: stream, for: session)
+    }
+
+    func remove(_ user: Session, from stream: String, by session: Session) async throws {
+        try await ChangeStreamMembers(context).remove(user.userID.description, from: stream, for: session)
+    }
+
+    func sync(
+        _ anchor: SynchronizeMessages.Anchor = .start, wait: TimeInterval = 0, for session: Session
+    ) async throws -> SynchronizeMessages.Answer {
+        try await SynchronizeMessages(context)(since: anchor, wait: wait, for: session)
+    }
+
+    /// Every call on a stream, by its name.
+    func calls(on stream: String, message: String, about user: Session) -> [(
+        name: String, call: @Sendable (Session) async throws -> Void
+    )] {
+        let (context, other) = (context, user.userID.description)
+        return [
+            ("append", { _ = try await AppendMessage(context)(try Self.text("x"), to: stream, for: $0) }),
+            (
+                "read",
+                {
+                    let range = try ReadMessages.Range(after: nil, before: nil, limit: nil)
+                    _ = try await ReadMessages(context)(range, of: stream, for: $0)
+                }
+            ), ("show", { _ = try await ListMessageStreams(context).show(stream, to: $0) }),
+            (
+                "receipts",
+                { _ = try await AcknowledgeMessages(context)(delivered: 1, read: 1, in: stream, for: $0) }
+            ), ("add", { try await ChangeStreamMembers(context).add(other, to: stream, for: $0) }),
+            ("remove", { try await ChangeStreamMembers(context).remove(other, from: stream, for: $0) }),
+            ("share", { _ = try await ChangeStreamMetadata(context).share(.set(.empty), in: stream, for: $0) }),
+            ("keep", { _ = try await ChangeStreamMetadata(context).keep(.set(.empty), in: stream, for: $0) }),
+            ("delete message", { try await DeleteMessages(context).delete(message, in: stream, for: $0) }),
+            ("delete", { try await DeleteMessages(context).delete(stream, for: $0) }),
+        ]
+    }
+}

@@ -1,0 +1,260 @@
+import Database
+import Domain
+import Encoding
+import Fixtures
+import Foundation
+import Repositories
+import Testing
+
+@testable import Operations
+
+/// What one device knows of the user's streams, by synchronization alone.
+private struct Replica {
+    let session: Session
+    var anchor = SynchronizeMessages.Anchor.start
+    var streams: [MessageStreamID: Known] = [:]
+
+    struct Known: Equatable {
+        var messages: [String] = []
+        var members: [String] = []
+        var metadata: JSONValue = .object([])
+        var own: JSONValue = .object([])
+    }
+
+    init(_ session: Session) { self.session = session }
+
+    private static func members(_ view: MessageStreamView) -> [String] {
+        view.members.map { "\($0.member.userID) \($0.member.deliveredThrough) \($0.member.readThrough)" }
+    }
+
+    /// Takes one page.
+    ///
+    /// - Returns: whether there is more.
+    mutating func synchronize(_ node: MessageBench) async throws -> Bool {
+        let answer = try await node.sync(anchor, for: session)
+        for operation in answer.operations { try await apply(operation, node) }
+        anchor = answer.anchor
+        return answer.hasMore
+    }
+
+    private mutating func apply(_ operation: SynchronizeMessages.Operation, _ node: MessageBench) async throws {
+        guard let view = operation.view else {
+            if operation.message == nil { streams[operation.stream] = nil }
+            // The message's own place says that it is gone.
+            if operation.message != nil, streams[operation.stream] != nil {
+                streams[operation.stream]?.messages = try await node.read("\(operation.stream)", by: session)
+            }
+            return
+        }
+        var known = streams[operation.stream] ?? Known()
+        known.members = Self.members(view)
+        if operation.change == .updateTags, view.state == .open {
+            known.metadata = view.metadata?.value ?? .object([])
+            known.own = view.privateMetadata?.value ?? .object([])
+        }
+        if operation.change == .newMessage {
+            known.messages = try await node.read("\(operation.stream)", by: session)
+        }
+        streams[operation.stream] = known
+    }
+
+    /// What the service says of the same streams now.
+    func truth(_ node: MessageBench) async throws -> [MessageStreamID: Known] {
+        var found: [MessageStreamID: Known] = [:]
+        for id in streams.keys {
+            let view = try await node.show("\(id)", to: session)
+            let isOpen = view.state == .open
+            found[id] = Known(
+                messages: try await node.read("\(id)", by: session), members: Self.members(view),
+                metadata: isOpen ? view.metadata?.value ?? .object([]) : streams[id]?.metadata ?? .object([]),
+                own: isOpen ? view.privateMetadata?.value ?? .object([]) : streams[id]?.own ?? .object([]))
+        }
+        return found
+    }
+}
+
+@Suite("Synchronization of streams")
+struct MessageSyncTests {
+    private enum Step: CaseIterable {
+        case send, sendTwice, receipt, share, keep, remove, add, deleteMessage
+    }
+
+    /// Some change, of which several are made at the same time. What the state forbids by then is refused.
+    private static func act(
+        _ step: Step, _ number: Int, in stream: String, by person: Session, about other: Session, on node: MessageBench
+    ) async throws {
+        let context = node.context
+        do {
+            switch step {
+            case .send: try await node.send("\(number)", to: stream, by: person)
+            case .sendTwice:
+                let message = try MessageBench.text("\(number)")
+                _ = try await AppendMessage(context)(message, to: stream, for: person)
+                _ = try await AppendMessage(context)(message, to: stream, for: person)
+            case .receipt:
+                _ = try await AcknowledgeMessages(context)(
+                    delivered: Int64(number), read: Int64(number / 2), in: stream, for: person)
+            case .share:
+                let change = JSONValue.object(["k\(number % 3)": .integer(Int64(number)), "last": .null])
+                _ = try await ChangeStreamMetadata(context).share(.merge(change), in: stream, for: person)
+            case .keep:
+                _ = try await ChangeStreamMetadata(context).keep(
+                    .merge(.object(["own": .integer(Int64(number))])), in: stream, for: person)
+            case .remove: try await node.remove(other, from: stream, by: person)
+            case .add: try await node.add(other, to: stream, by: person)
+            case .deleteMessage:
+                let range = try ReadMessages.Range(after: nil, before: nil, limit: "1")
+                guard let last = try await ReadMessages(context)(range, of: stream, for: person).views.first else {
+                    return
+                }
+                try await DeleteMessages(context).delete(last.message.id.description, in: stream, for: person)
+            }
+        } catch let refusal as Refusal where [.conflict, .notFound].contains(refusal.code) {
+            return
+        }
+    }
+
+    @Test(
+        "brings the devices of three users on two nodes to one state, whatever they do at the same time",
+        arguments: StoreKind.shared, [1, 2])
+    func convergence(kind: StoreKind, seed: UInt64) async throws {
+        try await MessageBench.run(on: kind) {
+            $0.streams.conversationRequires = .provider
+        } _: { first in
+            var random = SeededRandom(seed: seed)
+            let nodes = [first, first.anotherNode()]
+            var people: [Session] = []
+            for name in ["ann", "bob", "cat"] { people.append(try await first.people.person(name)) }
+            let stream = try await first.open("conversation", Array(people[1...]), by: people[0])
+            var devices = people.map(Replica.init)
+            // Ann has a second device, which begins when the others are in the middle.
+            let late = Replica(people[0])
+            for round in 0..<12 {
+                var steps: [(Step, Int, Session, Session, MessageBench)] = []
+                for index in 0..<4 {
+                    let step = Step.allCases.randomElement(using: &random) ?? .send
+                    // Ann stays, so that somebody can add the others again.
+                    let (person, other) = (Int.random(in: 0..<3, using: &random), Int.random(in: 1..<3, using: &random))
+                    steps.append((step, round * 4 + index, people[person], people[other], nodes[index % 2]))
+                }
+                try await withThrowingTaskGroup(of: Void.self) { group in
+                    for (step, number, person, other, node) in steps {
+                        group.addTask {
+                            try await Self.act(step, number, in: stream, by: person, about: other, on: node)
+                        }
+                    }
+                    try await group.waitForAll()
+                }
+                let device = Int.random(in: 0..<3, using: &random)
+                _ = try await devices[device].synchronize(nodes[round % 2])
+            }
+            devices.append(late)
+            for index in devices.indices {
+                var pages = 0
+                while try await devices[index].synchronize(nodes[index % 2]) {
+                    pages += 1
+                    #expect(pages < 10)
+                }
+                #expect(devices[index].streams.count == 1)
+                let truth = try await devices[index].truth(first)
+                #expect(devices[index].streams == truth, "\(kind) seed \(seed), device \(index)")
+            }
+            #expect(devices[0].streams == devices[3].streams)
+            // Numbers without gaps, each message once.
+            let messages = try await first.read(stream, by: people[0])
+            #expect(messages.map { $0.prefix { $0 != " " } } == messages.indices.map { "\($0 + 1)"[...] })
+            let texts = messages.map { $0.drop { $0 != " " } }.filter { $0 != " -" }
+            #expect(Set(texts).count == texts.count)
+        }
+    }
+
+    @Test("gives from the beginning only the latest state of each, and nothing twice", arguments: StoreKind.shared)
+    func latest(kind: StoreKind) async throws {
+        try await MessageBench.run(on: kind) { bench in
+            let ann = try await bench.people.person("ann")
+            let stream = try await bench.open("conversation", by: ann)
+            for index in 0..<5 { try await bench.send("\(index)", to: stream, by: ann) }
+            let all = try await bench.sync(for: ann)
+            #expect(all.operations.map(\.change) == [.newMessage] && all.operations[0].view?.lastSequence == 5)
+            #expect(try await bench.sync(all.anchor, for: ann).operations.isEmpty)
+            try await bench.send("5", to: stream, by: ann)
+            #expect(try await bench.sync(all.anchor, for: ann).operations.map(\.change) == [.newMessage])
+            try await DeleteMessages(bench.context).delete(stream, for: ann)
+            let end = try await bench.sync(for: ann)
+            #expect(end.operations.map(\.change) == [.deleted])
+            #expect(end.operations[0].message == nil && end.operations[0].view == nil)
+            // Of another store's life, or of none.
+            for anchor in [
+                SynchronizeMessages.Anchor(generation: "other", sequence: end.anchor.sequence),
+                SynchronizeMessages.Anchor(generation: end.anchor.generation, sequence: 999),
+            ] {
+                #expect(try await bench.sync(anchor, for: ann).operations.count == 1)
+            }
+        }
+    }
+
+    /// Ends a wait that nobody woke: its answer is then an empty one.
+    private static func limit(_ waiting: Task<SynchronizeMessages.Answer, any Error>) -> Task<Void, any Error> {
+        Task {
+            try await Task.sleep(for: .seconds(10))
+            waiting.cancel()
+        }
+    }
+
+    @Test("waits on another node until something happens there, and no longer than it is asked to")
+    func waiting() async throws {
+        try await MessageBench.run {
+            $0.streams.pollWait = 3600
+        } _: { first in
+            let ann = try await first.people.person("ann")
+            let second = first.anotherNode()
+            try await second.context.invalidator.poll()
+            let stream = try await first.open("conversation", by: ann)
+            try await second.context.invalidator.poll()
+            let anchor = try await first.sync(for: ann).anchor
+            #expect(try await second.sync(anchor, wait: 0.01, for: ann).operations.isEmpty)
+            let answer = Task { try await second.sync(anchor, wait: 3600, for: ann) }
+            let limit = Self.limit(answer)
+            defer { limit.cancel() }
+            try await first.send("x", to: stream, by: ann)
+            // It reads the log as often as a node does.
+            let noticing = Task {
+                while !Task.isCancelled {
+                    try await second.context.invalidator.poll()
+                    try await Task.sleep(for: .milliseconds(10))
+                }
+            }
+            defer { noticing.cancel() }
+            #expect(try await answer.value.operations.map(\.change) == [.newMessage])
+        }
+    }
+
+    @Test("is refused to whoever loses the session while waiting, and to who waits too often")
+    func ended() async throws {
+        try await MessageBench.run {
+            $0.streams.waitingPolls = 1
+            $0.streams.pollWait = 3600
+        } _: { bench in
+            let ann = try await bench.people.person("ann")
+            let anchor = try await bench.sync(for: ann).anchor
+            let answer = Task { try await bench.sync(anchor, wait: 3600, for: ann) }
+            let limit = Self.limit(answer)
+            defer { limit.cancel() }
+            let polls = bench.context.node.messagePolls
+            while let place = polls.enter(ann.userID, of: ann.userID, limit: 1) {
+                polls.leave(place)
+                await Task.yield()
+            }
+            await #expect(throws: Refusal(.rateLimited, "")) { try await bench.sync(for: ann) }
+            let order = try BanOrder(
+                target: .user(ann.userID.description), scope: .all, reason: try #require(BanBench.spam), note: nil,
+                endsAt: nil, withDevices: false)
+            let admin = AdminContext(
+                store: bench.context.store, environment: bench.context.environment, actor: "admin test")
+            try await bench.context.invalidator.poll()
+            _ = try await AddBan(admin, keys: bench.people.keys, policy: BanPolicy())(order, upTo: nil)
+            try await bench.context.invalidator.poll()
+            await #expect(throws: Refusal.self) { try await answer.value }
+        }
+    }
+}

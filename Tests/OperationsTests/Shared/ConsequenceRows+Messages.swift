@@ -1,0 +1,57 @@
+import Domain
+import Encoding
+import Fixtures
+import Foundation
+import Operations
+
+extension ConsequenceTests {
+    /// A conversation of alice's and bob's.
+    private static func conversation(_ world: ConsequenceWorld) async throws -> (id: String, bob: Session) {
+        let (alice, bob) = try await world.verified()
+        let context = world.fixture.context
+        let asked = try await RequestPermission(context)(
+            try .init(id: UUID().uuidString, to: bob.session.userID.description, eventID: nil), for: alice.session)
+        _ = try await AnswerAuthorization(context).approve(asked.description, for: bob.session)
+        let stream = try await OpenMessageStream(context)(
+            try MessageBench.opening("conversation", [bob.session.userID.description]), for: alice.session)
+        return (stream.id.description, bob.session)
+    }
+
+    /// A row of an operation that changes the conversation.
+    private static func row(
+        _ operation: String,
+        _ act: @escaping @Sendable (ServiceContext, String, Session, Session) async throws -> Void
+    ) -> Row {
+        .service(operation, notices: ["messages"]) { world in
+            let (id, bob) = try await conversation(world)
+            _ = try await AppendMessage(world.fixture.context)(
+                try MessageBench.text("hello"), to: id, for: world.alice.session)
+            return { node in try await act(node.context, id, world.alice.session, bob) }
+        }
+    }
+
+    static let messageStreamRows: [Row] = [
+        .service("OpenMessageStream", notices: ["messages"]) { world in
+            try await world.cards.prove("+14155552671", world.alice)
+            return { node in
+                _ = try await OpenMessageStream(node.context)(
+                    try MessageBench.opening("conversation", []), for: world.alice.session)
+            }
+        },
+        row("AppendMessage") { context, id, alice, _ in
+            _ = try await AppendMessage(context)(try MessageBench.text("again"), to: id, for: alice)
+        },
+        row("AcknowledgeMessages") { context, id, _, bob in
+            _ = try await AcknowledgeMessages(context)(delivered: 1, read: nil, in: id, for: bob)
+        },
+        row("ChangeStreamMembers") { context, id, alice, _ in
+            try await ChangeStreamMembers(context).remove(alice.userID.description, from: id, for: alice)
+        },
+        row("ChangeStreamMetadata") { context, id, alice, _ in
+            _ = try await ChangeStreamMetadata(context).share(.set(.empty), in: id, for: alice)
+        },
+        row("DeleteMessages") { context, id, alice, _ in
+            try await DeleteMessages(context).delete(id, for: alice)
+        },
+    ]
+}
