@@ -121,7 +121,8 @@ let package = Package(
         .executableTarget(
             name: "countersign",
             dependencies: [
-                "CountersignClient", "Encoding", "Traces", "Domain", "Tokens", "Authority", "Cards", "Delivery", "Database",
+                "CountersignClient", "Encoding", "Traces", "Domain", "Tokens", "Authority", "Cards", "Delivery",
+                "Database",
                 "Repositories", "Operations", "API", crypto,
                 .product(name: "Tracing", package: "swift-distributed-tracing"),
                 cryptoExtras, x509, asn1, httpClient, logging, lifecycle, nioSSL, hummingbird,
