@@ -35,7 +35,7 @@ package struct WebhookRoutes: Sendable {
             return Response(status: .noContent)
         }
         router.post("provider/webhook/test") { request, _ in
-            let caller = try await authenticate(request.bearer, for: .ssfManage)
+            let caller = try await authenticate(request.bearer, for: .ssfManage, in: request.named)
             return Response.json(status: .accepted, ["jti": .string(try await test(by: caller))])
         }
         // The token is its own proof: RFC 8935 §2 requires no other authentication.
