@@ -24,7 +24,7 @@ package struct IssuerKeys: Sendable {
         let store = context.store
         if let named, named.utf8.count <= 256 {
             let client = IssuerCache.Client(issuer: issuer, audience: named)
-            let found = try await context.caches.issuers.providers.find(client) {
+            let found = try await context.caches.issuers.clients.find(client) {
                 try await store.snapshot { try ProviderRepository($0).find(issuer: issuer, audience: named) }
             }
             if let found { return try await context.caches.providers.find(found) }

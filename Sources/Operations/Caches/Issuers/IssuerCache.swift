@@ -22,8 +22,8 @@ final class IssuerCache: Sendable {
         }
     }
 
-    /// A pair never goes to another provider.
-    let providers = InvalidatingCache<Client, ProviderID>()
+    /// The provider of each client. A pair never goes to another provider.
+    let clients = InvalidatingCache<Client, ProviderID>()
 
     private struct State {
         var readings: [String: IssuerReading] = [:]
@@ -58,7 +58,7 @@ final class IssuerCache: Sendable {
 
     /// Forgets everything that the store may say otherwise.
     func dropAll() {
-        providers.drop { _ in true }
+        clients.drop { _ in true }
         state.withLock { $0.readings = [:] }
     }
 }

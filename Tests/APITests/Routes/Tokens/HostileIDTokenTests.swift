@@ -108,7 +108,7 @@ struct HostileIDTokenTests {
     private static func hostile(_ good: TokenDraft, _ signer: ProviderSigner, _ edits: [Edit]) throws -> [String] {
         let pairs = edits.indices.flatMap { first in edits.indices.dropFirst(first + 1).map { (first, $0) } }
         let chosen =
-            edits.indices.map { [$0] } + stride(from: 0, to: pairs.count, by: 97).map { [pairs[$0].0, pairs[$0].1] }
+            edits.indices.map { [$0] } + stride(from: 0, to: pairs.count, by: 61).map { [pairs[$0].0, pairs[$0].1] }
         return try chosen.prefix(240).map { indices in
             var draft = good
             for index in indices { edits[index](&draft) }
