@@ -63,7 +63,6 @@ package struct AppendMessage: Sendable {
             try access.countWrite()
             let sealed = try key.seal(request.body.json.jsonText, in: .messageBody, of: request.id)
             let size = max(Self.smallestSize, Int64(sealed.count))
-            try requireRoom(for: size, of: holder.user.id, in: transaction)
             guard
                 let number = try MessageStreamRepository(transaction).takeNumber(found.stream.id, at: transaction.now)
             else { throw MessageStreamAccess.unknown }
@@ -72,6 +71,7 @@ package struct AppendMessage: Sendable {
                 sentAt: transaction.now, inReplyTo: request.inReplyTo, thread: thread, size: size, sealedBody: sealed)
             try messages.insert(message)
             try follow(message, found, access, &events)
+            try requireRoom(for: size, of: holder.user.id, in: transaction)
             return message
         }
     }
@@ -89,6 +89,7 @@ package struct AppendMessage: Sendable {
         return earlier
     }
 
+    /// Comes last: the sender's row is locked among those of the members, in their order.
     private func requireRoom(for size: Int64, of user: UserID, in transaction: any Transaction) throws {
         let limit = Int64(context.policy[\.streams].storedBytes)
         guard try StreamUserRepository(transaction).count(bytes: size, of: user).bytes <= limit else {

@@ -25,10 +25,10 @@ package struct DeleteMessages: Sendable {
             try access.countWrite()
             guard try MessageStreamRepository(transaction).delete(found.stream.id, at: transaction.now) else { return }
             let (users, id) = (StreamUserRepository(transaction), found.stream.id)
-            if let creator = found.stream.createdBy { try users.release(streams: 1, of: creator) }
             let members = try StreamMemberRepository(transaction).list(of: id).map(\.userID)
             try users.forget(id, of: members)
             try access.note(.deleted, id, for: members, &events)
+            if let creator = found.stream.createdBy { try users.release(streams: 1, of: creator) }
         }
     }
 
@@ -49,11 +49,11 @@ package struct DeleteMessages: Sendable {
             guard old.sealedBody != nil else { return }
             try access.countWrite()
             try messages.deleteBody(old)
+            let present = try StreamMemberRepository(transaction).present(in: found.stream.id)
+            try access.note(.deleted, found.stream.id, id, for: present, &events)
             if let sender = old.senderID {
                 try StreamUserRepository(transaction).release(bytes: old.size, of: sender)
             }
-            let present = try StreamMemberRepository(transaction).present(in: found.stream.id)
-            try access.note(.deleted, found.stream.id, id, for: present, &events)
         }
     }
 }

@@ -29,11 +29,13 @@ package struct OpenMessageStream: Sendable {
             try access.requireWriter(opening.kind)
             try access.countWrite()
             let others = try members(opening, slug, access)
+            let stream = try insert(opening, others, access, &events)
+            // Comes last: the user's row is locked among those of the members, in their order.
             let count = try StreamUserRepository(transaction).count(streams: 1, of: holder.user.id).streams
             guard count <= context.policy[\.streams].streamsPerUser else {
                 throw MessageStreamAccess.full("You have \(count - 1) streams: delete one first.")
             }
-            return try insert(opening, others, access, &events)
+            return stream
         }
     }
 
