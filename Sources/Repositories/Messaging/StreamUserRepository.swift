@@ -16,6 +16,17 @@ package struct StreamUserRepository {
     // MARK: Quotas
 
     private static let counts = ColumnTuple(Column<Int64>("streams"), Column<Int64>("stored_bytes"))
+    private static let all = ColumnTuple(
+        Column<UserID>("user_id"), Column<Int64>("last_change"), Column<Int64>("streams"),
+        Column<Int64>("stored_bytes"))
+    /// Inserts a user's row, or adds to it.
+    private static let adding = """
+        INSERT INTO stream_users (\(all)) VALUES (\(all.placeholders))
+        ON CONFLICT (user_id) DO UPDATE
+        SET last_change = stream_users.last_change + excluded.last_change,
+            streams = stream_users.streams + excluded.streams,
+            stored_bytes = stream_users.stored_bytes + excluded.stored_bytes
+        """
 
     /// Counts streams and bytes of a user.
     ///
@@ -24,12 +35,7 @@ package struct StreamUserRepository {
         streams: Int64 = 0, bytes: Int64 = 0, of user: UserID
     ) throws -> (streams: Int64, bytes: Int64) {
         let row = try transaction.first(
-            """
-            INSERT INTO stream_users (user_id, last_change, streams, stored_bytes) VALUES ($1, 0, $2, $3)
-            ON CONFLICT (user_id) DO UPDATE
-            SET streams = stream_users.streams + $2, stored_bytes = stream_users.stored_bytes + $3
-            RETURNING \(Self.counts)
-            """, [.id(user), streams.value, bytes.value])
+            "\(Self.adding) RETURNING \(Self.counts)", Self.all.row(user, 0, streams, bytes))
         return try row.map(Self.counts.read) ?? (0, 0)
     }
 
@@ -65,11 +71,7 @@ package struct StreamUserRepository {
     ) throws {
         let target = message?.description ?? stream.description
         for user in users.sorted(by: { $0.description < $1.description }) {
-            try transaction.enqueue(
-                """
-                INSERT INTO stream_users (user_id, last_change, streams, stored_bytes) VALUES ($1, 1, 0, 0)
-                ON CONFLICT (user_id) DO UPDATE SET last_change = stream_users.last_change + 1
-                """, [.id(user)])
+            try transaction.enqueue(Self.adding, Self.all.row(user, 1, 0, 0))
             try transaction.enqueue(
                 """
                 INSERT INTO user_changes (user_id, kind, target, stream_id, sequence, at)

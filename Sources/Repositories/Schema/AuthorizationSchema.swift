@@ -68,10 +68,4 @@ extension Schema {
         index: TableIndex(
             "authorizations_ended", on: "authorizations",
             "(changed_at) WHERE state NOT IN ('REQUEST', 'APPROVAL')"))
-
-    /// The permission between two users, which each message between them asks for.
-    static let grantedAuthorizations = Migration(
-        identifier: 50, name: "index of approved authorizations by their sides",
-        index: TableIndex(
-            "authorizations_granted", on: "authorizations", "(asker_id, accepter_id) WHERE state = 'APPROVAL'"))
 }

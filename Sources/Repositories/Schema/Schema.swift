@@ -165,6 +165,6 @@ package enum Schema {
         openSessionIndexes, gates, openSessionsByKey, changeLog, changeLogPositions, maintenanceTasks,
         listedCertificates, keyFingerprints, changeLogFloor, formerNonces, tokenAlgorithms, providerResources,
         eventStreams, messagesWaiting, noMixedOutboxIndex, cutsByTurn, issuers, storeSettings, newestFirst,
-        endedAuthorizations, noIndexesOfCountedTexts, messageStreams, grantedAuthorizations, noTokenIndex,
+        endedAuthorizations, noIndexesOfCountedTexts, messageStreams, noTokenIndex,
     ]
 }
