@@ -65,7 +65,8 @@ package struct MessageStreamRoutes: Sendable {
             return Response.json(["private_metadata": value])
         }
         addEvents(to: streams)
-        router.group("sync").add(middleware: session).get(use: synchronizeStreams)
+        let sync = router.group("sync").add(middleware: session)
+        sync.get(use: synchronizeStreams)
     }
 
     private func addEvents(to streams: RouterGroup<ClientContext>) {
