@@ -17,6 +17,8 @@ import requests
 
 import options
 import specimen
+import streams
+from ban import Admin
 from checks import accepted, equal, expect, refused
 from client import TIMEOUT, Device, https
 from description import Description
@@ -170,8 +172,10 @@ def walk(chosen, provider, carrier):
               (one, box, f"{alice.user_id} -> {bob.user_id}", partner, None), "the row")
     refused(alice.call("GET", "/authorizations?state=approved"), 400, "malformed_request")
 
-    # Either side ends it; a block is quiet.
+    # They talk; either side ends it; a block is quiet.
+    stream = streams.talk(judge, alice, bob)
     judge("/authorizations/{id}/cancellation", bob.call("POST", f"/authorizations/{one}/cancellation"))
+    streams.closed(alice, bob, path=stream)
     equal(accepted(alice.call("GET", f"/authorizations/{one}"))["state"], "CANCELLED", "the state")
     equal(bob.call("PUT", f"/blocks/{alice.user_id}").status_code, 204, "the status")
     two = str(uuid.uuid4())
@@ -182,6 +186,13 @@ def walk(chosen, provider, carrier):
     export = accepted(alice.call("GET", "/me/export"))
     expect({one, two, nobody} <= {row["id"] for row in export["authorizations"]}, "the export lacks authorizations")
     carrier.pushes(2)
+
+    # Permitted anew, and ended by a ban.
+    three = str(uuid.uuid4())
+    accepted(bob.ask(three, alice.address), 201)
+    accepted(alice.call("POST", f"/authorizations/{three}/approval"))
+    admin = Admin(chosen)
+    streams.banned(alice, bob, stream, lambda user: admin.run("ban", "add", "--user", user, "--reason", "spam"))
 
 
 def main():
@@ -207,7 +218,7 @@ def main():
             service.stop()
     finally:
         carrier.stop()
-    print("asked, told, approved, told, rebuilt, ended")
+    print("asked, told, approved, told, rebuilt, talked, ended, banned")
 
 
 if __name__ == "__main__":
