@@ -49,8 +49,11 @@ package struct DeleteMessages: Sendable {
             guard old.sealedBody != nil else { return }
             try access.countWrite()
             try messages.deleteBody(old)
-            let present = try StreamMemberRepository(transaction).present(in: found.stream.id)
-            try access.note(.deleted, found.stream.id, id, for: present, &events)
+            // A removed member has it, too, if it came before the removal.
+            let readers = try StreamMemberRepository(transaction).list(of: found.stream.id).filter {
+                $0.leftAt ?? .max >= old.sequence
+            }
+            try access.note(.deleted, found.stream.id, id, for: readers.map(\.userID), &events)
             if let sender = old.senderID {
                 try StreamUserRepository(transaction).release(bytes: old.size, of: sender)
             }
