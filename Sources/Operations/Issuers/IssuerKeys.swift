@@ -58,6 +58,9 @@ package struct IssuerKeys: Sendable {
                 try await context.node.apply([.providerKeys(known.provider.id)])
             }
             known = try await context.caches.providers.find(known.provider.id) ?? known
+        } else if !knowsKey {
+            // Somebody may have read the key set between the look at the provider and the one at its reading.
+            known = try await context.caches.providers.find(known.provider.id) ?? known
         }
         guard reading.mayServe(at: context.environment.now()) else {
             throw Refusal(
