@@ -12,6 +12,9 @@ package struct IssuerRepository {
 
     private static let columns = ColumnTuple(
         Column<Date>("attempted_at"), Column<Date>("read_at"), Column<Date>("fresh_until"), Column<String?>("failure"))
+    private static let whole = ColumnTuple(
+        Column<String>("issuer"), Column<Date>("attempted_at"), Column<Date>("read_at"), Column<Date>("fresh_until"),
+        Column<String?>("failure"))
 
     package func find(_ issuer: String) throws -> IssuerReading? {
         try transaction.first("SELECT \(Self.columns) FROM issuers WHERE issuer = $1", [.text(issuer)]).map { row in
@@ -24,21 +27,15 @@ package struct IssuerRepository {
     package func insert(_ issuer: String, _ reading: IssuerReading) throws {
         try transaction.execute(
             """
-            INSERT INTO issuers (issuer, \(Self.columns)) VALUES ($1, $2, $3, $4, $5)
+            INSERT INTO issuers (\(Self.whole)) VALUES (\(Self.whole.placeholders))
             ON CONFLICT (issuer) DO NOTHING
             """,
-            [
-                .text(issuer), .time(reading.attemptedAt), .time(reading.readAt), .time(reading.freshUntil),
-                .optional(reading.failure),
-            ])
+            Self.whole.row(issuer, reading.attemptedAt, reading.readAt, reading.freshUntil, reading.failure))
     }
 
     /// All issuers. There are no more of them than providers.
     package func list() throws -> [String: IssuerReading] {
-        let columns = ColumnTuple(
-            Column<String>("issuer"), Column<Date>("attempted_at"), Column<Date>("read_at"),
-            Column<Date>("fresh_until"), Column<String?>("failure"))
-        let rows = try transaction.query("SELECT \(columns) FROM issuers ORDER BY issuer", []).map(columns.read)
+        let rows = try transaction.query("SELECT \(Self.whole) FROM issuers ORDER BY issuer", []).map(Self.whole.read)
         return Dictionary(
             rows.map { ($0.0, IssuerReading(attemptedAt: $0.1, readAt: $0.2, freshUntil: $0.3, failure: $0.4)) }
         ) { first, _ in first }
