@@ -9,7 +9,7 @@ import Testing
 @Suite("The key set of an issuer")
 struct KeySetReaderTests {
     private func read(
-        _ path: String, host: String = "127.0.0.1", allowingLoopback: Bool = true, timeout: TimeInterval = 5
+        _ path: String, host: String = "127.0.0.1", allowingLoopback: Bool = true, timeout: TimeInterval = 30
     ) async throws -> KeySetReader.Reading {
         let station = try await Stations.issuer.value
         let reader = KeySetReader(DeliveryPolicy(), allowingLoopback: allowingLoopback, timeout: timeout)

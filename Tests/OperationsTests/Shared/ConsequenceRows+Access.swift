@@ -223,6 +223,9 @@ extension ConsequenceTests {
                     "https://other.invalid/", by: try await node.backend(world.fixture))
             }
         },
+        .service("TestWebhook", queued: ["provider_event"], here: [.wakesOutbox]) { world in
+            { node in _ = try await TestWebhook(node.context)(by: try await node.backend(world.fixture)) }
+        },
         .service("ManageWebhook", audit: ["webhook_removed"]) { world in
             { node in
                 try await ManageWebhook(node.context, allowingLoopback: false).remove(

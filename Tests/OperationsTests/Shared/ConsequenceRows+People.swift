@@ -4,6 +4,7 @@ import Domain
 import Fixtures
 import Foundation
 import Operations
+import PhoneNumbers
 import Repositories
 import Testing
 
@@ -21,6 +22,13 @@ extension ConsequenceTests {
             queued: ["account-purged", "session-revoked"], here: [.dropsLevel, .dropsSession, .wakesOutbox]
         ) { world in
             { node in _ = try await ErasePersonalData(node.context)(for: world.alice.session) }
+        },
+        .admin("FindUsers", audit: ["personal_data_read"]) { world in
+            let number = try PhoneNumber(fromCaller: "+14155552671")
+            return { _ in
+                _ = try await FindUsers(world.fixture.admin, keys: world.fixture.personalKeys)(
+                    .phone(number), reason: "ticket:1")
+            }
         },
         .admin("ExportUser", audit: ["personal_data_read"]) { world in
             { _ in
