@@ -60,7 +60,7 @@ struct StoreIssuerKeys {
     let transaction: any Transaction
     let environment: Environment
 
-    /// - Throws: ``TokenDefect`` if the issuer had too many keys lately.
+    /// - Throws: `TokenDefect` if the issuer had too many keys lately.
     func callAsFunction(
         _ set: WebKeySet, of issuer: ProviderIssuer, for provider: ProviderID, _ events: inout RecordedEvents
     ) throws {

@@ -6,7 +6,7 @@ import Repositories
 package struct ReadBacklog: Sendable {
     /// What waits in one line.
     package struct Line: Sendable {
-        /// At most ``BacklogRepository/most``.
+        /// At most `BacklogRepository.most`.
         package let count: Int
         /// For how many seconds the first of them has been waiting beyond its time.
         package let age: TimeInterval

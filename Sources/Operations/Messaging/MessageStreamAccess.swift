@@ -3,7 +3,7 @@ import Domain
 import Foundation
 import Repositories
 
-/// Streams as one user may reach them: it finds what ``MessageStreamRule`` needs, and turns the verdict into a refusal.
+/// Streams as one user may reach them: it finds what `MessageStreamRule` needs, and turns the verdict into a refusal.
 struct MessageStreamAccess {
     let context: ServiceContext
     let transaction: any Transaction
