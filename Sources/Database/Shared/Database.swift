@@ -199,12 +199,6 @@ extension Database {
     package func clearLog() async throws -> Bool { true }
 }
 
-/// The engines behind the interface. A server that speaks PostgreSQL's protocol is one of PostgreSQL.
-package enum Engine: Sendable {
-    case postgreSQL
-    case sqlite
-}
-
 /// The one conversation with the store that a `read` or `write` body holds; it ends with the body.
 ///
 /// The first statement that fails ends the conversation, on every engine: later statements throw the same error, and

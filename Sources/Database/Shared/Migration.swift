@@ -1,5 +1,11 @@
 import Foundation
 
+/// The engines behind the interface. A server that speaks PostgreSQL's protocol is one of PostgreSQL.
+package enum Engine: Sendable {
+    case postgreSQL
+    case sqlite
+}
+
 /// One step of the schema, applied once: statements in one transaction, or an index beside those who work.
 package struct Migration: Sendable {
     /// What a step does beyond its statements.
