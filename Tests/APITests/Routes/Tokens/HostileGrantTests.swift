@@ -1,4 +1,3 @@
-import Crypto
 import Domain
 import Encoding
 import Fixtures
@@ -59,34 +58,6 @@ struct HostileGrantTests {
         }
     }
 
-    /// Texts around a good token that are none.
-    private static func shapes(_ draft: TokenDraft, _ signer: ProviderSigner) throws -> [String] {
-        let good = try signer.sign(draft)
-        let parts = good.split(separator: ".").map(String.init)
-        let (input, signature) = ("\(parts[0]).\(parts[1])", parts[2])
-        let (headerText, payloadText) = (
-            JSONValue.object(draft.header).jsonText, JSONValue.object(draft.payload).jsonText
-        )
-        var symmetric = draft
-        symmetric[header: "alg"] = .string("HS256")
-        let macInput = [JSONValue.object(symmetric.header), .object(symmetric.payload)]
-            .map { Base64URL.encode(Array($0.jsonText.utf8)) }.joined(separator: ".")
-        let key = try signer.verificationKey
-        let macs = [Array(key.pem.utf8), key.subjectPublicKeyInfo, key.thumbprint].map { secret in
-            HMAC<SHA256>.authenticationCode(for: Data(macInput.utf8), using: SymmetricKey(data: secret))
-        }
-        return try [
-            "x", "..", input, "\(input).", "\(input).\(signature.dropLast(4))", good + "=", good + ".AA",
-            good + ".AA.AA", good + "\n", "\(good),\(good)", "\(parts[0]).\(parts[0]).\(signature)",
-            String(repeating: "A", count: 9000), try ProviderSigner(signer.algorithm).sign(draft),
-            signer.sign(headerText: #"{"alg":"ES256","# + headerText.dropFirst(), payloadText: payloadText),
-            signer.sign(headerText: headerText, payloadText: #"{"iss":"x","# + payloadText.dropFirst()),
-            signer.sign(headerText: headerText, payloadText: "[]"),
-            signer.sign(headerText: "{}", payloadText: payloadText),
-            signer.sign(headerText: headerText, payloadText: "{" + payloadText),
-        ] + macs.map { "\(macInput).\(Base64URL.encode(Array($0)))" }
-    }
-
     private static func judge(_ reply: Reply, _ errors: Set<String>, _ what: String) {
         #expect((400..<500).contains(reply.status) && reply.text("access_token") == nil, "\(what): \(reply.status)")
         #expect(reply.text("error").map(errors.contains) ?? false, "\(what): \(reply.text("error") ?? "")")
@@ -122,7 +93,7 @@ struct HostileGrantTests {
             edits += Self.header("cty", Self.texts(["layer-provider;v=1", "layer-eit;v=1", "JWT"]))
             let texts =
                 try Self.drafts(good, edits, count: 130).map { try bench.fixture.signer.sign($0) }
-                + Self.shapes(good, bench.fixture.signer)
+                + HostileTexts.around(good, bench.fixture.signer)
             #expect(Set(texts).count >= 150)
             for (index, text) in texts.enumerated() {
                 Self.judge(try await bench.taken(text), ["invalid_client", "invalid_request"], "\(index)")
@@ -157,7 +128,7 @@ struct HostileGrantTests {
             edits += Self.header("cty", Self.texts(["layer-provider;v=1", "JWT", ""]) + [nil])
             let texts =
                 try Self.drafts(good, edits, count: 130).map { try bench.fixture.signer.sign($0) }
-                + Self.shapes(good, bench.fixture.signer)
+                + HostileTexts.around(good, bench.fixture.signer)
             #expect(Set(texts).count >= 150)
             for (index, text) in texts.enumerated() {
                 let reply = try await bench.askToken(

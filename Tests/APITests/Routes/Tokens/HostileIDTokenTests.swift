@@ -1,4 +1,3 @@
-import Crypto
 import Domain
 import Encoding
 import Fixtures
@@ -74,36 +73,6 @@ struct HostileIDTokenTests {
         return edits
     }
 
-    /// Texts around a good token that are none.
-    private static func shapes(_ draft: TokenDraft, _ signer: ProviderSigner) throws -> [String] {
-        let good = try signer.sign(draft)
-        let parts = good.split(separator: ".").map(String.init)
-        let (input, signature) = ("\(parts[0]).\(parts[1])", parts[2])
-        let (headerText, payloadText) = (
-            JSONValue.object(draft.header).jsonText, JSONValue.object(draft.payload).jsonText
-        )
-        var symmetric = draft
-        symmetric[header: "alg"] = .string("HS256")
-        let macInput = [JSONValue.object(symmetric.header), .object(symmetric.payload)]
-            .map { Base64URL.encode(Array($0.jsonText.utf8)) }.joined(separator: ".")
-        let key = try signer.verificationKey
-        let macs = [Array(key.pem.utf8), key.subjectPublicKeyInfo, key.thumbprint].map { secret in
-            HMAC<SHA256>.authenticationCode(for: Data(macInput.utf8), using: SymmetricKey(data: secret))
-        }
-        return try [
-            "x", "..", input, "\(input).", "\(input).\(signature.dropLast(4))", good + "=", good + ".AA",
-            good + ".AA.AA", good + "\n", "\(good),\(good)", "\(parts[0]).\(parts[0]).\(signature)",
-            String(repeating: "A", count: 9000), try ProviderSigner(signer.algorithm).sign(draft),
-            signer.sign(headerText: #"{"alg":"ES256","# + headerText.dropFirst(), payloadText: payloadText),
-            signer.sign(headerText: headerText, payloadText: #"{"iss":"x","# + payloadText.dropFirst()),
-            // An ID token that is nested in another.
-            signer.sign(headerText: headerText, payloadText: "\"\(good)\""),
-            signer.sign(headerText: headerText, payloadText: "[]"),
-            signer.sign(headerText: "{}", payloadText: payloadText),
-            signer.sign(headerText: headerText, payloadText: "{" + payloadText),
-        ] + macs.map { "\(macInput).\(Base64URL.encode(Array($0)))" }
-    }
-
     /// The good ones, changed by each defect, then by two at a time.
     private static func hostile(_ good: TokenDraft, _ signer: ProviderSigner, _ edits: [Edit]) throws -> [String] {
         let pairs = edits.indices.flatMap { first in edits.indices.dropFirst(first + 1).map { (first, $0) } }
@@ -113,7 +82,7 @@ struct HostileIDTokenTests {
             var draft = good
             for index in indices { edits[index](&draft) }
             return try signer.sign(draft)
-        } + shapes(good, signer)
+        } + HostileTexts.around(good, signer)
     }
 
     private static func run(
