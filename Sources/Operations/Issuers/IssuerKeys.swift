@@ -50,7 +50,9 @@ package struct IssuerKeys: Sendable {
             reading = try await load(issuer.url)
         }
         var known = known
-        if reading.isDue(at: now, knowsKey: knowsKey) {
+        // Who finds a try that has begun and not ended has to wait for it as the one that began it does.
+        let isAwaited = !knowsKey && cache.isReading(issuer.url)
+        if isAwaited || reading.isDue(at: now, knowsKey: knowsKey) {
             let before = reading
             reading = try await refresh(issuer.url)
             if reading.readAt != before.readAt {

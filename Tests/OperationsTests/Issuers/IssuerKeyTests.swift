@@ -152,6 +152,29 @@ struct IssuerKeyTests {
         }
     }
 
+    @Test("are awaited by a request that learns of the try from the store")
+    func joinsTry() async throws {
+        try await ServiceFixture.run { fixture in
+            var world = try await World(fixture)
+            try world.publish([("k-2", try ProviderSigner(.es256))])
+            fixture.clock.advance(700)
+            let gate = Gate()
+            fixture.issuers.hold { await gate.wait() }
+            let ready = world
+            let first = Task { try await ready.signIn("k-2", "first") }
+            await gate.awaitArrival()
+            let issuers = fixture.context.caches.issuers
+            issuers.dropAll()
+            let second = Task { try await ready.signIn("k-2", "second") }
+            for _ in 0..<1000 where issuers.reading(of: world.issuer.url) == nil {
+                try await Task.sleep(for: .milliseconds(10))
+            }
+            await gate.open()
+            _ = try await (first.value, second.value)
+            #expect(world.reads == 2)
+        }
+    }
+
     @Test("that leave end the sessions that they opened, if the provider was registered so", arguments: [false, true])
     func endedSessions(isEnding: Bool) async throws {
         try await ServiceFixture.run { fixture in

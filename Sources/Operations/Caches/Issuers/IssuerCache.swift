@@ -39,6 +39,9 @@ final class IssuerCache: Sendable {
         state.withLock { $0.readings[issuer] = reading }
     }
 
+    /// Whether this process is reading an issuer now.
+    func isReading(_ issuer: String) -> Bool { state.withLock { $0.tries[issuer] != nil } }
+
     /// Reads an issuer, or waits for who is reading it now: one at a time.
     func read(
         _ issuer: String, by read: @escaping @Sendable () async throws -> IssuerReading
