@@ -1,22 +1,18 @@
 import HTTPTypes
-import Logging
 import Traces
 import Tracing
 
 /// The span of a request, named as OpenTelemetry's conventions for HTTP have it.
 extension ListenerFace {
     /// Ends the span of an answer; one that was answered in passing gets it now.
-    func end(_ outcome: Outcome, by tracer: SpanTracer, _ logger: Logger) {
+    func end(_ outcome: Outcome, id: String, by tracer: SpanTracer) {
         let method = RequestMeasurements.label(of: outcome.method, outcome.route)
         let name = "\(method) \(outcome.route)"
         var attributes: SpanAttributes = [
             "http.request.method": .string(method), "http.route": .string(outcome.route),
             "http.response.status_code": .int64(Int64(outcome.status.code)),
-            "countersign.listener": .string(self.name.rawValue),
+            "countersign.listener": .string(self.name.rawValue), "countersign.request_id": .string(id),
         ]
-        if case .string(let id)? = logger[metadataKey: RequestIDs.key] {
-            attributes.set("countersign.request_id", value: .string(id))
-        }
         if let problem = outcome.problem { attributes.set("countersign.code", value: .string(problem.code)) }
         guard let span = outcome.span else {
             let trace = outcome.trace.map { Trace(parent: $0, tracer: tracer) }

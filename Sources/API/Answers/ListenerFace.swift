@@ -45,6 +45,9 @@ struct ListenerFace: Sendable {
         var trace: TraceParent?
         /// The span under which the request was worked on; `nil` where nothing of it waited for anything.
         var span: RecordedSpan?
+
+        /// What this service cannot do for a client is no failure of its own.
+        var isFailure: Bool { status.code >= 500 && status != .notImplemented }
     }
 
     /// Where a listener is, to follow its name.
@@ -59,8 +62,8 @@ struct ListenerFace: Sendable {
     func problemType(_ code: String) -> String { "\(urls(.public) ?? "")/problems/\(code)" }
 
     /// One log line and two measurements.
-    func record(_ outcome: Outcome, _ logger: Logger) {
-        record(outcome, measurements.of(outcome.method, outcome.route, outcome.status), logger)
+    func record(_ outcome: Outcome, id: String) {
+        record(outcome, id: id, measurements.of(outcome.method, outcome.route, outcome.status))
     }
 
     /// What measures one kind of answer, for who gives it often.
@@ -71,37 +74,17 @@ struct ListenerFace: Sendable {
     }
 
     /// The same with instruments that were looked up before.
-    func record(_ outcome: Outcome, _ instruments: RequestMeasurements.Instruments, _ logger: Logger) {
+    func record(_ outcome: Outcome, id: String, _ instruments: RequestMeasurements.Instruments) {
         instruments.record(outcome.elapsed)
         if let problem = outcome.problem, !problem.isFailure {
             Counter(
                 label: "refusals", dimensions: [("code", problem.code), ("reason", problem.refusal?.reasonText ?? "")]
             ).increment()
         }
-        if let tracer { end(outcome, by: tracer, logger) }
-        log(outcome, logger)
-    }
-
-    private func log(_ outcome: Outcome, _ logger: Logger) {
-        // What this service cannot do for a client is no failure of its own.
-        let isFailure = outcome.status.code >= 500 && outcome.status != .notImplemented
-        guard logger.logLevel <= (isFailure ? .error : .info) else { return }
-        var metadata: Logger.Metadata = [
-            "listener": .string(name.rawValue), "method": .string(outcome.method.rawValue),
-            "route": .string(outcome.route), "status": .string(String(outcome.status.code)),
-            "microseconds": .string(String(outcome.elapsed.nanoseconds / 1000)),
-        ]
-        if let trace = outcome.trace { metadata["trace_id"] = .string(trace.traceID.description) }
-        if let refusal = outcome.problem?.refusal {
-            metadata["code"] = "\(refusal.code.rawValue)"
-            if let reason = refusal.reasonText { metadata["reason"] = "\(reason)" }
-            if let detail = refusal.privateDetail { metadata["cause"] = "\(detail)" }
-        } else if let cause = outcome.cause, isFailure {
-            metadata["cause"] = .string(ErrorWords.of(cause))
-        } else if let problem = outcome.problem {
-            metadata["code"] = "\(problem.code)"
-        }
-        logger.log(level: isFailure ? .error : .info, "request", metadata: metadata)
+        if let tracer { end(outcome, id: id, by: tracer) }
+        logger.log(
+            level: outcome.isFailure ? .error : .info, "request",
+            metadata: [RequestLine.key: .stringConvertible(RequestLine(listener: name, outcome: outcome, id: id))])
     }
 
     /// The answer to a request that reaches no route, since it cannot be read or must not be; logged and counted as
@@ -114,12 +97,10 @@ struct ListenerFace: Sendable {
         fields.append(.requestID(id))
         fields[.connection] = "close"
         fields[.date] = Self.date(Date())
-        var logger = logger
-        logger[metadataKey: RequestIDs.key] = .string(id)
         record(
             Outcome(
                 method: method ?? .unread, route: RequestMeasurements.unmatched, status: problem.status,
-                elapsed: .zero, problem: problem), logger)
+                elapsed: .zero, problem: problem), id: id)
         if method == .head { body.clear() }
         return (HTTPResponse(status: problem.status, headerFields: fields), body)
     }

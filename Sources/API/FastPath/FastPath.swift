@@ -2,7 +2,6 @@ import Domain
 import Foundation
 import HTTPTypes
 import Hummingbird
-import Logging
 import Metrics
 import NIOCore
 import Operations
@@ -92,14 +91,12 @@ final class FastPath: Sendable {
     func record(_ request: FastRequest, id: String, elapsed: Duration) {
         answers.increment()
         let route = request.route
-        var logger = face.logger
-        logger[metadataKey: RequestIDs.key] = .string(id)
         let outcome = ListenerFace.Outcome(
             method: route.method, route: route.template, status: route.status, elapsed: elapsed, trace: request.trace)
         switch request.question {
-        case .session: face.record(outcome, session, logger)
-        case .nonce: face.record(outcome, nonce, logger)
-        case .introspection: face.record(outcome, introspection, logger)
+        case .session: face.record(outcome, id: id, session)
+        case .nonce: face.record(outcome, id: id, nonce)
+        case .introspection: face.record(outcome, id: id, introspection)
         }
     }
 }

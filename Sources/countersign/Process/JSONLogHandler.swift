@@ -1,3 +1,4 @@
+import API
 import Domain
 import Encoding
 import Foundation
@@ -29,14 +30,22 @@ struct JSONLogHandler: LogHandler {
         line += event.level.rawValue.utf8
         line += "\",\"message\":".utf8
         JSONValue.string(event.message.description).appendJSON(to: &line)
-        for (name, value) in metadata where event.metadata?[name] == nil { Self.append(name, value, to: &line) }
-        for (name, value) in event.metadata ?? [:] { Self.append(name, value, to: &line) }
+        if case .stringConvertible(let value)? = event.metadata?[RequestLine.key], let request = value as? RequestLine {
+            request.appendJSON(to: &line)
+        } else {
+            append(event, to: &line)
+        }
         line += "}\n".utf8
         // Escapes what a terminal would interpret, for people who read the log on one.
         if line.contains(where: { $0 >= 0x7F }) {
             line = Array(Printable.json(String(decoding: line, as: UTF8.self)).utf8)
         }
         writer.write(line, urgently: event.level >= .warning)
+    }
+
+    private func append(_ event: LogEvent, to line: inout [UInt8]) {
+        for (name, value) in metadata where event.metadata?[name] == nil { Self.append(name, value, to: &line) }
+        for (name, value) in event.metadata ?? [:] { Self.append(name, value, to: &line) }
     }
 
     private static func append(_ name: String, _ value: Logger.Metadata.Value, to line: inout [UInt8]) {

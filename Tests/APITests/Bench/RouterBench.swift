@@ -186,8 +186,12 @@ final class CapturedLog: Sendable {
         init(log: CapturedLog) { self.log = log }
 
         func log(event: LogEvent) {
-            if let id = metadata["hb.request.id"] { log.keptIDs.withLock { $0.append("\(id)") } }
-            let words = (event.metadata ?? [:]).sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }
+            var words = (event.metadata ?? [:]).sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }
+            if case .stringConvertible(let value)? = event.metadata?[RequestLine.key], let line = value as? RequestLine
+            {
+                log.keptIDs.withLock { $0.append(line.id) }
+                words = ["\(line)".replacing(" request_id=\(line.id)", with: "")]
+            }
             log.kept.withLock {
                 $0.append("\(event.level) \(event.message) " + words.joined(separator: " "))
             }

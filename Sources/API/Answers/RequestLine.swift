@@ -1,0 +1,52 @@
+import Domain
+import Encoding
+import HTTPTypes
+import Traces
+
+/// What the log says of a request. Of all lines these are the most: one is made once and written as it is, past any table.
+package struct RequestLine: Sendable {
+    let listener: ListenerName
+    let outcome: ListenerFace.Outcome
+    package let id: String
+
+    /// Under which a line stands in the metadata of the log.
+    package static let key = "request"
+
+    /// Its members without values that come from a client's content; every value is a text.
+    private func visit(_ member: (_ name: StaticString, _ value: String) -> Void) {
+        member("listener", listener.rawValue)
+        member("method", outcome.method.rawValue)
+        member("route", outcome.route)
+        member("status", String(outcome.status.code))
+        member("microseconds", String(outcome.elapsed.nanoseconds / 1000))
+        member("request_id", id)
+        if let trace = outcome.trace { member("trace_id", trace.traceID.description) }
+        if let refusal = outcome.problem?.refusal {
+            member("code", refusal.code.rawValue)
+            if let reason = refusal.reasonText { member("reason", reason) }
+            if let detail = refusal.privateDetail { member("cause", detail) }
+        } else if let cause = outcome.cause, outcome.isFailure {
+            member("cause", ErrorWords.of(cause))
+        } else if let problem = outcome.problem {
+            member("code", problem.code)
+        }
+    }
+
+    /// Appends the members to an object of JSON that has some.
+    package func appendJSON(to line: inout [UInt8]) {
+        visit { name, value in
+            line += ",\"".utf8
+            name.withUTF8Buffer { line += $0 }
+            line += "\":".utf8
+            JSONValue.string(value).appendJSON(to: &line)
+        }
+    }
+}
+
+extension RequestLine: CustomStringConvertible {
+    package var description: String {
+        var words: [String] = []
+        visit { words.append("\($0)=\($1)") }
+        return words.joined(separator: " ")
+    }
+}
