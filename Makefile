@@ -81,7 +81,7 @@ test: $(VENV)/.made
 	$(call TEST,--filter RepositoriesTests,COUNTERSIGN_TEST_STORE=memory)
 
 bench: $(VENV)/.made
-	@$(call install,$(BUILD_PACKAGES) postgresql nginx-light nodejs)
+	@$(call install,$(BUILD_PACKAGES) postgresql nginx-light nodejs golang-cfssl)
 	swift build -c release --product countersign
 	swift build -c release --product Benchmarks
 	COUNTERSIGN_PYTHON=$(VENV)/bin/python "$$(swift build -c release --show-bin-path)/Benchmarks"

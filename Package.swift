@@ -156,8 +156,10 @@ let package = Package(
                 "Encoding", "PhoneNumbers", "Domain", "Tokens", "Cards", "Database", "Repositories", "Fixtures", crypto,
                 cryptoExtras, hummingbird,
                 logging, nioSSL, .product(name: "HummingbirdTLS", package: "hummingbird"),
+                .product(name: "NIOHTTP2", package: "swift-nio-http2"),
             ] + nio,
-            path: "Tests/Benchmarks", exclude: ["handshakes.py", "RESULTS.md"], swiftSettings: strictSettings),
+            path: "Tests/Benchmarks", exclude: ["handshakes.py", "peer.cjs", "RESULTS.md"],
+            swiftSettings: strictSettings),
         .testTarget(name: "EncodingTests", dependencies: ["Encoding", "Domain"], swiftSettings: strictSettings),
         .testTarget(
             name: "TracesTests",

@@ -99,9 +99,7 @@ struct Parts {
         await part("verification") {
             try await Verification(service: service, quick: quick, group: group, report: report).run()
         }
-        await part("handshakes") {
-            try await Handshakes(service: service, quick: quick, group: group, report: report).run()
-        }
+        await part("peers") { try await Peers(service: service, quick: quick, group: group, report: report).run() }
         await part("bans") { try await Bans(service: service, quick: quick, group: group, report: report).run() }
         await part("revocations") {
             try await Revocations(service: service, quick: quick, group: group, report: report).run()

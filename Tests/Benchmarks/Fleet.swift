@@ -77,9 +77,12 @@ struct Fleet: Sendable {
         for connection in connections { await connection.close() }
     }
 
-    static func context(authority: String, certificate: String? = nil, key: String? = nil) throws -> NIOSSLContext {
+    static func context(
+        authority: String, certificate: String? = nil, key: String? = nil, applicationProtocols: [String] = []
+    ) throws -> NIOSSLContext {
         var configuration = TLSConfiguration.makeClientConfiguration()
         configuration.trustRoots = .file(authority)
+        configuration.applicationProtocols = applicationProtocols
         if let certificate, let key {
             configuration.certificateChain = try NIOSSLCertificate.fromPEMBytes(Array(certificate.utf8)).map {
                 .certificate($0)

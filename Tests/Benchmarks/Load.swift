@@ -18,8 +18,16 @@ struct Load: Sendable {
         let before = processes.map(\.processorSeconds).reduce(0, +)
         let start = ContinuousClock.now
         let answers = try await fleet.run(requests)
-        let (seconds, attoseconds) = (ContinuousClock.now - start).components
         let used = processes.map(\.processorSeconds).reduce(0, +) - before
+        return try Load(answers, since: start, processorSeconds: used, expecting: status)
+    }
+
+    /// What answers say that came until now, of each connection.
+    init(
+        _ answers: [[Answer]], since start: ContinuousClock.Instant, processorSeconds used: Double,
+        expecting status: Int
+    ) throws {
+        let (seconds, attoseconds) = (ContinuousClock.now - start).components
         let all = answers.flatMap { $0 }
         if let wrong = all.first(where: { $0.status != status }) {
             throw BenchmarkError("\(wrong.status) instead of \(status): \(String(buffer: wrong.body))")
@@ -27,8 +35,7 @@ struct Load: Sendable {
         let times = all.map(\.nanoseconds).sorted()
         let elapsed = Double(seconds) + Double(attoseconds) / 1e18
         func rank(_ part: Double) -> Double { Double(times[Int(Double(times.count - 1) * part)]) / 1e6 }
-        return Load(
-            microseconds: used * 1e6 / Double(all.count), perSecond: Double(all.count) / elapsed, p50: rank(0.5),
-            p99: rank(0.99), answers: answers)
+        (microseconds, perSecond) = (used * 1e6 / Double(all.count), Double(all.count) / elapsed)
+        (p50, p99, self.answers) = (rank(0.5), rank(0.99), answers)
     }
 }

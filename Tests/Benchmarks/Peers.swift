@@ -1,55 +1,58 @@
+import Domain
+import Encoding
 import Fixtures
 import Foundation
 import NIOCore
+import NIOHPACK
 import NIOPosix
+import Tokens
 
-/// Servers that engineers know, on the same machine, in the same run and under the same load: nginx and Node.js over
-/// mutual TLS 1.3, each with a table of tokens, a fixed answer and one log line a request. They decide nothing that the
-/// service decides: no store, no expiry, no revocation.
+/// Each call at the service and at its peers in turns, with one load program: 32 keep-alive connections over TLS 1.3.
 struct Peers {
     let service: RunningService
-    let devices: [LoadDevice]
     let quick: Bool
     let group: MultiThreadedEventLoopGroup
+    let report: Report
 
     private let width = 32
+    private var rounds: Int { quick ? 1 : 3 }
 
-    /// What a check of a session costs at a server.
-    struct Check {
-        let name: String
-        let load: Load
+    func run() async throws {
+        let devices = try await Fleet.certify(8, on: service, group: group)
+        let provider = try await BenchmarkProvider(service)
+        let own = MeasuredServer(
+            name: "Countersign", process: MeasuredProcess(id: service.processIdentifier),
+            port: Fleet.port(service.clientURL), openPort: Fleet.port(service.publicURL))
+        let fleet = try await Fleet.connect(devices, count: width, port: own.port, group: group)
+        let opened = try await fleet.run(
+            try await fleet.openings(quick ? 5 : 50, by: provider.rs256, of: provider, "peers"))
+        await fleet.close()
+        let tokens = try opened.map { try $0.map { try $0.text("session_token") } }
+        let bearer = try provider.rs256.signer.providerToken(
+            provider: provider.id, kid: provider.rs256.id, realm: "localhost", now: Date())
+        let peers = try await PeerServers.start(
+            beside: service, tokens: tokens.flatMap { $0 }, provider: provider, bearer: bearer)
+        defer { peers.stop() }
+        let servers = peers.all.map(\.server) + [own]
+
+        report.section(
+            "Beside other servers: 32 connections, TLS 1.3, one log line a request",
+            ["call", "server", "CPU µs", "÷ nginx", "÷ node", "per second", "p50 ms", "p99 ms"])
+        try await checks(servers, devices, tokens)
+        try await streamedChecks(servers, devices, tokens)
+        try await nonces(servers, devices)
+        for key in [provider.rs256, provider.es256] { try await signIns(servers, devices, key, provider) }
+        try await introspections(servers, tokens, bearer)
+
+        try await certifications(own, peers.cfssl.server)
+
+        try await handshakes(servers, devices[0])
+        try await idle(servers, devices)
     }
 
-    /// Runs the same requests against nginx, Node.js and the service, in turns, and takes the median of each.
-    ///
-    /// - Parameter tokens: session tokens; a list for each connection.
-    func checks(_ tokens: [[String]]) async throws -> [Check] {
-        let tokens = Array(tokens.prefix(width))
-        let directory = try directory(tokens.flatMap { $0 })
-        let nginx = try PeerProcess.start("nginx", ["-p", directory.path, "-c", "nginx.conf"], in: directory)
-        defer { nginx.stop() }
-        let node = try PeerProcess.start("node", ["node.cjs"], in: directory)
-        defer { node.stop() }
-        let servers: [(name: String, process: MeasuredProcess, port: Int)] = [
-            ("nginx, a map and a fixed answer", nginx.measured, try await nginx.port()),
-            ("node, a Map", node.measured, try await node.port()),
-            (
-                "Countersign", MeasuredProcess(id: service.processIdentifier), Fleet.port(service.clientURL)
-            ),
-        ]
-        var loads = [[Load]](repeating: [], count: servers.count)
-        for _ in 0..<(quick ? 1 : 3) {
-            for (index, server) in servers.enumerated() {
-                loads[index].append(try await measure(server.process, server.port, tokens))
-            }
-        }
-        return zip(servers, loads).map { server, loads in
-            Check(name: server.name, load: loads.sorted { $0.microseconds < $1.microseconds }[loads.count / 2])
-        }
-    }
+    // MARK: Calls
 
-    private func measure(_ process: MeasuredProcess, _ port: Int, _ tokens: [[String]]) async throws -> Load {
-        let fleet = try await Fleet.connect(devices, count: width, port: port, group: group)
+    private func checks(_ servers: [MeasuredServer], _ devices: [LoadDevice], _ tokens: [[String]]) async throws {
         let requests = tokens.map { list in
             (0..<(quick ? 100 : 3000)).map { index in
                 RequestBytes.make(
@@ -57,113 +60,223 @@ struct Peers {
                     headers: ["Authorization: Layer session-token=\"\(list[index % list.count])\""])
             }
         }
-        // The handshakes lie outside the measurement.
-        _ = try await fleet.run(requests.map { Array($0.prefix(1)) })
-        let load = try await Load.run(
-            fleet, processes: process.family, requests: requests, expecting: 200)
-        await fleet.close()
-        return load
+        try await compare("GET /sessions/current", servers, devices, expecting: 200) { _ in requests }
     }
 
-    /// The peers' configuration: the service's certificate and authority, and the tokens of the run.
-    private func directory(_ tokens: [String]) throws -> URL {
-        let directory = service.path("peers")
-        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
-        let keys = service.path("Keys").path
-        let nginxPort = try PeerProcess.freePort()
-        let nodePort = try PeerProcess.freePort()
-        let entries = tokens.map { "'Layer session-token=\"\($0)\"' 1;" }.joined(separator: "\n")
-        let nginx = """
-            daemon off; pid nginx.pid; error_log error.log warn; worker_processes 2;
-            events { worker_connections 1024; }
-            http {
-              access_log access.log; map_hash_max_size 1048576; map_hash_bucket_size 256;
-              keepalive_requests 100000000; client_body_temp_path body; proxy_temp_path proxy; fastcgi_temp_path fastcgi;
-              uwsgi_temp_path uwsgi; scgi_temp_path scgi;
-              map $http_authorization $known { default 0; \(entries) }
-              server {
-                listen 127.0.0.1:\(nginxPort) ssl;
-                ssl_protocols TLSv1.3; ssl_certificate \(keys)/server.pem; ssl_certificate_key \(keys)/server.key;
-                ssl_client_certificate \(keys)/ca.pem; ssl_verify_client on;
-                default_type application/json;
-                location / { if ($known = 0) { return 401; } return 200 '\(BareServer.answer)'; }
-              }
+    /// The same over HTTP/2, a stream for each request; the one of Node.js has no such listener.
+    private func streamedChecks(
+        _ servers: [MeasuredServer], _ devices: [LoadDevice], _ tokens: [[String]]
+    ) async throws {
+        let fields = tokens.map { list in
+            list.map { token -> HPACKHeaders in
+                [
+                    ":method": "GET", ":scheme": "https", ":path": "/sessions/current", ":authority": "localhost",
+                    "authorization": "Layer session-token=\"\(token)\"",
+                ]
             }
-            """
-        try nginx.write(to: directory.appending(path: "nginx.conf"), atomically: true, encoding: .utf8)
-        try "\(nginxPort)".write(to: directory.appending(path: "nginx.port"), atomically: true, encoding: .utf8)
-        let node = """
-            const fs = require('node:fs'), https = require('node:https');
-            const known = new Map(fs.readFileSync('tokens', 'utf8').split('\\n').map(t => [`Layer session-token="${t}"`, 1]));
-            const log = fs.createWriteStream('node.log');
-            const body = Buffer.from('\(BareServer.answer)');
-            https.createServer({
-              key: fs.readFileSync('\(keys)/server.key'), cert: fs.readFileSync('\(keys)/server.pem'),
-              ca: fs.readFileSync('\(keys)/ca.pem'), requestCert: true, rejectUnauthorized: true, minVersion: 'TLSv1.3',
-            }, (request, response) => {
-              const found = known.has(request.headers.authorization);
-              response.writeHead(found ? 200 : 401, {
-                'content-type': 'application/json', 'content-length': found ? body.length : 0 });
-              response.end(found ? body : undefined);
-              log.write(`{"time":"${new Date().toISOString()}","method":"${request.method}","path":"${request.url}"}\\n`);
-            }).listen(\(nodePort), '127.0.0.1');
-            """
-        try node.write(to: directory.appending(path: "node.cjs"), atomically: true, encoding: .utf8)
-        try "\(nodePort)".write(to: directory.appending(path: "node.port"), atomically: true, encoding: .utf8)
-        try tokens.joined(separator: "\n").write(
-            to: directory.appending(path: "tokens"), atomically: true, encoding: .utf8)
-        return directory
-    }
-}
-
-/// A peer as a process of its own.
-struct PeerProcess {
-    private let process: Process
-    private let name: String
-    private let directory: URL
-
-    var measured: MeasuredProcess { MeasuredProcess(id: process.processIdentifier) }
-
-    static func start(_ name: String, _ arguments: [String], in directory: URL) throws -> PeerProcess {
-        let process = Process()
-        process.executableURL = URL(filePath: "/usr/bin/env")
-        process.arguments = [name] + arguments
-        process.currentDirectoryURL = directory
-        var environment = ProcessInfo.processInfo.environment
-        environment["PATH", default: ""] += ":/usr/sbin"
-        process.environment = environment
-        try process.run()
-        return PeerProcess(process: process, name: name, directory: directory)
-    }
-
-    /// Its port, once it accepts connections.
-    func port() async throws -> Int {
-        let text = try String(contentsOf: directory.appending(path: "\(name).port"), encoding: .utf8)
-        guard let port = Int(text) else { throw BenchmarkError("no port for \(name)") }
-        for _ in 0..<100 {
-            if !process.isRunning { break }
-            if let channel = try? await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
-                .connect(host: "127.0.0.1", port: port).get()
-            {
-                try? await channel.close()
-                return port
-            }
-            try await Task.sleep(for: .milliseconds(100))
         }
-        throw BenchmarkError("\(name) did not start: install it, or look into \(directory.path)")
+        let authority = service.path("Keys/ca.pem").path
+        try await compare("GET /sessions/current over HTTP/2", servers.filter { $0.name != "node" }) { server in
+            let streams = try await StreamLoad.connect(
+                devices, count: width, port: server.port, authority: authority, group: group)
+            let processes = server.process.family
+            _ = try await streams.run(fields, count: 1, processes: processes, expecting: 200)
+            let load = try await streams.run(
+                fields, count: quick ? 30 : 500, processes: processes, expecting: 200)
+            await streams.close()
+            return load
+        }
     }
 
-    func stop() {
-        process.terminate()
-        process.waitUntilExit()
+    private func nonces(_ servers: [MeasuredServer], _ devices: [LoadDevice]) async throws {
+        let count = quick ? 100 : 3000
+        try await compare("POST /nonces", servers, devices, expecting: 201) { $0.nonceRequests(count) }
     }
 
-    /// A port of the loopback that nobody listens on at this moment.
-    static func freePort() throws -> Int {
-        let channel = try ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
-            .bind(host: "127.0.0.1", port: 0).wait()
-        defer { try? channel.close().wait() }
-        guard let port = channel.localAddress?.port else { throw BenchmarkError("no free port") }
-        return port
+    /// Of users that both know from the round before; nginx has no answer to that.
+    private func signIns(
+        _ servers: [MeasuredServer], _ devices: [LoadDevice], _ key: BenchmarkProvider.Key,
+        _ provider: BenchmarkProvider
+    ) async throws {
+        let algorithm = key.signer.algorithm.rawValue
+        let count = quick ? 5 : 150
+        let able = servers.filter { $0.name != "nginx" }
+        for server in able {
+            let fleet = try await Fleet.connect(devices, count: width, port: server.port, group: group)
+            _ = try await fleet.run(try await fleet.openings(count, by: key, of: provider, "peer \(algorithm)"))
+            await fleet.close()
+        }
+        try await compare("POST /sessions \(algorithm), a known user", able, devices, expecting: 201) { fleet in
+            try await fleet.openings(count, by: key, of: provider, "peer \(algorithm)")
+        }
+    }
+
+    private func introspections(_ servers: [MeasuredServer], _ tokens: [[String]], _ bearer: String) async throws {
+        let requests = tokens.map { list in
+            (0..<(quick ? 50 : 1000)).map { index in
+                RequestBytes.make(
+                    "POST", "/introspect", headers: ["Authorization: Bearer \(bearer)"],
+                    body: "token=\(list[index % list.count])", type: "application/x-www-form-urlencoded")
+            }
+        }
+        try await compare("POST /introspect, a known bearer", servers, nil, expecting: 200) { _ in requests }
+    }
+
+    /// - Parameter devices: show their certificates; `nil` for TLS of the server alone.
+    private func compare(
+        _ call: String, _ servers: [MeasuredServer], _ devices: [LoadDevice]?, expecting status: Int,
+        _ requests: (Fleet) async throws -> [[ByteBuffer]]
+    ) async throws {
+        try await compare(call, servers) { server in
+            let fleet = try await connect(devices, to: server)
+            // The handshakes lie outside the measurement.
+            _ = try await fleet.run(fleet.nonceRequests(1))
+            let list = try await requests(fleet)
+            let load = try await Load.run(
+                fleet, processes: server.process.family, requests: list, expecting: status)
+            await fleet.close()
+            return load
+        }
+    }
+
+    /// Measures each server in turns, and writes the median of each.
+    private func compare(
+        _ call: String, _ servers: [MeasuredServer], _ measure: (MeasuredServer) async throws -> Load
+    ) async throws {
+        var loads = [[Load]](repeating: [], count: servers.count)
+        for _ in 0..<rounds {
+            for (index, server) in servers.enumerated() { loads[index].append(try await measure(server)) }
+        }
+        let medians = loads.map { $0.sorted { $0.microseconds < $1.microseconds }[$0.count / 2] }
+        func ratio(_ load: Load, to name: String) -> String {
+            guard let peer = servers.firstIndex(where: { $0.name == name }) else { return "" }
+            return (load.microseconds / medians[peer].microseconds).places(2)
+        }
+        for (server, load) in zip(servers, medians) {
+            report.row(
+                call, server.name, load.microseconds.places(1), ratio(load, to: "nginx"), ratio(load, to: "node"),
+                load.perSecond.places(0), load.p50.places(2), load.p99.places(2))
+        }
+    }
+
+    private func connect(_ devices: [LoadDevice]?, to server: MeasuredServer) async throws -> Fleet {
+        if let devices { return try await Fleet.connect(devices, count: width, port: server.port, group: group) }
+        let open = try Fleet.context(authority: service.path("Keys/ca.pem").path)
+        var connections: [LoadConnection] = []
+        for _ in 0..<width {
+            connections.append(try await LoadConnection.open(port: server.openPort, tls: open, on: group.next()))
+        }
+        return Fleet(devices: [], connections: connections)
+    }
+
+    /// Each certification has a connection of its own, since the device comes back over mutual TLS.
+    private func certifications(_ own: MeasuredServer, _ cfssl: MeasuredServer) async throws {
+        report.section(
+            "A certificate for a P-256 key, a TLS handshake each", ["server", "CPU µs", "÷ cfssl", "per second"])
+        let requests = try (0..<(quick ? 64 : 960)).map { _ in
+            try TestAuthority.certificationRequest(commonName: UUID().uuidString.lowercased())
+        }
+        let reference = try await certify(requests, at: cfssl, status: 200) { csr in
+            let body = JSONValue.object([
+                JSONMember(name: "hosts", value: .array([.string("device")])),
+                JSONMember(name: "certificate_request", value: .string(csr)),
+            ])
+            return RequestBytes.make("POST", "/api/v1/cfssl/sign", body: body.jsonText)
+        }
+        let load = try await certify(requests, at: own, status: 201) { csr in
+            let body = JSONValue.object([JSONMember(name: "csr", value: .string(csr))])
+            return RequestBytes.make("POST", "/certificates", body: body.jsonText)
+        }
+        for (name, load) in [("cfssl", reference), (own.name, load)] {
+            report.row(
+                name, load.microseconds.places(0), (load.microseconds / reference.microseconds).places(2),
+                load.perSecond.places(0))
+        }
+    }
+
+    private func certify(
+        _ requests: [String], at server: MeasuredServer, status: Int, _ request: @Sendable (String) -> ByteBuffer
+    ) async throws -> Load {
+        let open = try Fleet.context(authority: service.path("Keys/ca.pem").path)
+        let bodies = requests.map(request)
+        let processes = server.process.family
+        let before = processes.map(\.processorSeconds).reduce(0, +)
+        let start = ContinuousClock.now
+        let group = group
+        let answers = try await withThrowingTaskGroup(of: [Answer].self) { tasks in
+            for lane in 0..<16 {
+                tasks.addTask {
+                    var answers: [Answer] = []
+                    for index in stride(from: lane, to: bodies.count, by: 16) {
+                        let connection = try await LoadConnection.open(
+                            port: server.openPort, tls: open, on: group.next())
+                        answers += try await connection.run([bodies[index]])
+                        await connection.close()
+                    }
+                    return answers
+                }
+            }
+            return try await tasks.reduce(into: [[Answer]]()) { $0.append($1) }
+        }
+        let used = processes.map(\.processorSeconds).reduce(0, +) - before
+        return try Load(answers, since: start, processorSeconds: used, expecting: status)
+    }
+
+    // MARK: Connections
+
+    /// Full and resumed handshakes, made by Python's `ssl` (OpenSSL), whose sessions can be kept.
+    private func handshakes(_ servers: [MeasuredServer], _ device: LoadDevice) async throws {
+        report.section(
+            "Mutual-TLS handshakes, each with one request",
+            ["handshake", "server", "CPU µs", "÷ nginx", "÷ node", "ms each, client included"])
+        let certificate = service.path("bench.pem")
+        let key = service.path("bench.key")
+        try device.certificatePEM.write(to: certificate, atomically: true, encoding: .utf8)
+        try device.keyPEM.write(to: key, atomically: true, encoding: .utf8)
+        let script = RunningService.root.appending(path: "Tests/Benchmarks/handshakes.py").path
+        let count = quick ? 50 : 1000
+        for version in ["1.3", "1.2"] {
+            for kind in ["full", "resumed"] {
+                var (costs, times): ([Double], [Double]) = ([], [])
+                for server in servers {
+                    let processes = server.process.family
+                    let before = processes.map(\.processorSeconds).reduce(0, +)
+                    let start = ContinuousClock.now
+                    let done = try await Command.run(
+                        "python3",
+                        [
+                            script, String(server.port), service.path("Keys/ca.pem").path, certificate.path, key.path,
+                            version, kind, String(count),
+                        ], seconds: 300)
+                    guard done.status == 0 else { throw BenchmarkError("\(server.name): \(done.errors)") }
+                    let (seconds, attoseconds) = (ContinuousClock.now - start).components
+                    times.append((Double(seconds) * 1000 + Double(attoseconds) / 1e15) / Double(count))
+                    costs.append((processes.map(\.processorSeconds).reduce(0, +) - before) * 1e6 / Double(count))
+                }
+                for ((server, cost), time) in zip(zip(servers, costs), times) {
+                    report.row(
+                        "TLS \(version) \(kind)", server.name, cost.places(0), (cost / costs[0]).places(2),
+                        (cost / costs[1]).places(2), time.places(1))
+                }
+            }
+        }
+    }
+
+    /// What connections hold that do nothing after their first request.
+    private func idle(_ servers: [MeasuredServer], _ devices: [LoadDevice]) async throws {
+        let count = quick ? 200 : 2000
+        report.section("\(count.formatted()) idle mutual-TLS connections", ["server", "before MiB", "KiB each"])
+        for server in servers {
+            func resident() -> Double { server.process.family.map(\.residentMiB).reduce(0, +) }
+            // The first requests of a process grow its buffers: they are not what a connection costs.
+            let first = try await Fleet.connect(devices, count: 64, port: server.port, group: group)
+            _ = try await first.run(first.nonceRequests(1))
+            let before = resident()
+            let crowd = try await Fleet.connect(devices, count: count, port: server.port, group: group)
+            _ = try await crowd.run(crowd.nonceRequests(1))
+            report.row(server.name, before.places(0), ((resident() - before) * 1024 / Double(count)).places(0))
+            await crowd.close()
+            await first.close()
+        }
     }
 }

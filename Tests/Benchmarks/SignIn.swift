@@ -56,27 +56,10 @@ struct SignIn {
         load = try await Load.run(fleet, processes: [process], requests: checks, expecting: 200)
         try await row("GET /sessions/current", load, 0, "≤ 1.3")
         let check = load.microseconds
-        let peers = Peers(service: service, devices: devices, quick: quick, group: group)
-        let peersChecks = try await peers.checks(tokens)
         try await introspect(tokens, provider, process)
-        try await certify(process)
-        compare(peersChecks)
         try await Exchanges(provider: provider.id, limits: limits, report: report)
             .run(fleet, process, tokens: tokens, check: check, quick: quick)
         await fleet.close()
-    }
-
-    private func compare(_ checks: [Peers.Check]) {
-        report.section(
-            "A checked session beside other servers: 32 connections, mutual TLS 1.3, one log line a request",
-            ["server", "CPU µs", "÷ nginx", "per second", "p50 ms", "p99 ms"])
-        guard let nginx = checks.first else { return }
-        for check in checks {
-            report.row(
-                check.name, check.load.microseconds.places(1),
-                (check.load.microseconds / nginx.load.microseconds).places(2), check.load.perSecond.places(0),
-                check.load.p50.places(2), check.load.p99.places(2))
-        }
     }
 
     private func introspect(
@@ -101,41 +84,6 @@ struct SignIn {
         let load = try await Load.run(backend, processes: [process], requests: requests, expecting: 200)
         try await row("POST /introspect (server TLS, RS256 bearer)", load, limits.rs256, "")
         await backend.close()
-    }
-
-    /// Each certification has a connection of its own, since the device comes back over mutual TLS.
-    private func certify(_ process: MeasuredProcess) async throws {
-        let open = try Fleet.context(authority: service.path("Keys/ca.pem").path)
-        let count = quick ? 64 : 960
-        let bodies = try (0..<count).map { _ in
-            let csr = try TestAuthority.certificationRequest(commonName: UUID().uuidString.lowercased())
-            return JSONValue.object([JSONMember(name: "csr", value: .string(csr))]).jsonText
-        }
-        let before = process.processorSeconds
-        let start = ContinuousClock.now
-        let port = Fleet.port(service.publicURL)
-        let group = group
-        try await withThrowingTaskGroup(of: Void.self) { tasks in
-            for lane in 0..<16 {
-                tasks.addTask {
-                    for index in stride(from: lane, to: count, by: 16) {
-                        let connection = try await LoadConnection.open(port: port, tls: open, on: group.next())
-                        let answers = try await connection.run([
-                            RequestBytes.make("POST", "/certificates", body: bodies[index])
-                        ])
-                        guard answers[0].status == 201 else { throw BenchmarkError("\(answers[0].status) certifying") }
-                        await connection.close()
-                    }
-                }
-            }
-            try await tasks.waitForAll()
-        }
-        let (seconds, attoseconds) = (ContinuousClock.now - start).components
-        let elapsed = Double(seconds) + Double(attoseconds) / 1e18
-        report.row(
-            "POST /certificates (P-256, a TLS handshake each)",
-            ((process.processorSeconds - before) * 1e6 / Double(count)).places(0), (Double(count) / elapsed).places(0),
-            "", "", "", "", "")
     }
 
     /// A line beside its limit: a bare request, measured now, and the verification.

@@ -1,4 +1,4 @@
-"""Makes handshakes on the client listener: handshakes.py PORT CA CERTIFICATE KEY VERSION full|resumed COUNT."""
+"""Makes handshakes on a listener with mutual TLS: handshakes.py PORT CA CERTIFICATE KEY VERSION full|resumed COUNT."""
 
 import socket
 import ssl
