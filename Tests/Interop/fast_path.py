@@ -2,6 +2,7 @@
 counters say of who answered. A query that means nothing leads a request to the routes."""
 
 import re
+import socket
 
 import httpx
 import requests
@@ -39,6 +40,16 @@ def raw(connection, request):
     return data
 
 
+def first_requests(chosen, ends):
+    """How many of 20 connections had their first request answered by the fast path."""
+    before = counted(chosen)
+    for _ in range(20):
+        with ends.open("client") as connection:
+            connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            raw(connection, head("POST", "/nonces", "Content-Length: 0"))
+    return counted(chosen) - before
+
+
 def main():
     chosen = options.parser(__doc__).parse_args()
     world = World(chosen.public, chosen.client, chosen.ops, chosen.ca, options.provider(chosen), None)
@@ -55,6 +66,12 @@ def main():
         expect(b"Date: " not in fast and b"no-store" in fast, f"{fast!r}")
         equal(counted(chosen) - before, 1, f"answers of the fast path to {method} {path}")
     connection.close()
+    # The first request of a connection comes with the end of its handshake, and is answered as any other. A node whose
+    # view of the store is older than a second leaves all to the routes, so that there are several rounds.
+    rounds = []
+    while len(rounds) < 10 and max(rounds, default=0) < 18:
+        rounds.append(first_requests(chosen, Ends(chosen, device)))
+    expect(max(rounds) >= 18, f"of 20 first requests {rounds} by the fast path")
     with httpx.Client(http2=True, verify=tls(chosen, device), trust_env=False) as client:
         fields = {"authorization": field.split(": ")[1]}
         accepted(client.get(chosen.client + "/sessions/current?x", headers=fields))

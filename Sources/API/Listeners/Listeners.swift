@@ -106,7 +106,8 @@ package struct Listeners: Sendable {
             authorizations: authorizations, streams: streams)
         // A failure is said to the first request, which is checked again.
         let clients = TLSListenerChannel.Clients(
-            verifyChain: verifyChain, onConnect: { try? await authenticate($0) }, connections: connections)
+            verifyChain: verifyChain, admit: authenticate.admitFromMemory,
+            onConnect: { try? await authenticate($0) }, connections: connections)
         let fastPath = FastPath(sessions, authenticate: authenticate, face: face)
         let gate = gate("client", limits)
         return application(router, at: address, gate, onRunning: onRunning) { responder in

@@ -29,7 +29,9 @@ struct TLSListenerChannel: ServerChildChannel {
     struct Clients: Sendable {
         /// Verifies the chain that the client sent, since the TLS library does not.
         let verifyChain: @Sendable ([[UInt8]]) -> Bool
-        /// Called for each connection before its first request.
+        /// Lets a connection in at the end of its handshake, if memory alone decides that.
+        let admit: @Sendable (ClientConnection) -> Void
+        /// Called for each connection before its first request that memory alone does not answer.
         let onConnect: @Sendable (ClientConnection) async -> Void
         let connections: ConnectionTable
     }
@@ -75,6 +77,8 @@ struct TLSListenerChannel: ServerChildChannel {
         }
         let established = EstablishedConnection()
         return channel.eventLoop.makeCompletedFuture {
+            // At once, so that a request that comes with the end of the handshake need not wait for a task.
+            peer.futureResult.assumeIsolated().whenSuccess { establish($0, channel, established) }
             // Nothing is read before somebody handles the connection: one that is accepted while the listener closes
             // is handled by nobody, and must not get as far as to send a request.
             try channel.syncOptions?.setOption(.autoRead, value: false)
@@ -95,6 +99,16 @@ struct TLSListenerChannel: ServerChildChannel {
                 negotiated: negotiation.protocolNegotiationResult, peer: peer.futureResult, channel: channel,
                 established: established)
         }
+    }
+
+    private func establish(_ peer: Peer, _ channel: any Channel, _ established: EstablishedConnection) {
+        guard let clients, let thumbprint = peer.thumbprint else { return }
+        let connection = ClientConnection(id: ConnectionID(UUID()), thumbprint: thumbprint) {
+            channel.close(promise: nil)
+        }
+        clients.connections.insert(connection)
+        clients.admit(connection)
+        established.establish(connection)
     }
 
     /// Sets up the protocol that the handshake chose. Who shook hands while the listener was told to stop is told now.
@@ -125,20 +139,12 @@ struct TLSListenerChannel: ServerChildChannel {
     }
 
     func handle(value: Value, logger: Logger) async {
+        defer { if let connection = value.established.value { clients?.connections.remove(connection) } }
         do {
             try await value.channel.setOption(.autoRead, value: true).get()
             let protocolChannel = try await value.negotiated.get()
             let peer = try await value.peer.get()
-            let connection = peer.thumbprint.map { thumbprint in
-                ClientConnection(id: ConnectionID(UUID()), thumbprint: thumbprint) {
-                    value.channel.close(promise: nil)
-                }
-            }
-            if let connection {
-                clients?.connections.insert(connection)
-                value.established.establish(connection)
-            }
-            defer { if let connection { clients?.connections.remove(connection) } }
+            let connection = value.established.value
             await CurrentConnection.$requestIDs.withValue(value.established.requestIDs) {
                 await CurrentConnection.$peerAddress.withValue(peer.address) {
                     await CurrentConnection.$value.withValue(connection) {

@@ -80,6 +80,9 @@ package final class CertificateCache: Sendable {
         self.store = store
     }
 
+    /// The certificate with a thumbprint, if it is remembered.
+    func known(_ thumbprint: Digest256) -> CachedCertificate? { table.known(thumbprint) }
+
     /// The certificate with a thumbprint; `nil` where the issuance table has none.
     func find(_ thumbprint: Digest256) async throws -> CachedCertificate? {
         if let known = table.known(thumbprint) { return known }

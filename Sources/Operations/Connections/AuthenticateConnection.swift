@@ -39,6 +39,16 @@ package struct AuthenticateConnection: Sendable {
         return (try? known.requireValid(at: context.environment.now())) != nil
     }
 
+    /// Lets a new connection in whose certificate this process remembers, so that its first request need not wait; does
+    /// nothing wherever the call above refuses or has something to do.
+    package func admitFromMemory(_ connection: ClientConnection) {
+        guard context.invalidator.isFresh, context.invalidator.isClockRight,
+            let known = context.caches.certificates.known(connection.thumbprint),
+            known.certificate.firstSeenAt != nil, (try? known.requireValid(at: context.environment.now())) != nil
+        else { return }
+        connection.connect(known)
+    }
+
     private static let unknown = Refusal(
         .certificateRevoked, "This service did not issue the certificate: certify the device anew.")
 
