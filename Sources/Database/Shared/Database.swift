@@ -258,6 +258,13 @@ package protocol Transaction {
 extension Transaction {
     package var engine: Engine { .sqlite }
 
+    /// Stands behind a `SELECT` of rows that the transaction is about to change: others who want them wait for its end,
+    /// and it finds them as they are then. On an engine with one writer nobody else is there.
+    package var lockingRows: String { engine == .postgreSQL ? " FOR NO KEY UPDATE" : "" }
+
+    /// The same for a statement that takes some rows of many: it passes over those that others have.
+    package var lockingFreeRows: String { engine == .postgreSQL ? " FOR NO KEY UPDATE SKIP LOCKED" : "" }
+
     /// A store without a change log.
     package func createChangeLog() throws { throw StoreError.noChangeLog }
 

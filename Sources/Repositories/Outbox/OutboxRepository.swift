@@ -46,6 +46,9 @@ package struct OutboxRepository {
     /// Leases the messages that have been due longest, up to the given number of each kind, and counts a try for
     /// each. It first ends the expired ones.
     ///
+    /// Senders that lease at once pass over each other's rows: the transaction is to be one of `Database/maintain(_:)`, in
+    /// which nobody is taken back because of another.
+    ///
     /// All nodes together send at most as many events to one provider at once as `ReceiverBreaker` allows. A slow
     /// receiver thus uses only its own slots.
     package func lease(
@@ -54,10 +57,12 @@ package struct OutboxRepository {
         let now = Value.time(transaction.now)
         try transaction.execute(
             """
-            UPDATE outbox SET state = 'expired', ended_at = $1, reason = 'past its time', payload = $2
-            WHERE id IN (
+            WITH past(id) AS (
                 SELECT id FROM outbox WHERE expires_at <= $1 AND \(Self.isFree) AND kind IN (\(Self.kinds))
-                ORDER BY expires_at LIMIT 1000)
+                ORDER BY expires_at LIMIT 1000\(transaction.lockingFreeRows)
+            )
+            UPDATE outbox SET state = 'expired', ended_at = $1, reason = 'past its time', payload = $2
+            WHERE id IN (SELECT id FROM past) AND \(Self.isFree)
             """, [now, .bytes([])])
         var leased: [OutboxMessage] = []
         for kind in OutboxKind.allCases {
@@ -66,28 +71,32 @@ package struct OutboxRepository {
                 leased += try take(lease, Self.isWaiting("'\(kind.rawValue)'"), [], count, for: seconds)
                 continue
             }
+            // How many of a receiver's events are under way is counted by one sender at a time.
+            _ = try transaction.query(
+                "SELECT 1 FROM outbox_turns WHERE kind = 'provider_event'\(transaction.lockingRows)")
             for (provider, share) in try shares(of: count) {
                 leased += try take(
-                    lease, "kind = 'provider_event' AND subject = $5", [.text(provider)], share, for: seconds)
+                    lease, "kind = 'provider_event' AND subject = $4", [.text(provider)], share, for: seconds)
             }
         }
         return leased
     }
 
+    /// Leases some. The limit is part of the text: a planner takes an unknown one for a tenth of the table, and walks it.
     private func take(
         _ lease: String, _ which: String, _ more: [Value], _ count: Int, for seconds: TimeInterval
     ) throws -> [OutboxMessage] {
         try transaction.query(
             """
-            UPDATE outbox SET lease = $2, leased_until = $3, tries = tries + 1
-            WHERE \(Self.isFree) AND id IN (
+            WITH due(id) AS (
                 SELECT id FROM outbox WHERE \(which) AND \(Self.isFree) AND expires_at > $1
-                ORDER BY due_at, id LIMIT $4)
+                ORDER BY due_at, id LIMIT \(count)\(transaction.lockingFreeRows)
+            )
+            UPDATE outbox SET lease = $2, leased_until = $3, tries = tries + 1
+            WHERE id IN (SELECT id FROM due) AND \(Self.isFree)
             RETURNING \(Self.columns)
             """,
-            [
-                .time(transaction.now), .text(lease), .time(transaction.now.addingTimeInterval(seconds)), Value(count),
-            ] + more
+            [.time(transaction.now), .text(lease), .time(transaction.now.addingTimeInterval(seconds))] + more
         ).map(Self.columns.each.message)
     }
 

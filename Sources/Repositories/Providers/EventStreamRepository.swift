@@ -174,7 +174,8 @@ package struct EventStreamRepository {
             return nil
         }
         guard
-            let row = try transaction.first("SELECT \(Self.breaker) FROM event_streams WHERE id = $1", [.id(id)])
+            let row = try transaction.first(
+                "SELECT \(Self.breaker) FROM event_streams WHERE id = $1\(transaction.lockingRows)", [.id(id)])
         else { return nil }
         let (failures, pausedUntil) = try Self.breaker.read(row)
         let after = ReceiverBreaker(failures: failures, pausedUntil: pausedUntil).failed(at: transaction.now)

@@ -61,6 +61,8 @@ package struct ProviderWebhookRepository {
                 """, [.id(provider), .text(url)])
             return false
         }
+        _ = try transaction.query(
+            "SELECT 1 FROM provider_webhooks WHERE provider_id = $1\(transaction.lockingRows)", [.id(provider)])
         let after = try breaker(of: provider).failed(at: transaction.now)
         let changed = try transaction.execute(
             "UPDATE provider_webhooks SET failures = $3, resting_until = $4 WHERE provider_id = $1 AND url = $2",

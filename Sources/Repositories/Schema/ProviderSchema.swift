@@ -48,6 +48,14 @@ extension Schema {
         identifier: 41, name: "one index of waiting messages and events less",
         statements: ["DROP INDEX outbox_waiting_by_kind"])
 
+    /// A row that whoever leases events holds until its commit, so that no two count at once what is under way.
+    static let outboxTurns = Migration(
+        identifier: 58, name: "turns of those who lease events",
+        statements: [
+            "CREATE TABLE outbox_turns (kind TEXT NOT NULL PRIMARY KEY)",
+            "INSERT INTO outbox_turns (kind) VALUES ('provider_event')",
+        ])
+
     /// Providers whose users sign in by ID tokens of an issuer, the issuers' keys, and when these were read.
     static let issuers = Migration(
         identifier: 43, name: "providers by issuer",

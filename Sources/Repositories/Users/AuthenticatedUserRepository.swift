@@ -151,6 +151,8 @@ package struct AuthenticatedUserRepository {
 
     /// Removes a deleted push endpoint; `false` if the user has registered another one since.
     package func dropPushEndpoint(_ endpoint: String, of user: UserID) throws -> Bool {
+        _ = try transaction.query(
+            "SELECT 1 FROM authenticated_users WHERE user_id = $1\(transaction.lockingRows)", [.id(user)])
         guard try find(user)?.pushEndpoint == endpoint else { return false }
         return try setPushEndpoint(nil, of: user)
     }

@@ -7,9 +7,9 @@ import Testing
 
 @testable import Repositories
 
-@Suite("Table outbox")
+@Suite("Tables outbox and outbox_turns")
 struct OutboxTableTests {
-    private static func message(
+    static func message(
         _ tables: TestTables, _ kind: OutboxKind = .phoneCode, key: String = UUID().uuidString,
         due: TimeInterval = 0, lasts: TimeInterval = 600
     ) -> OutboxMessage {
