@@ -143,6 +143,7 @@ package struct RequestPermission: Sendable {
             declinedSince: now.addingTimeInterval(-policy.againAfterRejection))
         {
             try earlier.requireAskableAgain(now: now, policy: policy)
+            if earlier.state != .rejected, !earlier.state.isOpen { try records.follow(earlier) }
         }
         let parties = AuthorizationParties(context.policy, in: transaction)
         let isBlocked =

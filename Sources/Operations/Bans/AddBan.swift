@@ -87,7 +87,7 @@ package struct AddBan: Sendable {
         """
         ban \(ban.id), \(ban.kind.rawValue), \(ban.scope.rawValue), \(ban.reason.rawValue), \
         \(ban.endsAt.map { "until \($0.rfc3339)" } ?? "for good"): \(impact.users.count) users, \
-        \(impact.sessions.count) sessions, \(impact.devices.count) devices, \(impact.authorizations) authorizations
+        \(impact.sessions.count) sessions, \(impact.devices.count) devices, \(impact.authorizationsText) authorizations
         """
     }
 }

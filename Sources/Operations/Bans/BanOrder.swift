@@ -2,6 +2,7 @@ import Cards
 import Domain
 import Foundation
 import PhoneNumbers
+import Repositories
 
 /// What an admin names to be banned, or to have a ban lifted from.
 package enum BanTarget: Sendable {
@@ -79,10 +80,15 @@ package struct BanImpact: Sendable {
     package let users: [UserSummary]
     package let sessions: [Session]
     package let devices: [DeviceID]
-    /// Authorizations that end, open requests and approved ones.
+    /// Authorizations that end, open requests and approved ones; of one user no more than 1,000 are counted.
     package let authorizations: Int
     /// Whether a telephone number is held.
     package let holdsNumber: Bool
     /// Whether a document is held.
     package let holdsDocument: Bool
+
+    /// ``authorizations`` for people.
+    package var authorizationsText: String {
+        authorizations < AuthorizationRepository.countLimit ? "\(authorizations)" : "\(authorizations) or more"
+    }
 }

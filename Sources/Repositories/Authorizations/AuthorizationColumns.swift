@@ -25,7 +25,7 @@ struct AuthorizationColumns: ColumnSet {
         recipientID = list.add("accepter_id")
         target = list.add("target")
         isDelivered = list.add("is_delivered")
-        state = list.add("state")
+        state = list.add("state", of: "authorizations", readAs: PermissionCutRepository.state)
         createdAt = list.add("created_at")
         expiresAt = list.add("expires_at")
         changedAt = list.add("changed_at")

@@ -15,14 +15,24 @@ package struct AuthorizationRepository {
     private static let columns = Selection(AuthorizationColumns.self)
     /// Whether it is a permission, or can still become one, at the time `$2`.
     private static let isOpen = "(state = 'APPROVAL' OR (state = 'REQUEST' AND expires_at > $2))"
+    /// Whether the row says so, whatever a cut says.
+    private static let isStoredOpen = "state IN ('REQUEST', 'APPROVAL')"
+
+    /// A parameter behind those of the columns.
+    private static func parameter(_ place: Int) -> String { "$\(columns.count + place)" }
 
     /// Inserts a new request with its row; `false` if the id is taken, or another is open to the same target.
     package func insert(_ authorization: MessagingPermission) throws -> Bool {
         let inserted = try transaction.execute(
             """
-            INSERT INTO authorizations (\(Self.columns.all)) VALUES (\(Self.columns.placeholders))
+            INSERT INTO authorizations (\(Self.columns.all), asker_generation, accepter_generation)
+            VALUES (\(Self.columns.placeholders), \(PermissionCutRepository.generation(of: Self.parameter(1))),
+                \(PermissionCutRepository.generation(of: Self.parameter(2))))
             ON CONFLICT DO NOTHING
-            """, Self.columns.row { $0.write(authorization, to: &$1) })
+            """,
+            Self.columns.row { $0.write(authorization, to: &$1) } + [
+                authorization.requesterID.value, authorization.recipientID.value,
+            ])
         guard inserted > 0 else { return false }
         try AuthorizationRowRepository(transaction).insert(AuthorizationRow(of: authorization))
         return true
@@ -74,7 +84,7 @@ package struct AuthorizationRepository {
             SELECT \(Self.columns) FROM authorizations
             WHERE asker_id = $1 AND accepter_id = $2 AND state = 'APPROVAL'
             """, [.id(requester), .id(recipient)]
-        ).map(Self.columns.each.authorization)
+        ).map(Self.columns.each.authorization).filter { $0.state == .approval }
     }
 
     /// The unanswered requests of one user to another.
@@ -84,7 +94,7 @@ package struct AuthorizationRepository {
             SELECT \(Self.columns) FROM authorizations
             WHERE asker_id = $1 AND accepter_id = $2 AND state = 'REQUEST'
             """, [.id(requester), .id(recipient)]
-        ).map(Self.columns.each.authorization)
+        ).map(Self.columns.each.authorization).filter { $0.state == .request }
     }
 
     /// The time of the oldest of a user's newest `count` requests; `nil` if there are fewer since a time.
@@ -115,7 +125,8 @@ package struct AuthorizationRepository {
             SELECT \(Self.columns) FROM authorizations
             WHERE \(side) AND (created_at, id) < ($2, $3)
                 AND ($4 = ''
-                    OR CASE WHEN state = 'REQUEST' AND expires_at <= $5 THEN 'EXPIRED' ELSE state END = $4)
+                    OR CASE WHEN state = 'REQUEST' AND expires_at <= $5 THEN 'EXPIRED'
+                        ELSE \(PermissionCutRepository.state(of: "authorizations")) END = $4)
             ORDER BY created_at DESC, id DESC LIMIT $6
             """,
             [
@@ -125,28 +136,40 @@ package struct AuthorizationRepository {
         ).map(Self.columns.each.authorization)
     }
 
-    /// The number of a user's permissions and open requests, on either side.
+    /// No more of a user's authorizations are counted.
+    package static let countLimit = 1000
+
+    /// The number of a user's permissions and open requests, on either side, up to ``countLimit``.
     package func countOpen(of user: UserID) throws -> Int {
         try transaction.value(
             """
-            SELECT COUNT(*) FROM authorizations WHERE (asker_id = $1 OR accepter_id = $1) AND \(Self.isOpen)
+            SELECT COUNT(*) FROM (
+                SELECT 1 FROM authorizations
+                WHERE (asker_id = $1 OR accepter_id = $1) AND \(Self.isOpen)
+                    AND \(PermissionCutRepository.state(of: "authorizations")) IN ('REQUEST', 'APPROVAL')
+                LIMIT \(Self.countLimit)) AS found
             """, [.id(user), .time(transaction.now)]) ?? 0
     }
 
-    /// Ends all permissions and open requests of a user, on both sides.
+    /// Ends all permissions and open requests of a user, on both sides, by one row; most rows of their own follow.
     ///
-    /// - Parameter state: the final state: `.banned` in the transaction that bans the user.
-    /// - Returns: how many ended.
+    /// - Parameter state: the final state: `.banned` in the transaction that bans the user, or `.cancelled`.
+    /// - Returns: how many ended, up to ``countLimit``.
     @discardableResult
     package func withdraw(allOf user: UserID, because state: MessagingPermissionState, at time: Date) throws -> Int {
-        let ended: [AuthorizationID] = try transaction.values(
-            """
-            UPDATE authorizations SET state = $3, changed_at = $2
-            WHERE (asker_id = $1 OR accepter_id = $1) AND \(Self.isOpen)
-            RETURNING id
-            """, [.id(user), .time(time), state.value])
-        try enter(state, ended, at: time)
-        return ended.count
+        let count = try countOpen(of: user)
+        try PermissionCutRepository(transaction).cut(user, because: state, at: time)
+        return count
+    }
+
+    /// Lets the row of an authorization follow the cut that ended it, so that the two may have another one.
+    package func follow(_ ended: MessagingPermission) throws {
+        guard
+            try transaction.execute(
+                "UPDATE authorizations SET state = $2, changed_at = $3 WHERE id = $1 AND \(Self.isStoredOpen)",
+                [.id(ended.id), ended.state.value, .time(transaction.now)]) > 0
+        else { return }
+        try enter(ended.state, [ended.id], at: transaction.now)
     }
 
     /// Stores that unanswered requests have expired.
@@ -200,19 +223,26 @@ package struct AuthorizationRepository {
     /// Erases a user. For the other side, permissions and the user's own requests become cancelled. Requests to the
     /// user stay open, as if the user had never existed.
     package func erase(_ user: UserID, at time: Date) throws {
-        let permitted: [AuthorizationID] = try transaction.values(
+        let state = PermissionCutRepository.state(of: "authorizations")
+        for ends in [
+            "(asker_id = $1 OR accepter_id = $1) AND state = 'APPROVAL'",
+            "asker_id = $1 AND is_delivered = 1 AND \(Self.isOpen)",
+        ] {
+            // What a cut has ended keeps the cut's word.
+            try transaction.execute(
+                """
+                UPDATE authorizations
+                SET state = CASE \(state) WHEN 'BANNED' THEN 'BANNED' ELSE 'CANCELLED' END, changed_at = $2
+                WHERE \(ends)
+                """, [.id(user), .time(time)])
+        }
+        try transaction.execute(
             """
-            UPDATE authorizations SET state = 'CANCELLED', changed_at = $2
-            WHERE (asker_id = $1 OR accepter_id = $1) AND state = 'APPROVAL'
-            RETURNING id
+            INSERT INTO authorization_rows (authorization_id, type, at)
+            SELECT id, state, changed_at FROM authorizations
+            WHERE (asker_id = $1 OR accepter_id = $1) AND changed_at = $2 AND state IN ('CANCELLED', 'BANNED')
+            ON CONFLICT (authorization_id, type) DO NOTHING
             """, [.id(user), .time(time)])
-        let asked: [AuthorizationID] = try transaction.values(
-            """
-            UPDATE authorizations SET state = 'CANCELLED', changed_at = $2
-            WHERE asker_id = $1 AND is_delivered = 1 AND \(Self.isOpen)
-            RETURNING id
-            """, [.id(user), .time(time)])
-        try enter(.cancelled, permitted + asked, at: time)
         try transaction.execute(
             "UPDATE authorization_rows SET recipient_id = NULL, sent = NULL, message_id = NULL WHERE recipient_id = $1",
             [.id(user)])

@@ -62,6 +62,32 @@ extension Schema {
             "CREATE INDEX outbox_waiting_by_kind ON outbox (kind, due_at) WHERE state = 'waiting'",
         ])
 
+    /// Cuts by which all permissions and open requests of a user are over at once: see ``PermissionCutRepository``.
+    static let permissionCuts = Migration(
+        identifier: 59, name: "cuts of permissions",
+        statements: [
+            """
+            CREATE TABLE permission_cuts (
+                user_id TEXT NOT NULL PRIMARY KEY REFERENCES users (id),
+                generation BIGINT NOT NULL,
+                state TEXT NOT NULL,
+                at BIGINT NOT NULL,
+                due_at BIGINT,
+                CHECK (state IN ('CANCELLED', 'BANNED'))
+            )
+            """,
+            "CREATE INDEX permission_cuts_due ON permission_cuts (due_at) WHERE due_at IS NOT NULL",
+            "ALTER TABLE authorizations ADD COLUMN asker_generation BIGINT NOT NULL DEFAULT 0",
+            "ALTER TABLE authorizations ADD COLUMN accepter_generation BIGINT NOT NULL DEFAULT 0",
+        ])
+
+    /// The open authorizations of a recipient: a batch that ends some reads no others.
+    static let openPermissionsByRecipient = Migration(
+        identifier: 60, name: "index of open authorizations by recipient",
+        index: TableIndex(
+            "authorizations_open_by_accepter", on: "authorizations",
+            "(accepter_id) WHERE state IN ('REQUEST', 'APPROVAL')"))
+
     /// Authorizations that ended, by when they did: they are forgotten in this order.
     static let endedAuthorizations = Migration(
         identifier: 47, name: "index of ended authorizations by their age",

@@ -48,7 +48,8 @@ package struct DecideCardReview: Sendable {
             guard isSamePerson == false else { return nil }
             let count = try AuthorizationRepository(transaction).withdraw(
                 allOf: entry.userID, because: .cancelled, at: transaction.now)
-            return "another person's, authorizations withdrawn: \(count)"
+            let more = count < AuthorizationRepository.countLimit ? "" : " or more"
+            return "another person's, authorizations withdrawn: \(count)\(more)"
         }
     }
 

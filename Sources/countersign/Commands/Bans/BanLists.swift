@@ -115,7 +115,7 @@ extension BanCommand {
             ["users", counted(impact.users.map { "\($0.address) (\($0.user.id))" })],
             ["sessions", String(impact.sessions.count)],
             ["devices", counted(impact.devices.map(\.description))],
-            ["authorizations", String(impact.authorizations)],
+            ["authorizations", impact.authorizationsText],
             ["phone number", impact.holdsNumber ? "held" : "not held"],
             ["document", impact.holdsDocument ? "held" : "not held"],
         ]

@@ -1,0 +1,120 @@
+import Database
+import Domain
+import Foundation
+
+/// Cuts by which all permissions and open requests of a user are over at once, whatever their number.
+///
+/// A user has at most one, with a generation that only rises. An authorization holds the generations of its two users at
+/// its beginning: whoever reads one of an earlier generation finds it ended (``state(of:)``). Rows follow in batches.
+package struct PermissionCutRepository {
+    private let transaction: any Transaction
+
+    package init(_ transaction: any Transaction) {
+        self.transaction = transaction
+    }
+
+    /// How many rows of either side end with the cut itself.
+    package static let atOnce = 50
+    /// For how long after a cut rows are looked for that a transaction of before adds behind it, seconds.
+    package static let patience: TimeInterval = 30
+
+    private static let columns = ColumnTuple(
+        Column<UserID>("user_id"), Column<Int64>("generation"), Column<MessagingPermissionState>("state"),
+        Column<Date>("at"))
+    /// As the partial indexes have it: both engines take one only if a statement repeats its condition.
+    private static let isOpen = "state IN ('REQUEST', 'APPROVAL')"
+
+    /// One cut.
+    private struct Cut {
+        let user: UserID
+        let generation: Int64
+        let state: MessagingPermissionState
+        let at: Date
+    }
+
+    /// The state of an authorization, whether or not its row has followed a cut. A request that nobody answered in time
+    /// before the cut is left to expire.
+    ///
+    /// - Parameter table: what the statement calls `authorizations`.
+    static func state(of table: String) -> String {
+        func cut(_ side: String) -> String {
+            """
+            (SELECT c.state FROM permission_cuts c
+             WHERE c.user_id = \(table).\(side)_id AND c.generation > \(table).\(side)_generation
+                AND (\(table).state = 'APPROVAL' OR \(table).expires_at > c.at))
+            """
+        }
+        return """
+            CASE WHEN \(table).state IN ('REQUEST', 'APPROVAL')
+                THEN COALESCE(\(cut("asker")), \(cut("accepter")), \(table).state) ELSE \(table).state END
+            """
+    }
+
+    /// The generation that a new authorization of a user begins in.
+    ///
+    /// - Parameter user: an expression, which may be null.
+    static func generation(of user: String) -> String {
+        "COALESCE((SELECT c.generation FROM permission_cuts c WHERE c.user_id = \(user)), 0)"
+    }
+
+    /// Ends everything of a user: one row, and some rows of authorizations that go with it.
+    ///
+    /// - Parameter state: `.banned` or `.cancelled`.
+    func cut(_ user: UserID, because state: MessagingPermissionState, at time: Date) throws {
+        let generation: Int64? = try transaction.value(
+            """
+            INSERT INTO permission_cuts (\(Self.columns), due_at)
+            SELECT id, 1, $2, $3, $3 FROM users WHERE id = $1
+            ON CONFLICT (user_id) DO UPDATE SET generation = permission_cuts.generation + 1, state = excluded.state,
+                at = excluded.at, due_at = excluded.due_at
+            RETURNING generation
+            """, [.id(user), state.value, .time(time)])
+        guard let generation else { return }
+        try end(Cut(user: user, generation: generation, state: state, at: time), limit: Self.atOnce)
+    }
+
+    /// Ends rows of the cut that waits longest.
+    package func carryOut(_ batch: MaintenanceBatch) throws -> MaintenanceBatch.Outcome {
+        let found = try transaction.first(
+            "SELECT \(Self.columns) FROM permission_cuts WHERE due_at IS NOT NULL AND due_at <= $1 ORDER BY due_at LIMIT 1",
+            [.time(transaction.now)]
+        ).map { row in
+            let (user, generation, state, at) = try Self.columns.read(row)
+            return Cut(user: user, generation: generation, state: state, at: at)
+        }
+        guard let cut = found else { return .all(0) }
+        let count = try end(cut, limit: max(1, batch.limit / 2))
+        if count == 0 {
+            let last = cut.at.addingTimeInterval(Self.patience)
+            try transaction.execute(
+                "UPDATE permission_cuts SET due_at = $3 WHERE user_id = $1 AND generation = $2",
+                [.id(cut.user), .integer(cut.generation), .time(transaction.now < last ? last : nil)])
+        }
+        return MaintenanceBatch.Outcome(rows: count, isFinished: false)
+    }
+
+    /// Ends some rows of each side.
+    @discardableResult
+    private func end(_ cut: Cut, limit: Int) throws -> Int {
+        var count = 0
+        for side in ["asker", "accepter"] {
+            let ended: [AuthorizationID] = try transaction.values(
+                """
+                UPDATE authorizations SET state = $4, changed_at = $3 WHERE \(Self.isOpen) AND id IN (
+                    SELECT id FROM authorizations
+                    WHERE \(side)_id = $1 AND \(Self.isOpen) AND \(side)_generation < $2
+                        AND (state = 'APPROVAL' OR expires_at > $3)
+                    LIMIT \(limit))
+                RETURNING id
+                """, [.id(cut.user), .integer(cut.generation), .time(cut.at), cut.state.value])
+            let rows = AuthorizationRowRepository(transaction)
+            for id in ended {
+                try rows.insert(
+                    AuthorizationRow(
+                        authorizationID: id, type: cut.state, at: cut.at, recipientID: nil, isSent: nil))
+            }
+            count += ended.count
+        }
+        return count
+    }
+}
