@@ -5,6 +5,8 @@ import Foundation
 enum PostgreSQLFailure: Error {
     /// The engine took the transaction back because of others: run from its start it may well succeed.
     case conflict(StoreError)
+    /// Another transaction holds a lock for longer than this one was to wait.
+    case locked(StoreError)
     /// The connection is of no more use, and the transaction is known not to have committed.
     case lost(StoreError)
     /// The commit was asked for, and no answer says whether it took place.
@@ -15,7 +17,9 @@ enum PostgreSQLFailure: Error {
     /// What the caller of the store is told.
     var error: StoreError {
         switch self {
-        case .conflict(let error), .lost(let error), .outcomeUnknown(let error), .refused(let error): error
+        case .conflict(let error), .locked(let error), .lost(let error), .outcomeUnknown(let error),
+            .refused(let error):
+            error
         }
     }
 }
@@ -35,6 +39,7 @@ extension PostgreSQLFailure {
         let known = "SQLSTATE \(state)"
         switch state {
         case "40001", "40P01": self = .conflict(.unavailable(reason: "other writers were in the way (\(known))"))
+        case "55P03": self = .locked(.unavailable(reason: "another transaction holds a lock (\(known))"))
         // Two sessions that make the same table at once meet in the catalogue.
         case "23505" where result.text(of: CPostgreSQL_schema) == "pg_catalog":
             self = .conflict(.unavailable(reason: "another session changes the schema (\(known))"))
@@ -125,6 +130,10 @@ struct PostgreSQLRetries {
             guard kind == .alter ? conflicts < Self.maximumMeetings : isInTime else { throw error }
             // Chance keeps two writers from meeting again and again.
             return .random(in: 0...min(0.064, 0.001 * Double(1 << min(conflicts, 6))))
+        case .locked(let error):
+            // A change of the schema that waits keeps everybody waiting who comes behind it: it lets them go first.
+            guard kind == .alter else { throw error }
+            return .random(in: 1...3)
         case .lost(let error):
             losses += 1
             guard losses <= Self.maximumLosses else { throw error }

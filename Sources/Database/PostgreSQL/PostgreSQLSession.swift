@@ -77,7 +77,7 @@ final class PostgreSQLSession {
             } catch let failure as PostgreSQLFailure {
                 switch failure {
                 case .lost, .outcomeUnknown: connection = nil
-                case .conflict, .refused: break
+                case .conflict, .locked, .refused: break
                 }
                 let pause = try retries.pause(after: failure)
                 if pause > 0 { return .again(after: pause) }
@@ -137,7 +137,7 @@ final class PostgreSQLSession {
         if let failure = transaction.failure {
             switch failure {
             case .lost, .outcomeUnknown: break
-            case .conflict, .refused: takeBack(transaction)
+            case .conflict, .locked, .refused: takeBack(transaction)
             }
             throw failure
         }

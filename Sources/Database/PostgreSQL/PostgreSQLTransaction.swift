@@ -26,7 +26,7 @@ final class PostgreSQLTransaction: Transaction {
     enum Kind {
         case read
         case write
-        /// A change of the schema, which takes as long as it takes.
+        /// A change of the schema, which takes as long as it takes, and begins again where others hold a lock.
         case alter
         /// One statement that changes nothing, on a connection that cannot write: without `BEGIN`, `COMMIT` and the time.
         case statement
@@ -56,7 +56,7 @@ final class PostgreSQLTransaction: Transaction {
             case .alter:
                 [
                     "BEGIN ISOLATION LEVEL SERIALIZABLE READ WRITE", "SET LOCAL statement_timeout = 0",
-                    "SET LOCAL lock_timeout = 0",
+                    "SET LOCAL lock_timeout = 2000",
                 ]
             }
         }
