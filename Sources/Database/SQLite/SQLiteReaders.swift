@@ -34,10 +34,7 @@ final class SQLiteReaders: Sendable {
             submit { connection in
                 continuation.resume(
                     with: Result {
-                        let connection = try connection.get()
-                        if mayWrite { try connection.perform("PRAGMA query_only = ON") }
-                        defer { if mayWrite { try? connection.perform("PRAGMA query_only = OFF") } }
-                        return try Self.run(body, on: connection, now: clock())
+                        try Self.run(body, on: try connection.get(), now: clock(), requiresReading: mayWrite)
                     })
             }
         }
@@ -52,7 +49,7 @@ final class SQLiteReaders: Sendable {
     }
 
     private static func run<T>(
-        _ body: (any Transaction) throws -> T, on connection: GRDB.Database, now: Date
+        _ body: (any Transaction) throws -> T, on connection: GRDB.Database, now: Date, requiresReading: Bool
     ) throws -> T {
         try connection.perform("BEGIN")
         defer {
@@ -60,7 +57,7 @@ final class SQLiteReaders: Sendable {
                 try? connection.perform("ROLLBACK")
             }
         }
-        return try SQLiteTransaction(connection, now: now).run(body)
+        return try SQLiteTransaction(connection, now: now, requiresReading: requiresReading).run(body)
     }
 
     private func submit(_ read: @escaping Read) {

@@ -7,11 +7,16 @@ import GRDBSQLite
 final class SQLiteTransaction: Transaction {
     let now: Date
     private let connection: GRDB.Database
+    /// Whether it refuses what would change something, on a connection that could. `PRAGMA query_only` would do the same,
+    /// but it takes effect when it is prepared, makes SQLite prepare all other statements anew, and stays if it is not taken
+    /// back: every later write would fail.
+    private let requiresReading: Bool
     private var failure: StoreError?
 
-    init(_ connection: GRDB.Database, now: Date) {
+    init(_ connection: GRDB.Database, now: Date, requiresReading: Bool = false) {
         self.connection = connection
         self.now = now
+        self.requiresReading = requiresReading
     }
 
     /// Runs a whole body. A failed statement fails the body even where it swallowed the error, as on every engine.
@@ -61,6 +66,7 @@ final class SQLiteTransaction: Transaction {
         do throws(StoreError) {
             let statement = try SQLiteStatementHandle(sql, on: connection)
             defer { statement.reset() }
+            if requiresReading, !statement.isReadOnly { throw StoreError(sqlite: SQLITE_READONLY, detail: nil) }
             try statement.bind(arguments)
             try body(statement)
         } catch {
