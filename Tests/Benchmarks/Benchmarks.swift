@@ -110,6 +110,7 @@ struct Parts {
         await part("mass") { try await MassChanges(quick: quick, group: group, report: report).run() }
         await part("ends") { try await BansUnderEnds(quick: quick, group: group, report: report).run() }
         await part("webhook") { try await HangingReceiver(quick: quick, group: group, report: report).run() }
+        await part("housekeeping") { try await OverdueRows(quick: quick, group: group, report: report).run() }
         await part("receivers") { try await EventReceivers(quick: quick, report: report).run() }
         return isWhole
     }

@@ -20,7 +20,7 @@ struct SeededSessions {
     private var digest: String {
         isPostgreSQL ? "sha256(CAST('stored ' || n.i AS BYTEA))" : "randomblob(32)"
     }
-    private static let embeddedIdentifier = """
+    static let embeddedIdentifier = """
         lower(hex(randomblob(4)) || '-' || hex(randomblob(2)) || '-4' || substr(hex(randomblob(2)), 2) || '-a'
             || substr(hex(randomblob(2)), 2) || '-' || hex(randomblob(6)))
         """
