@@ -14,4 +14,19 @@ struct OpenIDTests {
                 RunningService.root.appending(path: "Policies").path, "--directory", scratch.path,
             ], seconds: 120)
     }
+
+    @Test("runs by the recipe, and two nodes on PostgreSQL take its ID tokens after one of them has read its keys")
+    func nodes() async throws {
+        let cluster = try PostgreSQLCluster.shared
+        let name = "openid-\(UUID().uuidString)"
+        let scratch = try ScratchDirectory()
+        try await expectScript(
+            "openid_nodes.py",
+            [
+                "--countersign", try RunningService.product("countersign"), "--policies",
+                RunningService.root.appending(path: "Policies").path, "--directory", scratch.path, "--store",
+                try cluster.newDatabase(name), "--psql",
+                ([cluster.program("psql")] + cluster.connection + ["-d", name]).joined(separator: " "),
+            ], seconds: 180)
+    }
 }

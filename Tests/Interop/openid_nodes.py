@@ -1,0 +1,95 @@
+"""The recipe of an OpenID provider that runs, on two nodes over one PostgreSQL: one node reads the issuer's key set, and both
+take ID tokens by it, also when the issuer is away.
+"""
+
+import argparse
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from checks import accepted, equal, expect, refused
+from client import TIMEOUT, Device
+from installation import Installation
+
+SCRIPT = str(Path(__file__).with_name("openid_provider.py"))
+
+
+def sign_in(issuer, user, nonce):
+    """An ID token, as the recipe takes it."""
+    done = subprocess.run(
+        [sys.executable, SCRIPT, "sign-in", issuer, user, nonce], capture_output=True, text=True, timeout=60, check=False)
+    equal(done.returncode, 0, "the exit code of sign-in: " + done.stderr[-500:])
+    return done.stdout.strip()
+
+
+def reading(made):
+    """When the issuer was read well, as the operator sees it."""
+    [provider] = [one for one in json.loads(made.admin("provider", "list", "--json")) if one["slug"] == "openid"]
+    return provider["issuer"]["read_at"]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    for name in ("countersign", "policies", "directory", "store", "psql"):
+        parser.add_argument(f"--{name}", required=True)
+    chosen = parser.parse_args()
+    os.environ["COUNTERSIGN_LOOPBACK_URLS"] = "on"
+    made = Installation(chosen.countersign, chosen.policies, chosen.directory, chosen.store)
+    provider = subprocess.Popen([sys.executable, SCRIPT, "run"], stdout=subprocess.PIPE, text=True)
+    try:
+        ready = json.loads(provider.stdout.readline())
+        made.admin("provider", "add", "--issuer", ready["issuer"], "--audience", ready["client_id"], "--slug", "openid")
+        nodes = [made.node(name) for name in ("a", "b")]
+        devices = [Device(node.public, node.client, made.authority, "EC") for node in nodes]
+        for device in devices:
+            accepted(device.certify(), 201)
+
+        def token(device, user="alice"):
+            return sign_in(ready["issuer"], user, device.nonce())
+
+        users = {accepted(device.create_session(token(device)), 201)["user_id"] for device in devices}
+        equal(len(users), 1, "the users whom both nodes know by one ID")
+
+        # A minute later, as the store has it, with another key.
+        minute = "UPDATE issuers SET attempted_at = attempted_at - 61000, read_at = read_at - 61000"
+        subprocess.run([*chosen.psql.split(), "-qc", minute], check=True, timeout=60, stdin=subprocess.DEVNULL)
+        for node in nodes:
+            node.kill()
+            node.start()
+        for device in devices:
+            device.reconnect()
+        before = reading(made)
+        provider.send_signal(signal.SIGHUP)
+        equal(json.loads(provider.stdout.readline()), {"signs_with": "key-2"}, "the key")
+        first, second = (token(device, "bob") for device in devices)
+        accepted(devices[0].create_session(first), 201)
+        read = reading(made)
+        expect(read > before, "no node has read the key set")
+        # The other node reads nothing: there is nobody to ask.
+        provider.terminate()
+        provider.wait(TIMEOUT)
+        end = time.monotonic() + 10
+        answer = devices[1].create_session(second)
+        while answer.status_code != 201 and time.monotonic() < end:
+            refused(answer, 422, "invalid_identity_token", "unknown_key")
+            time.sleep(0.1)
+            answer = devices[1].create_session(second)
+        accepted(answer, 201)
+        equal(reading(made), read, "the last good reading")
+        for device in devices:
+            device.close()
+    finally:
+        provider.kill()
+        provider.wait(TIMEOUT)
+    made.stop()
+    for node in nodes:
+        expect("internal_error" not in node.log.read_text(), f"an answer of {node.name} was an internal error")
+    print("one node read, both accept")
+
+
+if __name__ == "__main__":
+    main()
