@@ -1,10 +1,14 @@
 """An unmodified OAuth client uses the service: Authlib finds the endpoints by itself, opens a session by the JWT bearer
-grant, exchanges it, and takes and uses a provider's access token. PyJWT verifies a session's token by the key set."""
+grant, exchanges it, and takes and uses a provider's access token. PyJWT verifies a session's token by the key set.
+curl with jq does the same in a shell."""
 
 import base64
 import json
+import os
+import subprocess
 import time
 import uuid
+from pathlib import Path
 
 import jwt
 from authlib.integrations.base_client.errors import OAuthError
@@ -213,6 +217,23 @@ def calls(chosen, provider, device, server, session_token):
         server["token_endpoint"], grant_type="client_credentials", scope="keys.write"))
 
 
+def shell(chosen, provider, device, server):
+    """curl with jq does it all by the metadata: session, exchange, a provider's token, introspection."""
+    now = int(time.time())
+    claims = {"iss": provider.provider_id, "sub": provider.provider_id, "aud": server["issuer"], "iat": now,
+              "exp": now + 60, "jti": str(uuid.uuid4())}
+    grant = provider.identity_token("kit", device.nonce(), prn=None, sub="kit", aud=server["issuer"])
+    done = subprocess.run(
+        ["sh", str(Path(__file__).with_name("clients") / "oauth.sh")], capture_output=True, text=True, timeout=60,
+        check=False, env={
+            **os.environ, "CA": chosen.ca, "ISSUER": chosen.public, "CERTIFICATE": device.files[0], "KEY": device.files[1],
+            "ASSERTION": grant, "AUDIENCE": provider.provider_id, "CLIENT_ASSERTION": jwt.encode(
+                claims, provider.key, algorithm(provider.key), headers={"kid": provider.key_id})})
+    equal(done.returncode, 0, "the exit code of oauth.sh: " + done.stderr[-500:])
+    found = json.loads(done.stdout)
+    equal((found["active"], found["sub"]), (True, "kit"), "the introspection")
+
+
 def main():
     """Runs it."""
     chosen = options.parser(__doc__).parse_args()
@@ -224,6 +245,7 @@ def main():
     client, token = sign_in(chosen, provider, device, server)
     session_token = exchange(chosen, provider, device, server, client, token)
     calls(chosen, provider, device, server, session_token)
+    shell(chosen, provider, device, server)
     device.close()
     print("an unmodified client did all of it")
 
