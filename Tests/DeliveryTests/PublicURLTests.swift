@@ -72,6 +72,31 @@ struct PublicURLTests {
     }
 }
 
+@Suite("Look-ups of hosts")
+struct HostResolverTests {
+    @Test("of issuers have threads of their own: name servers that do not answer keep no event waiting")
+    func apart() async throws {
+        let gate = DispatchSemaphore(value: 0)
+        let slow = HostResolver(threads: 2) { _ in
+            gate.wait()
+            return []
+        }
+        let address = try #require(IPAddress(ipv4: "192.0.2.1"))
+        let other = HostResolver(threads: 2) { _ in [address] }
+        await withTaskGroup(of: [IPAddress].self) { group in
+            for _ in 0..<8 { group.addTask { await slow("issuer.example", within: 60) } }
+            #expect(await other("receiver.example", within: 60) == [address])
+            for _ in 0..<8 { gate.signal() }
+            for await found in group { #expect(found.isEmpty) }
+        }
+        let reader = KeySetReader(DeliveryPolicy(), allowingLoopback: false)
+        let transmitter = SecurityEventTransmitter(DeliveryPolicy(), WebhookPolicy(), allowingLoopback: false)
+        #expect(reader.exchange.resolver === HostResolver.issuers)
+        #expect(transmitter.exchange.resolver === HostResolver.receivers)
+        #expect(HostResolver.issuers !== HostResolver.receivers)
+    }
+}
+
 @Suite("Receivers of events")
 struct EventReceiverTests {
     /// How often a receiver's address was asked for, and what is said of it.

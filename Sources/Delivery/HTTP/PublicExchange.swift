@@ -11,16 +11,18 @@ struct PublicExchange: Sendable {
     let configuration: HTTPClient.Configuration
     /// From the look-up of the host to the last byte of the response, seconds.
     let timeout: TimeInterval
+    let resolver: HostResolver
     let permits: @Sendable (IPAddress) -> Bool
 
     init(
-        _ configuration: HTTPClient.Configuration, timeout: TimeInterval,
+        _ configuration: HTTPClient.Configuration, timeout: TimeInterval, resolver: HostResolver,
         permits: @escaping @Sendable (IPAddress) -> Bool
     ) {
         var configuration = configuration
         configuration.requirePeer(permits)
         self.configuration = configuration
         self.timeout = timeout
+        self.resolver = resolver
         self.permits = permits
     }
 
@@ -38,7 +40,7 @@ struct PublicExchange: Sendable {
     ) async -> Outcome<Answer> {
         var configuration = configuration
         let started = ContinuousClock.now
-        switch await url.reach(within: timeout, permits: permits) {
+        switch await url.reach(within: timeout, by: resolver, permits: permits) {
         case .reachable(let address):
             if url.web.literal == nil { configuration.dnsOverride = [url.web.name: address.description] }
         case .unknown: return .unknownHost

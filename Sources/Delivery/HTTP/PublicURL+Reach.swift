@@ -12,12 +12,14 @@ extension PublicURL {
     }
 
     /// - Parameter permits: whether the service may connect to an address.
-    func reach(within seconds: Double, permits: (IPAddress) -> Bool) async -> Reach {
+    func reach(
+        within seconds: Double, by resolver: HostResolver = .receivers, permits: (IPAddress) -> Bool
+    ) async -> Reach {
         let addresses: [IPAddress]
         if let literal = web.literal {
             addresses = [literal]
         } else {
-            addresses = await HostAddresses.resolve(web.name, within: seconds)
+            addresses = await resolver(web.name, within: seconds)
         }
         guard let first = addresses.first else { return .unknown }
         return addresses.allSatisfy(permits) ? .reachable(first) : .forbidden

@@ -18,7 +18,7 @@ package struct KeySetReader: Sendable {
     /// Reads the key set of the issuer with a URL.
     package typealias Read = @Sendable (_ issuer: String) async -> Reading
 
-    private let exchange: PublicExchange
+    let exchange: PublicExchange
     private let allowsLoopback: Bool
 
     /// For both documents together, seconds.
@@ -36,7 +36,7 @@ package struct KeySetReader: Sendable {
         _ policy: DeliveryPolicy, allowingLoopback: Bool, timeout: TimeInterval = timeout,
         permits: @escaping @Sendable (IPAddress) -> Bool
     ) {
-        exchange = PublicExchange(.delivery(policy), timeout: timeout, permits: permits)
+        exchange = PublicExchange(.delivery(policy), timeout: timeout, resolver: .issuers, permits: permits)
         allowsLoopback = allowingLoopback
     }
 

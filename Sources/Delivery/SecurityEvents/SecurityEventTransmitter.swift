@@ -9,7 +9,7 @@ import Foundation
 /// host must be public, and the connection goes to a checked address even if the name resolves to another later. The
 /// peer's address is checked again before the request is sent.
 package struct SecurityEventTransmitter: Sendable {
-    private let exchange: PublicExchange
+    let exchange: PublicExchange
     private let allowsLoopback: Bool
 
     /// Sends by these policies.
@@ -27,7 +27,8 @@ package struct SecurityEventTransmitter: Sendable {
         _ delivery: DeliveryPolicy, _ webhooks: WebhookPolicy, allowingLoopback: Bool,
         permits: @escaping @Sendable (IPAddress) -> Bool
     ) {
-        exchange = PublicExchange(.delivery(delivery), timeout: webhooks.attemptTimeout, permits: permits)
+        exchange = PublicExchange(
+            .delivery(delivery), timeout: webhooks.attemptTimeout, resolver: .receivers, permits: permits)
         allowsLoopback = allowingLoopback
     }
 
