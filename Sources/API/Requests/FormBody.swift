@@ -46,9 +46,39 @@ struct FormBody {
             assertion: self["client_assertion"], type: self["client_assertion_type"], clientID: self["client_id"])
     }
 
+    /// `nil` for what is not percent-encoded UTF-8.
     private static func decode(_ bytes: ArraySlice<UInt8>) -> String? {
-        let spaced = bytes.map { $0 == UInt8(ascii: "+") ? UInt8(ascii: " ") : $0 }
-        return String(validating: spaced, as: UTF8.self)?.removingPercentEncoding
+        guard bytes.contains(where: { $0 == percent || $0 == plus }) else {
+            return String(validating: bytes, as: UTF8.self)
+        }
+        var decoded: [UInt8] = []
+        decoded.reserveCapacity(bytes.count)
+        var rest = bytes
+        while let byte = rest.popFirst() {
+            switch byte {
+            case plus: decoded.append(UInt8(ascii: " "))
+            case percent:
+                guard let high = rest.popFirst().flatMap(digit), let low = rest.popFirst().flatMap(digit) else {
+                    return nil
+                }
+                decoded.append(high << 4 | low)
+            default: decoded.append(byte)
+            }
+        }
+        return String(validating: decoded, as: UTF8.self)
+    }
+
+    private static let percent = UInt8(ascii: "%")
+    private static let plus = UInt8(ascii: "+")
+
+    /// The value of a hexadecimal digit.
+    private static func digit(_ byte: UInt8) -> UInt8? {
+        switch byte {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
+        case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
+        case UInt8(ascii: "A")...UInt8(ascii: "F"): byte - UInt8(ascii: "A") + 10
+        default: nil
+        }
     }
 }
 

@@ -8,11 +8,13 @@ import Tokens
 /// A device exchanges its session's token for one that its provider verifies without a call (RFC 8693).
 package struct ExchangeSessionToken: Sendable {
     private let context: ServiceContext
+    private let authenticate: AuthenticateConnection
     private let check: CheckSession
     private let store: SessionStore
 
     package init(_ context: ServiceContext) {
         self.context = context
+        authenticate = AuthenticateConnection(context)
         check = CheckSession(context)
         store = SessionStore(context)
     }
@@ -55,23 +57,21 @@ package struct ExchangeSessionToken: Sendable {
             throw Refusal(.malformedRequest, "client_id is not the id of the session's app.")
         }
         let confirmation = try confirmation(by: proof, on: connection)
-        // The node's memory may be a second old, and the token outlives that.
-        let keys = context.keys.personal
         let wantsClaims =
             scope?.split(separator: " ").contains { $0 == SessionAccessToken.verifiedClaimsScope } ?? false
-        let (assurance, audience, proved) = try await store.snapshot(for: session) { transaction, holder in
-            (
-                holder.user.assurance, try Self.audience(targets, of: session, in: transaction),
-                wantsClaims ? try AuthenticatedUserRepository(transaction, keys: keys).find(holder.user.id) : nil
-            )
+        let basis: Basis
+        if !wantsClaims, let known = known(session, for: targets, on: connection) {
+            basis = known
+        } else {
+            basis = try await read(session, for: targets, withClaims: wantsClaims)
         }
         let algorithm = try await context.caches.providers.find(session.providerID)?.provider.tokenAlgorithm ?? .rs256
         let now = context.environment.now()
-        let claims = VerifiedClaims(proved, assurance: assurance, on: CalendarDate(utcDayOf: now))
+        let claims = VerifiedClaims(basis.proved, assurance: basis.assurance, on: CalendarDate(utcDayOf: now))
         let end = session.expiry(policy: context.policy[\.sessions])
         let lifetime = min(context.policy[\.accessTokens].sessionLifetime, end.timeIntervalSince(now))
         let token = SessionAccessToken(
-            issuer: context.urls.issuer, session: session, audience: audience, assurance: assurance,
+            issuer: context.urls.issuer, session: session, audience: basis.audience, assurance: basis.assurance,
             confirmation: confirmation, verifiedClaims: claims, identifier: UUID(), issuedAt: now,
             expiresAt: now.addingTimeInterval(lifetime))
         return Answer(
@@ -79,6 +79,41 @@ package struct ExchangeSessionToken: Sendable {
             isBoundToKey: confirmation != .certificate,
             scope: claims.map { _ in SessionAccessToken.verifiedClaimsScope },
             lifetime: max(0, Int(saturating: lifetime)))
+    }
+
+    /// What a token says beside the session.
+    private struct Basis: Sendable {
+        let audience: String
+        let assurance: Assurance
+        var proved: AuthenticatedUser?
+    }
+
+    /// What this process's memory says, if it is what the store would say now; `nil` where only the store knows.
+    ///
+    /// The session is looked at again, since it was let in by a memory that may have been a second old.
+    private func known(_ session: Session, for targets: [String], on connection: ClientConnection) -> Basis? {
+        guard targets.allSatisfy({ ProviderID($0[...]) == session.providerID }), context.invalidator.isCurrent,
+            authenticate.fromMemory(connection), check.fromMemory(session.tokenHash, on: connection) != nil,
+            let level = context.caches.levels.known(session.userID)
+        else { return nil }
+        return Basis(
+            audience: session.providerID.description, assurance: level.value(at: context.environment.now()))
+    }
+
+    /// What the store says: the node's memory may be a second old, and the token outlives that.
+    private func read(_ session: Session, for targets: [String], withClaims: Bool) async throws -> Basis {
+        let (keys, levels) = (context.keys.personal, context.caches.levels)
+        let (mark, isKnown) = (levels.mark, levels.known(session.userID) != nil)
+        let (basis, level) = try await store.snapshot(for: session) { transaction, holder in
+            let basis = Basis(
+                audience: try Self.audience(targets, of: session, in: transaction),
+                assurance: holder.user.assurance,
+                proved: withClaims
+                    ? try AuthenticatedUserRepository(transaction, keys: keys).find(holder.user.id) : nil)
+            return (basis, isKnown ? nil : try UserRepository(transaction).level(of: session.userID))
+        }
+        if let level { levels.remember(level, of: session.userID, since: mark) }
+        return basis
     }
 
     private static func audience(

@@ -195,6 +195,14 @@ package final class CacheInvalidator: Sendable {
     /// Whether the view of the store is young enough to decide from.
     package var isFresh: Bool { clock.now - state.withLock { $0.freshAt } < maximumAge }
 
+    /// Whether nothing was committed since the change log was read: what the memories say is what the store says.
+    ///
+    /// It takes some microseconds where the store is a file. A server does not say so without being asked: then `false`.
+    var isCurrent: Bool {
+        guard isFresh, isClockRight, !node.isDoubted, let stamp = try? store.changeStamp() else { return false }
+        return state.withLock { $0.position != nil && $0.stamp == stamp }
+    }
+
     /// How old the view of the store is, in seconds.
     package var age: TimeInterval { (clock.now - state.withLock { $0.freshAt }) / .seconds(1) }
 

@@ -119,6 +119,9 @@ package final class ServingNode: Sendable {
         onMessage()
     }
 
+    /// Whether a commit's outcome is not known.
+    var isDoubted: Bool { isInDoubt.load(ordering: .sequentiallyConsistent) }
+
     /// Whether a commit's outcome is not known since this was asked last.
     func endDoubt() -> Bool { isInDoubt.exchange(false, ordering: .sequentiallyConsistent) }
 }

@@ -55,16 +55,17 @@ package struct AccessTokenKeys: Sendable {
         let header = JSONValue.object([
             "alg": .string(algorithm.rawValue), "kid": .string(id), "typ": .string(type),
         ])
-        let input =
-            Base64URL.encode(Array(header.jsonText.utf8)) + "." + Base64URL.encode(Array(payload.jsonText.utf8))
+        var payloadText: [UInt8] = []
+        payloadText.reserveCapacity(1024)
+        payload.appendJSON(to: &payloadText)
+        let input = "\(Base64URL.encode(Array(header.jsonText.utf8))).\(Base64URL.encode(payloadText))"
+        let digest = SHA256.hash(data: Data(input.utf8))
         let signature =
             switch algorithm {
-            case .rs256:
-                try rsa.signature(for: SHA256.hash(data: Data(input.utf8)), padding: .insecurePKCS1v1_5)
-                    .rawRepresentation
-            case .es256: try curve.signature(for: Data(input.utf8)).rawRepresentation
+            case .rs256: try rsa.signature(for: digest, padding: .insecurePKCS1v1_5).rawRepresentation
+            case .es256: try curve.signature(for: digest).rawRepresentation
             }
-        return Secret(input + "." + Base64URL.encode(Array(signature)))
+        return Secret("\(input).\(Base64URL.encode(signature))")
     }
 }
 

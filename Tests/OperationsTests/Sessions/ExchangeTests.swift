@@ -1,0 +1,68 @@
+import Database
+import Domain
+import Encoding
+import Fixtures
+import Foundation
+import Repositories
+import Testing
+import Tokens
+
+@testable import Operations
+
+@Suite("The exchange of a session's token")
+struct ExchangeTests {
+    private static func counted(
+        _ kind: StoreKind, _ body: (ServiceFixture, StatementCounter, () async throws -> JSONText) async throws -> Void
+    ) async throws {
+        try await ServiceFixture.run(on: kind) { fixture in
+            let connection = try await fixture.connectNewDevice()
+            let opened = try await fixture.opened("alice", on: connection)
+            let token = try #require(opened.token).text.reveal()
+            let counter = StatementCounter(fixture.store)
+            let context = fixture.context(store: counter)
+            let exchange = ExchangeSessionToken(context)
+            let provider = opened.session.providerID.description
+            try await body(fixture, counter) {
+                try await context.invalidator.poll()
+                _ = counter.take()
+                let answer = try await exchange(token, for: [provider], clientID: nil, on: connection)
+                let payload = try UnverifiedToken(answer.token.reveal(), refusing: .malformedRequest).payload
+                return JSONText(acr: payload["acr"]?.text, sub: payload["sub"]?.text)
+            }
+        }
+    }
+
+    private struct JSONText: Equatable {
+        let acr: String?
+        let sub: String?
+    }
+
+    @Test("writes nothing, and on a file asks the store nothing that memory knows", arguments: StoreKind.shared)
+    func statements(kind: StoreKind) async throws {
+        try await Self.counted(kind) { fixture, counter, exchange in
+            let first = try await exchange()
+            let asked = counter.take()
+            #expect(asked.rows == 0 && (1...2).contains(asked.statements), "\(asked)")
+            #expect(try await exchange() == first)
+            // A server must be asked whether it stood still.
+            var expected = StatementCounter.Counts()
+            if kind.description == StoreKind.postgresql.description { expected.statements = 1 }
+            #expect(counter.take() == expected)
+        }
+    }
+
+    @Test("says the level that the store has, also right after another process has changed it")
+    func level() async throws {
+        try await Self.counted(.sqlite) { fixture, _, exchange in
+            let before = try await exchange()
+            #expect(before.acr == "none")
+            let user = try #require(before.sub.flatMap { UserID($0[...]) })
+            try await fixture.store.write {
+                if let change = try UserRepository($0).setAssurance(.phone, until: nil, of: user) {
+                    try Repositories.ChangeLog($0).append(.userLevel(change.userID))
+                }
+            }
+            #expect(try await exchange().acr == "phone")
+        }
+    }
+}
