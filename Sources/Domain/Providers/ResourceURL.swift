@@ -13,6 +13,16 @@ package struct ResourceURL: Sendable, Equatable {
         self.text = text
         canonical = url.description
     }
+
+    /// Whether it is a URL of the service with this one, or below it. The scheme makes no difference.
+    package func isWithin(_ base: String) -> Bool {
+        guard let base = ServiceURL(base) else { return false }
+        let place = Self.place(base.description)
+        return "\(Self.place(canonical))/".hasPrefix(place.hasSuffix("/") ? String(place) : "\(place)/")
+    }
+
+    /// Host and path.
+    private static func place(_ url: String) -> Substring { url.drop { $0 != ":" } }
 }
 
 /// A registered URL. It belongs to one provider.

@@ -102,11 +102,11 @@ package struct ExchangeSessionToken: Sendable {
 
     /// What the store says: the node's memory may be a second old, and the token outlives that.
     private func read(_ session: Session, for targets: [String], withClaims: Bool) async throws -> Basis {
-        let (keys, levels) = (context.keys.personal, context.caches.levels)
+        let (keys, urls, levels) = (context.keys.personal, context.urls, context.caches.levels)
         let (mark, isKnown) = (levels.mark, levels.known(session.userID) != nil)
         let (basis, level) = try await store.snapshot(for: session) { transaction, holder in
             let basis = Basis(
-                audience: try Self.audience(targets, of: session, in: transaction),
+                audience: try Self.audience(targets, of: session, besides: urls, in: transaction),
                 assurance: holder.user.assurance,
                 proved: withClaims
                     ? try AuthenticatedUserRepository(transaction, keys: keys).find(holder.user.id) : nil)
@@ -117,13 +117,13 @@ package struct ExchangeSessionToken: Sendable {
     }
 
     private static func audience(
-        _ targets: [String], of session: Session, in transaction: any Transaction
+        _ targets: [String], of session: Session, besides urls: ServiceURLs, in transaction: any Transaction
     ) throws -> String {
         var audience = session.providerID.description
         for target in targets where ProviderID(target[...]) != session.providerID {
             let url = ResourceURL(target)
             guard let found = try url.flatMap({ try ProviderResourceRepository(transaction).find($0) }),
-                found.providerID == session.providerID
+                found.providerID == session.providerID, ![urls.issuer, urls.client].contains(where: found.url.isWithin)
             else {
                 throw Refusal(
                     .malformedRequest,

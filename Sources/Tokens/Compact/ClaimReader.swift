@@ -77,7 +77,9 @@ struct ClaimReader {
     }
 
     /// The same, with several names of this service.
-    mutating func audience(among names: [String], required: Bool) {
+    ///
+    /// - Parameter alone: nobody else may be named. Another server that is an audience, too, could show the token here.
+    mutating func audience(among names: [String], required: Bool, alone: Bool = false) {
         let expected = names.joined(separator: " or ")
         let audience: [String?]
         switch payload["aud"] {
@@ -92,10 +94,13 @@ struct ClaimReader {
             note(.malformed, "The claim aud is neither a string nor an array of strings.")
             return
         }
-        let isNamed = audience.contains { text in names.contains { text?.utf8.elementsEqual($0.utf8) ?? false } }
-        guard isNamed else {
+        let known = audience.filter { text in names.contains { text?.utf8.elementsEqual($0.utf8) ?? false } }
+        guard !known.isEmpty else {
             note(.wrongAudience, "The claim aud does not name \(expected).")
             return
+        }
+        if alone, known.count < audience.count {
+            note(.wrongAudience, "The claim aud names another service beside \(expected).")
         }
     }
 

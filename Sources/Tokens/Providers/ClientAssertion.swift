@@ -19,7 +19,7 @@ package struct ClientAssertion: Sendable, Equatable {
 }
 
 extension ProviderTokenVerifier {
-    /// Verifies a client assertion: `iss` and `sub` the provider id, `aud` this service, `jti`, `iat` and `exp`. It counts
+    /// Verifies a client assertion: `iss` and `sub` the provider id, `aud` this service alone, `jti`, `iat` and `exp`. It counts
     /// for five minutes from `iat`, or until `exp` if that is sooner.
     ///
     /// - Parameter audiences: the issuer and the token endpoint.
@@ -38,7 +38,7 @@ extension ProviderTokenVerifier {
             claims.note(.malformed, "The claim sub is not the provider id, as iss is.")
         }
         let identifier = claims.text("jti", bytes: 1...128)
-        claims.audience(among: audiences, required: true)
+        claims.audience(among: audiences, required: true, alone: true)
         let validity = claims.validity(
             now: now, clockSkew: clockSkew, maximumLifetime: TokenProfile.clientAssertion.maximumLifetime)
         let issuedAt = claims.issued(now: now, clockSkew: clockSkew, maximumAge: ClientAssertion.maximumAge)

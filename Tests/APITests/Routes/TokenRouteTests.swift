@@ -139,6 +139,7 @@ struct TokenRouteTests {
     /// Each defect of a client assertion.
     static let assertions: [@Sendable (inout TokenDraft) -> Void] = [
         { $0[claim: "aud"] = .string("https://other.example/token") }, { $0[claim: "aud"] = .string("test") },
+        { $0[claim: "aud"] = .array([.string("https://public.example"), .string("https://other.example")]) },
         { $0[claim: "aud"] = nil }, { $0[claim: "sub"] = nil }, { $0[claim: "jti"] = nil },
         { $0[claim: "sub"] = .string(UUID().uuidString.lowercased()) },
         {

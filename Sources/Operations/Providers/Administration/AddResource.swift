@@ -12,8 +12,14 @@ package struct AddResource: Sendable {
 
     /// Registers it: from now on a device may name the provider by it.
     ///
-    /// - Throws: `Refusal` `not_found`; `conflict` if it is registered, for whichever provider.
-    package func callAsFunction(_ url: ResourceURL, to name: String) async throws {
+    /// - Parameter own: the URLs of this service, as far as the command knows them. A token for a URL of ours would have
+    ///   the audience of tokens that the service itself takes.
+    /// - Throws: `Refusal` `not_found`; `malformed_request` for a URL of this service; `conflict` if it is registered, for
+    ///   whichever provider.
+    package func callAsFunction(_ url: ResourceURL, to name: String, own: [String] = []) async throws {
+        guard !own.contains(where: url.isWithin) else {
+            throw Refusal(.malformedRequest, "\(url.text) is a URL of this service, and of no provider's backend.")
+        }
         let actor = context.actor
         try await context.commit { transaction, events in
             let provider = try ProviderRepository(transaction).require(name).id

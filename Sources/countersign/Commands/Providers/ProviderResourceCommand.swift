@@ -36,7 +36,9 @@ struct ResourceCommand: AsyncParsableCommand {
 
         func run() async throws {
             let url = try ResourceCommand.read(url)
-            try await Admin.run(shared) { try await AddResource($0.context)(url, to: provider) }
+            let settings = try Settings.resolve(shared: shared)
+            let own = [settings.baseURL, settings.clientURL].compactMap(\.self)
+            try await Admin.run(shared) { try await AddResource($0.context)(url, to: provider, own: own) }
             if shared.json {
                 Output.json(.object(["added": .string(url.text)]))
             } else {

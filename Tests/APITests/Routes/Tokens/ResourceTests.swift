@@ -77,4 +77,26 @@ struct ResourceTests {
             #expect(none.status == 400 && none.text("error") == "invalid_request")
         }
     }
+
+    @Test("is none of the service's own, nor below one, also if one was registered before")
+    func own() async throws {
+        try await RouterBench.run { bench in
+            let person = try await bench.signIn()
+            let base = ["https://public.example", "https://client.example/"]
+            for text in ["https://public.example", "https://PUBLIC.example:443/token", "https://client.example/a/b"] {
+                let url = try #require(ResourceURL(text))
+                await #expect(throws: Refusal(.malformedRequest, "")) {
+                    try await AddResource(bench.fixture.admin)(url, to: "test", own: base)
+                }
+            }
+            for text in ["https://public.example.org/", "https://public.example:8443/", "https://b.public.example/"] {
+                let url = try #require(ResourceURL(text))
+                try await AddResource(bench.fixture.admin)(url, to: "test", own: base)
+            }
+            // The service knows where it is, a command perhaps not.
+            let url = try #require(ResourceURL("https://public.example/api"))
+            try await AddResource(bench.fixture.admin)(url, to: "test")
+            #expect(try await Self.asked(person, resource: url.text).text("error") == "invalid_target")
+        }
+    }
 }
