@@ -136,6 +136,28 @@ struct EventReceiverTests {
         #expect(answers.count == 0)
     }
 
+    @Test("are not tried again after an answer that no repetition changes, and are after any other")
+    func outcomes() {
+        for status: UInt in [200, 202, 204] {
+            #expect(
+                SecurityEventTransmitter.outcome(.answered(status: status, body: nil)) == .sent(reference: ""),
+                "\(status)")
+        }
+        #expect(
+            SecurityEventTransmitter.outcome(.answered(status: 400, body: nil))
+                == .refused(reason: "the receiver refused the event"))
+        for status: UInt in [405, 413, 415] {
+            #expect(
+                SecurityEventTransmitter.outcome(.answered(status: status, body: nil))
+                    == .refused(reason: "HTTP \(status)"))
+        }
+        for status: UInt in [301, 401, 403, 404, 408, 429, 500, 503] {
+            #expect(
+                SecurityEventTransmitter.outcome(.answered(status: status, body: nil))
+                    == .unavailable(reason: "HTTP \(status)"))
+        }
+    }
+
     @Test("that are not public are refused, before and without the switch")
     func refused() async throws {
         let strict = SecurityEventTransmitter(DeliveryPolicy(), WebhookPolicy(), allowingLoopback: false)

@@ -61,7 +61,8 @@ class Transmitter:
         expect(self.metadata["spec_version"] >= "1_0", "spec_version")
         expect({PUSH, POLL} <= set(self.metadata["delivery_methods_supported"]), "the methods of delivery")
         expect({"spec_urn": "urn:ietf:rfc:6749"} in self.metadata["authorization_schemes"], "the schemes")
-        for member in ("jwks_uri", "configuration_endpoint", "status_endpoint", "verification_endpoint"):
+        for member in ("jwks_uri", "configuration_endpoint", "status_endpoint", "verification_endpoint",
+                       "add_subject_endpoint", "remove_subject_endpoint"):
             expect(self.metadata[member].startswith("https://"), member)
         expect(all(value != [] for value in self.metadata.values()), "an empty list")
         keys = accepted(self.http.get(self.metadata["jwks_uri"], timeout=TIMEOUT))
@@ -118,6 +119,11 @@ class Backend:
 
     def status(self, method, body=None, **query):
         return self.call(method, self.transmitter.metadata["status_endpoint"], body, **query)
+
+    def subject(self, verb, stream, subject, **more):
+        """Adds a subject to a stream, or removes it."""
+        body = {"stream_id": stream["stream_id"], "subject": subject, **more}
+        return self.call("POST", self.transmitter.metadata[verb + "_subject_endpoint"], body)
 
     def verify(self, stream, **state):
         body = {"stream_id": stream["stream_id"], **state}
@@ -319,6 +325,29 @@ def poll(receiver, log_in, device):
     equal(receiver.stream("DELETE", stream_id=stream["stream_id"]).status_code, 204, "the deletion")
 
 
+def subjects(receiver, log_in, device):
+    """Adding and removing of subjects (SSF 1.0 §8.1.3), of a stream that has all of them at first."""
+    equal(receiver.transmitter.metadata["default_subjects"], "ALL", "the subjects of a new stream")
+    stream = accepted(receiver.stream("POST", {}), 201)
+    session = log_in("hal")
+    named = {"format": "iss_sub", "iss": stream["iss"], "sub": session["user_id"]}
+    added = receiver.subject("add", stream, named, verified=True)
+    equal((added.status_code, added.content), (200, b""), "the answer to an addition")
+    for _ in range(2):
+        equal(receiver.subject("remove", stream, named).status_code, 204, "the answer to a removal")
+    device.end_session(session["session_token"])
+    device.end_session(log_in("ida")["session_token"])
+    equal([one["external_id"] for one in receiver.drain(stream).values()], ["ida"], "who is in the stream")
+    equal(receiver.subject("add", stream, {"format": "complex", "user": named}).status_code, 200, "the status")
+    device.end_session(log_in("hal")["session_token"])
+    equal([one["external_id"] for one in receiver.drain(stream).values()], ["hal"], "who is in the stream")
+    for wrong, status in (({"format": "email"}, 400), ({**named, "id": "x"}, 400), ("hal", 400),
+                          ({**named, "sub": str(uuid.uuid4())}, 404), ({"format": "opaque", "id": "x"}, 404)):
+        equal(receiver.subject("remove", stream, wrong).status_code, status, f"the status of {wrong}")
+    equal(receiver.subject("add", {"stream_id": str(uuid.uuid4())}, named).status_code, 404, "an unknown stream")
+    equal(receiver.stream("DELETE", stream_id=stream["stream_id"]).status_code, 204, "the deletion")
+
+
 def events(chosen, receiver, log_in, device):
     """Every event that is supported, each told once to a stream that wants it."""
     stream = accepted(receiver.stream("POST", {}), 201)
@@ -398,6 +427,14 @@ def transmit(chosen, provider, device, log_in):
     taken(tell(CAEP + "session-revoked", {"format": "complex", "user": user, "session": {
         "format": "opaque", "id": session["session_id"]}}))
     equal(device.current(session["session_token"]).json()["code"], "session_destroyed", "the session")
+    session = log_in("gil")
+    opaque = {"format": "opaque", "id": "stream-1"}
+    taken(tell(SSF + "verification", opaque))
+    taken(tell(SSF + "stream-updated", opaque, {"status": "paused"}))
+    equal(tell(SSF + "verification", opaque, {"state": "x"}).json()["err"], "invalid_state", "err")
+    accepted(device.current(session["session_token"]))
+    taken(tell(CAEP + "session-revoked", {"format": "email", "email": "gil"}))
+    equal(device.current(session["session_token"]).json()["code"], "session_destroyed", "the session")
 
 
 def main():
@@ -423,6 +460,7 @@ def main():
     push(receiver, log_in(devices[0]), devices[0])
     poll(receiver, log_in(devices[0]), devices[0])
     transmit(chosen, provider, devices[0], log_in(devices[0]))
+    subjects(receiver, log_in(devices[0]), devices[0])
     events(chosen, receiver, log_in(devices[1]), devices[1])
     print("both sides did all of it")
 

@@ -15,6 +15,7 @@ enum SecurityEventError {
             case .wrongAudience: "invalid_audience"
             case .unknownKey, .keyRetired, .algorithmMismatch: "invalid_key"
             case .badSignature: "authentication_failed"
+            case .unexpectedState: "invalid_state"
             default: "invalid_request"
             }
         default: nil

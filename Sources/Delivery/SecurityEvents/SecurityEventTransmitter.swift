@@ -32,7 +32,12 @@ package struct SecurityEventTransmitter: Sendable {
         allowsLoopback = allowingLoopback
     }
 
-    /// Makes one attempt: 2xx accepts the token, 400 refuses it for good (RFC 8935 §2.4), everything else is retried.
+    /// By these a receiver says that it will take no such request another time either (RFC 9110 §15.5.6, §15.5.14,
+    /// §15.5.16).
+    private static let final: Set<UInt> = [405, 413, 415]
+
+    /// Makes one attempt: 2xx accepts the token, 400 refuses it for good (RFC 8935 §2.4) and so do 405, 413 and 415,
+    /// everything else is retried.
     ///
     /// - Parameter authorization: the `Authorization` header that the receiver wants; `nil` for none.
     package func send(
@@ -44,16 +49,19 @@ package struct SecurityEventTransmitter: Sendable {
         let headers =
             [(name: "Content-Type", value: "application/secevent+jwt"), (name: "Accept", value: "application/json")]
             + (authorization.map { [(name: "Authorization", value: $0.reveal())] } ?? [])
-        let answer: BoundedHTTPClient.Answer
         switch await exchange(with: url, { await $0.post(Array(token.utf8), to: url.web, headers: headers) }) {
         case .unknownHost: return .unavailable(reason: "the webhook's host has no address")
         case .forbidden: return .refused(reason: "the webhook's host has an address that is not public")
-        case .exchanged(let reply): answer = reply
+        case .exchanged(let answer): return Self.outcome(answer)
         }
-        return switch answer {
+    }
+
+    static func outcome(_ answer: BoundedHTTPClient.Answer) -> DeliveryOutcome {
+        switch answer {
         case .failed(let reason): .unavailable(reason: reason)
         case .answered(200..<300, _): .sent(reference: "")
         case .answered(400, _): .refused(reason: "the receiver refused the event")
+        case .answered(let status, _) where final.contains(status): .refused(reason: "HTTP \(status)")
         case .answered(let status, _): .unavailable(reason: "HTTP \(status)")
         }
     }

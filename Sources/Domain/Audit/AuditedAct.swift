@@ -5,9 +5,13 @@ package enum AuditedAct: Sendable {
     case webhookRemoved(ProviderID, by: ProviderKeyID)
     case eventStreamSet(EventStreamID, ProviderID)
     case eventStreamRemoved(EventStreamID, ProviderID)
+    /// Its receiver wants the events of a user again.
+    case eventSubjectAdded(EventStreamID, UserID)
+    /// Its receiver wants no events of a user.
+    case eventSubjectRemoved(EventStreamID, UserID)
     /// An operator approved its push address.
     case eventStreamApproved(EventStreamID, ProviderID)
-    /// It held more events than it may.
+    /// It held more events than it may, or its receiver was inactive.
     case eventStreamDisabled(EventStreamID, ProviderID)
     case phoneVerified(UserID)
     case phoneFrozen(UserID)

@@ -126,6 +126,13 @@ package struct WebhookPolicy: Sendable, Equatable {
     package var waitingPolls = 8
     /// The shortest time between two requests for a verification event in one stream.
     package var verificationInterval: TimeInterval = 5
+    /// How long a receiver may leave a stream alone before it is disabled; 0 for ever.
+    package var inactivityTimeout: TimeInterval = 0
+
+    /// ``inactivityTimeout`` in force: longer than two polls; `nil` for ever.
+    package var streamInactivity: TimeInterval? {
+        inactivityTimeout > 0 ? max(inactivityTimeout, 2 * pollWait) : nil
+    }
 
     package init() {}
 }

@@ -14,6 +14,8 @@ package struct EventStream: Sendable, Equatable {
     package var approvedURL: String?
     /// When the receiver last asked for a verification event.
     package var verifiedAt: Date?
+    /// When the receiver last did something with the stream; `nil` while nobody looks at that.
+    package var activeAt: Date?
 
     /// The state of a stream (SSF 1.0 §8.1.2).
     package enum Status: String, Sendable, CaseIterable {
@@ -28,7 +30,8 @@ package struct EventStream: Sendable, Equatable {
     /// Memberwise; without status an enabled one.
     package init(
         id: EventStreamID, provider: ProviderID, settings: EventStreamSettings, status: Status = .enabled,
-        statusReason: String? = nil, createdAt: Date, approvedURL: String? = nil, verifiedAt: Date? = nil
+        statusReason: String? = nil, createdAt: Date, approvedURL: String? = nil, verifiedAt: Date? = nil,
+        activeAt: Date? = nil
     ) {
         self.id = id
         self.provider = provider
@@ -38,6 +41,7 @@ package struct EventStream: Sendable, Equatable {
         self.createdAt = createdAt
         self.approvedURL = approvedURL
         self.verifiedAt = verifiedAt
+        self.activeAt = activeAt
     }
 
     /// Whether nobody has approved the push address yet. Nothing is sent before that.

@@ -12,10 +12,13 @@ package enum StreamEvent: Sendable, Equatable {
     package var type: String {
         switch self {
         case .happened(let event): event.type
-        case .verification: "https://schemas.openid.net/secevent/ssf/event-type/verification"
-        case .updated: "https://schemas.openid.net/secevent/ssf/event-type/stream-updated"
+        case .verification: Self.verificationType
+        case .updated: Self.updatedType
         }
     }
+
+    package static let verificationType = "https://schemas.openid.net/secevent/ssf/event-type/verification"
+    package static let updatedType = "https://schemas.openid.net/secevent/ssf/event-type/stream-updated"
 
     /// The stored form in the outbox, without personal data.
     ///

@@ -51,6 +51,11 @@ extension Refusal {
         case invalidTarget = "invalid_target"
         case invalidScope = "invalid_scope"
 
+        // Security events of providers (SSF 1.0 §8.1.4.2).
+
+        /// A verification that nobody asked for has a `state`.
+        case unexpectedState = "unexpected_state"
+
         // Keys and certification requests.
 
         /// The signature of a request or a proof does not verify with the key in it.

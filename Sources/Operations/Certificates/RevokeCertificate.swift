@@ -23,20 +23,19 @@ struct RevokeCertificate {
             throw Refusal(.notFound, "There is no certificate with the serial number \(serial).")
         }
         let device = certificate.deviceID
-        let holders = try SessionRepository(transaction).users(on: device)
+        let notify = try NotifyOfRevocation(device, in: transaction)
         let others = try reason.isCompromise ? compromise(certificate) : withdraw(certificate)
         for other in others {
             events.record(
                 .certificateRevoked(other, device, detail: "with \(serial)"), by: actor,
                 because: AuditReason(reason.rawValue))
         }
+        try notify.keep([serial])
         let remaining = try records.list(deviceID: device).contains { $0.revoked == nil }
         if !remaining { try CutSessions(transaction: transaction)(.device(device), .certificateRevoked, &events) }
         events.record(
             .certificateRevoked(serial, device, detail: nil), by: actor, because: AuditReason(reason.rawValue))
-        for holder in holders {
-            events.record(.userCertificateRevoked(serial: serial, holder.user, of: holder.provider))
-        }
+        notify([serial], &events)
     }
 
     /// Revokes a valid certificate, with the renewals that were made of it and not shown; their serials.

@@ -7,7 +7,7 @@ extension MaintenanceTask {
     /// What is forgotten, table by table: scans of cards before all else. Ages are counted by the store's clock, since a
     /// node whose own is ahead would forget nonces that can still be shown.
     static func all(_ policy: CurrentPolicy) -> [MaintenanceTask] {
-        access(policy) + phone(policy) + people(policy) + messages() + [fullStreams(policy)]
+        access(policy) + phone(policy) + people(policy) + messages() + events(policy)
     }
 
     private static let minute: TimeInterval = 60
@@ -44,17 +44,33 @@ extension MaintenanceTask {
         ]
     }
 
-    /// Disables the streams whose receivers do not take what waits for them.
-    private static func fullStreams(_ policy: CurrentPolicy) -> MaintenanceTask {
+    private static func events(_ policy: CurrentPolicy) -> [MaintenanceTask] {
+        [unattendedStreams(policy), certificateNotices()]
+    }
+
+    /// Disables the streams whose receivers do not take what waits for them, or are gone.
+    private static func unattendedStreams(_ policy: CurrentPolicy) -> MaintenanceTask {
         MaintenanceTask("full_streams", every: 10) { transaction, batch, events in
             let limit = min(batch.limit, 100)
             let streams = try EventStreamRepository(transaction).listOpen(after: batch.after ?? "", limit: limit)
-            let held = policy[\.webhooks].eventsHeld
-            for stream in streams {
-                try DisableFullStream(held: held, transaction: transaction)(stream, &events)
-            }
+            let webhooks = policy[\.webhooks]
+            let disable = DisableUnattendedStream(
+                held: webhooks.eventsHeld, inactivity: webhooks.streamInactivity, transaction: transaction)
+            for stream in streams { try disable(stream, &events) }
             return MaintenanceBatch.Outcome(
                 rows: streams.count, reached: streams.last?.id.description, isFinished: streams.count < limit)
+        }
+    }
+
+    /// Notifies providers of revoked certificates whose users were more than the revocation wrote of.
+    private static func certificateNotices() -> MaintenanceTask {
+        MaintenanceTask("certificate_notices", every: 10) { transaction, batch, events in
+            let limit = min(batch.limit, NotifyOfRevocation.atOnce)
+            let notices = try CertificateNoticeRepository(transaction).take(limit: limit)
+            for notice in notices {
+                events.record(.userCertificateRevoked(serial: notice.serial, notice.user, of: notice.provider))
+            }
+            return MaintenanceBatch.Outcome(rows: notices.count, reached: nil, isFinished: notices.count < limit)
         }
     }
 

@@ -93,6 +93,8 @@ extension AuditDraft {
         case .eventStreamSet(let id, let provider): self.init(.eventStreamSet, "stream \(id)", "provider \(provider)")
         case .eventStreamRemoved(let id, let provider):
             self.init(.eventStreamRemoved, "stream \(id)", "provider \(provider)")
+        case .eventSubjectAdded(let id, let user): self.init(.eventSubjectAdded, "stream \(id)", "user \(user)")
+        case .eventSubjectRemoved(let id, let user): self.init(.eventSubjectRemoved, "stream \(id)", "user \(user)")
         case .eventStreamApproved(let id, let provider):
             self.init(.eventStreamApproved, "stream \(id)", "provider \(provider)")
         case .eventStreamDisabled(let id, let provider):

@@ -114,6 +114,7 @@ private final class QueueSecurityEvents {
 
     func callAsFunction(_ events: [Consequence.SecurityEvent], _ aftermath: inout Commit.Aftermath) throws {
         let (webhooks, streams) = (ProviderWebhookRepository(transaction), EventStreamRepository(transaction))
+        let subjects = EventSubjectRepository(transaction)
         for one in events {
             let found =
                 try receivers[one.provider]
@@ -124,6 +125,7 @@ private final class QueueSecurityEvents {
                 aftermath.wakesOutbox = true
             }
             for stream in found.streams where stream.wants(one.event.type) {
+                guard try !stream.leavesSubjectsOut || !subjects.isExcluded(one.user, from: stream.id) else { continue }
                 try streams.enqueue(.happened(one.event), of: one.user, in: stream, cause: cause)
                 if stream.isPolled { aftermath.streams.insert(stream.id) } else { aftermath.wakesOutbox = true }
             }

@@ -28,6 +28,7 @@ struct EraseUser: Sendable {
         try MessageStreamRepository(transaction).erase(createdBy: user)
         try StreamMemberRepository(transaction).erase(user)
         try StreamUserRepository(transaction).erase(user)
+        try EventSubjectRepository(transaction).erase(user)
         try UserRepository(transaction).erase(user)
         try DataKeyRepository(transaction, keys: keys).erase(user, at: now)
         try CutSessions(transaction: transaction)(.user(user), .userErased, &events)

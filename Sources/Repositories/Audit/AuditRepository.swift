@@ -49,6 +49,8 @@ package struct AuditRepository {
         case webhookRemoved = "webhook_removed"
         case eventStreamSet = "event_stream_set"
         case eventStreamRemoved = "event_stream_removed"
+        case eventSubjectAdded = "event_subject_added"
+        case eventSubjectRemoved = "event_subject_removed"
         case eventStreamApproved = "event_stream_approved"
         case eventStreamDisabled = "event_stream_disabled"
         case banAdded = "ban_added"

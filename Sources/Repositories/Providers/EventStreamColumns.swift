@@ -17,6 +17,7 @@ struct EventStreamColumns: ColumnSet {
     let statusReason: Column<String?>
     let createdAt: Column<Date>
     let verifiedAt: Column<Date?>
+    let activeAt: Column<Date?>
     /// Whether the outbox must send nothing now.
     let holds: Column<Bool>
 
@@ -33,6 +34,7 @@ struct EventStreamColumns: ColumnSet {
         statusReason = list.add("status_reason")
         createdAt = list.add("created_at")
         verifiedAt = list.add("verified_at")
+        activeAt = list.add("active_at")
         holds = list.addWritten("holds")
     }
 
@@ -43,7 +45,7 @@ struct EventStreamColumns: ColumnSet {
         return EventStream(
             id: try row[id], provider: try row[provider], settings: settings, status: try row[status],
             statusReason: try row[statusReason], createdAt: try row[createdAt], approvedURL: try row[approvedURL],
-            verifiedAt: try row[verifiedAt])
+            verifiedAt: try row[verifiedAt], activeAt: try row[activeAt])
     }
 
     func write(_ stream: EventStream, to row: inout NewRow) {
@@ -60,6 +62,7 @@ struct EventStreamColumns: ColumnSet {
         row.set(statusReason, stream.statusReason)
         row.set(createdAt, stream.createdAt)
         row.set(verifiedAt, stream.verifiedAt)
+        row.set(activeAt, stream.activeAt)
         row.set(holds, stream.present.status == .paused)
     }
 

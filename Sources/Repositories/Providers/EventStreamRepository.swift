@@ -35,7 +35,7 @@ package struct EventStreamRepository {
             ON CONFLICT (id) DO UPDATE SET push_url = excluded.push_url, approved_url = excluded.approved_url,
                 events = excluded.events, description = excluded.description, algorithm = excluded.algorithm,
                 subject_form = excluded.subject_form, status = excluded.status,
-                status_reason = excluded.status_reason, verified_at = excluded.verified_at, holds = excluded.holds,
+                status_reason = excluded.status_reason, verified_at = excluded.verified_at, active_at = excluded.active_at, holds = excluded.holds,
                 failures = CASE WHEN event_streams.push_url = excluded.push_url THEN event_streams.failures ELSE 0 END,
                 resting_until =
                     CASE WHEN event_streams.push_url = excluded.push_url THEN event_streams.resting_until END
@@ -49,6 +49,12 @@ package struct EventStreamRepository {
             UPDATE event_streams SET status = 'disabled', status_reason = $2, holds = 0
             WHERE id = $1 AND status <> 'disabled'
             """, [.id(id), .text(reason)]) > 0
+    }
+
+    /// Writes when the receiver last did something with a stream; `nil` if nobody looks at that.
+    package func setActive(_ time: Date?, of id: EventStreamID) throws {
+        try transaction.execute(
+            "UPDATE event_streams SET active_at = $2 WHERE id = $1", [.id(id), time.map { .time($0) } ?? .null])
     }
 
     package func remove(_ id: EventStreamID) throws {
@@ -112,11 +118,14 @@ package struct EventStreamRepository {
         package let id: EventStreamID
         package let isPolled: Bool
         private let events: [String]?
+        /// Whether the receiver removed a subject.
+        package let leavesSubjectsOut: Bool
 
-        init(id: EventStreamID, isPolled: Bool, events: [String]?) {
+        init(id: EventStreamID, isPolled: Bool, events: [String]?, leavesSubjectsOut: Bool = false) {
             self.id = id
             self.isPolled = isPolled
             self.events = events
+            self.leavesSubjectsOut = leavesSubjectsOut
         }
 
         /// A stream that was read before.
@@ -131,7 +140,9 @@ package struct EventStreamRepository {
     }
 
     private static let receiver = ColumnTuple(
-        Column<EventStreamID>("id"), Column<String?>("push_url"), Column<String?>("events"))
+        Column<EventStreamID>("id"), Column<String?>("push_url"), Column<String?>("events"),
+        Column<Bool>(
+            "COALESCE((SELECT 1 FROM event_stream_exclusions x WHERE x.stream_id = event_streams.id LIMIT 1), 0)"))
 
     /// The streams of a provider that hold or send events.
     package func receivers(of provider: ProviderID) throws -> [Receiver] {
@@ -139,8 +150,9 @@ package struct EventStreamRepository {
             "SELECT \(Self.receiver) FROM event_streams WHERE provider_id = $1 AND status <> 'disabled'",
             [.id(provider)]
         ).map { row in
-            let (id, url, events) = try Self.receiver.read(row)
-            return Receiver(id: id, isPolled: url == nil, events: events.map(EventStreamColumns.list))
+            let (id, url, events, leavesOut) = try Self.receiver.read(row)
+            return Receiver(
+                id: id, isPolled: url == nil, events: events.map(EventStreamColumns.list), leavesSubjectsOut: leavesOut)
         }
     }
 

@@ -33,4 +33,28 @@ extension Schema {
             WHERE state = 'waiting' AND kind = 'polled_event'
             """,
         ])
+
+    /// Users whose events a receiver does not want, when it last did something with its stream, and users whose providers
+    /// are still to be notified of a revoked certificate.
+    static let eventSubjects = Migration(
+        identifier: 53, name: "subjects of streams of security events",
+        statements: [
+            "ALTER TABLE event_streams ADD COLUMN active_at BIGINT",
+            """
+            CREATE TABLE event_stream_exclusions (
+                stream_id TEXT NOT NULL,
+                user_id TEXT NOT NULL,
+                PRIMARY KEY (stream_id, user_id)
+            )
+            """,
+            "CREATE INDEX event_stream_exclusions_by_user ON event_stream_exclusions (user_id)",
+            """
+            CREATE TABLE certificate_notices (
+                serial TEXT NOT NULL,
+                user_id TEXT NOT NULL,
+                provider_id TEXT NOT NULL,
+                PRIMARY KEY (serial, user_id)
+            )
+            """,
+        ])
 }

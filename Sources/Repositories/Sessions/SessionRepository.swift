@@ -94,11 +94,13 @@ package struct SessionRepository {
             """, [.id(userID)])
     }
 
-    /// Users with an open session on a device, and their providers; 100 at most.
-    package func users(on device: DeviceID) throws -> [(user: UserID, provider: ProviderID)] {
+    /// Users with an open session on a device, and their providers, in the order of their ids.
+    package func users(on device: DeviceID, limit: Int) throws -> [(user: UserID, provider: ProviderID)] {
         let columns = ColumnTuple(Self.columns.each.userID, Self.columns.each.providerID)
         let rows = try transaction.query(
-            "SELECT DISTINCT \(columns) FROM sessions WHERE device_id = $1 AND \(Self.isOpen) LIMIT 100", [.id(device)])
+            """
+            SELECT DISTINCT \(columns) FROM sessions WHERE device_id = $1 AND \(Self.isOpen) ORDER BY user_id LIMIT $2
+            """, [.id(device), limit.value])
         return try rows.map { row in
             let (user, provider) = try columns.read(row)
             return (user, provider)

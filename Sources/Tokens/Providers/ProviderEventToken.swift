@@ -21,6 +21,8 @@ package struct ProviderEventToken: Sendable, Equatable {
         case user(String)
         /// Every session of a user, by the id here.
         case knownUser(UserID)
+        /// A stream of the provider's, of which this service keeps nothing.
+        case stream
     }
 
     /// What an event does here.
@@ -29,7 +31,7 @@ package struct ProviderEventToken: Sendable, Equatable {
         case endsSessions
         /// Sessions are challenged: a credential was updated, revoked or deleted, and the user must sign in again.
         case challengesSessions
-        /// Nothing: a credential was created.
+        /// Nothing: a credential was created, or the event is about the provider's stream alone.
         case none
     }
 }
@@ -60,12 +62,14 @@ extension ProviderTokenVerifier {
             claims.note(.malformed, "The claim \(name) must not be in a Security Event Token.")
         }
         let (effect, details) = Self.effect(of: token.payload["events"], &claims)
-        let subject = Self.subject(token.payload["sub_id"] ?? details?["subject"], of: provider.id, audiences)
+        let named = token.payload["sub_id"] ?? details?["subject"]
+        let isAboutStream = Self.isAboutStream(token.payload["events"])
+        let subject = isAboutStream ? Self.stream(named) : Self.subject(named, of: provider.id, audiences)
         if subject == nil {
             claims.note(
                 .malformed,
                 "The claim sub_id is none of iss_sub (iss your provider id, sub your user's id; or the issuer's with ours),"
-                    + " opaque (id a session's), or complex of these.")
+                    + " email (your user's id), opaque (id a session's), or complex of these.")
         }
         if let defect = claims.defects.first { throw Self.refusal(defect) }
         guard let subject else { throw Refusal(.providerTokenInvalid, "The claim sub_id names nobody.") }
@@ -86,6 +90,13 @@ extension ProviderTokenVerifier {
         for type in [ProviderEvent.accountDisabledType, ProviderEvent.sessionRevokedType] {
             if let details = events?[type] { return (.endsSessions, details) }
         }
+        if isAboutStream(events) {
+            // This service asks for no verification, so no state can be its own.
+            let state = events?[StreamEvent.verificationType]?["state"]
+            guard state != nil, state != .null else { return (.none, nil) }
+            claims.note(.unexpectedState, "The verification has a state: this service asked for none.")
+            return (.none, nil)
+        }
         guard let details = events?[ProviderEvent.credentialChangeType] else {
             let known = [
                 ProviderEvent.sessionRevokedType, ProviderEvent.credentialChangeType,
@@ -103,6 +114,15 @@ extension ProviderTokenVerifier {
         }
     }
 
+    /// Whether an event says something of the stream that carries it (SSF 1.0 §8.1.4 and §8.1.5), and of nobody.
+    private static func isAboutStream(_ events: JSONValue?) -> Bool {
+        [StreamEvent.verificationType, StreamEvent.updatedType].contains { events?[$0] != nil }
+    }
+
+    private static func stream(_ value: JSONValue?) -> ProviderEventToken.Subject? {
+        value?["format"]?.text == "opaque" && value?["id"]?.text?.isEmpty == false ? .stream : nil
+    }
+
     private static func subject(
         _ value: JSONValue?, of provider: ProviderID, _ issuers: [String]
     ) -> ProviderEventToken.Subject? {
@@ -114,6 +134,11 @@ extension ProviderTokenVerifier {
             if value?["iss"]?.text.flatMap({ ProviderID($0[...]) }) == provider { return .user(user) }
             guard let issuer = value?["iss"]?.text, issuers.contains(issuer) else { return nil }
             return UserID(user[...]).map { .knownUser($0) }
+        case "email":
+            guard let user = value?["email"]?.text, (1...256).contains(user.utf8.count), !user.utf8.contains(0) else {
+                return nil
+            }
+            return .user(user)
         case "opaque": return value?["id"]?.text.flatMap { SessionID($0[...]) }.map { .session($0) }
         case "complex":
             return subject(value?["session"], of: provider, issuers) ?? subject(value?["user"], of: provider, issuers)

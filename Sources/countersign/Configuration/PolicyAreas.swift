@@ -201,6 +201,7 @@ struct PolicyArea {
                 .time("poll_wait", \.webhooks.pollWait, 1...300),
                 .whole("waiting_polls", \.webhooks.waitingPolls, 1...1000),
                 .time("verification_interval", \.webhooks.verificationInterval, 1...day),
+                .time("inactivity_timeout", \.webhooks.inactivityTimeout, 0...(365 * day)),
             ])
     }
 

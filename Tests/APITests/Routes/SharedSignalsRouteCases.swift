@@ -1,13 +1,16 @@
+import Database
 import Domain
 import Encoding
 import Fixtures
 import Foundation
+import Operations
+import Repositories
 import Testing
 
 @testable import API
 
 extension SharedSignalsRouteTests {
-    static let cases: [RouteCase] = metadata + changing + proving + statuses + polling
+    static let cases: [RouteCase] = metadata + changing + proving + statuses + subjects + subjectRefusals + polling
 
     /// A second proof in a minute.
     private static let proving = ["POST", "PATCH", "PUT"].map { method in
@@ -179,6 +182,70 @@ extension SharedSignalsRouteTests {
                 return try await bench.provider("POST /ssf/verification", body: #"{"stream_id":"\#(id)"}"#)
             }),
     ]
+
+    /// A request about a user of the provider's who has signed in.
+    private static func about(
+        _ verb: String, _ prepare: @escaping @Sendable (RouterBench, EventStreamID) async throws -> Void = { _, _ in }
+    ) -> @Sendable (RouterBench) async throws -> Reply {
+        with { bench, id in
+            _ = try await bench.signIn()
+            try await prepare(bench, try #require(EventStreamID(id[...])))
+            return try await bench.provider("POST /ssf/subjects/\(verb)", body: subject(id))
+        }
+    }
+
+    private static func subject(_ stream: String, _ address: String = "alice") -> String {
+        #"{"stream_id":"\#(stream)","subject":{"format":"email","email":"\#(address)"}}"#
+    }
+
+    private static let subjects: [RouteCase] = [
+        RouteCase("POST /ssf/subjects/add", 200, nil, about("add")),
+        RouteCase("POST /ssf/subjects/remove", 204, nil, about("remove")),
+        RouteCase(
+            "POST /ssf/subjects/remove", 409, .conflict,
+            about("remove") { bench, id in
+                _ = try await bench.fixture.store.write { transaction in
+                    try transaction.execute(
+                        """
+                        WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < $2)
+                        INSERT INTO event_stream_exclusions (stream_id, user_id) SELECT $1, CAST(i AS TEXT) FROM n
+                        """, [.text(id.description), .integer(Int64(ChangeEventSubjects.mostExcluded))])
+                }
+            }),
+    ]
+
+    private static let subjectRefusals: [RouteCase] = ["add", "remove"].flatMap { verb -> [RouteCase] in
+        [
+            RouteCase(
+                "POST /ssf/subjects/\(verb)", 400, .malformedRequest,
+                with { bench, id in
+                    let body = #"{"stream_id":"\#(id)","subject":{"format":"email","email":"a","iss":"b"}}"#
+                    return try await bench.provider("POST /ssf/subjects/\(verb)", body: body)
+                }),
+            RouteCase(
+                "POST /ssf/subjects/\(verb)", 403, .insufficientScope,
+                reading("POST /ssf/subjects/\(verb)", subject(nobody))),
+            RouteCase(
+                "POST /ssf/subjects/\(verb)", 404, .notFound,
+                with { bench, id in
+                    try await bench.provider("POST /ssf/subjects/\(verb)", body: subject(id, "nobody"))
+                }),
+            RouteCase("POST /ssf/subjects/\(verb)", 404, .notFound) { bench in
+                _ = try await bench.signIn()
+                return try await bench.provider("POST /ssf/subjects/\(verb)", body: subject(nobody))
+            },
+            RouteCase(
+                "POST /ssf/subjects/\(verb)", 429, .rateLimited, policy: Policy(),
+                about(verb) { bench, _ in
+                    let key = "stream subjects \(bench.fixture.registration.provider.id)"
+                    try await bench.fixture.store.write { transaction in
+                        for _ in 0..<600 {
+                            try RateRepository(transaction).count(key, limit: RateLimit(count: 600, per: 60))
+                        }
+                    }
+                }),
+        ]
+    }
 
     private static let polling: [RouteCase] = [
         RouteCase(

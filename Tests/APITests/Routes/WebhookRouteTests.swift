@@ -19,6 +19,17 @@ struct WebhookRouteTests {
 
     /// Tells that a user's sessions are over, by a Security Event Token.
     private static func logout(_ user: String, _ bench: RouterBench) throws -> String {
+        let provider = bench.fixture.registration.provider.id.description
+        return try told(
+            ProviderEvent.sessionRevokedType,
+            ["format": .string("iss_sub"), "iss": .string(provider), "sub": .string(user)], bench)
+    }
+
+    /// A Security Event Token of the provider.
+    private static func told(
+        _ type: String, _ subject: KeyValuePairs<String, JSONValue?>, _ bench: RouterBench,
+        _ details: JSONValue = .object([])
+    ) throws -> String {
         let fixture = bench.fixture
         let provider = fixture.registration.provider.id.description
         var draft = TokenDraft(header: [JSONMember(name: "alg", value: .string("ES256"))])
@@ -28,8 +39,8 @@ struct WebhookRouteTests {
         draft[claim: "aud"] = .string(ServiceFixture.realm)
         draft[claim: "iat"] = .integer(Int64(fixture.clock.now.timeIntervalSince1970))
         draft[claim: "jti"] = .string(UUID().uuidString)
-        draft[claim: "sub_id"] = .object(["format": .string("iss_sub"), "iss": .string(provider), "sub": .string(user)])
-        draft[claim: "events"] = .object([JSONMember(name: ProviderEvent.sessionRevokedType, value: .object([]))])
+        draft[claim: "sub_id"] = .object(subject)
+        draft[claim: "events"] = .object([JSONMember(name: type, value: details)])
         return try fixture.signer.sign(draft)
     }
 
@@ -87,6 +98,31 @@ struct WebhookRouteTests {
             let person = try await bench.signIn()
             let reply = try await bench.open("POST /provider/events", body: try logout("alice", bench), type: event)
             #expect(try await person.send("GET /me").code == "session_destroyed" && reply.body.isEmpty)
+            return reply
+        },
+        RouteCase("POST /provider/events", 202) { bench in
+            let person = try await bench.signIn()
+            let named = try told(
+                ProviderEvent.sessionRevokedType, ["format": .string("email"), "email": .string("alice")], bench)
+            let reply = try await bench.open("POST /provider/events", body: named, type: event)
+            #expect(try await person.send("GET /me").code == "session_destroyed")
+            return reply
+        },
+        RouteCase("POST /provider/events", 202) { bench in
+            let person = try await bench.signIn()
+            let stream: KeyValuePairs<String, JSONValue?> = ["format": .string("opaque"), "id": .string("stream 1")]
+            let updated = try told(StreamEvent.updatedType, stream, bench, .object(["status": .string("paused")]))
+            #expect(try await bench.open("POST /provider/events", body: updated, type: event).status == 202)
+            let verification = try told(StreamEvent.verificationType, stream, bench)
+            let reply = try await bench.open("POST /provider/events", body: verification, type: event)
+            #expect(try await person.send("GET /me").status == 200)
+            return reply
+        },
+        RouteCase("POST /provider/events", 400, .providerTokenInvalid) { bench in
+            let stream: KeyValuePairs<String, JSONValue?> = ["format": .string("opaque"), "id": .string("stream 1")]
+            let unasked = try told(StreamEvent.verificationType, stream, bench, .object(["state": .string("x")]))
+            let reply = try await bench.open("POST /provider/events", body: unasked, type: event)
+            #expect(reply.text("err") == "invalid_state")
             return reply
         },
         RouteCase("POST /provider/events", 400, .providerTokenInvalid) { bench in

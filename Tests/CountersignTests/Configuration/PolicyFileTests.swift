@@ -138,7 +138,7 @@ struct PolicyFileTests {
             (
                 "webhooks.yaml", "private_addresses: true\n",
                 "1: unknown key 'private_addresses'; known: attempt_timeout, streams_per_provider, events_held, "
-                    + "events_per_poll, poll_wait, waiting_polls, verification_interval"
+                    + "events_per_poll, poll_wait, waiting_polls, verification_interval, inactivity_timeout"
             ),
             (
                 "delivery.yaml", "senders:\n  - kind: sns\n    regoin: us-east-1\n",

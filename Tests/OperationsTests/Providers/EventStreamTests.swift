@@ -8,6 +8,7 @@ import Foundation
 import Repositories
 import Synchronization
 import Testing
+import Tokens
 
 @testable import Operations
 
@@ -234,6 +235,35 @@ struct EventStreamTests {
             #expect(try given.claims("https://receiver.example/").isEmpty)
             try await change.delete(stream.id, by: backend)
             #expect(try await bench.count("outbox", where: "state = 'waiting'") == 0)
+        }
+    }
+
+    @Test("are not approved by a proof whose key ended meanwhile, and each change of their status is audited")
+    func ended() async throws {
+        try await ServiceFixture.run { fixture in
+            let (bench, backend) = (try BanBench(fixture), try await fixture.backend())
+            let signer = try ProviderSigner(.es256)
+            let key = try await AddProviderKey(fixture.admin)(try signer.verificationKey, to: backend.id)
+            try await fixture.watch.poll()
+            let proof = try await fixture.authenticate(
+                try signer.providerToken(
+                    provider: backend.id, kid: key, realm: ServiceFixture.realm, now: fixture.clock.now),
+                for: nil, in: ProvenRequest(method: "GET", path: "/provider", body: []))
+            try await RevokeProviderKey(fixture.admin)(key, endingSessions: false)
+            var change = EventStreamChange()
+            change.delivery = .push("https://receiver.invalid/")
+            let set = ChangeEventStream(fixture.context, allowingLoopback: false)
+            let wanted = change
+            await #expect(throws: Refusal(.providerTokenInvalid, "")) {
+                _ = try await set.create(wanted, proof: proof, by: backend)
+            }
+            #expect(try await bench.count("event_streams") == 0)
+            let stream = try await set.create(EventStreamChange(), proof: nil, by: backend)
+            let before = try await bench.count("audit_entries", where: "event = 'event_stream_set'")
+            for status in EventStream.Status.allCases {
+                _ = try await SetEventStreamStatus(fixture.context)(stream.id, status, because: nil, by: backend)
+            }
+            #expect(try await bench.count("audit_entries", where: "event = 'event_stream_set'") == before + 3)
         }
     }
 }

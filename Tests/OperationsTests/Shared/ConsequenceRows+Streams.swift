@@ -37,6 +37,20 @@ extension ConsequenceTests {
                     made.id, state: nil, by: try await node.backend(world.fixture))
             }
         },
+        .service("ChangeEventSubjects", audit: ["event_subject_removed"]) { world in
+            let made = try await stream(world, on: world.second)
+            return { node in
+                try await ChangeEventSubjects(node.context).remove(
+                    .email("alice"), from: made.id, by: try await node.backend(world.fixture))
+            }
+        },
+        .service("ChangeEventSubjects", audit: ["event_subject_added"]) { world in
+            let made = try await stream(world, on: world.second)
+            return { node in
+                try await ChangeEventSubjects(node.context).add(
+                    .email("alice"), to: made.id, by: try await node.backend(world.fixture))
+            }
+        },
         .service("PollEvents") { world in
             let made = try await stream(world, on: world.second)
             return { node in

@@ -7,7 +7,7 @@ import Testing
 
 @testable import Repositories
 
-@Suite("Tables revocation_lists and recent_certifications")
+@Suite("Tables revocation_lists, recent_certifications and certificate_notices")
 struct RevocationListTableTests {
     private static func list(_ number: Int64) -> RevocationListRepository.Published {
         .init(number: number, der: [1, 2], entries: 3, thisUpdate: TestTables.now, revocations: 4)
@@ -80,6 +80,41 @@ struct RevocationListTableTests {
                 try await tables.sql("UPDATE revocation_lists SET der = NULL")
             }
             #expect(try await tables.read { try RevocationListRepository($0).current()?.der } == [1, 2])
+        }
+    }
+
+    @Test("Users whose providers are still to be notified are kept once, and taken once", arguments: StoreKind.shared)
+    func notices(kind: StoreKind) async throws {
+        try await TestTables.run(kind) { tables in
+            var users = [tables.user]
+            for name in ["bob", "cyd", "dan"] { users.append(try await tables.newUser(name)) }
+            let (people, device) = (users.sorted { $0.description < $1.description }, tables.device)
+            try await tables.write { transaction in
+                for user in people {
+                    for _ in 0..<2 {
+                        try SessionRepository(transaction).insert(
+                            Session(
+                                id: SessionID(UUID()), tokenHash: .of("\(UUID())"), userID: user,
+                                providerID: tables.provider, externalID: "x", applicationID: tables.application,
+                                deviceID: device, thumbprint: .of("certificate 1"), providerKeyID: tables.providerKey,
+                                state: .authenticated, createdAt: TestTables.now, renewedAt: TestTables.now,
+                                lastUsedAt: TestTables.now, challengedAt: nil),
+                            at: .first)
+                    }
+                }
+            }
+            let first = try await tables.write { transaction in
+                let first = try SessionRepository(transaction).users(on: device, limit: 2)
+                for _ in 0..<2 {
+                    try CertificateNoticeRepository(transaction).add("1a", on: device, after: people[1])
+                }
+                return first.map(\.user)
+            }
+            #expect(first == Array(people.prefix(2)))
+            let taken = try await tables.write { transaction in
+                try [3, 3].map { try CertificateNoticeRepository(transaction).take(limit: $0).map(\.user) }
+            }
+            #expect(taken == [Array(people.suffix(2)), []])
         }
     }
 }

@@ -7,7 +7,7 @@ import Testing
 
 @testable import Repositories
 
-@Suite("Table event_streams")
+@Suite("Tables event_streams and event_stream_exclusions")
 struct EventStreamTableTests {
     private static func stream(_ provider: ProviderID, pushTo url: String? = nil) -> EventStream {
         EventStream(
@@ -120,6 +120,94 @@ struct EventStreamTableTests {
                 return [left, back, try queue.waiting(limit: 9).count]
             }
             #expect(moved == [0, 2, 0])
+        }
+    }
+
+    @Test("A stream leaves out whom its receiver removed, up to a number", arguments: StoreKind.shared)
+    func exclusions(kind: StoreKind) async throws {
+        try await TestTables.run(kind) { tables in
+            let (stream, other) = (Self.stream(tables.provider), Self.stream(tables.provider))
+            let user = tables.user
+            let answers = try await tables.write { transaction in
+                let (streams, subjects) = (EventStreamRepository(transaction), EventSubjectRepository(transaction))
+                for one in [stream, other] { try streams.save(one) }
+                for _ in 0..<2 { try subjects.exclude(user, from: stream.id) }
+                try subjects.exclude(UserID(UUID()), from: stream.id)
+                let leaving = try streams.receivers(of: tables.provider).filter(\.leavesSubjectsOut).map(\.id)
+                #expect(leaving == [stream.id])
+                return [
+                    try subjects.isExcluded(user, from: stream.id), try subjects.isExcluded(user, from: other.id),
+                    try subjects.excludes(2, from: stream.id), try subjects.excludes(3, from: stream.id),
+                ]
+            }
+            #expect(answers == [true, false, true, false])
+            let left = try await tables.write { transaction in
+                let subjects = EventSubjectRepository(transaction)
+                try subjects.restore(user, to: stream.id)
+                let restored = try subjects.isExcluded(user, from: stream.id)
+                try subjects.clear(stream.id)
+                try subjects.exclude(user, from: other.id)
+                try subjects.erase(user)
+                return restored
+            }
+            #expect(!left)
+            #expect(try await tables.count("event_stream_exclusions") == 0)
+            try await tables.write { try EventStreamRepository($0).setActive(TestTables.now, of: stream.id) }
+            let found = try await tables.read { try EventStreamRepository($0).find(stream.id) }
+            #expect(found?.activeAt == TestTables.now)
+        }
+    }
+
+    @Test("A provider with many streams takes no turn of another's, which has one", arguments: StoreKind.shared)
+    func turns(kind: StoreKind) async throws {
+        try await TestTables.run(kind) { tables in
+            let other = ProviderID(UUID())
+            let slug = try #require(Slug("other"))
+            let user = tables.user
+            let many = (0..<6).map { Self.stream(tables.provider, pushTo: "https://a.example/\($0)") }
+            let one = Self.stream(other, pushTo: "https://b.example/")
+            try await tables.write { transaction in
+                _ = try ProviderRepository(transaction).insert(
+                    Provider(
+                        id: other, slug: slug, name: "Other", account: nil, avatarHosts: [],
+                        createdAt: TestTables.now, disabledAt: nil))
+                let streams = EventStreamRepository(transaction)
+                for stream in many + [one] {
+                    try streams.save(stream)
+                    for _ in 0..<3 {
+                        try streams.enqueue(.happened(.accountDisabled), of: user, in: .init(stream), cause: "x")
+                    }
+                }
+            }
+            // Whatever their ids are, it comes with the first of the others.
+            let leased = try await tables.write { try OutboxRepository($0).lease("a", [.providerEvent: 4], for: 30) }
+            #expect(leased.count == 4 && leased.count { $0.subject == one.id.description } == 2)
+        }
+    }
+
+    @Test("The breaker of a receiver is kept when its stream is changed, and begins anew with another address")
+    func breaker() async throws {
+        try await TestTables.run(.sqlite) { tables in
+            let (url, user) = ("https://a.example/", tables.user)
+            var stream = Self.stream(tables.provider, pushTo: url)
+            func save(_ stream: EventStream) async throws -> Int {
+                try await tables.write { transaction in
+                    try EventStreamRepository(transaction).save(stream)
+                    return try OutboxRepository(transaction).lease("a", [.providerEvent: 8], for: 30).count
+                }
+            }
+            let made = stream
+            try await tables.write { transaction in
+                let streams = EventStreamRepository(transaction)
+                try streams.save(made)
+                try streams.enqueue(.happened(.accountDisabled), of: user, in: .init(made), cause: "x")
+                for _ in 0..<5 { _ = try streams.note(answered: false, by: url, of: made.id) }
+            }
+            stream.settings.description = "two"
+            #expect(try await save(stream) == 0)
+            stream.settings.delivery = .push("https://b.example/")
+            stream.approvedURL = "https://b.example/"
+            #expect(try await save(stream) == 1)
         }
     }
 }

@@ -12,8 +12,7 @@ struct EventStreamDocument {
     }
 
     let urls: ServiceURLs
-    /// Seconds.
-    let verificationInterval: TimeInterval
+    let policy: WebhookPolicy
 
     /// The whole configuration but the header of the receiver, which nobody reads again.
     func json(_ stream: EventStream) -> JSONValue {
@@ -22,7 +21,8 @@ struct EventStreamDocument {
             "stream_id": .id(stream.id), "iss": .string(urls.issuer), "aud": .string(stream.provider.description),
             "events_supported": Self.texts(ProviderEvent.types),
             "events_requested": settings.requested.map(Self.texts), "events_delivered": Self.texts(settings.delivered),
-            "delivery": delivery(stream), "min_verification_interval": .integer(Int64(verificationInterval)),
+            "delivery": delivery(stream), "min_verification_interval": .integer(Int64(policy.verificationInterval)),
+            "inactivity_timeout": policy.streamInactivity.map { .integer(Int64($0)) },
             "description": settings.description.map { .string($0) },
             "signing_alg": .string(settings.algorithm.rawValue),
             "subject_format": .string(settings.subjectForm.rawValue),
@@ -43,7 +43,9 @@ struct EventStreamDocument {
     /// - Throws: `Refusal` `malformed_request`.
     func requireUnchanged(_ members: inout JSONBodyDecoder, of stream: EventStream) throws(Refusal) {
         let present = json(stream)
-        for name in ["iss", "aud", "events_supported", "events_delivered", "min_verification_interval"] {
+        for name in [
+            "iss", "aud", "events_supported", "events_delivered", "min_verification_interval", "inactivity_timeout",
+        ] {
             guard let given = try members.optionalValue(name) else { continue }
             guard Self.isSame(given, present[name]) else {
                 throw Refusal(.malformedRequest, "$.\(name) is set by this service: leave it out, or as it is.")

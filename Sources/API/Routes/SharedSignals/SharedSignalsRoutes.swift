@@ -15,6 +15,7 @@ package struct SharedSignalsRoutes: Sendable {
     let setStatus: SetEventStreamStatus
     let verify: VerifyEventStream
     let poll: PollEvents
+    let subjects: ChangeEventSubjects
     let urls: ServiceURLs
     let policy: CurrentPolicy
     private let metadata = LatestBuffer()
@@ -27,6 +28,7 @@ package struct SharedSignalsRoutes: Sendable {
         setStatus = SetEventStreamStatus(context)
         verify = VerifyEventStream(context)
         poll = PollEvents(context)
+        subjects = ChangeEventSubjects(context)
         urls = context.urls
         policy = context.policy
     }
@@ -47,6 +49,14 @@ package struct SharedSignalsRoutes: Sendable {
             return status(of: try await read(try Self.streamID(of: request), of: caller.id))
         }
         router.post("ssf/status", use: setStreamStatus)
+        router.post("ssf/subjects/add") { request, _ in
+            try await change(request) { try await subjects.add($0, to: $1, by: $2) }
+            return Response(status: .ok)
+        }
+        router.post("ssf/subjects/remove") { request, _ in
+            try await change(request) { try await subjects.remove($0, from: $1, by: $2) }
+            return Response(status: .noContent)
+        }
         router.post("ssf/verification", use: requestVerification)
         router.post("ssf/poll/:stream_id", use: pollEvents)
     }
@@ -104,7 +114,7 @@ package struct SharedSignalsRoutes: Sendable {
     }
 
     private var document: EventStreamDocument {
-        EventStreamDocument(urls: urls, verificationInterval: policy[\.webhooks].verificationInterval)
+        EventStreamDocument(urls: urls, policy: policy[\.webhooks])
     }
 
     // MARK: Status and verification
@@ -139,6 +149,25 @@ package struct SharedSignalsRoutes: Sendable {
         return Response(status: .noContent)
     }
 
+    // MARK: Subjects
+
+    /// Reads a request about a subject (SSF 1.0 §8.1.3), and makes the change.
+    private func change(
+        _ request: Request, _ body: (SubjectIdentifier, EventStreamID, ProvenProvider) async throws -> Void
+    ) async throws {
+        let caller = try await caller(of: request, for: .ssfManage)
+        var members = try await request.members(upTo: policy[\.requests].maximumBody)
+        let id = try Self.streamID(try members.string("stream_id"))
+        guard let subject = SubjectIdentifier(try members.value("subject")) else {
+            throw Refusal(.malformedRequest, "$.subject is no subject identifier of RFC 9493.")
+        }
+        switch try members.optionalValue("verified") {
+        case nil, .null, .bool: break
+        default: throw Refusal(.malformedRequest, "$.verified is not true or false.")
+        }
+        try await body(subject, id, caller)
+    }
+
     // MARK: Poll
 
     @Sendable private func pollEvents(_ request: Request, _ context: PublicContext) async throws -> Response {
@@ -168,7 +197,7 @@ package struct SharedSignalsRoutes: Sendable {
 
     // MARK: Metadata
 
-    /// SSF 1.0 §7.1. Subjects need not be added: a stream carries the events of all users of its provider.
+    /// SSF 1.0 §7.1. A stream carries the events of all users of its provider, but for those who were removed.
     private func describe() -> Response {
         let issuer = urls.issuer
         let document = JSONValue.object([
@@ -178,6 +207,8 @@ package struct SharedSignalsRoutes: Sendable {
             "configuration_endpoint": .string("\(issuer)/ssf/streams"),
             "status_endpoint": .string("\(issuer)/ssf/status"),
             "verification_endpoint": .string("\(issuer)/ssf/verification"),
+            "add_subject_endpoint": .string("\(issuer)/ssf/subjects/add"),
+            "remove_subject_endpoint": .string("\(issuer)/ssf/subjects/remove"),
             "authorization_schemes": .array([.object(["spec_urn": .string("urn:ietf:rfc:6749")])]),
             "default_subjects": .string("ALL"),
         ])

@@ -37,7 +37,7 @@ package struct RevokeDevice: Sendable {
             let records = CertificateRepository(transaction)
             let certificates = try records.list(deviceID: id)
             guard !certificates.isEmpty else { throw Refusal(.notFound, "There is no device \(id).") }
-            let holders = try SessionRepository(transaction).users(on: id)
+            let notify = try NotifyOfRevocation(id, in: transaction)
             let count = try CountedSessions(behind: .device(id), in: transaction)
             // A superseded one of a key in other hands is listed for that.
             let revoked = try certificates.filter { certificate in
@@ -54,12 +54,11 @@ package struct RevokeDevice: Sendable {
                     .certificateRevoked(certificate.serial, id, detail: "device \(id)"), by: actor,
                     because: AuditReason(reason.rawValue))
             }
+            let serials = revoked.map(\.serial)
+            try notify.keep(serials)
             try CutSessions(transaction: transaction)(.device(id), .deviceRevoked, &events)
-            for (certificate, holder) in revoked.flatMap({ one in holders.map { (one, $0) } }) {
-                events.record(
-                    .userCertificateRevoked(serial: certificate.serial, holder.user, of: holder.provider))
-            }
-            return (revoked.map(\.serial), count)
+            notify(serials, &events)
+            return (serials, count)
         }
     }
 }

@@ -38,7 +38,7 @@ package struct ChangeEventStream: Sendable {
             }
             var stream = EventStream(
                 id: EventStreamID(id), provider: caller.id, settings: change.applied(to: EventStreamSettings()),
-                createdAt: transaction.now)
+                createdAt: transaction.now, activeAt: transaction.now)
             // What was set before by somebody else is not approved by a later proof.
             if try proof.isActive(in: transaction), change.delivery != nil { stream.approve() }
             try streams.save(stream)
@@ -64,6 +64,7 @@ package struct ChangeEventStream: Sendable {
             var stream = try streams.require(id, of: caller.id)
             let former = stream.settings.delivery
             stream.settings = change.applied(to: stream.settings)
+            stream.activeAt = transaction.now
             // What was set before by somebody else is not approved by a later proof.
             if try proof.isActive(in: transaction), change.delivery != nil { stream.approve() }
             try streams.save(stream)
@@ -89,6 +90,7 @@ package struct ChangeEventStream: Sendable {
             let streams = EventStreamRepository(transaction)
             _ = try streams.require(id, of: caller.id)
             try StreamQueueRepository(transaction, of: id).clear()
+            try EventSubjectRepository(transaction).clear(id)
             try streams.remove(id)
             events.record(.eventStreamRemoved(id, caller.id), by: "provider \(caller.id)")
             events.record(.eventsWait(in: id))

@@ -63,8 +63,11 @@ package struct PollEvents: Sendable {
         try await end(question, of: id, by: caller)
         let clock = ContinuousClock()
         let end = clock.now + .seconds(policy.pollWait)
+        var isNoted = false
         while true {
-            let found = try await read(question, id, caller)
+            let (found, stream) = try await read(question, id, caller)
+            if !isNoted { try await context.noteActivity(of: stream) }
+            isNoted = true
             let rest = (end - clock.now) / .seconds(1)
             guard found.isEmpty, !question.isImmediate, rest > 0, !Task.isCancelled else { return found }
             await place.wait(min(rest, Self.interval))
@@ -87,18 +90,18 @@ package struct PollEvents: Sendable {
 
     private func read(
         _ question: Question, _ id: EventStreamID, _ caller: ProvenProvider
-    ) async throws -> Answer {
+    ) async throws -> (Answer, EventStream) {
         let limit = min(question.maximum ?? .max, context.policy[\.webhooks].eventsPerPoll)
-        let waiting = try await context.store.snapshot { transaction in
+        let (waiting, stream) = try await context.store.snapshot { transaction in
             let stream = try EventStreamRepository(transaction).require(id, of: caller.id)
             guard stream.settings.delivery == .poll else {
                 throw Refusal(.notFound, "The stream is not polled: its events are pushed.")
             }
-            guard stream.present.status != .paused else { return [SignSecurityEvent.Unsigned]() }
+            guard stream.present.status != .paused else { return ([SignSecurityEvent.Unsigned](), stream) }
             let messages = try StreamQueueRepository(transaction, of: id).waiting(limit: limit + 1)
-            return try messages.compactMap { try sign($0, of: stream, in: transaction) }
+            return (try messages.compactMap { try sign($0, of: stream, in: transaction) }, stream)
         }
         let tokens = try waiting.prefix(limit).map { ($0.token.identifier, try $0.signed()) }
-        return Answer(tokens: tokens, hasMore: waiting.count > limit)
+        return (Answer(tokens: tokens, hasMore: waiting.count > limit), stream)
     }
 }

@@ -1,5 +1,6 @@
 import Database
 import Domain
+import Foundation
 import Repositories
 
 /// A provider reads its streams.
@@ -12,14 +13,28 @@ package struct ReadEventStreams: Sendable {
 
     /// All of them, oldest first.
     package func callAsFunction(of provider: ProviderID) async throws -> [EventStream] {
-        try await context.store.snapshot { try EventStreamRepository($0).list(of: provider) }
+        let streams = try await context.store.snapshot { try EventStreamRepository($0).list(of: provider) }
+        for stream in streams { try await context.noteActivity(of: stream) }
+        return streams
     }
 
-    /// One of them, and whether its receiver wants an `Authorization` header.
+    /// One of them.
     ///
     /// - Throws: `Refusal` `not_found`.
     package func callAsFunction(_ id: EventStreamID, of provider: ProviderID) async throws -> EventStream {
-        try await context.store.snapshot { try EventStreamRepository($0).require(id, of: provider) }
+        let stream = try await context.store.snapshot { try EventStreamRepository($0).require(id, of: provider) }
+        try await context.noteActivity(of: stream)
+        return stream
+    }
+}
+
+extension ServiceContext {
+    /// Notes that a receiver attends to its stream, if somebody looks at that: seldom, since it is a write.
+    func noteActivity(of stream: EventStream) async throws {
+        guard let limit = policy[\.webhooks].streamInactivity else { return }
+        let age = stream.activeAt.map { environment.now().timeIntervalSince($0) } ?? .infinity
+        guard age > min(60, limit / 4) else { return }
+        try await store.transaction { try EventStreamRepository($0).setActive($0.now, of: stream.id) }
     }
 }
 

@@ -22,6 +22,7 @@ package struct SetEventStreamStatus: Sendable {
             let streams = EventStreamRepository(transaction)
             var stream = try streams.require(id, of: caller.id)
             stream.set(status, because: reason)
+            stream.activeAt = transaction.now
             try streams.save(stream)
             if status == .disabled { try StreamQueueRepository(transaction, of: id).clear() }
             events.record(.eventStreamSet(id, caller.id), by: "provider \(caller.id)")

@@ -31,7 +31,7 @@ package struct VerifyEventStream: Sendable {
                     .rateLimited, "A verification was requested just now: try again in \(seconds) s.",
                     retryAfter: seconds)
             }
-            stream.verifiedAt = transaction.now
+            (stream.verifiedAt, stream.activeAt) = (transaction.now, transaction.now)
             try streams.save(stream)
             try streams.enqueue(
                 .verification(state: state), of: nil, in: .init(stream), cause: cause.uuidString.lowercased())

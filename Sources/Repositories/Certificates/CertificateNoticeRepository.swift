@@ -1,0 +1,49 @@
+import Database
+import Domain
+
+/// Users whose providers are still to be notified that a certificate was revoked. Whoever revokes it notifies the first
+/// ones; a device may have had the sessions of any number.
+package struct CertificateNoticeRepository {
+    private let transaction: any Transaction
+
+    package init(_ transaction: any Transaction) {
+        self.transaction = transaction
+    }
+
+    /// One event that is due.
+    package struct Notice: Sendable, Equatable {
+        package let serial: String
+        package let user: UserID
+        package let provider: ProviderID
+    }
+
+    private static let columns = ColumnTuple(
+        Column<String>("serial"), Column<UserID>("user_id"), Column<ProviderID>("provider_id"))
+
+    /// Adds the users with an open session on a device who come after one of them.
+    package func add(_ serial: String, on device: DeviceID, after user: UserID) throws {
+        try transaction.execute(
+            """
+            INSERT INTO certificate_notices (\(Self.columns))
+            SELECT DISTINCT CAST($1 AS TEXT), s.user_id, s.provider_id FROM sessions s
+            WHERE s.device_id = $2 AND s.user_id > $3 AND s.state <> 'unauthenticated' AND \(GateRepository.isCurrent("s"))
+            ON CONFLICT DO NOTHING
+            """, [.text(serial), .id(device), .id(user)])
+    }
+
+    /// Takes some out.
+    package func take(limit: Int) throws -> [Notice] {
+        let notices = try transaction.query(
+            "SELECT \(Self.columns) FROM certificate_notices ORDER BY serial, user_id LIMIT $1", [limit.value]
+        ).map { row in
+            let (serial, user, provider) = try Self.columns.read(row)
+            return Notice(serial: serial, user: user, provider: provider)
+        }
+        for notice in notices {
+            try transaction.execute(
+                "DELETE FROM certificate_notices WHERE serial = $1 AND user_id = $2",
+                [.text(notice.serial), .id(notice.user)])
+        }
+        return notices
+    }
+}
