@@ -47,6 +47,14 @@ actor Accounts {
         return true
     }
 
+    /// Gives an account another password.
+    func change(password: String, of name: String) throws {
+        let salt = Self.random(count: 16)
+        accounts[name]?.hash = try Self.hash(password, salt: salt)
+        accounts[name]?.salt = salt
+        try save()
+    }
+
     /// Checks a password. The attempt is counted before the comparison.
     func check(_ name: String, password: String, now: Date) throws -> Verdict {
         if let tried = attempts[name], now.timeIntervalSince(tried.since) < Self.attemptWindow {

@@ -67,13 +67,30 @@ actor CountersignService {
         _ = try await call(.DELETE, "/provider/users/\(Self.percentEncoded(user))/sessions")
     }
 
-    private func call(_ method: HTTPMethod, _ path: String, form: String? = nil) async throws -> Data {
+    /// `POST /provider/events` (RFC 8935): something happened to a user here, such as that the password changed. The
+    /// token is its own proof.
+    func report(_ securityEventToken: String) async throws {
+        var request = HTTPClientRequest(url: baseURL + "/provider/events")
+        request.method = .POST
+        request.headers.add(name: "Content-Type", value: "application/secevent+jwt")
+        request.headers.add(name: "Accept", value: "application/json")
+        request.body = .bytes(ByteBuffer(string: securityEventToken))
+        _ = try await send(request)
+    }
+
+    func call(
+        _ method: HTTPMethod, _ path: String, form: String? = nil, json: Data? = nil
+    ) async throws -> Data {
         var request = HTTPClientRequest(url: baseURL + path)
         request.method = method
         request.headers.add(name: "Authorization", value: "Bearer \(try await currentProviderToken())")
         if let form {
             request.headers.add(name: "Content-Type", value: "application/x-www-form-urlencoded")
             request.body = .bytes(ByteBuffer(string: form))
+        }
+        if let json {
+            request.headers.add(name: "Content-Type", value: "application/json")
+            request.body = .bytes(ByteBuffer(bytes: json))
         }
         do {
             return try await send(request)

@@ -7,13 +7,16 @@ struct Routes: Sendable {
     let accounts: Accounts
     let service: CountersignService
     let signer: TokenSigner
+    let signals: SignalReceiver
 
     func router() -> Router<SampleContext> {
         let router = Router(context: SampleContext.self)
         router.post("register", use: register)
         router.post("login", use: logIn)
         router.post("identity-token", use: identityToken)
+        router.post("password", use: changePassword)
         router.get("users/:username/verification", use: verification)
+        router.get("users/:username/events", use: events)
         router.post("introspect", use: introspect)
         router.post("logout", use: logOut)
         return router
@@ -52,6 +55,32 @@ struct Routes: Sendable {
         return try json([
             "identity_token": try signer.identityToken(user: name, nonce: nonce, realm: realm, now: Date())
         ])
+    }
+
+    /// `POST /password` `Username`, `Password`, `NewPassword` → `204`: the password is another one, and Countersign
+    /// challenges the user's sessions.
+    @Sendable func changePassword(_ request: Request, _ context: SampleContext) async throws -> Response {
+        let fields = try await request.decode(as: Fields.self, context: context)
+        let new = try fields.require("NewPassword", fields.newPassword)
+        guard new.count >= 8 else { throw HTTPError(.badRequest, message: "NewPassword needs 8 characters") }
+        let name = try await authenticate(fields)
+        try await accounts.change(password: new, of: name)
+        try await asking {
+            let realm = try await service.realm()
+            try await service.report(try signer.passwordChanged(user: name, realm: realm, now: Date()))
+        }
+        return Response(status: .noContent)
+    }
+
+    /// `GET /users/{username}/events`, HTTP Basic credentials → `{"events": […]}`: what Countersign has sent about this
+    /// user by Shared Signals.
+    @Sendable func events(_ request: Request, _ context: SampleContext) async throws -> Response {
+        let name = try await authenticate(Fields(basicAuthorizationOf: request))
+        guard context.parameters.get("username")?.removingPercentEncoding == name else {
+            throw HTTPError(.forbidden, message: "that is another user")
+        }
+        let events = try await asking { try await signals.events(about: name) }
+        return json(try JSONEncoder().encode(["events": events]))
     }
 
     /// `GET /users/{username}/verification`, HTTP Basic credentials → the data that Countersign has verified about
@@ -117,12 +146,13 @@ struct Routes: Sendable {
 
 /// The fields of a request.
 struct Fields: Decodable {
-    var username, password, deviceID, nonce, token: String?
+    var username, password, newPassword, deviceID, nonce, token: String?
 
     init(from decoder: any Decoder) throws {
         let values = try decoder.singleValueContainer().decode([String: String].self)
         username = values["Username"] ?? values["username"]
         password = values["Password"] ?? values["password"]
+        newPassword = values["NewPassword"]
         deviceID = values["DeviceID"]
         nonce = values["nonce"]
         token = values["token"]

@@ -12,7 +12,8 @@ import NIOSSL
 /// 1. ``TokenSigner``: the one addition to a backend, a signature around Countersign's nonce.
 /// 2. ``Routes``: the requests of the app to this backend.
 /// 3. ``CountersignService``: the requests of this backend to Countersign about its own users.
-/// 4. ``Accounts``: user names and passwords, which never leave this process. You have these already.
+/// 4. ``SignalReceiver``: what Countersign says of its users by Shared Signals.
+/// 5. ``Accounts``: user names and passwords, which never leave this process. You have these already.
 ///
 /// It listens on loopback without TLS, because it is an example. Passwords cross this listener, so a real backend
 /// serves it over HTTPS, or has a proxy on the same machine do so.
@@ -49,7 +50,10 @@ struct SampleProvider {
         try await HTTPClient.withHTTPClient(configuration: .init(tlsConfiguration: tls)) { http in
             let service = CountersignService(baseURL: options["--service"], http: http, signer: signer)
             let application = Application(
-                router: Routes(accounts: accounts, service: service, signer: signer).router(),
+                router: Routes(
+                    accounts: accounts, service: service, signer: signer,
+                    signals: SignalReceiver(service: service, providerID: registration.providerID)
+                ).router(),
                 configuration: .init(
                     address: .hostname("127.0.0.1", port: options.port), serverName: "sample-provider"),
                 onServerRunning: { channel in

@@ -58,6 +58,53 @@ struct TokenSigner: Sendable {
             lifetime: Self.providerTokenLifetime, now: now)
     }
 
+    /// A Security Event Token (RFC 8417): a user's password was changed here, so the user must sign in again at
+    /// Countersign (CAEP credential-change).
+    func passwordChanged(user: String, realm: String, now: Date) throws -> String {
+        struct Subject: Encodable {
+            let format = "iss_sub"
+            let iss: String
+            let sub: String
+        }
+        struct Claims: Encodable {
+            let iss, aud, jti: String
+            let iat: Int
+            let subId: Subject
+            let events = [
+                "https://schemas.openid.net/secevent/caep/event-type/credential-change": [
+                    "credential_type": "password", "change_type": "update",
+                ]
+            ]
+        }
+        let encoder = JSONEncoder()
+        encoder.keyEncodingStrategy = .convertToSnakeCase
+        let header = try encoder.encode(["alg": isRSA ? "RS256" : "ES256", "kid": keyID, "typ": "secevent+jwt"])
+        let claims = try encoder.encode(
+            Claims(
+                iss: providerID, aud: realm, jti: UUID().uuidString, iat: Int(now.timeIntervalSince1970),
+                subId: Subject(iss: providerID, sub: user)))
+        let input = [header, claims].map(Self.base64URL).joined(separator: ".")
+        return "\(input).\(Self.base64URL(try signature(over: Data(input.utf8))))"
+    }
+
+    /// libjwt writes a `typ` of its own over every other one, so this token is signed without it.
+    private func signature(over input: Data) throws -> Data {
+        let pem = String(decoding: key, as: UTF8.self)
+        guard isRSA else {
+            return try P256.Signing.PrivateKey(pemRepresentation: pem).signature(for: input).rawRepresentation
+        }
+        return try _RSA.Signing.PrivateKey(pemRepresentation: pem).signature(
+            for: SHA256.hash(data: input), padding: .insecurePKCS1v1_5
+        ).rawRepresentation
+    }
+
+    private var isRSA: Bool { algorithm == JWT_ALG_RS256 }
+
+    /// base64url without padding (RFC 4648 §5).
+    private static func base64URL(_ data: Data) -> String {
+        data.base64EncodedString().replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
+    }
+
     private func sign(contentType: String, claims: [String: String], lifetime: Int, now: Date) throws -> String {
         var created: OpaquePointer?
         guard jwt_new(&created) == 0, let token = created else { throw Failure.signing }

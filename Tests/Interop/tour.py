@@ -41,8 +41,13 @@ def judge(number, tour):
     for index, line in enumerate(lines):
         expect(re.match(rf" *{index + 1}  ", line), f"step {index + 1} is {line!r}")
     for words in ("assurance: barcode", "session challenge", "initials MT", "Both may talk", "state: BANNED",
-                  "ban lift", "The token is worth nothing now"):
+                  "ban lift", "The token is worth nothing now", "The provider opens a stream of security events",
+                  "The session was challenged by the provider's event", "The provider has the event"):
         expect(words in tour.stdout, f"{words!r} is not in {tour.stdout}")
+    [received] = [line for line in lines if "The provider has the event" in line]
+    expect(received.split()[-1] == "session-revoked", f"the event is {received!r}")
+    sent = [index for index, line in enumerate(lines) if "POST /password" in line and " 204 " in line]
+    expect(len(sent) == 1 and " 401 " in lines[sent[0] + 1], f"after the provider's event comes {lines[sent[0] + 1]!r}")
     print(f"tour {number}: {len(lines)} steps")
 
 

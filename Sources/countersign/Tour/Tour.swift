@@ -31,6 +31,8 @@ struct Tour: Sendable {
         let person = try TourPerson(self, directory: place.appending(path: "first"))
         try await person.arrive("A new device gets its key certified")
         let session = try await person.signIn()
+        let known = try await person.events()
+        script.show("The provider opens a stream of security events", "by Shared Signals", "\(known.count) events")
         script.expect("A protected action")
         try await person.app.act()
         script.expect("The session is resumed on a second connection")
@@ -39,6 +41,7 @@ struct Tour: Sendable {
         try await person.showCard()
         try await meet(person, TourPerson(self, directory: place.appending(path: "second")))
 
+        try await hear(of: person)
         try await challenge(session.id)
         script.show("An operator challenges the session", "countersign session challenge", "done")
         try await Task.sleep(for: .milliseconds(500))
@@ -53,6 +56,21 @@ struct Tour: Sendable {
         script.expect("The token is worth nothing now")
         let refused = await Self.refusal { try await person.otherApp.act() }
         guard refused?.code == .sessionDestroyed else { throw CommandFailure("The token is worth something still.") }
+        let events = try await person.events()
+        guard events.contains("session-revoked") else {
+            throw CommandFailure("The provider received no event about the session: \(events).")
+        }
+        script.show(
+            "The provider has the event, and has verified it", "GET /users/…/events", "session-revoked")
+    }
+
+    /// An event of the provider's: the user must sign in again.
+    private func hear(of person: TourPerson) async throws {
+        try await person.changePassword()
+        script.expect(
+            "The session was challenged by the provider's event", "The user proves the identity again: renewed",
+            "The action is allowed again")
+        try await person.app.act()
     }
 
     /// The refusal of the service that a call got; `nil` if it got none.

@@ -5,6 +5,7 @@ import Foundation
 import HTTPTypes
 import NIOCore
 import NIOHTTP1
+import Synchronization
 
 /// A person of the tour: a device with an app on it, and an account at the provider.
 struct TourPerson: Sendable {
@@ -14,7 +15,16 @@ struct TourPerson: Sendable {
     let otherApp: CountersignClient.Countersign
     private let tour: Tour
     private let name = "tour-" + UUID().uuidString.prefix(8).lowercased()
-    private let password = UUID().uuidString
+    private let password = Password()
+
+    /// What the user knows at the provider. It changes during the tour.
+    private final class Password: Sendable {
+        private let text = Mutex(UUID().uuidString)
+
+        var value: String { text.withLock { $0 } }
+
+        func change(to other: String) { text.withLock { $0 = other } }
+    }
 
     /// - Parameter directory: where the device keeps its key and its session.
     init(_ tour: Tour, directory: URL) throws {
@@ -47,19 +57,40 @@ struct TourPerson: Sendable {
 
     /// Registers at the provider, and opens a session.
     func signIn() async throws -> Session {
-        let account = ["Username": name, "Password": password, "DeviceID": "tour"]
+        let account = ["Username": name, "Password": password.value, "DeviceID": "tour"]
         _ = try await ask("The user registers at the provider", "/register", account)
         _ = try await ask("The user logs in there", "/login", account)
         tour.script.expect("The app takes a nonce", "Countersign opens a session")
         return try await app.signIn { nonce in
             let answer = try await ask(
                 "The provider signs an identity token around the nonce", "/identity-token",
-                ["Username": name, "Password": password, "nonce": nonce.value])
+                ["Username": name, "Password": password.value, "nonce": nonce.value])
             guard let token = answer["identity_token"]?.text else {
                 throw CommandFailure("The provider's answer lacks identity_token.")
             }
             return token
         }
+    }
+
+    /// Changes the password at the provider, which reports it to Countersign.
+    func changePassword() async throws {
+        let other = UUID().uuidString
+        _ = try await ask(
+            "The password changes; the provider reports it", "/password",
+            ["Username": name, "Password": password.value, "NewPassword": other])
+        password.change(to: other)
+    }
+
+    /// What the provider has received about the user by Shared Signals: the names of the events.
+    func events() async throws -> [String] {
+        let credentials = Data("\(name):\(password.value)".utf8).base64EncodedString()
+        let answer = try await ask("/users/\(name)/events", .GET) {
+            $0.headers.add(name: "authorization", value: "Basic \(credentials)")
+        }
+        guard answer.status == .ok, case .array(let events)? = answer.body["events"] else {
+            throw CommandFailure("The provider has no events: \(answer.status.code)")
+        }
+        return events.compactMap(\.text)
     }
 
     /// Proves a number, with the code from the file of texts.
@@ -100,26 +131,35 @@ struct TourPerson: Sendable {
 
     /// One request to the provider, as the app of any provider makes it, shown on one line.
     private func ask(_ sentence: String, _ path: String, _ fields: [String: String]) async throws -> JSONValue {
-        var request = HTTPClientRequest(url: tour.provider + path)
-        request.method = .POST
-        request.headers.add(name: "content-type", value: "application/json")
-        request.body = .bytes(ByteBuffer(bytes: try JSONEncoder().encode(fields)))
         let start = ContinuousClock.now
-        let status: HTTPResponseStatus
-        let answer: JSONValue
-        do {
-            let response = try await HTTPClient.shared.execute(request, timeout: .seconds(30))
-            status = response.status
-            let bytes = try await response.body.collect(upTo: 65_536)
-            answer = bytes.readableBytes == 0 ? .null : try StrictJSON.parse(Array(bytes.readableBytesView))
-        } catch {
-            throw CommandFailure("\(tour.provider + path) gave no answer: is the sample provider running?")
+        let body = try JSONEncoder().encode(fields)
+        let (status, answer) = try await ask(path, .POST) {
+            $0.headers.add(name: "content-type", value: "application/json")
+            $0.body = .bytes(ByteBuffer(bytes: body))
         }
         tour.script.show(sentence, "POST \(path)", "\(status.code)", ContinuousClock.now - start)
-        guard status == .ok else {
+        guard (200..<300).contains(status.code) else {
             throw CommandFailure("The provider refused: \(answer["error"]?["message"]?.text ?? "\(status.code)")")
         }
         return answer
+    }
+
+    private func ask(
+        _ path: String, _ method: HTTPMethod, _ fill: (inout HTTPClientRequest) -> Void
+    ) async throws -> (status: HTTPResponseStatus, body: JSONValue) {
+        var request = HTTPClientRequest(url: tour.provider + path)
+        request.method = method
+        fill(&request)
+        do {
+            let response = try await HTTPClient.shared.execute(request, timeout: .seconds(30))
+            let bytes = try await response.body.collect(upTo: 65_536)
+            return (
+                response.status,
+                bytes.readableBytes == 0 ? .null : try StrictJSON.parse(Array(bytes.readableBytesView))
+            )
+        } catch {
+            throw CommandFailure("\(tour.provider + path) gave no answer: is the sample provider running?")
+        }
     }
 }
 
