@@ -21,11 +21,26 @@ package struct LiftBan: Sendable {
     package func callAsFunction(_ id: BanID, note: String) async throws -> Ban {
         try Ban.requirePlain(note: note)
         return try await context.commit { transaction, events in
-            guard let ban = try BanRepository(transaction).find(id) else {
-                throw Refusal(.notFound, "There is no ban \(id).")
-            }
-            return try lift(ban, note: note, in: transaction, &events)
+            try lift(try find(id, in: transaction), note: note, in: transaction, &events)
         }
+    }
+
+    /// The ban that would be lifted. Nothing is changed.
+    ///
+    /// - Throws: `Refusal` `not_found`, or `conflict` where it is over already.
+    package func preview(_ id: BanID) async throws -> Ban {
+        try await context.store.snapshot { transaction in
+            let ban = try find(id, in: transaction)
+            guard ban.isActive(at: transaction.now) else { throw Self.over(ban, at: transaction.now) }
+            return ban
+        }
+    }
+
+    /// The bans in force that name a subject and would be lifted. Nothing is changed.
+    ///
+    /// - Throws: `Refusal` `not_found` where there is none, with the ban that holds the subject nevertheless.
+    package func preview(_ target: BanTarget) async throws -> [Ban] {
+        try await context.store.snapshot { try find(target, in: $0) }
     }
 
     /// Lifts every ban in force that names a subject.
@@ -34,20 +49,37 @@ package struct LiftBan: Sendable {
     package func callAsFunction(_ target: BanTarget, note: String) async throws -> [Ban] {
         try Ban.requirePlain(note: note)
         return try await context.commit { transaction, events in
-            let subjects = try target.subjects(keys: keys, in: transaction)
-            let entries = try BanRepository(transaction).entries(on: subjects).filter {
-                $0.isActive(at: transaction.now)
-            }
-            var lifted: [Ban] = []
-            for entry in entries where entry.origin == .direct && !lifted.contains(where: { $0.id == entry.ban.id }) {
-                lifted.append(try lift(entry.ban, note: note, in: transaction, &events))
-            }
-            guard !lifted.isEmpty else {
-                let other = entries.first.map { " It is held by ban \($0.ban.id), which names another subject." }
-                throw Refusal(.notFound, "There is no ban in force on this \(target.kind.rawValue).\(other ?? "")")
-            }
-            return lifted
+            try find(target, in: transaction).map { try lift($0, note: note, in: transaction, &events) }
         }
+    }
+
+    private func find(_ id: BanID, in transaction: any Transaction) throws -> Ban {
+        guard let ban = try BanRepository(transaction).find(id) else {
+            throw Refusal(.notFound, "There is no ban \(id).")
+        }
+        return ban
+    }
+
+    /// The bans in force that name a subject; never none.
+    private func find(_ target: BanTarget, in transaction: any Transaction) throws -> [Ban] {
+        let subjects = try target.subjects(keys: keys, in: transaction)
+        let entries = try BanRepository(transaction).entries(on: subjects).filter {
+            $0.isActive(at: transaction.now)
+        }
+        var found: [Ban] = []
+        for entry in entries where entry.origin == .direct && !found.contains(where: { $0.id == entry.ban.id }) {
+            found.append(entry.ban)
+        }
+        guard !found.isEmpty else {
+            let other = entries.first.map { " It is held by ban \($0.ban.id), which names another subject." }
+            throw Refusal(.notFound, "There is no ban in force on this \(target.kind.rawValue).\(other ?? "")")
+        }
+        return found
+    }
+
+    private static func over(_ ban: Ban, at now: Date) -> Refusal {
+        let state = ban.state(at: now).rawValue
+        return Refusal(.conflict, "The ban is \(state) already.", state: state)
     }
 
     /// Lifts a ban in the transaction of another change.
@@ -61,8 +93,7 @@ package struct LiftBan: Sendable {
         // Read first: what is held of erased people is forgotten with the lifting.
         let entries = try records.entries(of: ban.id)
         guard try records.lift(ban.id, by: context.actor) else {
-            let state = ban.state(at: transaction.now).rawValue
-            throw Refusal(.conflict, "The ban is \(state) already.", state: state)
+            throw Self.over(ban, at: transaction.now)
         }
         try BanMaintenance(transaction).setNote(note, .liftNote, of: ban.id, keys: keys)
         for case .device(let device) in entries.map(\.subject) {

@@ -10,8 +10,12 @@ package struct ListThinnedTexts: Sendable {
         self.context = context
     }
 
-    /// The scopes that are limited now.
-    package func callAsFunction(limit: Int) async throws -> [PhoneSendRepository.Thinned] {
-        try await context.store.snapshot { try PhoneSendRepository($0).thinned(limit: limit) }
+    /// The scopes that are limited now, in the order of their names.
+    ///
+    /// - Parameter cursor: a name; the list begins behind it.
+    package func callAsFunction(
+        limit: Int, after cursor: String? = nil
+    ) async throws -> [PhoneSendRepository.Thinned] {
+        try await context.store.snapshot { try PhoneSendRepository($0).thinned(limit: limit, after: cursor) }
     }
 }

@@ -119,10 +119,12 @@ package struct PhoneSendRepository {
     }
 
     /// The scopes that are limited now, in the order of their names.
-    package func thinned(limit: Int) throws -> [Thinned] {
+    ///
+    /// - Parameter cursor: a name; the list begins behind it.
+    package func thinned(limit: Int, after cursor: String? = nil) throws -> [Thinned] {
         try transaction.query(
-            "SELECT \(Self.stops) FROM phone_stops WHERE ends_at > $1 ORDER BY subject LIMIT $2",
-            [.time(transaction.now), limit.value]
+            "SELECT \(Self.stops) FROM phone_stops WHERE subject > $1 AND ends_at > $2 ORDER BY subject LIMIT $3",
+            [.text(cursor ?? ""), .time(transaction.now), limit.value]
         ).map { row in
             let (name, endsAt) = try Self.stops.read(row)
             return Thinned(name: name, endsAt: endsAt)

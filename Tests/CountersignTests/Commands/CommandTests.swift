@@ -119,6 +119,15 @@ struct CommandTests {
         }
     }
 
+    @Test("has a line in a transcript for every command")
+    func complete() throws {
+        let lines = try ["commands", "leaked-key"].flatMap { try Self.exchanges($0) }.map { $0.line + " " }
+        for command in try HelpTests.described() where command.subcommands.isEmpty {
+            let path = command.path.dropFirst("countersign ".count)
+            #expect(lines.contains { $0.hasPrefix(path + " ") }, "\(path)")
+        }
+    }
+
     @Test("tells the policies in force with the line that gives each value, as JSON too")
     func policies() async throws {
         let service = try await RunningService(policies: ["nonces.yaml": "# short\nlifetime: 2m\n"])

@@ -17,11 +17,23 @@ package struct RemoveResource: Sendable {
         let actor = context.actor
         try await context.commit { transaction, events in
             let resources = ProviderResourceRepository(transaction)
-            guard let found = try resources.find(url) else {
-                throw Refusal(.notFound, "\(url.text) is registered for no provider.")
-            }
+            let found = try Self.find(url, resources)
             try resources.remove(url)
             events.record(.providerChanged(found.providerID, detail: "resource \(found.url.text) removed"), by: actor)
         }
+    }
+
+    /// Whether it could be removed. Nothing is changed.
+    ///
+    /// - Throws: as the change itself.
+    package func preview(_ url: ResourceURL) async throws {
+        _ = try await context.store.snapshot { try Self.find(url, ProviderResourceRepository($0)) }
+    }
+
+    private static func find(_ url: ResourceURL, _ resources: ProviderResourceRepository) throws -> ProviderResource {
+        guard let found = try resources.find(url) else {
+            throw Refusal(.notFound, "\(url.text) is registered for no provider.")
+        }
+        return found
     }
 }

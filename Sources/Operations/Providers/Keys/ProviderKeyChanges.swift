@@ -98,15 +98,26 @@ struct ProviderKeyChanges {
     }
 
     /// Retires a key: nothing new is accepted from it, its sessions go on.
-    func retire(_ id: ProviderKeyID, _ events: inout RecordedEvents) throws {
+    ///
+    /// - Returns: whether the provider could sign before, and has no key left to sign with.
+    func retire(_ id: ProviderKeyID, _ events: inout RecordedEvents) throws -> Bool {
+        let leavesNoKey = try previewRetirement(id)
+        let key = try find(id)
+        try ProviderKeyRepository(transaction).retire(id, at: transaction.now)
+        events.record(.providerKeyRetired(id, key.providerID), by: actor)
+        return leavesNoKey
+    }
+
+    /// What a retirement would come to, as ``retire(_:_:)`` returns it.
+    func previewRetirement(_ id: ProviderKeyID) throws -> Bool {
         let key = try find(id)
         guard key.origin != .issuer else {
             throw Refusal(
                 .conflict, "The issuer's key set says which of its keys count: revoke this one to refuse it for good.",
                 state: "added_by_issuer")
         }
-        try ProviderKeyRepository(transaction).retire(id, at: transaction.now)
-        events.record(.providerKeyRetired(id, key.providerID), by: actor)
+        let keys = try ProviderKeyRepository(transaction).list(of: key.providerID)
+        return ProviderKeyRevocation([key], of: keys).leavesNoKey
     }
 
     private static func require(

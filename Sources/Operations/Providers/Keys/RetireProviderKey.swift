@@ -12,11 +12,21 @@ package struct RetireProviderKey: Sendable {
 
     /// Retires.
     ///
-    /// - Throws: `Refusal` `not_found`.
-    package func callAsFunction(_ id: ProviderKeyID) async throws {
+    /// - Returns: whether the provider could sign before, and has no key left to sign with.
+    /// - Throws: `Refusal` `not_found`, or `conflict` for a key of an issuer's key set.
+    @discardableResult
+    package func callAsFunction(_ id: ProviderKeyID) async throws -> Bool {
         let actor = context.actor
-        try await context.commit { transaction, events in
+        return try await context.commit { transaction, events in
             try ProviderKeyChanges(actor: actor, requester: nil, transaction: transaction).retire(id, &events)
+        }
+    }
+
+    /// The same without a change.
+    package func preview(_ id: ProviderKeyID) async throws -> Bool {
+        let actor = context.actor
+        return try await context.store.snapshot {
+            try ProviderKeyChanges(actor: actor, requester: nil, transaction: $0).previewRetirement(id)
         }
     }
 }

@@ -97,6 +97,7 @@ struct BanCommand: AsyncParsableCommand {
         @Argument(help: "The ban's id; or name the subject.") var ban: String?
         @OptionGroup var subject: BanSubjectOptions
         @Option(help: "Why; kept sealed, shown to admins alone.") var note: String
+        @Flag(help: "Preview only; change nothing.") var dryRun = false
 
         func run() async throws {
             let target = try subject.target()
@@ -107,20 +108,21 @@ struct BanCommand: AsyncParsableCommand {
             let (lifted, remaining) = try await Admin.run(shared) { admin in
                 let lift = try LiftBan(admin.context, keys: admin.personalKeys())
                 var lifted: [Ban] = []
-                if let id { lifted = [try await lift(id, note: note)] }
-                if let target { lifted = try await lift(target, note: note) }
+                if let id { lifted = [try await dryRun ? lift.preview(id) : lift(id, note: note)] }
+                if let target { lifted = try await dryRun ? lift.preview(target) : lift(target, note: note) }
                 return (lifted, try await ListRemainingBans(admin.context)(after: lifted))
             }
             if shared.json {
                 return Output.json(
                     .object([
-                        "lifted": .array(lifted.map { .string($0.id.description) }),
+                        "lifted": .array(lifted.map { .string($0.id.description) }), "dry_run": .bool(dryRun),
                         "still_in_force": .array(remaining.map { .string($0.id.description) }),
                     ]))
             }
             Output.table(
-                lifted.map { ["\($0.id) is lifted."] }
+                lifted.map { ["\($0.id) \(dryRun ? "would be" : "is") lifted."] }
                     + remaining.map { ["Still in force for the same person or thing: \(Self.line($0))."] })
+            if dryRun { Output.note("Nothing was changed.") }
         }
 
         private static func line(_ ban: Ban) -> String {

@@ -60,10 +60,16 @@ struct OutboxCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(abstract: "Drops a message that waits or is dead.")
         @OptionGroup var shared: SharedOptions
         @Argument(help: "Its id.") var message: String
+        @Flag(help: "Preview only; change nothing.") var dryRun = false
 
         func run() async throws {
             let id: OutboxMessageID = try identifier(message, "message")
-            OutboxCommand.show(try await Admin.run(shared) { try await DropMessage($0.context)(id) }, json: shared.json)
+            let shown = try await Admin.run(shared) { admin in
+                let drop = DropMessage(admin.context)
+                return try await dryRun ? drop.preview(id) : drop(id)
+            }
+            OutboxCommand.show(shown, json: shared.json)
+            if dryRun { Output.note("Nothing was changed: this message would be dropped.") }
         }
     }
 

@@ -20,10 +20,13 @@ struct TextsCommand: AsyncParsableCommand {
                 age of the accounts, new or settled.
                 """)
         @OptionGroup var shared: SharedOptions
-        @Option(help: "How many.") var limit = 50
+        @OptionGroup var page: PageOptions
 
         func run() async throws {
-            let thinned = try await Admin.run(shared) { try await ListThinnedTexts($0.context)(limit: limit) }
+            let thinned = try await Admin.run(shared) {
+                try await ListThinnedTexts($0.context)(limit: page.limit, after: page.cursor)
+            }
+            page.noteRest(thinned.count, last: thinned.last.map { "\"\($0.name)\"" })
             if shared.json {
                 Output.json(
                     .array(

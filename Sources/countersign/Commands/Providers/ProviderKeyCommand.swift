@@ -59,15 +59,24 @@ struct KeyCommand: AsyncParsableCommand {
             abstract: "Retires a key: it opens nothing new, and its sessions continue.")
         @OptionGroup var shared: SharedOptions
         @Argument(help: "The key's id.") var key: String
+        @Flag(help: "Preview only; change nothing.") var dryRun = false
 
         func run() async throws {
             let id: ProviderKeyID = try identifier(key, "key")
-            try await Admin.run(shared) { try await RetireProviderKey($0.context)(id) }
-            if shared.json {
-                Output.json(.object(["retired": .string(key)]))
-            } else {
-                Output.table([["\(key) is retired."]])
+            let leavesNoKey = try await Admin.run(shared) { admin in
+                let retire = RetireProviderKey(admin.context)
+                return try await dryRun ? retire.preview(id) : retire(id)
             }
+            if shared.json {
+                return Output.json(
+                    .object([
+                        "retired": dryRun ? .null : .string(key), "dry_run": .bool(dryRun),
+                        "leaves_no_key": .bool(leavesNoKey),
+                    ]))
+            }
+            Output.table([["\(key) \(dryRun ? "would be" : "is") retired."]])
+            if leavesNoKey { Output.table([["The provider \(dryRun ? "would have" : "has") no usable key left."]]) }
+            if dryRun { Output.note("Nothing was changed.") }
         }
     }
 

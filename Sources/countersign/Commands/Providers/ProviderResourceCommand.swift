@@ -52,15 +52,20 @@ struct ResourceCommand: AsyncParsableCommand {
             abstract: "Removes a URL: no token is made for it any more.")
         @OptionGroup var shared: SharedOptions
         @Argument(help: "The URL.") var url: String
+        @Flag(help: "Preview only; change nothing.") var dryRun = false
 
         func run() async throws {
             let url = try ResourceCommand.read(url)
-            try await Admin.run(shared) { try await RemoveResource($0.context)(url) }
-            if shared.json {
-                Output.json(.object(["removed": .string(url.text)]))
-            } else {
-                Output.table([["\(url.text) is removed."]])
+            try await Admin.run(shared) { admin in
+                let remove = RemoveResource(admin.context)
+                try await dryRun ? remove.preview(url) : remove(url)
             }
+            if shared.json {
+                return Output.json(
+                    .object(["removed": dryRun ? .null : .string(url.text), "dry_run": .bool(dryRun)]))
+            }
+            Output.table([["\(url.text) \(dryRun ? "would be" : "is") removed."]])
+            if dryRun { Output.note("Nothing was changed.") }
         }
     }
 
