@@ -20,9 +20,19 @@ def block(readme):
     return found[1]
 
 
+def answers(printed):
+    """The JSON values that were printed one behind the other."""
+    found, decoder = [], json.JSONDecoder()
+    while printed := printed.lstrip():
+        value, end = decoder.raw_decode(printed)
+        found.append(value)
+        printed = printed[end:]
+    return found
+
+
 def main():
     parser = options.parser(__doc__)
-    for name in ("sample", "readme"):
+    for name in ("sample", "countersign", "readme"):
         parser.add_argument(f"--{name}", required=True)
     chosen = parser.parse_args()
     with tempfile.TemporaryDirectory() as directory:
@@ -40,6 +50,8 @@ def main():
                 script = script.replace(usual, here)
             Path(directory, "Keys").mkdir()
             shutil.copy(chosen.ca, Path(directory, "Keys", "ca.pem"))
+            Path(directory, ".build/debug").mkdir(parents=True)
+            Path(directory, ".build/debug/countersign").symlink_to(chosen.countersign)
             done = subprocess.run(
                 ["bash", "-euo", "pipefail", "-c", script], cwd=directory, capture_output=True, text=True, timeout=60)
         finally:
@@ -47,10 +59,12 @@ def main():
             sample.wait(timeout=TIMEOUT)
     said = f"{done.stdout}\n{done.stderr}"
     equal(done.returncode, 0, f"the exit code, after {said}")
-    start = done.stdout.rfind('{"session_id"')
-    expect(start >= 0, f"no session in {said}")
-    equal(json.loads(done.stdout[start:])["state"], "authenticated", f"the session's state in {said}")
-    print(done.stdout[start:])
+    found = answers(done.stdout)
+    names = ["username", "session_id", "user_id", "id", "user_id"]
+    equal([next(iter(answer)) for answer in found], names, f"the first members of the answers in {said}")
+    equal(found[1]["state"], "authenticated", "the session's state")
+    equal([answer["assurance"] for answer in found[2:]], ["phone", "barcode", "barcode"], f"the levels in {said}")
+    print(found[-1])
 
 
 if __name__ == "__main__":

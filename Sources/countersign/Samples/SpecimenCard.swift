@@ -43,7 +43,7 @@ struct SpecimenCard {
     let issue: CalendarDate
     let expiry: CalendarDate
 
-    /// A card with a random number.
+    /// A card with a random number and birthday.
     ///
     /// - Parameter now: the card was issued a year before and expires in six.
     init(of jurisdiction: Jurisdiction, _ name: Name, now: Date) {
@@ -51,8 +51,10 @@ struct SpecimenCard {
         self.name = name
         number = Self.number(jurisdiction.numberFormat?.alternatives.first ?? [])
         let today = CalendarDate(utcDayOf: now)
-        // A birthday that every year has.
-        birth = Self.day(1986, today)
+        // Another person each time, whatever the name: a second user with the same person's card would go to review.
+        birth =
+            CalendarDate(
+                year: today.year - .random(in: 22...61), month: .random(in: 1...12), day: .random(in: 1...28)) ?? today
         issue = Self.day(today.year - 1, today)
         expiry = Self.day(today.year + 6, today)
     }

@@ -43,4 +43,11 @@ struct SpecimenCardTests {
         }
         #expect(SpecimenCard()?.barcode != SpecimenCard()?.barcode)
     }
+
+    @Test("is another person's each time, so that two users of one app may show cards of the same name")
+    func people() throws {
+        let (virginia, name) = (try #require(Jurisdiction.of(code: "VA")), try #require(SpecimenCard.Name("Jane Doe")))
+        let births = (0..<50).map { _ in SpecimenCard(of: virginia, name, now: Date()).birth.text }
+        #expect(Set(births).count > 40)
+    }
 }

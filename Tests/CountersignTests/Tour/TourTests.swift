@@ -55,11 +55,12 @@ struct TourTests {
 
     @Test("is the README's flow in curl, as it stands there")
     func readme() async throws {
-        let service = try await RunningService()
+        let service = try await RunningService(arguments: ["--development"])
         try await expectScript(
             "readme.py",
             service.clientArguments + [
-                "--sample", try RunningService.product("sample-provider"), "--readme",
+                "--sample", try RunningService.product("sample-provider"), "--countersign",
+                try RunningService.product("countersign"), "--readme",
                 RunningService.root.appending(path: "README.md").path,
             ], seconds: 120)
     }

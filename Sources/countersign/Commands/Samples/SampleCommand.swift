@@ -13,7 +13,7 @@ struct SampleCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Prints the barcode text of an invented driver's licence that is valid today.",
             discussion: """
-                The text is as a scanner reads it, with its control characters. Each call has another document number. \
+                The text is as a scanner reads it, with its control characters. Each call has another document number and birthday. \
                 With --json, aamva is what POST /identity-cards takes.
                 """)
         @OptionGroup var shared: SharedOptions
