@@ -36,12 +36,7 @@ extension Countersign {
             if !hasOwn, let session = record.session, session.isChallenged, signingIn == nil, tokenSource == nil {
                 throw .service(.challenged)
             }
-            // Another sign-in may have begun while this call waited for its turn.
-            repeat {
-                while !hasOwn, let signingIn { _ = await signingIn.value }
-                await takeTurn()
-                if !hasOwn, signingIn != nil { endTurn() } else { break }
-            } while true
+            if hasOwn { await takeTurn() } else { await takeTurnAfterSignIn() }
             let session = record.session
             let (answer, serial) = try await exchangeInTurn(call, session)
             guard let problem = try answer.problem() else { return answer }
@@ -64,6 +59,17 @@ extension Countersign {
             }
         }
         throw .unanswered("the session changed too often")
+    }
+
+    /// Waits for a sign-in that has begun, and for a turn.
+    private func takeTurnAfterSignIn() async {
+        while true {
+            while let signingIn { _ = await signingIn.value }
+            await takeTurn()
+            // Another one may have begun while this call waited for its turn.
+            if signingIn == nil { return }
+            endTurn()
+        }
     }
 
     /// One exchange in the session; the turn ends with it.
