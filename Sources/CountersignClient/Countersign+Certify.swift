@@ -44,34 +44,45 @@ extension Countersign {
         let pending = try await pendingRequest()
         let certified = try await issue(pending, proof)
         var changed = record
-        changed.device = certified.key(named: pending.keyName)
+        changed.device = certified.key(named: pending.keyName, presence: pending.presenceKeyName)
         (changed.pending, changed.session) = (nil, nil)
         try keep(changed)
         try await replaceIdentity()
         scheduleCertificateRenewal()
-        do throws(StorageFailure) {
-            try await keys.removeAll(except: record.keyNames)
+        do throws(Refusal) {
+            try await removeFormerKeys()
         } catch {
             // A key too many does no harm; the next certification removes it.
         }
         return certified.device
     }
 
-    /// The request to send: the one of before, if the service still knows its answer, or one with a new key.
-    private func pendingRequest() async throws(Refusal) -> Record.Pending {
-        // The service gives the same certificate for ten minutes.
-        if let pending = record.pending, (0..<540).contains(now().timeIntervalSince(pending.madeAt)) { return pending }
-        let name = UUID().path
-        let point: Data
+    private func removeFormerKeys() async throws(Refusal) {
         do throws(StorageFailure) {
             try await keys.removeAll(except: record.keyNames)
-            point = try await keys.make(name)
+            try await presence?.keys.removeAll(except: record.keyNames)
         } catch {
             throw .storage(error)
         }
+    }
+
+    /// The request to send: the one of before, if the service still knows its answer, or one with a new key.
+    private func pendingRequest() async throws(Refusal) -> Record.Pending {
+        // The service gives the same certificate for ten minutes.
+        if let pending = record.pending, (0..<540).contains(now().timeIntervalSince(pending.madeAt)),
+            (pending.presenceKeyName == nil) == (presence == nil)
+        {
+            return pending
+        }
+        try await removeFormerKeys()
+        let name = UUID().path
+        let point: Data
+        do throws(StorageFailure) { point = try await keys.make(name) } catch { throw .storage(error) }
+        let presenceKeyName = try await presence?.make()
         let csr = try await DeviceToken(keys: keys, keyName: name)
             .certificationRequest(deviceID: UUID(), publicPoint: point)
-        let pending = Record.Pending(keyName: name, csr: csr, madeAt: now())
+        let pending = Record.Pending(
+            keyName: name, presenceKeyName: presenceKeyName, csr: csr, madeAt: now())
         var changed = record
         changed.pending = pending
         try keep(changed)
@@ -100,14 +111,18 @@ extension Countersign {
                 renewAfter: try members.decode(Date.self, forKey: .renewAfter))
         }
 
-        func key(named name: String) -> Record.CertifiedKey {
-            Record.CertifiedKey(keyName: name, certificate: certificate, device: device)
+        func key(named name: String, presence: String?) -> Record.CertifiedKey {
+            Record.CertifiedKey(
+                keyName: name, presenceKeyName: presence, certificate: certificate, device: device)
         }
     }
 
     /// The same bytes may be sent again and again, with one certificate as their answer.
     private func issue(_ pending: Record.Pending, _ proof: CertifyProof) async throws(Refusal) -> Certified {
         var members: [String: String?] = ["csr": pending.csr]
+        if let presence, let name = pending.presenceKeyName {
+            members["presence_key"] = try await presence.publicKey(name)
+        }
         switch proof {
         case .none: break
         case .enrolmentToken(let token): members["enrolment_token"] = token
@@ -178,7 +193,7 @@ extension Countersign {
         let renewed: Certified = try answer.decode()
         guard record.device == present else { return }
         var changed = record
-        changed.device = renewed.key(named: present.keyName)
+        changed.device = renewed.key(named: present.keyName, presence: present.presenceKeyName)
         try keep(changed)
         try await replaceIdentity()
     }

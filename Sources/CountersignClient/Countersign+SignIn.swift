@@ -134,7 +134,11 @@ extension Countersign {
         for _ in 0..<4 {
             do throws(SignInFailure) {
                 let fresh: Nonce
-                if let nonce { fresh = nonce } else { fresh = try await takeNonce() }
+                do throws(Refusal) {
+                    if let nonce { fresh = nonce } else { fresh = try await takeNonce() }
+                } catch {
+                    throw .refused(error)
+                }
                 let token: String
                 do { token = try await source(fresh) } catch { throw .provider(error) }
                 do throws(Refusal) {
@@ -150,15 +154,11 @@ extension Countersign {
         return .failure(last)
     }
 
-    private func takeNonce() async throws(SignInFailure) -> Nonce {
-        do throws(Refusal) {
-            let (answer, serial) = try await exchange(Call(.post, "/nonces", isRepeatable: true))
-            guard let problem = try answer.problem() else { return try answer.decode() }
-            if problem.code == .certificateRevoked { forgetCertificate(serial) }
-            throw .service(problem)
-        } catch {
-            throw .refused(error)
-        }
+    func takeNonce() async throws(Refusal) -> Nonce {
+        let (answer, serial) = try await exchange(Call(.post, "/nonces", isRepeatable: true))
+        guard let problem = try answer.problem() else { return try answer.decode() }
+        if problem.code == .certificateRevoked { forgetCertificate(serial) }
+        throw .service(problem)
     }
 
     /// The secret in the answer to a new or renewed session.

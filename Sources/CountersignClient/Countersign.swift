@@ -11,6 +11,7 @@ public actor Countersign {
 
     nonisolated let service: Service
     nonisolated let keys: any DeviceKeys
+    nonisolated let presence: Presence?
     nonisolated let feed = StateFeed()
     let store: any SecretStore
     private let localAddress: String?
@@ -50,20 +51,23 @@ public actor Countersign {
     /// - Parameters:
     ///   - keys: where the device's private key is kept.
     ///   - store: where certificate and session are kept.
+    ///   - presence: the key for proofs that the user is at the device, if the service asks for them.
     ///   - watch: is called after each exchange with the service, for logs.
     public init(
         _ service: Service, keys: any DeviceKeys = .platform, store: any SecretStore = .platform,
-        watch: (@Sendable (Exchange) -> Void)? = nil
+        presence: Presence? = nil, watch: (@Sendable (Exchange) -> Void)? = nil
     ) {
-        self.init(service, keys: keys, store: store, watch: watch, localAddress: nil, now: { Date() })
+        self.init(
+            service, keys: keys, store: store, presence: presence, watch: watch, localAddress: nil, now: { Date() })
     }
 
     /// As above, from an address of this machine and by a clock.
     package init(
-        _ service: Service, keys: any DeviceKeys, store: any SecretStore, watch: (@Sendable (Exchange) -> Void)? = nil,
-        localAddress: String? = nil, now: @escaping @Sendable () -> Date = { Date() }
+        _ service: Service, keys: any DeviceKeys, store: any SecretStore, presence: Presence? = nil,
+        watch: (@Sendable (Exchange) -> Void)? = nil, localAddress: String? = nil,
+        now: @escaping @Sendable () -> Date = { Date() }
     ) {
-        (self.service, self.keys, self.store) = (service, keys, store)
+        (self.service, self.keys, self.store, self.presence) = (service, keys, store, presence)
         (self.watch, self.localAddress, self.now) = (watch, localAddress, now)
     }
 

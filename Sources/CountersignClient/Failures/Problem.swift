@@ -33,6 +33,8 @@ public struct Problem: Error, Sendable, Decodable {
         public init(rawValue: String) { self.rawValue = rawValue }
 
         public static let malformedRequest = Code(rawValue: "malformed_request")
+        public static let payloadTooLarge = Code(rawValue: "payload_too_large")
+        public static let unsupportedMediaType = Code(rawValue: "unsupported_media_type")
         public static let sessionRequired = Code(rawValue: "session_required")
         public static let sessionExpired = Code(rawValue: "session_expired")
         public static let sessionChallenged = Code(rawValue: "session_challenged")
@@ -48,6 +50,7 @@ public struct Problem: Error, Sendable, Decodable {
         public static let invalidCSR = Code(rawValue: "invalid_csr")
         public static let invalidIdentityToken = Code(rawValue: "invalid_identity_token")
         public static let invalidDPoPProof = Code(rawValue: "invalid_dpop_proof")
+        public static let invalidPresenceProof = Code(rawValue: "invalid_presence_proof")
         public static let verificationFailed = Code(rawValue: "verification_failed")
         public static let cardRejected = Code(rawValue: "card_rejected")
         public static let rateLimited = Code(rawValue: "rate_limited")
@@ -99,6 +102,13 @@ extension Problem: CustomStringConvertible {
 
     /// Whether nothing was changed, and a repetition a moment later is likely to succeed.
     var isPassing: Bool { code == .unavailable && reason != "outcome_unknown" }
+
+    /// Whether another proof of presence is likely to be accepted: the nonce was spent by a call whose answer was lost,
+    /// the user took too long, or the certificate was renewed meanwhile.
+    var asksForPresence: Bool {
+        code == .invalidPresenceProof
+            && ["nonce_used", "nonce_expired", "nonce_unknown", "nonce_other_device", "expired"].contains(reason)
+    }
 
     /// Whether the session has to be renewed, or to be opened anew, before the call can be made.
     var asksForIdentity: Bool {

@@ -6,6 +6,8 @@ public enum StorageFailure: Error, Sendable, Hashable, CustomStringConvertible {
     case full
     /// The app may not read or write there; on a phone also before its first unlock.
     case notPermitted
+    /// The device did not recognize its user, or the user did not want to be: nothing was signed.
+    case notPresent
     /// What was read is not what was written.
     case damaged
     /// The operating system's number of any other error.
@@ -26,6 +28,7 @@ public enum StorageFailure: Error, Sendable, Hashable, CustomStringConvertible {
         switch self {
         case .full: "The disk is full: the secret was not kept."
         case .notPermitted: "The secret's place may not be used at this moment."
+        case .notPresent: "The user was not recognized: nothing was signed."
         case .damaged: "The secret's place holds something else: remove it, and certify the device anew."
         case .failed(let code): "The secret's place cannot be used: error \(code) of the operating system."
         }

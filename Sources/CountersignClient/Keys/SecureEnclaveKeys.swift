@@ -7,15 +7,22 @@
     /// This file was type-checked against a stand-in of `Security`; it was not run on a device of Apple.
     public struct SecureEnclaveKeys: DeviceKeys {
         private let label: String
+        private let flags: SecAccessControlCreateFlags
 
-        /// - Parameter label: what all keys of this app share.
-        public init(label: String = "countersign") { self.label = label }
+        /// - Parameters:
+        ///   - label: what all keys of this app share.
+        ///   - requiresUser: whether each signature asks the user, by Touch ID, Face ID or the passcode: for
+        ///     ``Presence``.
+        public init(label: String = "countersign", requiresUser: Bool = false) {
+            self.label = label
+            flags = requiresUser ? [.privateKeyUsage, .userPresence] : .privateKeyUsage
+        }
 
         public func make(_ name: String) throws(StorageFailure) -> Data {
             var error: Unmanaged<CFError>?
             guard
                 let access = SecAccessControlCreateWithFlags(
-                    nil, kSecAttrAccessibleAfterFirstUnlockThisDeviceOnly, .privateKeyUsage, &error)
+                    nil, kSecAttrAccessibleAfterFirstUnlockThisDeviceOnly, flags, &error)
             else { throw Self.failure(error) }
             let privateAttributes: [String: Any] = [
                 kSecAttrIsPermanent as String: true, kSecAttrApplicationTag as String: Data(name.utf8),
@@ -95,7 +102,10 @@
 
         private static func failure(_ error: Unmanaged<CFError>?) -> StorageFailure {
             guard let error else { return .failed(code: errSecInternalError) }
-            return StorageFailure(keychain: OSStatus(truncatingIfNeeded: CFErrorGetCode(error.takeRetainedValue())))
+            let failure = error.takeRetainedValue()
+            // Whatever LocalAuthentication says, the user was not recognized.
+            if CFErrorGetDomain(failure) as String == "com.apple.LocalAuthentication" { return .notPresent }
+            return StorageFailure(keychain: OSStatus(truncatingIfNeeded: CFErrorGetCode(failure)))
         }
     }
 

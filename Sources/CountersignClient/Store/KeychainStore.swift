@@ -64,6 +64,7 @@
         init(keychain status: OSStatus) {
             self =
                 switch status {
+                case errSecUserCanceled: .notPresent
                 case errSecInteractionNotAllowed, errSecAuthFailed, errSecMissingEntitlement: .notPermitted
                 case errSecDiskFull: .full
                 case errSecDecode: .damaged

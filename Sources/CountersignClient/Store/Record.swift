@@ -11,6 +11,8 @@ struct Record: Codable, Sendable, Equatable {
 
     struct Pending: Codable, Sendable, Equatable {
         var keyName: String
+        /// The key that goes with it, of a client with ``Presence``.
+        var presenceKeyName: String?
         var csr: String
         var madeAt: Date
     }
@@ -18,6 +20,8 @@ struct Record: Codable, Sendable, Equatable {
     /// A certificate and the name of its key.
     struct CertifiedKey: Codable, Sendable, Equatable {
         var keyName: String
+        /// The key that the device registered with its first certificate, if it did.
+        var presenceKeyName: String?
         var certificate: String
         var device: Device
     }
@@ -31,5 +35,8 @@ struct Record: Codable, Sendable, Equatable {
     }
 
     /// The names of the keys that are needed.
-    var keyNames: Set<String> { Set([pending?.keyName, device?.keyName].compactMap(\.self)) }
+    var keyNames: Set<String> {
+        let names = [pending?.keyName, pending?.presenceKeyName, device?.keyName, device?.presenceKeyName]
+        return Set(names.compactMap(\.self))
+    }
 }

@@ -24,17 +24,30 @@ public struct PhoneProof: Sendable {
     /// Has a code texted to a number. Repeating it while the code is valid gives the same verification and sends
     /// nothing.
     ///
+    /// With ``Presence`` the user is asked to be recognized, and the call carries the proof.
+    ///
     /// - Parameters:
-    ///   - number: E.164, or as the region writes it.
+    ///   - number: E.164, or without ``Presence`` as the region writes it.
     ///   - region: such as `US`, for a number without `+`.
     ///   - pushEndpoint: the ARN of an Amazon SNS endpoint, for pushes to the user.
+    /// - Throws: `invalid_presence_proof`, with reason `missing` if the service asks for a proof and this device has no
+    /// key for it; ``StorageFailure/notPresent`` if the user was not recognized: then nothing was sent.
     public func start(
         _ number: String, region: String? = nil, pushEndpoint: String? = nil
     ) async throws(Refusal) -> Verification {
-        try await client.perform(
-            Call(
-                .post, "/phone-verifications",
-                json: ["phone_number": number, "region": region, "push_endpoint": pushEndpoint], isRepeatable: true))
+        var json = ["phone_number": number, "region": region, "push_endpoint": pushEndpoint]
+        var nonce: Nonce?
+        var proofs = 0
+        while true {
+            json["presence"] = try await client.presenceProof(of: number, around: nonce)
+            proofs += 1
+            do throws(Refusal) {
+                return try await client.perform(Call(.post, "/phone-verifications", json: json, isRepeatable: true))
+            } catch {
+                guard proofs < 3, let problem = error.problem, problem.asksForPresence else { throw error }
+                nonce = problem.nonce
+            }
+        }
     }
 
     /// Compares the code. A code is accepted once, so a lost answer is not repeated: look at ``Countersign/profile()``
@@ -57,6 +70,18 @@ public struct PhoneProof: Sendable {
 }
 
 extension Countersign {
+    /// Has the user recognized, and signs that around a nonce.
+    ///
+    /// - Parameter nonce: one that a refusal brought.
+    /// - Returns: `nil` if this device has no key for it.
+    fileprivate func presenceProof(of number: String, around nonce: Nonce?) async throws(Refusal) -> String? {
+        try load()
+        guard let presence, let keyName = record.device?.presenceKeyName else { return nil }
+        let fresh: Nonce
+        if let nonce { fresh = nonce } else { fresh = try await takeNonce() }
+        return try await presence.proof(of: number, nonce: fresh, keyName: keyName, at: serviceTime)
+    }
+
     /// Proves a phone number.
     public nonisolated var phone: PhoneProof { PhoneProof(client: self) }
 }

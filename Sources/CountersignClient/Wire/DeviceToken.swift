@@ -26,6 +26,34 @@ struct DeviceToken: Sendable {
             Header(), Claims(prn: deviceID.path, pky: key.derRepresentation.base64EncodedString()))
     }
 
+    /// A proof that the user is at the device.
+    ///
+    /// - Parameter number: E.164, perhaps with marks between the digits.
+    func presenceProof(nonce: String, method: String, number: String, at time: Date) async throws(Refusal) -> String {
+        struct Header: Encodable {
+            let typ = "JWS"
+            let cty = "layer-presence;v=1"
+            let alg = "ES256"
+        }
+        struct Claims: Encodable {
+            let nce: String
+            let iat: Int64
+            let method: String
+            let digest: String
+
+            private enum CodingKeys: String, CodingKey {
+                case nce, iat, method
+                case digest = "phone_sha256"
+            }
+        }
+        let plain = "+" + number.filter { ("0"..."9").contains($0) }
+        return try await sign(
+            Header(),
+            Claims(
+                nce: nonce, iat: Int64(time.timeIntervalSince1970), method: method,
+                digest: Data(SHA256.hash(data: Data(plain.utf8))).base64URL))
+    }
+
     /// A proof for one request (RFC 9449 §4.2).
     ///
     /// - Parameter token: the access token that goes with it, if it is for the app's backend.

@@ -22,7 +22,7 @@ struct FirstApp {
     let publicURL, clientURL: URL
     let pins: [SPKIPin]
     let authority: String
-    let keys: FileKeys
+    let keys, presenceKeys: FileKeys
     let store: FileStore
     let backend: Backend
     let user: User
@@ -34,7 +34,8 @@ struct FirstApp {
         func print(_ line: String) { lines.append(line) }
 
         let service = Service(publicURL: publicURL, clientURL: clientURL, pins: pins, roots: .pem(authority))
-        let client = Countersign(service, keys: keys, store: store)
+        let presence = Presence(keys: presenceKeys, method: "touch_id")
+        let client = Countersign(service, keys: keys, store: store, presence: presence)
 
         let device = try await client.certify()
         print("This device is \(device.id).")

@@ -37,12 +37,13 @@ struct FirstAppTests {
 
     @Test("leads from an empty app to a verified user")
     func run() async throws {
-        let service = try await LiveService()
+        let service = try await LiveService(policies: ["phones.yaml": "presence_required: true\n"])
         let place = try ScratchDirectory()
         let number = "+14155550155"
         let app = FirstApp(
             publicURL: service.publicURL, clientURL: service.clientURL, pins: service.pins,
             authority: service.authority, keys: FileKeys(directory: URL(filePath: place.file("keys"))),
+            presenceKeys: FileKeys(directory: URL(filePath: place.file("presence"))),
             store: FileStore(file: URL(filePath: place.file("secret.json"))),
             backend: .init { try service.identityToken("alice", $0) },
             user: .init { try await service.code(textedTo: number) }, phoneNumber: number,

@@ -13,18 +13,27 @@ final class App: Sendable {
     /// - Parameters:
     ///   - directory: that of another app, whose device this is then.
     ///   - ahead: by how much the device's clock is wrong, seconds.
+    ///   - watch: is called after each exchange.
     init(
-        _ service: Service, directory: ScratchDirectory? = nil, ahead: TimeInterval = 0
+        _ service: Service, directory: ScratchDirectory? = nil, presence: Presence? = nil, ahead: TimeInterval = 0,
+        watch: @escaping @Sendable (Exchange) -> Void = { _ in }
     ) throws {
         let place = try directory ?? ScratchDirectory()
         self.directory = place
         let seen = Box()
         client = Countersign(
             service, keys: FileKeys(directory: URL(filePath: place.file("keys"))),
-            store: FileStore(file: URL(filePath: place.file("secret.json"))), watch: { seen.add($0) },
+            store: FileStore(file: URL(filePath: place.file("secret.json"))), presence: presence,
+            watch: {
+                seen.add($0)
+                watch($0)
+            },
             now: { Date().addingTimeInterval(ahead) })
         box = seen
     }
+
+    /// What was exchanged, in the order of the answers.
+    var exchanges: [Exchange] { box.all }
 
     /// How often a path was asked for, with an answer of this status if one is given.
     func count(_ path: String, status: Int? = nil) -> Int {
@@ -52,6 +61,17 @@ extension Countersign {
     func act() async throws(Refusal) {
         _ = try await call(HTTPRequest(method: .get, scheme: nil, authority: nil, path: "/sessions/current"))
     }
+}
+
+/// Looks again and again until something is so.
+///
+/// - Parameter seconds: how long at most.
+func eventually(seconds: Int = 10, _ condition: () async throws -> Bool) async throws {
+    for _ in 0..<seconds * 50 {
+        if try await condition() { return }
+        try await Task.sleep(for: .milliseconds(20))
+    }
+    throw LiveService.Missing(what: "what was waited for")
 }
 
 /// Whether loops in other tasks are to end.

@@ -65,28 +65,32 @@ private struct CrashingKeys: DeviceKeys {
 
 @Suite("A crash of the app")
 struct CrashTests {
-    @Test("before or behind any step with keys and secrets leaves a device that certifies and signs in")
+    @Test(
+        "before or behind any step with keys and secrets leaves a device that certifies, signs in and proves presence")
     func anywhere() async throws {
-        let service = try await LiveService()
+        let service = try await LiveService(policies: ["phones.yaml": "presence_required: true\n"])
         var step = 0
         var hasCrashed = true
         while hasCrashed, step < 60 {
             let place = try ScratchDirectory()
             let crash = Crash(before: step)
             let keys = FileKeys(directory: URL(filePath: place.file("keys")))
+            let presenceKeys = FileKeys(directory: URL(filePath: place.file("presence")))
             let store = FileStore(file: URL(filePath: place.file("secret.json")))
             do {
                 let dying = Countersign(
                     service.service(), keys: CrashingKeys(keys: keys, crash: crash),
-                    store: CrashingStore(store: store, crash: crash))
+                    store: CrashingStore(store: store, crash: crash),
+                    presence: Presence(keys: CrashingKeys(keys: presenceKeys, crash: crash), method: "pin"))
                 try await dying.certify()
                 try await dying.signIn(service.source("alice"))
-                try await dying.act()
+                _ = try await dying.phone.start("+14155550107")
             } catch {
                 #expect(crash.isOver, "\(error)")
             }
             hasCrashed = crash.isOver
-            let app = try App(service.service(), directory: place)
+            let presence = Presence(keys: presenceKeys, method: "pin")
+            let app = try App(service.service(), directory: place, presence: presence)
             try await app.client.certify()
             // A session whose secret was kept against all appearance was ended by whoever was dying.
             do throws(Refusal) {
@@ -95,7 +99,11 @@ struct CrashTests {
                 try await app.client.signIn(service.source("alice"))
                 try await app.client.act()
             }
-            #expect(try FileManager.default.contentsOfDirectory(atPath: place.file("keys")).count == 1, "step \(step)")
+            _ = try await app.client.phone.start("+14155550107")
+            for name in ["keys", "presence"] {
+                #expect(
+                    try FileManager.default.contentsOfDirectory(atPath: place.file(name)).count == 1, "step \(step)")
+            }
             step += 1
         }
         #expect(step > 8 && !hasCrashed)

@@ -18,6 +18,7 @@ public final class SecAccessControl {}
 public struct SecAccessControlCreateFlags: OptionSet, Sendable {
     public let rawValue: UInt
     public init(rawValue: UInt) { self.rawValue = rawValue }
+    public static let userPresence = SecAccessControlCreateFlags(rawValue: 1 << 0)
     public static let privateKeyUsage = SecAccessControlCreateFlags(rawValue: 1 << 30)
 }
 
@@ -55,6 +56,7 @@ public var errSecSuccess: OSStatus { 0 }
 public var errSecItemNotFound: OSStatus { -25300 }
 public var errSecInteractionNotAllowed: OSStatus { -25308 }
 public var errSecAuthFailed: OSStatus { -25293 }
+public var errSecUserCanceled: OSStatus { -128 }
 public var errSecMissingEntitlement: OSStatus { -34018 }
 public var errSecDiskFull: OSStatus { -34 }
 public var errSecDecode: OSStatus { -26275 }
@@ -79,4 +81,5 @@ public func SecKeyCreateSignature(
     _ key: SecKey, _ algorithm: SecKeyAlgorithm, _ dataToSign: CFData,
     _ error: UnsafeMutablePointer<Unmanaged<CFError>?>?
 ) -> CFData? { nil }
+public func CFErrorGetDomain(_ error: CFError) -> CFString { "" }
 public func CFErrorGetCode(_ error: CFError) -> CFIndex { 0 }
