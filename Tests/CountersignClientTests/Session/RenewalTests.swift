@@ -103,41 +103,4 @@ struct RenewalTests {
         try await app.client.act()
         #expect(try await app.client.session?.id == session.id && asked.count == 3)
     }
-
-    @Test("a certificate of fifteen seconds renews by itself under calls, of which none is lost")
-    func certificate() async throws {
-        let service = try await LiveService(policies: ["certification.yaml": "validity: 15s\nrenewals_per_day: 100\n"])
-        let app = try App(service.service())
-        let first = try await app.client.certify()
-        let session = try await app.client.signIn(service.source("alice"))
-        let failures = Sentences()
-        let isOver = Flag()
-        let calls = Counter()
-        await withTaskGroup(of: Void.self) { group in
-            for _ in 0..<16 {
-                group.addTask {
-                    while !isOver.isSet {
-                        do throws(Refusal) {
-                            try await app.client.act()
-                            calls.add()
-                        } catch {
-                            failures.add("\(error)")
-                        }
-                    }
-                }
-            }
-            // Until the first certificate is over, and the calls rest on the second.
-            for _ in 0..<600 {
-                let present = (try? await app.client.device)?.serial
-                if present != first.serial, Date() > first.notAfter.addingTimeInterval(1) { break }
-                try? await Task.sleep(for: .milliseconds(50))
-            }
-            isOver.set()
-        }
-        #expect(failures.all.isEmpty, "\(failures.all.prefix(3))")
-        #expect(calls.count > 100)
-        let last = try await app.client.device
-        #expect(last?.id == first.id && last?.serial != first.serial)
-        #expect(try await app.client.session?.id == session.id && app.count("/sessions", status: 201) == 1)
-    }
 }
