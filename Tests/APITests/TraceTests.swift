@@ -63,6 +63,26 @@ struct TraceTests {
         }
     }
 
+    @Test("cost nothing where nobody collects them and none is named: no context, no span, no look at a trace")
+    func off() async throws {
+        try await RouterBench.run { bench in
+            #expect(bench.listeners.tracer == nil)
+            let middleware = ErrorResponseMiddleware<PublicContext>(
+                face: bench.listeners.face(.public), policy: bench.fixture.policy)
+            let request = Request(
+                head: HTTPRequest(method: .get, scheme: "https", authority: "localhost", path: "/"),
+                body: RequestBody(buffer: ByteBuffer()))
+            let source = ApplicationRequestContextSource(
+                channel: NIOAsyncTestingChannel(), logger: Logger(label: "test") { _ in bench.log.handler })
+            var hasContext: Bool?
+            _ = try await middleware.handle(request, context: PublicContext(source: source)) { _, _ in
+                hasContext = ServiceContext.current != nil
+                return Response(status: .ok)
+            }
+            #expect(hasContext == false)
+        }
+    }
+
     @Test("are handed on by what a request does, with the client's own span where nothing is recorded")
     func handed() async throws {
         try await RouterBench.run { bench in

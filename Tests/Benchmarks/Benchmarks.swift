@@ -111,6 +111,7 @@ struct Parts {
         await part("ends") { try await BansUnderEnds(quick: quick, group: group, report: report).run() }
         await part("webhook") { try await HangingReceiver(quick: quick, group: group, report: report).run() }
         await part("housekeeping") { try await OverdueRows(quick: quick, group: group, report: report).run() }
+        await part("tracing") { try await TracingCost(quick: quick, group: group, report: report).run() }
         await part("receivers") { try await EventReceivers(quick: quick, report: report).run() }
         return isWhole
     }
