@@ -63,6 +63,8 @@ package enum DomainEvent: Sendable {
     case eventsWait(in: EventStreamID)
     /// Something that these users follow has changed: a stream of messages, or what belongs to one.
     case messagesChanged(of: [UserID])
+    /// A member of a stream is writing, which these others may see at this moment. It is kept nowhere.
+    case typing(in: MessageStreamID, by: UserID, to: [UserID])
     /// An act that is only audited.
     case acted(AuditedAct)
 }

@@ -98,9 +98,13 @@ struct MessageStreamAccess {
                 .conflict, "There is no approved authorization between the two of you.", state: "closed")
         case .left: throw Refusal(.conflict, "You are no member of the stream any more.", state: "left")
         case .fixed:
-            throw Refusal(.conflict, "A stream of the kind \(kind.rawValue) has no such thing.", state: "unsupported")
+            throw Self.unsupported(kind)
         }
         throw Self.unknown
+    }
+
+    static func unsupported(_ kind: MessageStream.Kind) -> Refusal {
+        Refusal(.conflict, "A stream of the kind \(kind.rawValue) has no such thing.", state: "unsupported")
     }
 
     /// Counts a change that the user makes.

@@ -33,6 +33,12 @@ package struct MessageStreamView: Sendable, Confidential {
     package let members: [Member]
     package let metadata: StreamMetadata?
     package let privateMetadata: StreamMetadata?
+
+    /// About how many bytes it has in an answer.
+    var weight: Int {
+        let texts = [opening, lastMessage?.parts, metadata?.value, privateMetadata?.value]
+        return texts.reduce(256 + 256 * members.count) { $0 + ($1?.jsonText.utf8.count ?? 0) }
+    }
 }
 
 /// Puts together what a user sees of streams. What was found of a member serves for all streams of a page.

@@ -8,6 +8,8 @@ import Repositories
 package struct SynchronizeMessages: Sendable {
     /// Operations in one answer.
     private static let pageSize = 100
+    /// About how many bytes of streams one answer has; one operation is in it in any case.
+    private static let pageBytes = 262_144
 
     private let context: ServiceContext
 
@@ -20,21 +22,31 @@ package struct SynchronizeMessages: Sendable {
     package struct Anchor: Sendable, Equatable {
         let generation: String
         let sequence: Int64
+        /// Whether the end is asked for, whatever is before it.
+        let isLatest: Bool
 
         /// The beginning: the latest state of everything.
         package static let start = Anchor(generation: "", sequence: 0)
 
-        init(generation: String, sequence: Int64) {
+        /// The end: an anchor and nothing else.
+        package static let latest = Anchor(generation: "", sequence: 0, isLatest: true)
+
+        init(generation: String, sequence: Int64, isLatest: Bool = false) {
             self.generation = generation
             self.sequence = sequence
+            self.isLatest = isLatest
         }
 
-        /// Parses an anchor; none and `0` mean the beginning.
+        /// Parses an anchor; none and `0` mean the beginning, and `latest` the end.
         ///
         /// - Throws: `Refusal` `malformed_request`.
         package init(_ text: String?) throws(Refusal) {
             guard let text, text != "0" else {
                 self = .start
+                return
+            }
+            guard text != "latest" else {
+                self = .latest
                 return
             }
             let parts = text.split(separator: ".", omittingEmptySubsequences: false)
@@ -61,6 +73,8 @@ package struct SynchronizeMessages: Sendable {
         package let anchor: Anchor
         package let operations: [Operation]
         package let hasMore: Bool
+        /// Who is writing at this moment.
+        package var typing: [TypingNotices.Notice] = []
     }
 
     /// Reads the changes since an anchor. Without one it waits, and looks at the session again before it answers.
@@ -75,12 +89,17 @@ package struct SynchronizeMessages: Sendable {
                 retryAfter: 1)
         }
         defer { polls.leave(place) }
+        let (typing, user) = (context.node.typing, session.userID)
+        let seat = typing.enter(user)
+        defer { typing.leave(user, seat) }
         let clock = ContinuousClock()
         let end = clock.now + .seconds(min(wait, policy.pollWait))
         while true {
-            let found = try await read(anchor, session)
+            var found = try await read(anchor, session)
+            found.typing = typing.take(user, seat)
             let rest = (end - clock.now) / .seconds(1)
-            guard found.operations.isEmpty, rest > 0, !Task.isCancelled else { return found }
+            let isWaiting = found.operations.isEmpty && found.typing.isEmpty && !anchor.isLatest
+            guard isWaiting, rest > 0, !Task.isCancelled else { return found }
             await place.wait(rest)
         }
     }
@@ -89,22 +108,24 @@ package struct SynchronizeMessages: Sendable {
         try await SessionStore(context).snapshot(for: session) { transaction, holder in
             let records = StreamUserRepository(transaction)
             let generation = String(try RestoreRepository(transaction).nonceGeneration().prefix(8))
-            let isKnown =
-                try given.generation == generation && given.sequence <= records.lastChange(of: holder.user.id)
-            let sequence = isKnown ? given.sequence : 0
+            let end = try records.lastChange(of: holder.user.id)
+            let isKnown = given.generation == generation && given.sequence <= end
+            let sequence = given.isLatest ? end : isKnown ? given.sequence : 0
             let entries = try records.changes(of: holder.user.id, after: sequence, limit: Self.pageSize + 1)
             let access = MessageStreamAccess(context, holder.user, in: transaction)
             var views = MessageStreamViews(access)
-            let operations = try entries.prefix(Self.pageSize).map { entry in
+            var (operations, bytes) = ([Operation](), 0)
+            for entry in entries.prefix(Self.pageSize) where operations.isEmpty || bytes < Self.pageBytes {
                 let found = entry.kind == .deleted ? nil : try access.find(entry.stream)
-                return Operation(
-                    change: entry.kind, stream: entry.stream, message: entry.message,
-                    view: try found.flatMap { try views.view($0, isWhole: entry.kind == .updateTags) })
+                let view = try found.flatMap { try views.view($0, isWhole: entry.kind == .updateTags) }
+                bytes += view?.weight ?? 0
+                operations.append(
+                    Operation(change: entry.kind, stream: entry.stream, message: entry.message, view: view))
             }
-            let last = entries.prefix(Self.pageSize).last?.sequence ?? sequence
+            let last = operations.isEmpty ? sequence : entries[operations.count - 1].sequence
             return Answer(
                 anchor: Anchor(generation: generation, sequence: last), operations: operations,
-                hasMore: entries.count > Self.pageSize)
+                hasMore: entries.count > operations.count)
         }
     }
 }

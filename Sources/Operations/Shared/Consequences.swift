@@ -92,6 +92,7 @@ struct Consequence {
         case .messageQueued: self.init(wakesOutbox: true)
         case .eventsWait(let stream): self.init(streams: [stream], wakesOutbox: true)
         case .messagesChanged(let users): self.init(notices: [.messages(users)])
+        case .typing(let stream, let user, let others): self.init(notices: [.typing(stream, user, others)])
         case .acted(let act): self.init(AuditDraft(act))
         }
     }

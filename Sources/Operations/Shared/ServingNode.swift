@@ -13,6 +13,8 @@ package final class ServingNode: Sendable {
     let polls = WaitingPolls<EventStreamID, ProviderID>()
     /// Wakes users who wait for a change of what they synchronize.
     let messagePolls = WaitingPolls<UserID, UserID>()
+    /// Who is writing, for those who wait.
+    let typing = TypingNotices()
     private let onMessage: @Sendable () -> Void
     private let onUserBan: @Sendable (Set<UserID>) -> Void
     private let onDeviceChange: @Sendable (Set<DeviceID>) -> Void
@@ -79,6 +81,8 @@ package final class ServingNode: Sendable {
             case .providerKeys(let id): caches.providers.drop(id)
             case .providerKey(let id): sessions.shut(.providerKey(id))
             case .messages(let ids): waiting.formUnion(ids)
+            case .typing(let stream, let user, let others):
+                waiting.formUnion(typing.show(TypingNotices.Notice(stream: stream, user: user), to: others))
             }
         }
         // Whoever lost the session meanwhile is refused now, and not when the wait is over.

@@ -72,3 +72,72 @@ final class WaitingPolls<Topic: Hashable & Sendable, Owner: Hashable & Sendable>
         }
     }
 }
+
+/// Who is writing at this moment, for those who wait at this moment. Nothing is kept for others.
+package final class TypingNotices: Sendable {
+    package struct Notice: Sendable, Hashable {
+        package let stream: MessageStreamID
+        package let user: UserID
+    }
+
+    private struct State {
+        var waiting: [UserID: [UUID: Set<Notice>]] = [:]
+        var said: [UserID: ContinuousClock.Instant] = [:]
+    }
+
+    /// Notices of one place: a caller who does not take them gets no more.
+    private static let mostNotices = 64
+    /// Users whose last notice is known.
+    private static let mostKnown = 10_000
+
+    private let state = Mutex(State())
+
+    /// Whether a user's notice counts: one in a second.
+    func permits(_ user: UserID, at now: ContinuousClock.Instant = .now) -> Bool {
+        state.withLock { state in
+            if let last = state.said[user], now - last < .seconds(1) { return false }
+            if state.said.count >= Self.mostKnown { state.said = state.said.filter { now - $0.value < .seconds(1) } }
+            guard state.said.count < Self.mostKnown else { return false }
+            state.said[user] = now
+            return true
+        }
+    }
+
+    func enter(_ user: UserID) -> UUID {
+        let place = UUID()
+        state.withLock { $0.waiting[user, default: [:]][place] = [] }
+        return place
+    }
+
+    func leave(_ user: UserID, _ place: UUID) {
+        state.withLock { state in
+            state.waiting[user]?[place] = nil
+            if state.waiting[user]?.isEmpty == true { state.waiting[user] = nil }
+        }
+    }
+
+    /// Whether a user waits here.
+    func holds(_ user: UserID) -> Bool { state.withLock { $0.waiting[user] != nil } }
+
+    /// Shows a notice to some users; those of them who wait.
+    func show(_ notice: Notice, to users: [UserID]) -> [UserID] {
+        state.withLock { state in
+            users.filter { user in
+                guard let places = state.waiting[user] else { return false }
+                for (place, notices) in places where notices.count < Self.mostNotices {
+                    state.waiting[user]?[place]?.insert(notice)
+                }
+                return true
+            }
+        }
+    }
+
+    /// What has come to a place; it is empty afterwards.
+    func take(_ user: UserID, _ place: UUID) -> [Notice] {
+        state.withLock { state in
+            let notices = state.waiting[user]?[place] ?? []
+            if !notices.isEmpty { state.waiting[user]?[place] = [] }
+            return Array(notices)
+        }
+    }
+}

@@ -32,6 +32,8 @@ package struct ChangeLog {
         case providerKey(ProviderKeyID)
         /// What users synchronize of their streams of messages. No memory holds it, and who waits for it is woken.
         case messages([UserID])
+        /// A member of a stream is writing: the stream, the member, and who may see it. No memory holds it.
+        case typing(MessageStreamID, UserID, [UserID])
     }
 
     /// Writes a change down for all processes, which read it once this transaction is committed.
@@ -52,6 +54,7 @@ extension ChangeLog.Change {
         case providerKey = 7
         case userLevel = 8
         case messages = 9
+        case typing = 10
     }
 
     fileprivate var kind: Kind {
@@ -65,6 +68,7 @@ extension ChangeLog.Change {
         case .providerKeys: .providerKeys
         case .providerKey: .providerKey
         case .messages: .messages
+        case .typing: .typing
         }
     }
 
@@ -76,6 +80,7 @@ extension ChangeLog.Change {
         case .provider(let id), .providerKeys(let id): id.bytes
         case .providerKey(let id): id.bytes
         case .messages(let ids): ids.flatMap(\.bytes)
+        case .typing(let stream, let user, let others): stream.bytes + user.bytes + others.flatMap(\.bytes)
         }
     }
 
@@ -107,11 +112,20 @@ extension ChangeLog.Change {
             guard let id = ProviderKeyID(bytes: logged.key) else { return nil }
             self = .providerKey(id)
         case .messages:
-            let ids = stride(from: 0, to: logged.key.count, by: 16).compactMap {
-                UserID(bytes: Array(logged.key[$0...].prefix(16)))
+            self = .messages(Self.users(logged.key[...]))
+        case .typing:
+            let (stream, user) = (logged.key.prefix(16), logged.key.dropFirst(16).prefix(16))
+            guard let stream = MessageStreamID(bytes: Array(stream)), let user = UserID(bytes: Array(user)) else {
+                return nil
             }
-            self = .messages(ids)
+            self = .typing(stream, user, Self.users(logged.key.dropFirst(32)))
         case nil: return nil
+        }
+    }
+
+    private static func users(_ key: ArraySlice<UInt8>) -> [UserID] {
+        stride(from: key.startIndex, to: key.endIndex, by: 16).compactMap {
+            UserID(bytes: Array(key[$0...].prefix(16)))
         }
     }
 }

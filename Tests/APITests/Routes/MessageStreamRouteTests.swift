@@ -195,6 +195,8 @@ struct MessageStreamRouteTests {
         },
         on("direct", "POST /streams/{id}/receipts", 400, .malformedRequest, json: #"{"read_through":-1}"#),
         on("forum", "POST /streams/{id}/receipts", 409, .conflict, json: "{}", state: "unsupported"),
+        on("conversation", "POST /streams/{id}/typing", 204, byBob: true), strange("POST /streams/{id}/typing"),
+        on("forum", "POST /streams/{id}/typing", 409, .conflict, state: "unsupported"),
         on("conversation", "PUT /streams/{id}/members/{user}", 204),
         on("direct", "PUT /streams/{id}/members/{user}", 409, .conflict, state: "unsupported"),
         strange("PUT /streams/{id}/members/{user}"),

@@ -19,10 +19,10 @@ extension ConsequenceTests {
 
     /// A row of an operation that changes the conversation.
     private static func row(
-        _ operation: String,
+        _ operation: String, notices: [String] = ["messages"],
         _ act: @escaping @Sendable (ServiceContext, String, Session, Session) async throws -> Void
     ) -> Row {
-        .service(operation, notices: ["messages"]) { world in
+        .service(operation, notices: notices) { world in
             let (id, bob) = try await conversation(world)
             _ = try await AppendMessage(world.fixture.context)(
                 try MessageBench.text("hello"), to: id, for: world.alice.session)
@@ -49,6 +49,9 @@ extension ConsequenceTests {
         },
         row("ChangeStreamMetadata") { context, id, alice, _ in
             _ = try await ChangeStreamMetadata(context).share(.set(.empty), in: id, for: alice)
+        },
+        row("SayTyping", notices: ["typing"]) { context, id, alice, _ in
+            try await SayTyping(context)(in: id, for: alice)
         },
         row("DeleteMessages") { context, id, alice, _ in
             try await DeleteMessages(context).delete(id, for: alice)

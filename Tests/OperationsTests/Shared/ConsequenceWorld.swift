@@ -131,7 +131,7 @@ struct ConsequenceWorld: Sendable {
     /// What the log's numbers stand for.
     private static let notices: [Int64: String] = [
         1: "session", 2: "user", 3: "banned_user", 4: "device", 5: "provider", 6: "provider_keys",
-        7: "provider_key", 8: "user_level", 9: "messages",
+        7: "provider_key", 8: "user_level", 9: "messages", 10: "typing",
     ]
 
     /// What was written since a mark.

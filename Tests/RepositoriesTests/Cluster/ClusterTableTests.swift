@@ -66,6 +66,8 @@ struct ChangeTableTests {
     private static let changes: [ChangeLog.Change] = [
         .session(.of("token")), .user(UserID(UUID())), .bannedUser(UserID(UUID())), .device(DeviceID(UUID())),
         .provider(ProviderID(UUID())), .providerKeys(ProviderID(UUID())), .providerKey(ProviderKeyID(UUID())),
+        .messages([UserID(UUID()), UserID(UUID())]),
+        .typing(MessageStreamID(UUID()), UserID(UUID()), [UserID(UUID()), UserID(UUID())]),
     ]
 
     @Test("Every change is read as it was written, and what no version knows is left out", arguments: StoreKind.shared)

@@ -43,4 +43,8 @@ enum MessageStreamBody {
             "event_id": one.message.map { .id($0) } ?? .null, "stream": one.view.map(row) ?? .null,
         ])
     }
+
+    static func typing(_ notice: TypingNotices.Notice) -> JSONValue {
+        .object(["stream_id": .id(notice.stream), "user_id": .id(notice.user)])
+    }
 }

@@ -16,6 +16,7 @@ package struct MessageStreamRoutes: Sendable {
     let metadata: ChangeStreamMetadata
     let delete: DeleteMessages
     let synchronize: SynchronizeMessages
+    let typing: SayTyping
     let policy: CurrentPolicy
 
     package init(_ context: ServiceContext) {
@@ -28,6 +29,7 @@ package struct MessageStreamRoutes: Sendable {
         metadata = ChangeStreamMetadata(context)
         delete = DeleteMessages(context)
         synchronize = SynchronizeMessages(context)
+        typing = SayTyping(context)
         policy = context.policy
     }
 
@@ -44,6 +46,10 @@ package struct MessageStreamRoutes: Sendable {
             return Response(status: .noContent)
         }
         streams.post(":id/receipts", use: raiseReceipts)
+        streams.post(":id/typing") { _, context in
+            try await typing(in: try Self.id(context), for: try context.checkedSession)
+            return Response(status: .noContent)
+        }
         streams.put(":id/members/:user") { _, context in
             try await members.add(
                 try context.parameters.require("user"), to: try Self.id(context), for: try context.checkedSession)
@@ -170,6 +176,7 @@ package struct MessageStreamRoutes: Sendable {
         return .json([
             "anchor": .string(answer.anchor.text), "more": .bool(answer.hasMore),
             "operations": .array(answer.operations.map(MessageStreamBody.operation)),
+            "typing": .array(answer.typing.map(MessageStreamBody.typing)),
         ])
     }
 }
