@@ -7,6 +7,8 @@ package enum OutboxKind: String, Sendable, CaseIterable {
     /// A push about an authorization between users. The subject is the authorization's id and the type of its row.
     /// There is no payload: the text is read when it is sent.
     case authorization = "authorization_push"
+    /// A push about new messages in a stream; the subject is the stream's id. There is no payload, as above.
+    case message = "message_push"
     /// A Security Event Token for a provider. The subject is the provider's id, or that of one of its streams with
     /// push delivery. The payload is the event in clear, without personal data.
     case providerEvent = "provider_event"
@@ -20,7 +22,7 @@ package enum OutboxKind: String, Sendable, CaseIterable {
     package var retryRule: RetryRule {
         switch self {
         case .phoneCode: .outbox
-        case .authorization: .push
+        case .authorization, .message: .push
         case .providerEvent, .polledEvent: .event
         }
     }

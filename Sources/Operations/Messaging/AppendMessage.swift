@@ -71,6 +71,7 @@ package struct AppendMessage: Sendable {
                 sentAt: transaction.now, inReplyTo: request.inReplyTo, thread: thread, size: size, sealedBody: sealed)
             try messages.insert(message)
             try follow(message, found, access, &events)
+            try PushMessages(context).queue(message, in: transaction, &events)
             try requireRoom(for: size, of: holder.user.id, in: transaction)
             return message
         }

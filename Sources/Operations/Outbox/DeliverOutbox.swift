@@ -17,6 +17,7 @@ package struct DeliverOutbox: Sendable {
     private let context: ServiceContext
     private let compose: ComposePhoneText
     private let pushes: PushAuthorizations
+    private let messages: PushMessages
     private let events: NotifyProvider
     private let leaseTime: TimeInterval
     private let send: @Sendable (Message, OutboxMessageID) async -> DeliveryOutcome
@@ -43,6 +44,7 @@ package struct DeliverOutbox: Sendable {
         self.send = send
         self.observe = observe
         self.onRest = onRest
+        messages = PushMessages(context)
         pushes = PushAuthorizations(
             keys: context.keys.personal, policy: context.policy, environment: context.environment)
     }
@@ -173,6 +175,9 @@ package struct DeliverOutbox: Sendable {
                     if message.kind == .authorization {
                         try pushes.settle(message, prepared.content, result, in: transaction, &recorded)
                     }
+                    if message.kind == .message {
+                        try messages.settle(prepared.content, result, of: message.userID, in: transaction)
+                    }
                     resting = try events.settle(message, prepared.content, result, in: transaction)
                 }
                 if after?.state == .dead {
@@ -194,6 +199,7 @@ package struct DeliverOutbox: Sendable {
         switch message.kind {
         case .phoneCode: try compose(message, in: transaction)
         case .authorization: try pushes.content(of: message, in: transaction)
+        case .message: try messages.content(of: message, in: transaction)
         case .providerEvent: try events.content(of: message, in: transaction)
         case .polledEvent: .unreadable("the event waits to be polled")
         }

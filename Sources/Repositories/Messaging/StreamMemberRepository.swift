@@ -41,6 +41,19 @@ package struct StreamMemberRepository {
         try list(of: stream).filter { $0.leftAt == nil }.map(\.userID)
     }
 
+    /// The members whose devices can be reached by a push, besides one.
+    package func pushed(in stream: MessageStreamID, besides user: UserID) throws -> [StreamMember] {
+        try transaction.query(
+            """
+            SELECT \(Self.columns) FROM stream_members
+            WHERE stream_id = $1 AND user_id <> $2 AND left_at_sequence IS NULL AND user_id IN (
+                SELECT a.user_id FROM authenticated_users a
+                WHERE a.user_id = stream_members.user_id AND a.push_endpoint IS NOT NULL)
+            ORDER BY user_id
+            """, [.id(stream), .id(user)]
+        ).map(Self.columns.each.member)
+    }
+
     /// Removes a user, who keeps what there is up to a message.
     package func leave(_ user: UserID, _ stream: MessageStreamID, at sequence: Int64) throws {
         try transaction.execute(

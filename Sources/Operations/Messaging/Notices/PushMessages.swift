@@ -1,0 +1,95 @@
+import Database
+import Delivery
+import Domain
+import Foundation
+import Repositories
+
+/// Notifies members by a push if no device of theirs fetches a message. One push stands for everything in a stream that
+/// comes until a device does.
+struct PushMessages: Sendable {
+    /// How long a device has to say that the message has reached it, seconds.
+    static let patience: TimeInterval = 10
+    /// How long a push is tried, seconds.
+    static let lifetime: TimeInterval = 86_400
+
+    private let keys: PersonalKeys
+    private let policy: CurrentPolicy
+    private let environment: Environment
+
+    init(_ context: ServiceContext) {
+        (keys, policy) = (context.keys.personal, context.policy)
+        environment = context.environment
+    }
+
+    /// Queues a push to each other member who has an endpoint, unless one waits or was sent since a device of theirs said
+    /// how far it is.
+    func queue(
+        _ message: StreamMessage, in transaction: any Transaction, _ events: inout RecordedEvents
+    ) throws {
+        guard let sender = message.senderID else { return }
+        let (outbox, now) = (OutboxRepository(transaction), transaction.now)
+        var isNew = false
+        for member in try StreamMemberRepository(transaction).pushed(in: message.streamID, besides: sender) {
+            let key = "\(OutboxKind.message.rawValue) \(member.streamID) \(member.userID) \(member.deliveredThrough)"
+            let queued = try outbox.insert(
+                OutboxMessage(
+                    id: environment.newIdentifier(), kind: .message, subject: message.streamID.description,
+                    userID: member.userID, deduplicationKey: key, payload: [], createdAt: now,
+                    expiresAt: now.addingTimeInterval(Self.lifetime), dueAt: now.addingTimeInterval(Self.patience)))
+            isNew = isNew || queued
+        }
+        if isNew { events.record(.messageQueued) }
+    }
+
+    /// The content of a push, read when it is sent. There is none if a device has the messages meanwhile, or the user may
+    /// not read them any more. It never has what a message says.
+    func content(of message: OutboxMessage, in transaction: any Transaction) throws -> OutboxContent {
+        guard let id = MessageStreamID(message.subject[...]),
+            let stream = try MessageStreamRepository(transaction).find(id), stream.deletedAt == nil
+        else { return .overtaken("the stream was deleted") }
+        guard let member = try StreamMemberRepository(transaction).find(message.userID, in: id), member.leftAt == nil
+        else { return .overtaken("the user is no member") }
+        let count = stream.lastSequence - member.deliveredThrough
+        guard count > 0, let last = try StreamMessageRepository(transaction).find(stream.lastSequence, in: id) else {
+            return .overtaken("a device has the messages")
+        }
+        guard let sender = last.senderID, last.sealedBody != nil else { return .overtaken("the message was deleted") }
+        guard try mayBeNotified(member.userID, of: sender, in: stream, transaction) else {
+            return .overtaken("the user may not read it")
+        }
+        do {
+            let recipient = try AuthorizationPartner.find(member.userID, keys: keys, in: transaction)
+            guard let endpoint = recipient?.pushEndpoint else { return .overtaken("there is no endpoint") }
+            let partner = try AuthorizationPartner.find(sender, keys: keys, in: transaction)
+            let somebody = partner?.initials ?? "Somebody"
+            let push = PushNotification(
+                title: count == 1 ? "A new message" : "New messages", body: "\(somebody) wrote to you.",
+                data: [("stream_id", id.description), ("last_sequence", "\(stream.lastSequence)")])
+            return push.payload.map { .message(.push(endpoint: endpoint, payload: $0)) }
+                ?? .overtaken("the push is too long")
+        } catch is SealingFailure {
+            return .unreadable("the endpoint cannot be opened")
+        }
+    }
+
+    private func mayBeNotified(
+        _ user: UserID, of sender: UserID, in stream: MessageStream, _ transaction: any Transaction
+    ) throws -> Bool {
+        let parties = AuthorizationParties(policy, in: transaction)
+        guard try parties.ban(of: user) == nil, try !BlockRepository(transaction).holds(user, blocks: sender) else {
+            return false
+        }
+        guard stream.kind == .direct else { return true }
+        return try parties.arePermitted(user, sender) && parties.ban(of: sender) == nil
+    }
+
+    /// Forgets an endpoint that was deleted.
+    func settle(
+        _ content: OutboxContent, _ result: OutboxMessage.Result, of user: UserID, in transaction: any Transaction
+    )
+        throws
+    {
+        guard result == .endpointGone, case .message(.push(let endpoint, _)) = content else { return }
+        _ = try AuthenticatedUserRepository(transaction, keys: keys).dropPushEndpoint(endpoint, of: user)
+    }
+}
