@@ -124,6 +124,8 @@ package enum UserChange: String, Sendable, CaseIterable {
     case members = "MEMBERS"
     /// A message or a whole stream was deleted.
     case deleted = "DELETED"
+    /// A member's account was erased: the bodies of that member's messages are gone, and who sent them.
+    case erased = "ERASED"
 }
 
 /// Streams of messages: `Policies/streams.yaml`.

@@ -9,8 +9,8 @@ import Repositories
 ///
 /// All sessions end, nonces begin a new generation, unsent messages are dropped. Of the store that is replaced, if it
 /// can still be read, what was taken from people or devices since the copy is taken again: erasures, bans, revocations of
-/// certificates and provider keys, disabled providers, deleted streams of messages, spent one-time tokens, and the number
-/// of the revocation list.
+/// certificates and provider keys, disabled providers, deleted messages and streams of them, spent one-time tokens, and
+/// the number of the revocation list.
 package struct RestoreStore: Sendable {
     private let restored: any Database
     private let replaced: (any Database)?
@@ -99,6 +99,7 @@ package struct RestoreStore: Sendable {
         let spent: [(identifier: String, expiresAt: Date)]
         let bans: ReplayBans
         let streams: [(id: MessageStreamID, at: Date)]
+        let messages: [(stream: MessageStreamID, message: MessageID)]
         let audit: AuditChain
 
         init(of transaction: any Transaction, keys: PersonalKeys) throws {
@@ -115,6 +116,7 @@ package struct RestoreStore: Sendable {
             spent = try records.spentIdentifiers()
             bans = try ReplayBans(of: transaction, keys: keys)
             streams = try MessageStreamRepository(transaction).deletions()
+            messages = try StreamMessageRepository(transaction).deletions()
             audit = try AuditChainRepository(transaction).head().chain
         }
     }
@@ -152,6 +154,7 @@ package struct RestoreStore: Sendable {
         }
         for (identifier, expiry) in losses.spent { try records.spend(identifier, until: expiry) }
         for (id, time) in losses.streams { _ = try MessageStreamRepository(transaction).delete(id, at: time) }
+        for (stream, message) in losses.messages { try delete(message, in: stream, transaction) }
         // A revocation list's number never falls (RFC 5280 §5.2.3).
         let lists = RevocationListRepository(transaction)
         if let list = losses.list, list.number > (try lists.current()?.number ?? 0) {
@@ -160,6 +163,16 @@ package struct RestoreStore: Sendable {
                 .init(
                     number: list.number, der: list.der, entries: list.entries, thisUpdate: list.thisUpdate,
                     revocations: -1), nextUpdate: list.thisUpdate)
+        }
+    }
+
+    /// Deletes a message again. Devices learn of it, since after a restore they look at everything.
+    private func delete(_ id: MessageID, in stream: MessageStreamID, _ transaction: any Transaction) throws {
+        let messages = StreamMessageRepository(transaction)
+        guard let message = try messages.find(id, in: stream), message.sealedBody != nil else { return }
+        try messages.deleteBody(message)
+        if let sender = message.senderID {
+            try StreamUserRepository(transaction).release(bytes: message.size, of: sender)
         }
     }
 

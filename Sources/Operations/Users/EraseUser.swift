@@ -24,10 +24,13 @@ struct EraseUser: Sendable {
         try OutboxRepository(transaction).erase(user)
         try AuthorizationRepository(transaction).erase(user, at: now)
         try BlockRepository(transaction).erase(user)
+        let readers = try StreamMemberRepository(transaction).readers(besides: user)
         try StreamMessageRepository(transaction).erase(user)
         try MessageStreamRepository(transaction).erase(createdBy: user)
         try StreamMemberRepository(transaction).erase(user)
         try StreamUserRepository(transaction).erase(user)
+        try StreamUserRepository(transaction).note(.erased, of: readers, at: now)
+        if !readers.isEmpty { events.record(.messagesChanged(of: Array(readers.keys))) }
         try EventSubjectRepository(transaction).erase(user)
         try UserRepository(transaction).erase(user)
         try DataKeyRepository(transaction, keys: keys).erase(user, at: now)

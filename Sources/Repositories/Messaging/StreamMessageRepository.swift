@@ -70,6 +70,18 @@ package struct StreamMessageRepository {
             [.id(message.streamID), message.sequence.value])
     }
 
+    private static let deletion = ColumnTuple(Column<MessageStreamID>("stream_id"), Column<MessageID>("event_id"))
+
+    /// Every message whose body was deleted in a stream that is there, for a restore.
+    package func deletions() throws -> [(stream: MessageStreamID, message: MessageID)] {
+        try transaction.query(
+            "SELECT \(Self.deletion) FROM stream_events WHERE sealed_body IS NULL ORDER BY stream_id, sequence"
+        ).map { row in
+            let (stream, message) = try Self.deletion.read(row)
+            return (stream, message)
+        }
+    }
+
     /// A user's own messages after a mark, oldest first.
     package func list(
         sentBy user: UserID, after mark: StreamMessage?, limit: Int

@@ -71,14 +71,27 @@ package struct StreamUserRepository {
     ) throws {
         let target = message?.description ?? stream.description
         for user in users.sorted(by: { $0.description < $1.description }) {
-            try transaction.enqueue(Self.adding, Self.all.row(user, 1, 0, 0))
-            try transaction.enqueue(
-                """
-                INSERT INTO user_changes (user_id, kind, target, stream_id, sequence, at)
-                SELECT user_id, $2, $3, $4, last_change, $5 FROM stream_users WHERE user_id = $1
-                ON CONFLICT (user_id, kind, target) DO UPDATE SET sequence = excluded.sequence, at = excluded.at
-                """, [.id(user), change.value, .text(target), .id(stream), .time(time)])
+            try note(change, target, in: stream, for: user, at: time)
         }
+    }
+
+    /// Notes a change for each of some users, of as many streams. Their rows are locked in the same order.
+    package func note(_ change: UserChange, of streams: [UserID: [MessageStreamID]], at time: Date) throws {
+        for (user, streams) in streams.sorted(by: { $0.key.description < $1.key.description }) {
+            for stream in streams { try note(change, stream.description, in: stream, for: user, at: time) }
+        }
+    }
+
+    private func note(
+        _ change: UserChange, _ target: String, in stream: MessageStreamID, for user: UserID, at time: Date
+    ) throws {
+        try transaction.enqueue(Self.adding, Self.all.row(user, 1, 0, 0))
+        try transaction.enqueue(
+            """
+            INSERT INTO user_changes (user_id, kind, target, stream_id, sequence, at)
+            SELECT user_id, $2, $3, $4, last_change, $5 FROM stream_users WHERE user_id = $1
+            ON CONFLICT (user_id, kind, target) DO UPDATE SET sequence = excluded.sequence, at = excluded.at
+            """, [.id(user), change.value, .text(target), .id(stream), .time(time)])
     }
 
     /// A user's changes after a number, oldest first, or the newest of a kind before one.

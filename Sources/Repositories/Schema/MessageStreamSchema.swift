@@ -95,4 +95,13 @@ extension Schema {
             "CREATE INDEX user_changes_by_kind ON user_changes (user_id, kind, sequence)",
             "CREATE INDEX user_changes_deleted ON user_changes (at) WHERE kind = 'DELETED'",
         ])
+
+    /// A restore reads what was deleted, and not every message for it.
+    static let deletedMessages = Migration(
+        identifier: 56, name: "an index of deleted messages",
+        statements: [
+            """
+            CREATE INDEX stream_events_deleted ON stream_events (stream_id, sequence) WHERE sealed_body IS NULL
+            """
+        ])
 }

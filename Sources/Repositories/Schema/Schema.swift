@@ -165,7 +165,7 @@ package enum Schema {
         openSessionIndexes, gates, openSessionsByKey, changeLog, changeLogPositions, maintenanceTasks,
         listedCertificates, keyFingerprints, changeLogFloor, formerNonces, tokenAlgorithms, providerResources,
         eventStreams, messagesWaiting, noMixedOutboxIndex, cutsByTurn, issuers, storeSettings, newestFirst,
-        endedAuthorizations, noIndexesOfCountedTexts, messageStreams, noTokenIndex, eventSubjects, outboxTurns,
-        permissionCuts, openPermissionsByRecipient,
+        endedAuthorizations, noIndexesOfCountedTexts, messageStreams, noTokenIndex, eventSubjects, deletedMessages,
+        outboxTurns, permissionCuts, openPermissionsByRecipient,
     ]
 }
