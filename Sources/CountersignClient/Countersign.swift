@@ -213,9 +213,11 @@ public actor Countersign {
         let transport = try load()
         while let replacement { await replacement.value }
         guard let identity, record.device != nil else { throw .uncertified }
-        underWay += 1
+        // One that waits is not waited for: it is asked again after a certificate was replaced.
+        let counts = call.wait == .zero
+        if counts { underWay += 1 }
         defer {
-            underWay -= 1
+            if counts { underWay -= 1 }
             if underWay == 0, let drained {
                 self.drained = nil
                 drained.resume()

@@ -7,6 +7,18 @@ struct Call: Sendable {
     var body: Data?
     /// Whether two of them have the effect of one, so that a lost answer is no harm.
     let isRepeatable: Bool
+    /// How long the service may wait before it answers, besides the time that any answer has.
+    var wait = Duration.zero
+
+    /// A call that may be made twice, with a body. Equal bodies have equal bytes.
+    init(_ method: HTTPRequest.Method, _ path: String, body: some Encodable) {
+        request = HTTPRequest(method: method, scheme: "https", authority: nil, path: path)
+        isRepeatable = true
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = .sortedKeys
+        self.body = try? encoder.encode(body)
+        request.headerFields[.contentType] = "application/json"
+    }
 
     /// - Parameters:
     ///   - json: members of the body; those that are `nil` are left out.

@@ -45,7 +45,7 @@ extension Refusal {
             case .connectTimeout, .tlsHandshakeTimeout, .getConnectionFromPoolTimeout:
                 self = .unreachable("no connection in time")
             case .invalidURL, .emptyHost, .emptyScheme: self = .unreachable("the URL is none")
-            case .deadlineExceeded, .readTimeout: self = .unanswered("ten seconds have passed")
+            case .deadlineExceeded, .readTimeout: self = .unanswered("its time has passed")
             default: self = .unanswered("the connection broke")
             }
         case is NIOSSLError, is BoringSSLError:

@@ -6,7 +6,8 @@ import NIOHTTP1
 import NIOPosix
 import NIOSSL
 
-/// The connections to one service. Each request has ten seconds, and each answer at most a mebibyte.
+/// The connections to one service. Each request has ten seconds besides what it lets the service wait, and each answer at
+/// most a mebibyte.
 final class Transport: Sendable {
     /// From the request to the last byte of the answer.
     static let deadline = Duration.seconds(10)
@@ -67,7 +68,7 @@ final class Transport: Sendable {
         if let body = call.body { request.body = .bytes(ByteBuffer(bytes: body)) }
         request.tlsConfiguration = identity?.tls
         let start = ContinuousClock.now
-        let result = await exchange(request, over: identity == nil ? open : mutual)
+        let result = await exchange(request, call.wait + Self.deadline, over: identity == nil ? open : mutual)
         let status = (try? result.get()).map { $0.response.status.code }
         watch?(
             Exchange(
@@ -77,12 +78,14 @@ final class Transport: Sendable {
     }
 
     /// Whichever comes first: the whole answer, or the deadline. The client's own ends with the head of the answer.
-    private func exchange(_ request: HTTPClientRequest, over http: HTTPClient) async -> Result<Answer, Refusal> {
+    private func exchange(
+        _ request: HTTPClientRequest, _ deadline: Duration, over http: HTTPClient
+    ) async -> Result<Answer, Refusal> {
         await withTaskGroup(of: Result<Answer, Refusal>?.self) { group in
-            group.addTask { await Self.ask(request, http) }
+            group.addTask { await Self.ask(request, deadline, http) }
             group.addTask {
-                do { try await Task.sleep(for: Self.deadline) } catch { return nil }
-                return .failure(.unanswered("ten seconds have passed"))
+                do { try await Task.sleep(for: deadline) } catch { return nil }
+                return .failure(.unanswered("\(deadline.components.seconds) seconds have passed"))
             }
             defer { group.cancelAll() }
             for await first in group { if let first { return first } }
@@ -90,9 +93,11 @@ final class Transport: Sendable {
         }
     }
 
-    private static func ask(_ request: HTTPClientRequest, _ http: HTTPClient) async -> Result<Answer, Refusal> {
+    private static func ask(
+        _ request: HTTPClientRequest, _ deadline: Duration, _ http: HTTPClient
+    ) async -> Result<Answer, Refusal> {
         do {
-            let answer = try await http.execute(request, timeout: .seconds(10))
+            let answer = try await http.execute(request, timeout: .seconds(deadline.components.seconds))
             var fields = HTTPFields()
             for (name, value) in answer.headers {
                 if let name = HTTPField.Name(name) { fields.append(HTTPField(name: name, value: value)) }

@@ -1,0 +1,109 @@
+import Foundation
+
+/// A stream of messages, as the service shows it to the user.
+public struct MessageStream: Sendable, Hashable, Codable {
+    public let id: UUID
+    public let kind: Kind
+    public let state: State
+    /// `nil` after that user's erasure.
+    public let createdBy: UUID?
+    public let createdAt: Date
+    public let title: String?
+    /// What it is about: `description` of the protocol.
+    public let about: String?
+    public let imageURL: String?
+    /// The number of the last message that the user may see.
+    public let lastSequence: Int64
+    /// Messages behind the user's last read one; `nil` in a forum.
+    public let unread: Int64?
+    public let lastMessage: StreamMessage?
+    public let members: [Member]
+    /// Shown in one stream that is asked for, and where metadata have changed.
+    public let metadata: MetadataValue?
+    public let privateMetadata: MetadataValue?
+
+    /// What a stream is; a later version of the service may have others.
+    public struct Kind: RawRepresentable, Sendable, Hashable, Codable {
+        public let rawValue: String
+        public init(rawValue: String) { self.rawValue = rawValue }
+        /// Between two users, one of whom has permitted it.
+        public static let direct = Kind(rawValue: "direct")
+        /// Between up to 25 users.
+        public static let conversation = Kind(rawValue: "conversation")
+        /// Open to all users of the provider.
+        public static let forum = Kind(rawValue: "forum")
+    }
+
+    public struct State: RawRepresentable, Sendable, Hashable, Codable {
+        public let rawValue: String
+        public init(rawValue: String) { self.rawValue = rawValue }
+        public static let open = State(rawValue: "open")
+        /// Nobody permits the two to message each other any more.
+        public static let closed = State(rawValue: "closed")
+        /// The user was removed, and sees what there was until then.
+        public static let left = State(rawValue: "left")
+    }
+
+    /// A member as the others see one.
+    public struct Member: Sendable, Hashable, Codable {
+        public let userID: UUID
+        public let initials: String?
+        public let assurance: Assurance
+        public let deliveredThrough: Int64
+        /// Never beyond ``deliveredThrough``.
+        public let readThrough: Int64
+
+        public init(
+            userID: UUID, initials: String? = nil, assurance: Assurance = .none, deliveredThrough: Int64,
+            readThrough: Int64
+        ) {
+            (self.userID, self.initials, self.assurance) = (userID, initials, assurance)
+            (self.deliveredThrough, self.readThrough) = (deliveredThrough, readThrough)
+        }
+
+        private enum CodingKeys: String, CodingKey {
+            case initials, assurance
+            case userID = "user_id"
+            case deliveredThrough = "delivered_through"
+            case readThrough = "read_through"
+        }
+    }
+
+    private enum CodingKeys: String, CodingKey {
+        case id, kind, state, title, unread, members, metadata
+        case createdBy = "created_by"
+        case createdAt = "created_at"
+        case about = "description"
+        case imageURL = "image_url"
+        case lastSequence = "last_sequence"
+        case lastMessage = "last_event"
+        case privateMetadata = "private_metadata"
+    }
+}
+
+/// A stream to open. Under its id it is opened once, however often it is asked for.
+public struct StreamOpening: Sendable, Hashable, Codable {
+    public let id: UUID
+    public let kind: MessageStream.Kind
+    /// The others, each by user id or by address.
+    public let members: [String]
+    public let title: String?
+    public let about: String?
+    public let imageURL: String?
+    /// An object.
+    public let metadata: MetadataValue?
+
+    public init(
+        _ kind: MessageStream.Kind, members: [String], title: String? = nil, about: String? = nil,
+        imageURL: String? = nil, metadata: MetadataValue? = nil, id: UUID = UUID()
+    ) {
+        (self.id, self.kind, self.members, self.title) = (id, kind, members, title)
+        (self.about, self.imageURL, self.metadata) = (about, imageURL, metadata)
+    }
+
+    private enum CodingKeys: String, CodingKey {
+        case id, kind, members, title, metadata
+        case about = "description"
+        case imageURL = "image_url"
+    }
+}

@@ -1,0 +1,110 @@
+import Foundation
+
+/// A message of a stream, under the number that the service gave it.
+public struct StreamMessage: Sendable, Hashable, Codable {
+    /// From 1, without gaps.
+    public let sequence: Int64
+    public let id: UUID
+    /// `nil` after the sender's erasure.
+    public let sender: UUID?
+    public let sentAt: Date
+    /// The message that it replies to.
+    public let inReplyTo: UUID?
+    /// The message that began its thread; `nil` for one that is no reply.
+    public let thread: UUID?
+    public let isDeleted: Bool
+    /// `nil` once it was deleted, and in lists if they are long.
+    public let parts: [MessagePart]?
+
+    public init(
+        sequence: Int64, id: UUID, sender: UUID?, sentAt: Date, inReplyTo: UUID? = nil, thread: UUID? = nil,
+        isDeleted: Bool = false, parts: [MessagePart]?
+    ) {
+        (self.sequence, self.id, self.sender, self.sentAt) = (sequence, id, sender, sentAt)
+        (self.inReplyTo, self.thread, self.isDeleted, self.parts) = (inReplyTo, thread, isDeleted, parts)
+    }
+
+    private enum CodingKeys: String, CodingKey {
+        case sequence, id, sender, thread, parts
+        case sentAt = "sent_at"
+        case inReplyTo = "in_reply_to"
+        case isDeleted = "deleted"
+    }
+}
+
+/// One piece of what a message says.
+public struct MessagePart: Sendable, Hashable, Codable {
+    /// The media type (RFC 6838 §4.2), without parameters.
+    public let type: String
+    public let content: Content
+
+    public enum Content: Sendable, Hashable {
+        case text(String)
+        case bytes(Data)
+    }
+
+    public init(_ content: Content, type: String) { (self.type, self.content) = (type, content) }
+
+    /// Plain text.
+    public static func text(_ text: String) -> MessagePart { MessagePart(.text(text), type: "text/plain") }
+
+    /// The text of a part that has one.
+    public var text: String? { if case .text(let text) = content { text } else { nil } }
+
+    private enum CodingKeys: String, CodingKey {
+        case type, body
+        case bytes = "body_base64"
+    }
+
+    public init(from decoder: any Decoder) throws {
+        let members = try decoder.container(keyedBy: CodingKeys.self)
+        type = try members.decode(String.self, forKey: .type)
+        if let text = try members.decodeIfPresent(String.self, forKey: .body) {
+            content = .text(text)
+        } else {
+            guard let bytes = Data(base64URL: try members.decode(String.self, forKey: .bytes)) else {
+                throw DecodingError.dataCorruptedError(forKey: .bytes, in: members, debugDescription: "no base64url")
+            }
+            content = .bytes(bytes)
+        }
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var members = encoder.container(keyedBy: CodingKeys.self)
+        try members.encode(type, forKey: .type)
+        switch content {
+        case .text(let text): try members.encode(text, forKey: .body)
+        case .bytes(let bytes): try members.encode(bytes.base64URL, forKey: .bytes)
+        }
+    }
+}
+
+/// A message to send. Under its id it counts once, however often it is sent.
+public struct NewMessage: Sendable, Hashable, Codable {
+    public let id: UUID
+    /// 1 to 16, of 64 KiB in all.
+    public let parts: [MessagePart]
+    public let inReplyTo: UUID?
+
+    public init(_ parts: [MessagePart], inReplyTo: UUID? = nil, id: UUID = UUID()) {
+        (self.id, self.parts, self.inReplyTo) = (id, parts, inReplyTo)
+    }
+
+    private enum CodingKeys: String, CodingKey {
+        case id, parts
+        case inReplyTo = "in_reply_to"
+    }
+}
+
+/// What the service says of a message that it took.
+public struct SentMessage: Sendable, Hashable, Decodable {
+    public let sequence: Int64
+    public let sentAt: Date
+    /// The message that began its thread.
+    public let thread: UUID?
+
+    private enum CodingKeys: String, CodingKey {
+        case sequence, thread
+        case sentAt = "sent_at"
+    }
+}

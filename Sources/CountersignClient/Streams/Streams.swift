@@ -1,0 +1,188 @@
+import Foundation
+import HTTPTypes
+
+/// Streams of messages between users.
+public struct Streams: Sendable {
+    let client: Countersign
+
+    /// Some streams, and where the next ones are.
+    public struct Page: Sendable, Hashable, Decodable {
+        /// The newest change first.
+        public let streams: [MessageStream]
+        /// For the next page; `nil` behind the last.
+        public let cursor: String?
+    }
+
+    /// Some messages of a stream.
+    public struct Messages: Sendable, Hashable, Decodable {
+        public let messages: [StreamMessage]
+        /// Whether there are others in the direction of reading.
+        public let hasMore: Bool
+        /// The number of the last message that the user may see.
+        public let lastSequence: Int64
+
+        private enum CodingKeys: String, CodingKey {
+            case messages = "events"
+            case hasMore = "more"
+            case lastSequence = "last_sequence"
+        }
+    }
+
+    /// How far a user has come in a stream. Both numbers only rise.
+    public struct Receipts: Sendable, Hashable, Codable {
+        public let deliveredThrough: Int64
+        public let readThrough: Int64
+
+        private enum CodingKeys: String, CodingKey {
+            case deliveredThrough = "delivered_through"
+            case readThrough = "read_through"
+        }
+    }
+
+    /// Whose metadata are meant.
+    public enum Visibility: Sendable, Hashable {
+        /// Those that all members see.
+        case shared
+        /// Those that the user alone sees, on every device.
+        case own
+
+        fileprivate var path: String { self == .shared ? "metadata" : "metadata/private" }
+    }
+
+    /// Opens a stream.
+    ///
+    /// - Throws: `conflict` if nobody permits the user to message a member, or the id belongs to another opening.
+    public func open(_ opening: StreamOpening) async throws(Refusal) {
+        try await client.send(Call(.post, "/streams", body: opening))
+    }
+
+    /// Reads a page of the user's streams, or of forums.
+    ///
+    /// - Parameter cursor: of the page before.
+    public func list(_ kind: MessageStream.Kind? = nil, cursor: String? = nil) async throws(Refusal) -> Page {
+        try await client.perform(
+            Call(.get, Self.path("/streams", [("kind", kind?.rawValue), ("cursor", cursor)])))
+    }
+
+    /// Reads one, with its metadata.
+    public func show(_ stream: UUID) async throws(Refusal) -> MessageStream {
+        try await client.perform(Call(.get, "/streams/\(stream.path)"))
+    }
+
+    /// Deletes a stream for all who are in it.
+    public func delete(_ stream: UUID) async throws(Refusal) {
+        try await client.send(Call(.delete, "/streams/\(stream.path)"))
+    }
+
+    // MARK: Messages
+
+    /// Sends a message. Repeating it with the same id gives the same answer.
+    ///
+    /// - Throws: `conflict` with state `closed` if a direct stream is permitted no more.
+    @discardableResult
+    public func append(_ message: NewMessage, to stream: UUID) async throws(Refusal) -> SentMessage {
+        try await client.perform(Call(.post, "/streams/\(stream.path)/events", body: message))
+    }
+
+    /// Reads the messages behind a number, oldest first.
+    public func messages(
+        in stream: UUID, after sequence: Int64, limit: Int = 100
+    ) async throws(Refusal) -> Messages {
+        try await read(stream, ("after", "\(sequence)"), limit)
+    }
+
+    /// Reads the messages before a number, newest first.
+    ///
+    /// - Parameter sequence: `nil` for the newest of all.
+    public func messages(
+        in stream: UUID, before sequence: Int64?, limit: Int = 100
+    ) async throws(Refusal) -> Messages {
+        try await read(stream, ("before", sequence.map { "\($0)" }), limit)
+    }
+
+    private func read(
+        _ stream: UUID, _ range: (String, String?), _ limit: Int
+    ) async throws(Refusal) -> Messages {
+        try await client.perform(
+            Call(.get, Self.path("/streams/\(stream.path)/events", [range, ("limit", "\(limit)")])))
+    }
+
+    /// Every message behind a number, and then each new one as it comes.
+    ///
+    /// - Parameter pause: how long to wait between readings of a forum, of which devices learn in no other way; `nil`
+    ///   for the streams that the user is in.
+    public func events(
+        of stream: UUID, after sequence: Int64 = 0, every pause: Duration? = nil
+    ) -> StreamEvents {
+        StreamEvents(streams: self, stream: stream, after: sequence, pause: pause)
+    }
+
+    /// Deletes a message for all.
+    public func delete(_ message: UUID, in stream: UUID) async throws(Refusal) {
+        try await client.send(Call(.delete, "/streams/\(stream.path)/events/\(message.path)"))
+    }
+
+    // MARK: Receipts, typing, members, metadata
+
+    /// Says how far the user has come. Lower numbers change nothing.
+    @discardableResult
+    public func acknowledge(
+        deliveredThrough: Int64? = nil, readThrough: Int64? = nil, in stream: UUID
+    ) async throws(Refusal) -> Receipts {
+        let report = ["delivered_through": deliveredThrough, "read_through": readThrough].compactMapValues(\.self)
+        return try await client.perform(
+            Call(.post, "/streams/\(stream.path)/receipts", body: report))
+    }
+
+    /// Says that the user is writing. It reaches members who wait in ``synchronize(since:wait:)`` and nobody else. Say
+    /// it again every three seconds while it lasts.
+    public func typing(in stream: UUID) async throws(Refusal) {
+        try await client.send(Call(.post, "/streams/\(stream.path)/typing", isRepeatable: true))
+    }
+
+    /// Adds a user to a conversation.
+    public func add(_ user: UUID, to stream: UUID) async throws(Refusal) {
+        try await client.send(Call(.put, "/streams/\(stream.path)/members/\(user.path)"))
+    }
+
+    /// Removes a user, or leaves with the own id.
+    public func remove(_ user: UUID, from stream: UUID) async throws(Refusal) {
+        try await client.send(Call(.delete, "/streams/\(stream.path)/members/\(user.path)"))
+    }
+
+    /// Puts metadata in the place of what there is.
+    @discardableResult
+    public func set(
+        _ metadata: MetadataValue, _ visibility: Visibility = .shared, of stream: UUID
+    ) async throws(Refusal) -> MetadataValue {
+        try await change(["set": metadata], visibility, stream)
+    }
+
+    /// Merges a patch (RFC 7396) into metadata.
+    @discardableResult
+    public func merge(
+        _ patch: MetadataValue, _ visibility: Visibility = .shared, into stream: UUID
+    ) async throws(Refusal) -> MetadataValue {
+        try await change(["merge": patch], visibility, stream)
+    }
+
+    private func change(
+        _ change: [String: MetadataValue], _ visibility: Visibility, _ stream: UUID
+    ) async throws(Refusal) -> MetadataValue {
+        let answer: [String: MetadataValue] = try await client.perform(
+            Call(.patch, "/streams/\(stream.path)/\(visibility.path)", body: change))
+        return answer.values.first ?? .object([:])
+    }
+
+    static func path(_ path: String, _ query: [(String, String?)]) -> String {
+        let parts = query.compactMap { name, value in
+            value.map { "\(name)=\($0.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? "")" }
+        }
+        return parts.isEmpty ? path : path + "?" + parts.joined(separator: "&")
+    }
+}
+
+extension Countersign {
+    /// Streams of messages with other users.
+    public nonisolated var streams: Streams { Streams(client: self) }
+}

@@ -1,0 +1,148 @@
+import Foundation
+import HTTPTypes
+
+/// What has changed in the user's streams since an anchor.
+public struct SyncPage: Sendable, Hashable, Decodable {
+    /// For the next call.
+    public let anchor: String
+    /// Whether the next call answers at once.
+    public let hasMore: Bool
+    public let operations: [SyncOperation]
+    /// Who is writing at this moment. It is not kept, and no anchor leads back to it.
+    public let typing: [Typing]
+
+    /// A member who is writing.
+    public struct Typing: Sendable, Hashable, Decodable {
+        public let stream: UUID
+        public let user: UUID
+
+        private enum CodingKeys: String, CodingKey {
+            case stream = "stream_id"
+            case user = "user_id"
+        }
+    }
+
+    public init(anchor: String, hasMore: Bool, operations: [SyncOperation], typing: [Typing] = []) {
+        (self.anchor, self.hasMore, self.operations, self.typing) = (anchor, hasMore, operations, typing)
+    }
+
+    private enum CodingKeys: String, CodingKey {
+        case anchor, operations, typing
+        case hasMore = "more"
+    }
+
+    public init(from decoder: any Decoder) throws {
+        let members = try decoder.container(keyedBy: CodingKeys.self)
+        anchor = try members.decode(String.self, forKey: .anchor)
+        hasMore = try members.decode(Bool.self, forKey: .hasMore)
+        operations = try members.decode([SyncOperation].self, forKey: .operations)
+        typing = try members.decodeIfPresent([Typing].self, forKey: .typing) ?? []
+    }
+}
+
+/// One change. A later one of the same kind of the same stream or message takes its place.
+public struct SyncOperation: Sendable, Hashable, Decodable {
+    public let kind: Kind
+    public let streamID: UUID
+    /// The message that was deleted; `nil` for what concerns the stream.
+    public let messageID: UUID?
+    /// The stream as it is now; `nil` if it was deleted, or a message in it was.
+    public let stream: MessageStream?
+
+    /// A later version of the service may have others: treat them like ``members``.
+    public struct Kind: RawRepresentable, Sendable, Hashable, Decodable {
+        public let rawValue: String
+        public init(rawValue: String) { self.rawValue = rawValue }
+        /// The stream is new to the user, or has new messages.
+        public static let newMessage = Kind(rawValue: "NEW_MESSAGE")
+        /// A member's receipts have risen.
+        public static let updateStatus = Kind(rawValue: "UPDATE_STATUS")
+        /// Metadata have changed.
+        public static let updateTags = Kind(rawValue: "UPDATE_TAGS")
+        public static let members = Kind(rawValue: "MEMBERS")
+        /// A message or a whole stream was deleted.
+        public static let deleted = Kind(rawValue: "DELETED")
+        /// A member's account was erased, with the bodies of that member's messages.
+        public static let erased = Kind(rawValue: "ERASED")
+    }
+
+    public init(_ kind: Kind, _ streamID: UUID, message: UUID? = nil, stream: MessageStream? = nil) {
+        (self.kind, self.streamID, messageID, self.stream) = (kind, streamID, message, stream)
+    }
+
+    private enum CodingKeys: String, CodingKey {
+        case stream
+        case kind = "operation"
+        case streamID = "stream_id"
+        case messageID = "event_id"
+    }
+}
+
+extension Streams {
+    /// The longest wait for a change, seconds.
+    public static let longestWait = 25
+
+    /// Reads what has changed since an anchor, and waits for it if there is nothing.
+    ///
+    /// - Parameters:
+    ///   - anchor: of the answer before. `0` gives the latest state of everything, `latest` an anchor and nothing else.
+    ///   - seconds: the service waits up to 25.
+    public func synchronize(since anchor: String = "0", wait seconds: Int = 0) async throws(Refusal) -> SyncPage {
+        let wait = min(max(0, seconds), Self.longestWait)
+        var call = Call(.get, Self.path("/sync", [("anchor", anchor), ("wait", "\(wait)")]))
+        call.wait = .seconds(wait)
+        return try await client.perform(call)
+    }
+}
+
+/// The messages of a stream as they come: every one, in order, once.
+public struct StreamEvents: AsyncSequence, Sendable {
+    public typealias Element = StreamMessage
+    public typealias Failure = Refusal
+    let streams: Streams
+    let stream: UUID
+    let after: Int64
+    let pause: Duration?
+
+    public func makeAsyncIterator() -> Iterator { Iterator(events: self) }
+
+    /// Reads page by page, then waits for the next message. It ends with the task that reads, or with a refusal.
+    public struct Iterator: AsyncIteratorProtocol {
+        private let events: StreamEvents
+        private var sequence: Int64
+        private var anchor: String?
+        private var rest: [StreamMessage] = []
+
+        init(events: StreamEvents) { (self.events, sequence) = (events, events.after) }
+
+        public mutating func next(isolation actor: isolated (any Actor)?) async throws(Refusal) -> StreamMessage? {
+            let (streams, stream) = (events.streams, events.stream)
+            while rest.isEmpty {
+                // It is taken before the first page, so that nothing is missed between the two.
+                if anchor == nil, events.pause == nil {
+                    anchor = try await streams.synchronize(since: "latest").anchor
+                }
+                let page = try await streams.messages(in: stream, after: sequence)
+                rest = page.messages.reversed()
+                sequence = page.messages.last?.sequence ?? sequence
+                if rest.isEmpty { try await wait(isolation: actor) }
+            }
+            return rest.popLast()
+        }
+
+        private mutating func wait(isolation actor: isolated (any Actor)?) async throws(Refusal) {
+            guard let present = anchor else {
+                do { try await Task.sleep(for: events.pause ?? .seconds(1)) } catch { throw .cancelled }
+                return
+            }
+            var isOurs = false
+            var next = present
+            while !isOurs {
+                let page = try await events.streams.synchronize(since: next, wait: Streams.longestWait)
+                next = page.anchor
+                isOurs = page.operations.contains { [stream = events.stream] in $0.streamID == stream }
+            }
+            anchor = next
+        }
+    }
+}
