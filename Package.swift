@@ -27,6 +27,7 @@ let package = Package(
     platforms: [.macOS(.v15), .iOS(.v18)],
     products: [
         .library(name: "CountersignClient", targets: ["CountersignClient"]),
+        .library(name: "CountersignSync", targets: ["CountersignSync"]),
         .executable(name: "countersign", targets: ["countersign"]),
         .executable(name: "sample-provider", targets: ["SampleProvider"]),
     ],
@@ -117,6 +118,11 @@ let package = Package(
             dependencies: [
                 crypto, httpClient, nioSSL, .product(name: "HTTPTypes", package: "swift-http-types"),
             ] + nio,
+            swiftSettings: strictSettings),
+        // Messages on the device. Apps that send none need no database.
+        .target(
+            name: "CountersignSync",
+            dependencies: ["CountersignClient", .product(name: "GRDB", package: "GRDB.swift")],
             swiftSettings: strictSettings),
         .executableTarget(
             name: "countersign",
@@ -221,7 +227,8 @@ let package = Package(
         .testTarget(
             name: "CountersignClientTests",
             dependencies: [
-                "CountersignClient", "Encoding", "Domain", "Tokens", "Fixtures", crypto, nioSSL,
+                "CountersignClient", "CountersignSync", "Encoding", "Domain", "Tokens", "Fixtures", crypto, nioSSL,
+                .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ] + nio,
             exclude: ["Stub"], swiftSettings: strictSettings),

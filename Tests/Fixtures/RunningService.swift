@@ -88,12 +88,13 @@ package final class RunningService {
     /// - Parameters:
     ///   - store: another store than the other's.
     ///   - arguments: what `serve` takes besides those of the other.
+    ///   - ports: `--public` and `--client` in place of the other's arguments.
     ///   - prepare: changes keys or policies before the start.
     package init(
-        besides other: RunningService, store: String? = nil, arguments: [String] = [],
+        besides other: RunningService, store: String? = nil, arguments: [String] = [], ports: [String]? = nil,
         prepare: (URL) throws -> Void = { _ in }
     ) throws {
-        (environment, self.arguments) = (other.environment, other.arguments + arguments)
+        (environment, self.arguments) = (other.environment, (ports ?? other.arguments) + arguments)
         self.store = store ?? other.store
         directory = FileManager.default.temporaryDirectory.appending(path: "countersign-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)

@@ -27,12 +27,12 @@ final class LiveService: Sendable {
     /// What the test expected of its surroundings and did not find.
     struct Missing: Error { let what: String }
 
-    /// - Parameter policies: files that replace the repository's, by name.
-    init(policies: [String: String] = [:]) async throws {
+    /// - Parameters:
+    ///   - policies: files that replace the repository's, by name.
+    ///   - store: the address of an empty store in place of a file of its own.
+    init(policies: [String: String] = [:], store: String? = nil) async throws {
         // The service is killed and started again: its ports stay.
-        let (open, mutual) = (try Self.freePort(), try Self.freePort())
-        running = try await RunningService(
-            policies: policies, arguments: ["--public", "127.0.0.1:\(open)", "--client", "127.0.0.1:\(mutual)"])
+        running = try await RunningService(policies: policies, arguments: try Self.freePorts(), store: store)
         scratch = try ScratchDirectory()
         signer = try ProviderSigner(.es256)
         let added = try await running.countersign([
@@ -53,6 +53,20 @@ final class LiveService: Sendable {
             throw Missing(what: "pins in \(found.output)")
         }
         pins = texts.compactMap { $0.text.flatMap { SPKIPin($0) } }
+    }
+
+    /// Another node on the same store, with ports of its own that stay, and what an app would name to reach it.
+    func anotherNode() throws -> (node: RunningService, service: Service) {
+        // What is named first counts.
+        let node = try RunningService(besides: running, ports: try Self.freePorts())
+        guard let open = URL(string: node.publicURL), let mutual = URL(string: node.clientURL) else {
+            throw Missing(what: "another node")
+        }
+        return (node, Service(publicURL: open, clientURL: mutual, pins: [], roots: .pem(authority)))
+    }
+
+    private static func freePorts() throws -> [String] {
+        ["--public", "127.0.0.1:\(try freePort())", "--client", "127.0.0.1:\(try freePort())"]
     }
 
     /// A port that was free a moment ago.

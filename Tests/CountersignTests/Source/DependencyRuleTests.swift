@@ -17,6 +17,7 @@ struct DependencyRuleTests {
         ],
         "API": ["Encoding", "Traces", "Domain", "Operations"],
         "SampleProvider": ["CJWT"], "CountersignClient": [],
+        "CountersignSync": ["CountersignClient"],
     ]
 
     @Test("a target imports only what the rule allows", arguments: allowed.keys.sorted())

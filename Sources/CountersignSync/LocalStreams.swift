@@ -1,0 +1,204 @@
+import CountersignClient
+import Foundation
+import GRDB
+
+/// A user's streams of messages, kept on the device: they are there without a connection, and what the user writes
+/// meanwhile is sent later, once.
+///
+/// Use one for each file. The file holds messages in clear: keep it where the operating system protects it.
+public actor LocalStreams {
+    let database: DatabaseQueue
+    let streams: Streams
+    /// Whose streams these are.
+    public nonisolated let user: UUID
+    private let commits = Readers<Void>()
+    let typists = Readers<SyncPage.Typing>()
+    var publishing: Task<Result<Void, Refusal>, Never>?
+    /// How many tasks are in ``run(onFailure:)``.
+    var running = 0
+
+    /// Opens the file, or makes it. What it holds of another user is removed.
+    ///
+    /// - Parameters:
+    ///   - file: `nil` to keep everything in memory.
+    ///   - user: `userID` of the session that `client` has.
+    /// - Throws: `Refusal.storage`.
+    public init(file: URL?, user: UUID, client: Countersign, now: Date = Date()) async throws(Refusal) {
+        self.user = user
+        streams = client.streams
+        do {
+            var configuration = Configuration()
+            configuration.busyMode = .timeout(5)
+            database =
+                try file.map { try DatabaseQueue(path: $0.path, configuration: configuration) }
+                ?? DatabaseQueue(configuration: configuration)
+            try LocalSchema.migrate(database)
+            try await database.write { try Reconciler($0, user).begin(at: now) }
+        } catch {
+            throw .storage(StorageFailure(database: error))
+        }
+    }
+
+    /// One for each commit: what is shown may have changed.
+    public nonisolated var changes: AsyncStream<Void> { commits.stream() }
+
+    /// Members who are writing at this moment, while ``run(onFailure:)`` runs.
+    public nonisolated var typing: AsyncStream<SyncPage.Typing> { typists.stream() }
+
+    func write<T: Sendable>(_ body: @escaping @Sendable (Reconciler) throws -> T) async throws(Refusal) -> T {
+        let user = user
+        do {
+            let result = try await database.write { try body(Reconciler($0, user)) }
+            commits.send(())
+            return result
+        } catch {
+            throw .storage(StorageFailure(database: error))
+        }
+    }
+
+    func read<T: Sendable>(_ body: @escaping @Sendable (Reconciler) throws -> T) async throws(Refusal) -> T {
+        let user = user
+        do {
+            return try await database.read { try body(Reconciler($0, user)) }
+        } catch {
+            throw .storage(StorageFailure(database: error))
+        }
+    }
+
+    /// Writes a change of the user's, which the triggers note, and sends it if a connection is kept.
+    private func change(_ body: @escaping @Sendable (Database) throws -> Void) async throws(Refusal) {
+        try await write { try body($0.connection) }
+        guard running > 0 else { return }
+        Task { try? await publish() }
+    }
+
+    // MARK: What the user does
+
+    /// Opens a stream, here at once and at the service later.
+    public func open(_ opening: StreamOpening, now: Date = Date()) async throws(Refusal) {
+        let user = user
+        try await change { connection in
+            try connection.execute(
+                sql: """
+                    INSERT INTO conversations (stream_id, kind, state, created_by, created_at, changed_at, title, about,
+                        image_url, metadata, private_metadata, read_through, last_sequence, opening)
+                    VALUES (?, ?, 'opening', ?, ?, ?, ?, ?, ?, ?, '{}', 0, 0, ?)
+                    ON CONFLICT (stream_id) DO NOTHING
+                    """,
+                arguments: [
+                    opening.id.text, opening.kind.rawValue, user.text, now, now, opening.title, opening.about,
+                    opening.imageURL, try Stored.text(opening.metadata ?? .object([:])), try Stored.text(opening),
+                ])
+        }
+    }
+
+    /// Sends a message, here at once and to the service later.
+    public func send(_ message: NewMessage, to stream: UUID, now: Date = Date()) async throws(Refusal) {
+        let user = user
+        try await change { connection in
+            let head = try message.inReplyTo.flatMap { reply in
+                try String.fetchOne(
+                    connection,
+                    sql: "SELECT coalesce(thread_id, message_id) FROM messages WHERE stream_id = ? AND message_id = ?",
+                    arguments: [stream.text, reply.text])
+            }
+            try connection.execute(
+                sql: """
+                    INSERT INTO messages (stream_id, message_id, sender_id, sent_at, in_reply_to, thread_id, parts)
+                    VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (stream_id, message_id) DO NOTHING
+                    """,
+                arguments: [
+                    stream.text, message.id.text, user.text, now, message.inReplyTo?.text, head,
+                    try Stored.text(message.parts),
+                ])
+            try connection.execute(
+                sql: "UPDATE conversations SET changed_at = max(changed_at, ?) WHERE stream_id = ?",
+                arguments: [now, stream.text])
+        }
+    }
+
+    /// Sends a message again that the service has refused.
+    public func repeatMessage(_ message: UUID, in stream: UUID) async throws(Refusal) {
+        try await change(
+            "UPDATE messages SET refusal = NULL WHERE stream_id = ? AND message_id = ? AND refusal IS NOT NULL",
+            [stream.text, message.text])
+    }
+
+    /// Deletes an own message for all; another's for this device.
+    public func delete(_ message: UUID, in stream: UUID) async throws(Refusal) {
+        try await change(
+            "UPDATE messages SET is_deleted = 1 WHERE stream_id = ? AND message_id = ? AND is_deleted = 0",
+            [stream.text, message.text])
+    }
+
+    /// Deletes a stream for all.
+    public func delete(_ stream: UUID) async throws(Refusal) {
+        try await change(
+            "UPDATE conversations SET state = 'deleted' WHERE stream_id = ? AND state <> 'deleted'", [stream.text])
+    }
+
+    /// Says that the user has read everything through a message.
+    ///
+    /// - Parameter sequence: `nil` for all that is here. Lower numbers change nothing.
+    public func markRead(_ stream: UUID, through sequence: Int64? = nil) async throws(Refusal) {
+        try await change(
+            """
+            UPDATE conversations SET read_through = min(coalesce(?1, last_sequence), last_sequence)
+            WHERE stream_id = ?2 AND read_through < min(coalesce(?1, last_sequence), last_sequence)
+            """, [sequence, stream.text])
+    }
+
+    /// Changes metadata.
+    ///
+    /// - Parameter metadata: an object, in the place of what is shown. Only what differs is sent, so that changes of others
+    ///   to other names stay.
+    public func set(
+        _ metadata: MetadataValue, _ visibility: Streams.Visibility = .shared, of stream: UUID
+    ) async throws(Refusal) {
+        let column = visibility == .shared ? "metadata" : "private_metadata"
+        guard let text = try? Stored.text(metadata) else { throw .storage(.damaged) }
+        try await change(
+            "UPDATE conversations SET \(column) = ?1 WHERE stream_id = ?2 AND \(column) <> ?1", [text, stream.text])
+    }
+
+    /// Adds a user to a conversation.
+    public func add(_ user: UUID, to stream: UUID) async throws(Refusal) {
+        try await change(
+            """
+            INSERT INTO participants (stream_id, user_id, assurance, delivered_through, read_through, is_present)
+            VALUES (?, ?, 'none', 0, 0, 1)
+            ON CONFLICT (stream_id, user_id) DO UPDATE SET is_present = 1 WHERE is_present = 0
+            """, [stream.text, user.text])
+    }
+
+    /// Removes a user, or leaves with the own id.
+    public func remove(_ user: UUID, from stream: UUID) async throws(Refusal) {
+        try await change(
+            "UPDATE participants SET is_present = 0 WHERE stream_id = ? AND user_id = ? AND is_present = 1",
+            [stream.text, user.text])
+    }
+
+    /// Says that the user is writing, to those who look at this moment.
+    public func sayTyping(in stream: UUID) async throws(Refusal) { try await streams.typing(in: stream) }
+
+    private func change(_ sql: String, _ arguments: StatementArguments) async throws(Refusal) {
+        try await change { connection in try connection.execute(sql: sql, arguments: arguments) }
+    }
+}
+
+extension StorageFailure {
+    /// By the code of SQLite, or of what else went wrong with the file.
+    init(database error: any Error) {
+        guard let error = error as? DatabaseError else {
+            self = .damaged
+            return
+        }
+        self =
+            switch error.resultCode {
+            case .SQLITE_FULL: .full
+            case .SQLITE_PERM, .SQLITE_READONLY, .SQLITE_CANTOPEN, .SQLITE_AUTH: .notPermitted
+            case .SQLITE_CORRUPT, .SQLITE_NOTADB: .damaged
+            default: .failed(code: error.resultCode.rawValue)
+            }
+    }
+}

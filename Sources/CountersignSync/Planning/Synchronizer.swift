@@ -1,0 +1,206 @@
+import CountersignClient
+import Foundation
+
+/// Decides what is to be sent and what is to be fetched. It reads nothing and changes nothing: the reconciler applies.
+enum Synchronizer {
+    /// A row of `syncable_changes`, with what it is about.
+    struct Change: Sendable, Hashable {
+        let number: Int64
+        let type: ChangeType
+        let subject: Subject
+    }
+
+    enum ChangeType: Int, Sendable, Hashable { case insert, update, delete }
+
+    /// What the changed row holds now.
+    enum Subject: Sendable, Hashable {
+        case conversation(Conversation, column: String?)
+        case message(Message)
+        case participant(user: UUID, stream: UUID, isPresent: Bool)
+        /// The row is gone.
+        case nothing
+    }
+
+    struct Conversation: Sendable, Hashable {
+        let stream: UUID
+        var opening: StreamOpening?
+        var readThrough: Int64 = 0
+        /// What the service said last, and what the user sees.
+        var known = Metadata()
+        var shown = Metadata()
+    }
+
+    struct Metadata: Sendable, Hashable {
+        var shared = MetadataValue.object([:])
+        var own = MetadataValue.object([:])
+    }
+
+    struct Message: Sendable, Hashable {
+        let stream: UUID
+        let message: NewMessage
+        /// Whether the service has numbered it.
+        var isSent = false
+        var isDeleted = false
+    }
+
+    /// What becomes of an event that was not published yet.
+    struct Pending: Sendable, Hashable {
+        let event: OutboundEvent
+        /// How often it was sent: the service may have taken it.
+        let tries: Int
+    }
+
+    /// What outbound reconciliation does.
+    struct Plan: Sendable, Hashable {
+        /// The new events, in their order.
+        var events: [OutboundEvent] = []
+        /// Unpublished events that are to be published no more.
+        var withdrawn: [OutboundEvent] = []
+        /// Local messages that nobody has seen and nobody will see.
+        var discarded: [UUID] = []
+        /// Streams that were never opened.
+        var abandoned: [UUID] = []
+    }
+
+    /// The events for local changes. Several changes of one thing are one event.
+    static func outbound(_ changes: [Change], pending: [Pending]) -> Plan {
+        var plan = Plan()
+        var waiting = pending
+        for change in changes.sorted(by: { $0.number < $1.number }) {
+            switch (change.subject, change.type) {
+            case (.conversation(let one, _), .delete): delete(one.stream, &waiting, &plan)
+            case (.conversation(let one, let column), _):
+                for event in events(of: one, column, change.type) { add(event, &plan) }
+            case (.message(let one), .delete): delete(one, &waiting, &plan)
+            case (.message(let one), _) where !one.isSent && !one.isDeleted:
+                add(.append(one.message, stream: one.stream), &plan)
+            case (.participant(let user, let stream, let isPresent), _):
+                add(isPresent ? .add(user: user, stream: stream) : .remove(user: user, stream: stream), &plan)
+            case (.message, _), (.nothing, _): continue
+            }
+        }
+        return plan
+    }
+
+    private static func events(of one: Conversation, _ column: String?, _ type: ChangeType) -> [OutboundEvent] {
+        if type == .insert { return one.opening.map { [.open($0)] } ?? [] }
+        switch column {
+        case "read_through": return [.read(through: one.readThrough, stream: one.stream)]
+        case "metadata":
+            let patch = one.known.shared.patch(to: one.shown.shared)
+            return [.share(patch, stream: one.stream)]
+        case "private_metadata":
+            let patch = one.known.own.patch(to: one.shown.own)
+            return [.keep(patch, stream: one.stream)]
+        default: return []
+        }
+    }
+
+    private static func add(_ event: OutboundEvent, _ plan: inout Plan) {
+        plan.events.removeAll { $0.stream == event.stream && $0.name == event.name }
+        plan.events.append(event)
+    }
+
+    /// A message that was never sent is not sent; one that the service may have is deleted there.
+    private static func delete(_ one: Message, _ waiting: inout [Pending], _ plan: inout Plan) {
+        let append = OutboundEvent.append(one.message, stream: one.stream)
+        let isPlanned = plan.events.contains { $0.stream == one.stream && $0.name == append.name }
+        let index = waiting.firstIndex { $0.event.stream == one.stream && $0.event.name == append.name }
+        if let index, waiting[index].tries > 0 {
+            add(.deleteMessage(one.message.id, stream: one.stream), &plan)
+        } else if one.isSent {
+            add(.deleteMessage(one.message.id, stream: one.stream), &plan)
+        } else {
+            if isPlanned { plan.events.removeAll { $0.stream == one.stream && $0.name == append.name } }
+            if let index { plan.withdrawn.append(waiting.remove(at: index).event) }
+            plan.discarded.append(one.message.id)
+        }
+    }
+
+    private static func delete(_ stream: UUID, _ waiting: inout [Pending], _ plan: inout Plan) {
+        let isPlanned = plan.events.contains { $0.stream == stream && $0.name == "open" }
+        let opening = waiting.first { $0.event.stream == stream && $0.event.name == "open" }
+        plan.events.removeAll { $0.stream == stream }
+        // What was sent and not confirmed goes with the stream.
+        plan.withdrawn += waiting.filter { $0.event.stream == stream && $0.event.name != "open" }.map(\.event)
+        waiting.removeAll { $0.event.stream == stream && $0.event.name != "open" }
+        if isPlanned || opening?.tries == 0 {
+            if let opening { plan.withdrawn.append(opening.event) }
+            plan.abandoned.append(stream)
+        } else {
+            plan.events.append(.deleteStream(stream))
+        }
+    }
+
+    // MARK: What is to be fetched
+
+    /// How much of a stream is on the device: everything from one number through another.
+    struct Progress: Sendable, Hashable {
+        let stream: UUID
+        /// The last message, as the service says.
+        let last: Int64
+        /// 0 if there is nothing yet.
+        let through: Int64
+        let isReadable: Bool
+    }
+
+    enum Fetch: Sendable, Hashable {
+        /// The newest page: what is older is fetched when it is asked for.
+        case newest(UUID)
+        case after(UUID, Int64)
+    }
+
+    static func fetches(_ streams: [Progress]) -> [Fetch] {
+        streams.filter { $0.isReadable && $0.through < $0.last }.map { one in
+            one.through == 0 ? .newest(one.stream) : .after(one.stream, one.through)
+        }
+    }
+
+    // MARK: Conflicts
+
+    /// Metadata to show: what the service said, with the changes on top that it has not confirmed.
+    static func shown(_ value: MetadataValue, _ pending: [OutboundEvent], _ visibility: Streams.Visibility)
+        -> MetadataValue
+    {
+        pending.reduce(value) { value, event in
+            switch (event, visibility) {
+            case (.share(let patch, _), .shared), (.keep(let patch, _), .own): value.merged(with: patch)
+            default: value
+            }
+        }
+    }
+
+    /// Whether an anchor belongs to another life of the service's store than the one before.
+    static func isRestart(from old: String, to new: String) -> Bool {
+        guard let before = generation(old) else { return false }
+        return before != generation(new)
+    }
+
+    private static func generation(_ anchor: String) -> Substring? {
+        let parts = anchor.split(separator: ".", omittingEmptySubsequences: false)
+        return parts.count == 2 ? parts[0] : nil
+    }
+
+    /// What a refusal means for an event.
+    enum Outcome: Sendable, Hashable {
+        /// It is sent again, and nothing behind it before.
+        case later
+        /// The service has what the event wanted.
+        case done
+        /// It is never sent again; the code of the refusal.
+        case refused(String)
+    }
+
+    static func outcome(of refusal: Refusal, for event: OutboundEvent) -> Outcome {
+        guard let problem = refusal.problem, case .service = refusal else { return .later }
+        if problem.status >= 500 || problem.code == .rateLimited || problem.status == 401 { return .later }
+        switch event {
+        // Somebody else has deleted it.
+        case .deleteMessage, .deleteStream: return problem.code == .notFound ? .done : .refused(problem.code.rawValue)
+        case .append where problem.state == "deleted": return .done
+        // Receipts of what is gone or closed are worth nothing.
+        case .read: return .done
+        default: return .refused(problem.state ?? problem.code.rawValue)
+        }
+    }
+}

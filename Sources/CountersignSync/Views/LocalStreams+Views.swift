@@ -1,0 +1,172 @@
+import CountersignClient
+import Foundation
+import GRDB
+
+extension LocalStreams {
+    /// The user's conversations, the newest change first.
+    public func conversations(limit: Int = 100) async throws(Refusal) -> [ConversationRow] {
+        try await read { try $0.conversations(limit: limit) }
+    }
+
+    /// Messages of a conversation, by day.
+    ///
+    /// - Parameter sequence: ``MessagePage/before`` of the page before; `nil` for the newest.
+    public func messages(
+        in stream: UUID, before sequence: Int64? = nil, limit: Int = 50, calendar: Calendar = .current
+    ) async throws(Refusal) -> MessagePage {
+        try await read { store in
+            let found = try store.messages(of: stream, before: sequence, limit: limit)
+            let oldest = found.compactMap(\.sequence).min()
+            let first = try store.first(of: stream)
+            let isFetchNeeded = (oldest ?? first) <= first
+            let before = (oldest ?? sequence).flatMap { $0 > 1 ? $0 : nil }
+            return MessagePage(
+                sections: MessageSection.sections(of: found, in: calendar), before: before,
+                isFetchNeeded: isFetchNeeded && before != nil)
+        }
+    }
+
+    /// Every message of a thread that is on the device, the oldest first.
+    public func thread(_ head: UUID, in stream: UUID) async throws(Refusal) -> [ShownMessage] {
+        try await read { try $0.thread(head, in: stream).sorted { MessageSection.isNewer($1, $0) } }
+    }
+
+    /// Single messages and threads, the newest first, by the newest messages on the device.
+    public func queue(limit: Int = 200) async throws(Refusal) -> [QueueEntry] {
+        try await read { store in
+            let newest = try store.newest(limit)
+            let heads = try store.heads(of: newest)
+            return QueueEntry.entries(of: newest + heads, readThrough: try store.readThrough())
+        }
+    }
+
+    /// Metadata of a stream as they are shown here.
+    public func metadata(
+        _ visibility: Streams.Visibility = .shared, of stream: UUID
+    ) async throws(Refusal) -> MetadataValue {
+        let column = visibility == .shared ? "metadata" : "private_metadata"
+        return try await read { store in
+            let text = try String.fetchOne(
+                store.connection, sql: "SELECT \(column) FROM conversations WHERE stream_id = ?",
+                arguments: [stream.text])
+            return try text.map { try Stored.value($0) } ?? .object([:])
+        }
+    }
+
+    /// Whether everything that was changed here has reached the service, and everything fetched is shown.
+    public func isReconciled() async throws(Refusal) -> Bool {
+        try await read { store in
+            try Int.fetchOne(
+                store.connection,
+                sql: """
+                    SELECT (SELECT COUNT(*) FROM syncable_changes) + (SELECT COUNT(*) FROM unprocessed_events)
+                        + (SELECT COUNT(*) FROM events WHERE server_sequence IS NULL)
+                        + (SELECT COUNT(*) FROM streams WHERE is_readable = 1 AND through_sequence < last_sequence)
+                    """) == 0
+        }
+    }
+}
+
+/// What the views read.
+extension Reconciler {
+    func conversations(limit: Int) throws -> [ConversationRow] {
+        try Row.fetchAll(
+            connection,
+            sql: "SELECT * FROM conversations WHERE state <> 'deleted' ORDER BY changed_at DESC, stream_id LIMIT ?",
+            arguments: [limit]
+        ).compactMap { row in
+            guard let stream = UUID(uuidString: row["stream_id"]) else { return nil }
+            let (creator, last, read): (String?, Int64, Int64) = (
+                row["created_by"], row["last_sequence"], row["read_through"]
+            )
+            return ConversationRow(
+                id: stream, kind: row["kind"], state: ConversationRow.State(rawValue: row["state"]) ?? .closed,
+                createdBy: creator.flatMap { UUID(uuidString: $0) }, changedAt: row["changed_at"],
+                title: row["title"], about: row["about"], imageURL: row["image_url"],
+                participants: try others(in: stream.text),
+                last: try messages(of: stream, before: nil, limit: 1).first, unread: max(0, last - read),
+                readThrough: read, refusal: row["refusal"])
+        }
+    }
+
+    private func others(in stream: String) throws -> [Participant] {
+        try Row.fetchAll(
+            connection,
+            sql: "SELECT * FROM participants WHERE stream_id = ? AND user_id <> ? AND is_present = 1 ORDER BY user_id",
+            arguments: [stream, user.text]
+        ).compactMap { row in
+            UUID(uuidString: row["user_id"]).map { id in
+                Participant(
+                    id: id, initials: row["initials"], assurance: Assurance(rawValue: row["assurance"]),
+                    deliveredThrough: row["delivered_through"], readThrough: row["read_through"])
+            }
+        }
+    }
+
+    /// The newest first; those without a number come with the newest alone.
+    func messages(of stream: UUID, before sequence: Int64?, limit: Int) throws -> [ShownMessage] {
+        let waiting =
+            sequence == nil
+            ? try shown(
+                """
+                SELECT * FROM messages WHERE stream_id = ? AND sequence IS NULL AND is_deleted = 0
+                ORDER BY sent_at DESC, message_id DESC LIMIT ?
+                """, [stream.text, limit]) : []
+        return waiting
+            + (try shown(
+                "SELECT * FROM messages WHERE stream_id = ? AND sequence < ? ORDER BY sequence DESC LIMIT ?",
+                [stream.text, sequence ?? .max, max(0, limit - waiting.count)]))
+    }
+
+    func thread(_ head: UUID, in stream: UUID) throws -> [ShownMessage] {
+        try shown(
+            "SELECT * FROM messages WHERE stream_id = ?1 AND (thread_id = ?2 OR message_id = ?2)",
+            [stream.text, head.text])
+    }
+
+    func newest(_ limit: Int) throws -> [ShownMessage] {
+        try shown(
+            "SELECT * FROM messages WHERE is_deleted = 0 ORDER BY sent_at DESC, database_identifier DESC LIMIT ?",
+            [limit])
+    }
+
+    /// The beginnings of threads that are not among some messages.
+    func heads(of messages: [ShownMessage]) throws -> [ShownMessage] {
+        let known = Set(messages.map(\.id))
+        let missing = Set(messages.filter { !known.contains($0.thread) }.map { [$0.stream.text, $0.thread.text] })
+        return try missing.flatMap { place in
+            try shown(
+                "SELECT * FROM messages WHERE stream_id = ? AND message_id = ?", StatementArguments(place))
+        }
+    }
+
+    func readThrough() throws -> [UUID: Int64] {
+        let rows = try Row.fetchAll(connection, sql: "SELECT stream_id, read_through FROM conversations")
+        return Dictionary(
+            rows.compactMap { row in UUID(uuidString: row["stream_id"]).map { ($0, row["read_through"]) } },
+            uniquingKeysWith: { first, _ in first })
+    }
+
+    private func shown(_ sql: String, _ arguments: StatementArguments) throws -> [ShownMessage] {
+        var others: [String: [Participant]] = [:]
+        return try Row.fetchAll(connection, sql: sql, arguments: arguments).compactMap { row in
+            let place: String = row["stream_id"]
+            guard let stream = UUID(uuidString: place), let id = UUID(uuidString: row["message_id"]) else { return nil }
+            if others[place] == nil { others[place] = try self.others(in: place) }
+            let (sender, reply, thread): (String?, String?, String?) = (
+                row["sender_id"], row["in_reply_to"], row["thread_id"]
+            )
+            let (parts, number, isDeleted): (String?, Int64?, Bool) = (
+                row["parts"], row["sequence"], row["is_deleted"]
+            )
+            let isOwn = sender == user.text
+            return ShownMessage(
+                id: id, stream: stream, sequence: number, sender: sender.flatMap { UUID(uuidString: $0) },
+                isOwn: isOwn, sentAt: row["sent_at"], inReplyTo: reply.flatMap { UUID(uuidString: $0) },
+                thread: thread.flatMap { UUID(uuidString: $0) }, isDeleted: isDeleted,
+                parts: isDeleted ? [] : try parts.map { try Stored.value($0) } ?? [],
+                status: isOwn
+                    ? MessageStatus.of(number, refusal: row["refusal"], others: others[place] ?? []) : nil)
+        }
+    }
+}

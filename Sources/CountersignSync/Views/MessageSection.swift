@@ -1,0 +1,112 @@
+import Foundation
+
+/// The messages of one day.
+public struct MessageSection: Sendable, Hashable, Identifiable {
+    /// The beginning of the day.
+    public let day: Date
+    /// The newest first.
+    public let messages: [ShownMessage]
+
+    public var id: Date { day }
+
+    /// Messages by day, the newest day first. What waits for the service is newer than what it has numbered; among
+    /// numbered ones the number decides, since clocks differ.
+    public static func sections(of messages: [ShownMessage], in calendar: Calendar = .current) -> [MessageSection] {
+        var days: [(day: Date, messages: [ShownMessage])] = []
+        for message in messages.sorted(by: isNewer) {
+            // A day does not come twice, even if a device's clock was wrong.
+            let day = min(calendar.startOfDay(for: message.sentAt), days.last?.day ?? .distantFuture)
+            if days.last?.day != day { days.append((day, [])) }
+            days[days.count - 1].messages.append(message)
+        }
+        return days.map { MessageSection(day: $0.day, messages: $0.messages) }
+    }
+
+    static func isNewer(_ one: ShownMessage, _ other: ShownMessage) -> Bool {
+        switch (one.sequence, other.sequence) {
+        case (let first?, let second?): first > second
+        case (nil, _?): true
+        case (_?, nil): false
+        case (nil, nil): (one.sentAt, one.id.uuidString) > (other.sentAt, other.id.uuidString)
+        }
+    }
+}
+
+/// A page of a conversation.
+public struct MessagePage: Sendable, Hashable {
+    /// The newest day first.
+    public let sections: [MessageSection]
+    /// What to ask for to "load more": the number before which older messages stand; `nil` behind the first message.
+    public let before: Int64?
+    /// Whether those have to be fetched first: see ``LocalStreams/loadEarlier(in:)``.
+    public let isFetchNeeded: Bool
+}
+
+/// One row of the queue of messages: a single message, or a thread.
+public struct QueueEntry: Sendable, Hashable, Identifiable {
+    /// The message that has no reply, or the one that began the thread; `nil` if it is not on the device.
+    public let head: ShownMessage?
+    /// The newest one of the thread.
+    public let last: ShownMessage
+    /// Messages that are on the device: 1 is a single message, more are a thread.
+    public let count: Int
+    /// Others' messages that the user has not read.
+    public let unread: Int
+
+    public var id: UUID { last.thread }
+    public var isThread: Bool { last.inReplyTo != nil || count > 1 }
+
+    /// Messages by thread, the newest first.
+    ///
+    /// - Parameter readThrough: how far the user has read, by stream.
+    public static func entries(of messages: [ShownMessage], readThrough: [UUID: Int64]) -> [QueueEntry] {
+        var threads: [UUID: [ShownMessage]] = [:]
+        for message in messages { threads[message.thread, default: []].append(message) }
+        let entries = threads.compactMap { thread, messages -> QueueEntry? in
+            guard let last = messages.min(by: MessageSection.isNewer) else { return nil }
+            let unread = messages.count { message in
+                !message.isOwn && !message.isDeleted
+                    && (message.sequence ?? 0) > readThrough[message.stream, default: 0]
+            }
+            return QueueEntry(
+                head: messages.first { $0.id == thread }, last: last, count: messages.count, unread: unread)
+        }
+        return entries.sorted {
+            ($0.last.sentAt, $0.last.sequence ?? .max, $0.id.uuidString)
+                > ($1.last.sentAt, $1.last.sequence ?? .max, $1.id.uuidString)
+        }
+    }
+}
+
+/// A conversation as a list shows it.
+public struct ConversationRow: Sendable, Hashable, Identifiable {
+    public let id: UUID
+    public let kind: String
+    public let state: State
+    public let createdBy: UUID?
+    public let changedAt: Date
+    public let title: String?
+    public let about: String?
+    public let imageURL: String?
+    /// The others.
+    public let participants: [Participant]
+    public let last: ShownMessage?
+    /// Messages behind the user's last read one.
+    public let unread: Int64
+    public let readThrough: Int64
+    /// Why the service did not open or delete it.
+    public let refusal: String?
+
+    /// What a conversation is on this device.
+    public enum State: String, Sendable, Hashable {
+        /// The service has not heard of it yet.
+        case opening
+        case open
+        /// Nobody permits the two to message each other any more.
+        case closed
+        /// The user was removed.
+        case left
+        /// The service did not open it.
+        case refused
+    }
+}

@@ -1,0 +1,80 @@
+import CountersignClient
+import Foundation
+
+/// A message as a view shows it.
+public struct ShownMessage: Sendable, Hashable, Identifiable {
+    public let id: UUID
+    public let stream: UUID
+    /// `nil` until the service has it.
+    public let sequence: Int64?
+    public let sender: UUID?
+    /// Whether the user wrote it: the two sides of a conversation stand apart.
+    public let isOwn: Bool
+    public let sentAt: Date
+    public let inReplyTo: UUID?
+    /// The message that began its thread; its own id for one that is no reply.
+    public let thread: UUID
+    public let isDeleted: Bool
+    public let parts: [MessagePart]
+    /// What became of an own message; `nil` for another's.
+    public let status: MessageStatus?
+
+    public init(
+        id: UUID, stream: UUID, sequence: Int64?, sender: UUID?, isOwn: Bool, sentAt: Date, inReplyTo: UUID? = nil,
+        thread: UUID? = nil, isDeleted: Bool = false, parts: [MessagePart] = [], status: MessageStatus? = nil
+    ) {
+        (self.id, self.stream, self.sequence, self.sender) = (id, stream, sequence, sender)
+        (self.isOwn, self.sentAt, self.inReplyTo, self.thread) = (isOwn, sentAt, inReplyTo, thread ?? id)
+        (self.isDeleted, self.parts, self.status) = (isDeleted, parts, status)
+    }
+
+    /// The texts of its parts, one a line.
+    public var text: String { parts.compactMap(\.text).joined(separator: "\n") }
+}
+
+/// How far an own message has come. The order is sent, delivered, read; it never goes back.
+public enum MessageStatus: Sendable, Hashable {
+    /// It waits for a connection.
+    case waiting
+    /// The service refused it: its code, or the state that does not allow it.
+    case refused(String)
+    /// The service has it.
+    case sent
+    /// It has reached a device of each other member.
+    case delivered
+    /// Each other member has read it.
+    case read
+
+    /// By the numbers of the other members.
+    ///
+    /// - Parameters:
+    ///   - sequence: the message's number; `nil` if it has none yet.
+    ///   - others: how far the other members have come; none in a forum.
+    public static func of(_ sequence: Int64?, refusal: String?, others: [Participant]) -> MessageStatus {
+        guard let sequence else { return refusal.map { .refused($0) } ?? .waiting }
+        guard !others.isEmpty else { return .sent }
+        if others.allSatisfy({ $0.readThrough >= sequence }) { return .read }
+        return others.allSatisfy { $0.deliveredThrough >= sequence } ? .delivered : .sent
+    }
+}
+
+/// A member of a conversation as a view shows one.
+public struct Participant: Sendable, Hashable, Identifiable {
+    public let id: UUID
+    public let initials: String?
+    public let assurance: Assurance
+    public let deliveredThrough: Int64
+    public let readThrough: Int64
+
+    public init(
+        id: UUID, initials: String? = nil, assurance: Assurance = .none, deliveredThrough: Int64, readThrough: Int64
+    ) {
+        (self.id, self.initials, self.assurance) = (id, initials, assurance)
+        (self.deliveredThrough, self.readThrough) = (deliveredThrough, readThrough)
+    }
+
+    /// What became of one message with this member.
+    public func status(of sequence: Int64) -> MessageStatus {
+        MessageStatus.of(sequence, refusal: nil, others: [self])
+    }
+}
