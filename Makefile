@@ -2,7 +2,8 @@
 # make test  installs what the tests need and runs everything
 # make hello signs a user in to a quick start, IN=python, node, go, java, ruby or php, and ends
 # make bench builds for release and measures; it writes Tests/Benchmarks/RESULTS.md
-# make fuzz  reads ten million mutated cards, and sends 200,000 odd requests; FUZZ_ROUNDS and FUZZ_SEED are yours
+# make fuzz  reads ten million mutated cards, sends 200,000 odd requests, and kills nodes 1,000 times; FUZZ_ROUNDS and
+#            FUZZ_SEED are yours
 # make docs  builds the pages and the doc comments of every target; a broken link or any other warning fails it
 # make package      builds the Debian package of the release in .build/package
 # make package-test installs it in a fresh system, signs a user in, upgrades, removes; makes an OCI image; needs root
@@ -110,6 +111,9 @@ fuzz: $(VENV)/.made
 	"$$(swift build -c release --show-bin-path)/Benchmarks" fuzz 10000000
 	swift build --build-tests
 	$(call TEST,--filter RequestFuzzTests,COUNTERSIGN_FUZZ_ROUNDS=$(FUZZ_ROUNDS) COUNTERSIGN_FUZZ_SEED=$(FUZZ_SEED))
+	for run in 1 2 3 4 5 6 7 8 9 10; do \
+		$(call TEST,--filter KillTests,COUNTERSIGN_KILLS=100 COUNTERSIGN_SEED=$$((($(FUZZ_SEED) + run) % 1000000))) || exit 1; \
+	done
 
 build:
 	swift build
