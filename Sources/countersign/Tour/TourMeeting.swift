@@ -1,7 +1,7 @@
 import CountersignClient
 import Foundation
 
-/// The tour's steps with a second user: a request to message, its approval, and a ban.
+/// The tour's steps with a second user: a request to message, its approval, a message and its reply, and a ban.
 extension Tour {
     /// Signs a second user in, up to the card, and lets the two users permit messages.
     func meet(_ person: TourPerson, _ guest: TourPerson) async throws {
@@ -22,6 +22,7 @@ extension Tour {
         guard try await person.app.permissions.show(id).grant != nil else {
             throw CommandFailure("The answer lacks grant.")
         }
+        let stream = try await talk(person, guest, session)
 
         try await ban(session.userID)
         script.show("An operator bans the second user", "countersign ban add", "done")
@@ -32,7 +33,41 @@ extension Tour {
         script.expect("And the permission has ended")
         let state = try await person.app.permissions.show(id).state
         script.show("state: \(state.rawValue)")
+        script.expect("So has the stream: another message is refused")
+        let unsent = await Self.refusal {
+            try await person.app.streams.append(NewMessage([.text("Are you there?")]), to: stream)
+        }
+        guard unsent?.state == "closed" else { throw CommandFailure("The stream is open in spite of the ban.") }
+        script.show("state: closed")
         try await lift(session.userID)
         script.show("The operator lifts the ban; the number is free again", "countersign ban lift", "done")
+    }
+
+    /// Lets the first user write to the second, who replies.
+    ///
+    /// - Returns: their stream.
+    private func talk(_ person: TourPerson, _ guest: TourPerson, _ session: Session) async throws -> UUID {
+        let opening = StreamOpening(.direct, members: [session.userID.uuidString.lowercased()])
+        script.expect("The first opens a stream of messages", "… and sends a message")
+        try await person.app.streams.open(opening)
+        let hello = NewMessage([.text("Hello")])
+        try await person.app.streams.append(hello, to: opening.id)
+        script.expect("The second's device learns of it", "… and reads it")
+        let changed = try await guest.app.streams.synchronize().operations.map(\.streamID)
+        let found = try await guest.app.streams.messages(in: opening.id, after: 0).messages
+        guard changed == [opening.id], found.map(\.id) == [hello.id] else {
+            throw CommandFailure("The message did not arrive.")
+        }
+        script.expect("A reply begins a thread", "The receipt says: read")
+        let reply = try await guest.app.streams.append(
+            NewMessage([.text("Hello to you")], inReplyTo: hello.id), to: opening.id)
+        try await guest.app.streams.acknowledge(readThrough: reply.sequence, in: opening.id)
+        script.expect("The first sees both")
+        let members = try await person.app.streams.show(opening.id).members
+        guard reply.thread == hello.id, members.first(where: { $0.userID == session.userID })?.readThrough == 2 else {
+            throw CommandFailure("The answer lacks the receipt.")
+        }
+        script.show("a thread of 2 messages, read through message 2")
+        return opening.id
     }
 }
