@@ -112,6 +112,7 @@ struct Parts {
         await part("webhook") { try await HangingReceiver(quick: quick, group: group, report: report).run() }
         await part("housekeeping") { try await OverdueRows(quick: quick, group: group, report: report).run() }
         await part("tracing") { try await TracingCost(quick: quick, group: group, report: report).run() }
+        await part("messages") { try await Messages(quick: quick, group: group, report: report).run() }
         await part("receivers") { try await EventReceivers(quick: quick, report: report).run() }
         return isWhole
     }
@@ -135,7 +136,7 @@ struct Limits: Sendable {
         return Limits(rs256: rs256, es256: es256)
     }
 
-    private static func verifications() throws -> (rs256: Double, es256: Double) {
+    static func verifications() throws -> (rs256: Double, es256: Double) {
         let message = Data(repeating: 7, count: 400)
         let rsa = try _RSA.Signing.PrivateKey(keySize: .bits2048)
         let rsaSignature = try rsa.signature(for: SHA256.hash(data: message), padding: .insecurePKCS1v1_5)
