@@ -89,6 +89,9 @@ let package = Package(
             ] + nio,
             swiftSettings: strictSettings),
         .target(
+            name: "Herald", dependencies: ["Encoding"], resources: [.embedInCode("herald.thrift")],
+            swiftSettings: strictSettings),
+        .target(
             name: "Operations",
             dependencies: [
                 "Encoding", "PhoneNumbers", "Domain", "Tokens", "Authority", "Cards", "Delivery", "Database",
@@ -98,7 +101,8 @@ let package = Package(
         .target(
             name: "API",
             dependencies: [
-                "Encoding", "Traces", "Domain", "Operations", hummingbird, nioSSL, logging, lifecycle, crypto,
+                "Encoding", "Traces", "Domain", "Operations", "Herald", hummingbird, nioSSL, logging, lifecycle,
+                crypto,
                 .product(name: "Tracing", package: "swift-distributed-tracing"),
                 .product(name: "HummingbirdCore", package: "hummingbird"),
                 .product(name: "NIOHTTP2", package: "swift-nio-http2"),
@@ -153,20 +157,22 @@ let package = Package(
             name: "Fixtures",
             dependencies: [
                 "Encoding", "PhoneNumbers", "Domain", "Tokens", "Authority", "Cards", "Delivery", "Database",
-                "Repositories", "Operations", crypto, cryptoExtras, x509, asn1,
+                "Repositories", "Operations", "Herald", crypto, cryptoExtras, x509, asn1,
             ],
             path: "Tests/Fixtures", swiftSettings: strictSettings),
         .executableTarget(
             name: "Benchmarks",
             dependencies: [
-                "Encoding", "PhoneNumbers", "Domain", "Tokens", "Cards", "Database", "Repositories", "Fixtures", crypto,
-                cryptoExtras, hummingbird,
+                "Encoding", "PhoneNumbers", "Domain", "Tokens", "Cards", "Database", "Repositories", "Herald",
+                "Fixtures", crypto, cryptoExtras, hummingbird,
                 logging, nioSSL, .product(name: "HummingbirdTLS", package: "hummingbird"),
                 .product(name: "NIOHTTP2", package: "swift-nio-http2"),
             ] + nio,
             path: "Tests/Benchmarks", exclude: ["handshakes.py", "peer.cjs", "RESULTS.md"],
             swiftSettings: strictSettings),
         .testTarget(name: "EncodingTests", dependencies: ["Encoding", "Domain"], swiftSettings: strictSettings),
+        .testTarget(
+            name: "HeraldTests", dependencies: ["Encoding", "Herald", "Fixtures"], swiftSettings: strictSettings),
         .testTarget(
             name: "TracesTests",
             dependencies: [

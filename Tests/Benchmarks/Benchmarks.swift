@@ -7,7 +7,7 @@ import NIOCore
 import NIOPosix
 
 /// `make bench`: drives the built service with a load on this machine and writes what it cost beside the machine's own
-/// limits in the same run. `bare KEYS` runs the bare HTTP stack instead, `fuzz COUNT` mutated cards, `growth` only
+/// limits in the same run. `bare KEYS` runs the bare HTTP stack instead, `fuzz COUNT` mutated cards and frames, `growth` only
 /// what grows with stored sessions and nodes, `only NAME…` some parts; `--quick` takes a tenth of the counts.
 @main
 struct Benchmarks {
@@ -18,6 +18,7 @@ struct Benchmarks {
         }
         if arguments.first == "fuzz" {
             let count = arguments.dropFirst().first.flatMap { Int($0) } ?? 10_000_000
+            try HeraldFuzz(count: count, seed: UInt64.random(in: 0...UInt64(UInt32.max))).run()
             return try CardFuzz(count: count, seed: UInt64.random(in: 0...UInt64(UInt32.max))).run()
         }
         let quick = arguments.contains("--quick")

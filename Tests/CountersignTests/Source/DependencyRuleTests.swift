@@ -15,7 +15,7 @@ struct DependencyRuleTests {
             "Encoding", "PhoneNumbers", "Domain", "Tokens", "Authority", "Cards", "Delivery", "Database",
             "Repositories",
         ],
-        "API": ["Encoding", "Traces", "Domain", "Operations"],
+        "Herald": ["Encoding"], "API": ["Encoding", "Traces", "Domain", "Operations", "Herald"],
         "SampleProvider": ["CJWT"], "CountersignClient": [],
         "CountersignSync": ["CountersignClient"],
     ]

@@ -1,0 +1,56 @@
+/// Cuts what arrives on a connection into frames, and holds what is not yet a whole one.
+package struct FrameReader: Sendable {
+    private let maximumFrame: Int
+    private var bytes: [UInt8] = []
+    /// Where the first byte is that no frame has taken.
+    private var start = 0
+
+    /// - Parameter maximumFrame: bytes of the largest frame that is read, its size field included.
+    package init(maximumFrame: Int) { self.maximumFrame = maximumFrame }
+
+    /// Bytes that are held.
+    package var count: Int { bytes.count - start }
+
+    package mutating func append(_ new: [UInt8]) {
+        if start == bytes.count {
+            (bytes, start) = (new, 0)
+            return
+        }
+        if start > bytes.count / 2 {
+            bytes.removeFirst(start)
+            start = 0
+        }
+        bytes.append(contentsOf: new)
+    }
+
+    /// The initial frame; `nil` where more bytes must come.
+    ///
+    /// - Throws: ``HeraldError`` `malformed`.
+    package mutating func initialFrame() throws(HeraldError) -> InitialFrame? {
+        guard let frame = try InitialFrame.read(bytes[start...]) else { return nil }
+        take(InitialFrame.length)
+        return frame
+    }
+
+    /// The next frame; `nil` where more bytes must come. After an error nothing else can be read.
+    ///
+    /// - Throws: ``HeraldError`` `malformed`, `tooLarge`.
+    package mutating func frame() throws(HeraldError) -> Frame? {
+        guard count >= Frame.sizeLength else { return nil }
+        let size = UInt32(bigEndian: bytes[start...].prefix(Frame.sizeLength))
+        guard size > 0 else { throw .malformed }
+        guard Int(size) <= maximumFrame - Frame.sizeLength else { throw .tooLarge }
+        guard count >= Frame.sizeLength + Int(size) else { return nil }
+        let whole = bytes[start...].dropFirst(Frame.sizeLength).prefix(Int(size))
+        guard let head = whole.first else { throw .malformed }
+        let frame = try Frame(head: head, payload: whole.dropFirst())
+        take(Frame.sizeLength + Int(size))
+        return frame
+    }
+
+    private mutating func take(_ length: Int) {
+        start += length
+        // An idle connection holds no buffer.
+        if start == bytes.count { (bytes, start) = ([], 0) }
+    }
+}

@@ -1,0 +1,65 @@
+import Encoding
+
+/// Values of the interface as JSON, which has the same names: a field's name is the member's.
+extension ThriftInterface {
+    /// Fields of a structure as members of an object. A field that the interface does not have, or that has another type
+    /// there, is left out, as Thrift's own readers do.
+    package func members(_ fields: [ThriftField], as declared: [Field]) -> [JSONMember] {
+        declared.compactMap { field in
+            guard let value = fields.last(where: { $0.id == field.id })?.value, let json = json(value, field.kind)
+            else {
+                return nil
+            }
+            return JSONMember(name: field.name, value: json)
+        }
+    }
+
+    private func json(_ value: ThriftValue, _ kind: Kind) -> JSONValue? {
+        switch (kind, value) {
+        case (.bool, .bool(let value)): return .bool(value)
+        case (.i32, .i32(let value)): return .integer(Int64(value))
+        case (.i64, .i64(let value)): return .integer(value)
+        case (.text, .bytes(let bytes)): return String(validating: bytes, as: UTF8.self).map { .string($0) }
+        case (.binary, .bytes(let bytes)): return .string(Base64URL.encode(bytes))
+        case (.json, .bytes(let bytes)): return try? StrictJSON.parse(bytes)
+        case (.list(let kind), .list(_, let values)):
+            let elements = values.compactMap { json($0, kind) }
+            return elements.count == values.count ? .array(elements) : nil
+        case (.structure(let name), .structure(let fields)):
+            return .object(members(fields, as: structures[name] ?? []))
+        default: return nil
+        }
+    }
+
+    /// A JSON value as one of the interface; `nil` for `null`, and for what is of another type.
+    package func value(_ json: JSONValue, as kind: Kind) -> ThriftValue? {
+        switch (kind, json) {
+        case (.json, .null), (_, .null): return nil
+        case (.json, _): return .text(json.jsonText)
+        case (.bool, .bool(let value)): return .bool(value)
+        case (.i32, .integer(let value)): return .i32(Int32(clamping: value))
+        case (.i64, .integer(let value)): return .i64(value)
+        case (.text, .string(let text)): return .text(text)
+        case (.binary, .string(let text)): return Base64URL.decode(text).map { .bytes($0) }
+        case (.list(let kind), .array(let values)):
+            return .list(type(of: kind), values.compactMap { value($0, as: kind) })
+        case (.structure(let name), .object):
+            return .structure(
+                (structures[name] ?? []).compactMap { field in
+                    json[field.name].flatMap { value($0, as: field.kind) }.map { ThriftField(field.id, $0) }
+                })
+        default: return nil
+        }
+    }
+
+    private func type(of kind: Kind) -> ThriftType {
+        switch kind {
+        case .bool: .bool
+        case .i32: .i32
+        case .i64: .i64
+        case .text, .binary, .json: .bytes
+        case .list: .list
+        case .structure: .structure
+        }
+    }
+}

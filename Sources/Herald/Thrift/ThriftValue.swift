@@ -1,0 +1,89 @@
+/// A value as Thrift's binary protocol carries it: without names, which are in the interface alone.
+package indirect enum ThriftValue: Sendable, Equatable {
+    case bool(Bool)
+    case i8(Int8)
+    case i16(Int16)
+    case i32(Int32)
+    case i64(Int64)
+    case double(Double)
+    /// A text, or bytes of no meaning here: the protocol does not tell them apart.
+    case bytes([UInt8])
+    case list(ThriftType, [ThriftValue])
+    case set(ThriftType, [ThriftValue])
+    /// Keys and values in turn.
+    case map(ThriftType, ThriftType, [ThriftValue])
+    case structure([ThriftField])
+
+    package static func text(_ text: String) -> ThriftValue { .bytes(Array(text.utf8)) }
+
+    var type: ThriftType {
+        switch self {
+        case .bool: .bool
+        case .i8: .i8
+        case .i16: .i16
+        case .i32: .i32
+        case .i64: .i64
+        case .double: .double
+        case .bytes: .bytes
+        case .list: .list
+        case .set: .set
+        case .map: .map
+        case .structure: .structure
+        }
+    }
+}
+
+/// A field of a structure, by its number.
+package struct ThriftField: Sendable, Equatable {
+    package let id: Int16
+    package let value: ThriftValue
+
+    package init(_ id: Int16, _ value: ThriftValue) { (self.id, self.value) = (id, value) }
+}
+
+/// The number of a type in the binary protocol.
+package enum ThriftType: UInt8, Sendable, CaseIterable {
+    case bool = 2
+    case i8 = 3
+    case double = 4
+    case i16 = 6
+    case i32 = 8
+    case i64 = 10
+    case bytes = 11
+    case structure = 12
+    case map = 13
+    case set = 14
+    case list = 15
+}
+
+/// A call or its answer (Thrift RPC, strict framing).
+package struct ThriftMessage: Sendable, Equatable {
+    package enum Kind: UInt8, Sendable, CaseIterable {
+        case call = 1
+        case reply = 2
+        /// The call was not carried out: no such function, or no such arguments.
+        case exception = 3
+        /// A call without an answer.
+        case oneWay = 4
+    }
+
+    package let kind: Kind
+    package let name: String
+    /// The caller's number, which its answer repeats.
+    package let sequence: Int32
+    package let body: [ThriftField]
+
+    package init(_ kind: Kind, name: String, sequence: Int32, body: [ThriftField]) {
+        (self.kind, self.name, self.sequence, self.body) = (kind, name, sequence, body)
+    }
+}
+
+/// Why bytes are no message.
+package enum ThriftDefect: Error, Sendable, Equatable {
+    /// They end too early, or something follows.
+    case length
+    /// They name no version 1, no such type, or a text that is no UTF-8.
+    case content
+    /// Too deep, or too many values.
+    case tooMuch
+}
