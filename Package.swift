@@ -219,8 +219,8 @@ let package = Package(
         .testTarget(
             name: "APITests",
             dependencies: [
-                "Encoding", "Traces", "Domain", "Tokens", "Database", "Repositories", "Operations", "API", "Fixtures",
-                hummingbird, .product(name: "Tracing", package: "swift-distributed-tracing"),
+                "Encoding", "Traces", "Domain", "Tokens", "Database", "Repositories", "Operations", "Herald", "API",
+                "Fixtures", hummingbird, .product(name: "Tracing", package: "swift-distributed-tracing"),
                 logging,
                 .product(name: "Metrics", package: "swift-metrics"),
                 .product(name: "NIOEmbedded", package: "swift-nio"),

@@ -66,6 +66,7 @@ package final class ListenerTLS: Sendable {
         configuration.shutdownTimeout = .seconds(1)
         configuration.applicationProtocols = ["h2", "http/1.1"]
         if let clients {
+            configuration.applicationProtocols.append(HeraldConnection.name)
             configuration.certificateVerification = .noHostnameVerification
             configuration.trustRoots = .certificates(
                 try clients.authorities.map { try NIOSSLCertificate(bytes: $0, format: .der) })

@@ -96,7 +96,7 @@ package struct Listeners: Sendable {
         connections: ConnectionTable, authenticate: AuthenticateConnection, certificates: CertificateRoutes,
         metadata: MetadataRoutes, tokens: TokenRoutes, sessions: SessionRoutes,
         phones: PhoneRoutes, cards: CardRoutes, users: UserRoutes, authorizations: AuthorizationRoutes,
-        streams: MessageStreamRoutes, onRunning: @escaping @Sendable (Int) -> Void
+        streams: MessageStreamRoutes, herald: HeraldOperations, onRunning: @escaping @Sendable (Int) -> Void
     ) -> any Service {
         let face = face(.client)
         let router = clientRouter(
@@ -105,9 +105,13 @@ package struct Listeners: Sendable {
             users: users,
             authorizations: authorizations, streams: streams)
         // A failure is said to the first request, which is checked again.
+        let routes = router.buildResponder()
         let clients = TLSListenerChannel.Clients(
             verifyChain: verifyChain, admit: authenticate.admitFromMemory,
-            onConnect: { try? await authenticate($0) }, connections: connections)
+            onConnect: { try? await authenticate($0) }, connections: connections,
+            herald: HeraldConnection(
+                operations: herald, calls: HeraldCalls { try await routes.respond(to: $0, context: $1) },
+                limits: limits, face: face))
         let fastPath = FastPath(sessions, authenticate: authenticate, face: face)
         let gate = gate("client", limits)
         return application(router, at: address, gate, onRunning: onRunning) { responder in

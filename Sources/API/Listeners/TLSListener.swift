@@ -11,12 +11,17 @@ import NIOSSL
 import NIOTLS
 import Operations
 
-/// One accepted TLS connection as HTTP/1.1 or HTTP/2, whichever the handshake chose.
+/// One accepted TLS connection as HTTP/1.1, HTTP/2 or Herald, whichever the handshake chose.
 ///
 /// Composed of the HTTP library's own channels, so that the peer's certificate is read once a connection on its event
 /// loop and no request waits for it.
 struct TLSListenerChannel: ServerChildChannel {
-    typealias Negotiated = NIONegotiatedHTTPVersion<HTTP1Channel.Value, HTTP2Connection.Value>
+    /// What the connection speaks.
+    enum Negotiated: Sendable {
+        case http1(HTTP1Channel.Value)
+        case http2(HTTP2Connection.Value)
+        case herald(HeraldConnection, HeraldConnection.Value)
+    }
 
     struct Value: ServerChildChannelValue {
         let negotiated: EventLoopFuture<Negotiated>
@@ -34,6 +39,7 @@ struct TLSListenerChannel: ServerChildChannel {
         /// Called for each connection before its first request that memory alone does not answer.
         let onConnect: @Sendable (ClientConnection) async -> Void
         let connections: ConnectionTable
+        let herald: HeraldConnection
     }
 
     let tls: ListenerTLS
@@ -123,11 +129,15 @@ struct TLSListenerChannel: ServerChildChannel {
                 .http2(
                     try http2.setup(channel: channel, activity: activity, established: established, logger: logger))
             }
+        case .negotiated(HeraldConnection.name):
+            guard let herald = clients?.herald else { return refuse(channel) }
+            negotiated = channel.eventLoop.makeCompletedFuture {
+                .herald(herald, try herald.setup(channel: channel, activity: activity))
+            }
         case .negotiated("http/1.1"), .fallback:
             negotiated = http1.setup(channel: channel, activity: activity, established: established, logger: logger)
-                .map { .http1_1($0) }
-        case .negotiated:
-            return channel.close().flatMap { channel.eventLoop.makeFailedFuture(ChannelError.eof) }
+                .map { .http1($0) }
+        case .negotiated: return refuse(channel)
         }
         return negotiated.map { value in
             let handshake = try? channel.pipeline.syncOperations.handler(type: HandshakeHandler.self)
@@ -136,6 +146,10 @@ struct TLSListenerChannel: ServerChildChannel {
             }
             return value
         }
+    }
+
+    private func refuse(_ channel: any Channel) -> EventLoopFuture<Negotiated> {
+        channel.close().flatMap { channel.eventLoop.makeFailedFuture(ChannelError.eof) }
     }
 
     func handle(value: Value, logger: Logger) async {
@@ -150,8 +164,10 @@ struct TLSListenerChannel: ServerChildChannel {
                     await CurrentConnection.$value.withValue(connection) {
                         if let connection { await clients?.onConnect(connection) }
                         switch protocolChannel {
-                        case .http1_1(let channel): await http1.handle(channel, logger: logger)
-                        case .http2(let connection): await http2.handle(connection, logger: logger)
+                        case .http1(let channel): await http1.handle(channel, logger: logger)
+                        case .http2(let streams): await http2.handle(streams, logger: logger)
+                        case .herald(let herald, let frames):
+                            if let connection { await herald.handle(frames, on: connection, logger: logger) }
                         }
                     }
                 }

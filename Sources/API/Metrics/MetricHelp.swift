@@ -15,6 +15,8 @@ enum MetricHelp {
         "connections_waited": "How often a full listener accepted nobody.",
         "fast_path_answers": "Answers from memory ahead of the routes.",
         "handshakes": "Handshakes by their result; whatever is not ok is a connection without a request.",
+        "herald_ends": "Connections of Herald that the service ended, by the reason.",
+        "herald_pushes": "Sync requests that were sent over Herald.",
         "housekeeping_failures": "Failures of housekeeping, by task.",
         "housekeeping_tasks_overdue": "Tasks of housekeeping that should have been done.",
         "http_request_duration_seconds": "Time from the header of a request to its answer, by the route's template.",

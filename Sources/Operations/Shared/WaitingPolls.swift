@@ -17,7 +17,8 @@ final class WaitingPolls<Topic: Hashable & Sendable, Owner: Hashable & Sendable>
     struct Place: Sendable {
         let id: UUID
         let topic: Topic
-        let owner: Owner
+        /// Whose limit it counts for; `nil` for nobody's.
+        let owner: Owner?
         fileprivate let rings: AsyncStream<Void>
         fileprivate let wake: AsyncStream<Void>.Continuation
 
@@ -31,6 +32,9 @@ final class WaitingPolls<Topic: Hashable & Sendable, Owner: Hashable & Sendable>
             defer { alarm.cancel() }
             for await _ in rings { return }
         }
+
+        /// Rings each time that something may have happened, until the place is left.
+        var changes: AsyncStream<Void> { rings }
     }
 
     /// Takes a place; `nil` if the owner has as many as it may.
@@ -47,13 +51,26 @@ final class WaitingPolls<Topic: Hashable & Sendable, Owner: Hashable & Sendable>
         return isFree ? Place(id: id, topic: topic, owner: owner, rings: rings, wake: wake) : nil
     }
 
+    /// Takes a place that counts for nobody's limit: something else bounds how many there are.
+    func enter(_ topic: Topic) -> Place {
+        let (rings, wake) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+        let id = UUID()
+        state.withLock { state in
+            state.byTopic[topic, default: []].insert(id)
+            state.waiting[id] = (topic, wake)
+        }
+        return Place(id: id, topic: topic, owner: nil, rings: rings, wake: wake)
+    }
+
     func leave(_ place: Place) {
+        place.wake.finish()
         state.withLock { state in
             state.waiting[place.id] = nil
             state.byTopic[place.topic]?.remove(place.id)
             if state.byTopic[place.topic]?.isEmpty == true { state.byTopic[place.topic] = nil }
-            let rest = state.byOwner[place.owner, default: 1] - 1
-            state.byOwner[place.owner] = rest > 0 ? rest : nil
+            guard let owner = place.owner else { return }
+            let rest = state.byOwner[owner, default: 1] - 1
+            state.byOwner[owner] = rest > 0 ? rest : nil
         }
     }
 

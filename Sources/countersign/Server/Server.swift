@@ -192,7 +192,7 @@ struct Server: Sendable {
             metadata: MetadataRoutes(urls: context.urls), tokens: TokenRoutes(context),
             sessions: SessionRoutes(context), phones: PhoneRoutes(context), cards: try cardRoutes(),
             users: UserRoutes(context), authorizations: AuthorizationRoutes(context),
-            streams: MessageStreamRoutes(context),
+            streams: MessageStreamRoutes(context), herald: HeraldOperations(context),
             onRunning: ready(.client))
         let ops = listeners.makeOps(
             at: settings.opsAddress.listener, tls: opsTLS, routes: opsRoutes(), onRunning: ready(.ops))

@@ -1,0 +1,60 @@
+import Domain
+import Encoding
+import Herald
+import NIOCore
+
+/// The deadlines of one connection, looked at twice a second.
+struct HeraldClock {
+    /// How often they are looked at, and the session with them: one that has ended is closed within a second.
+    static let tick = TimeAmount.milliseconds(500)
+    /// From the end of the handshake to the whole initial frame.
+    static let initialTimeout = TimeAmount.seconds(5)
+    /// How long the last frames of a connection may take to leave.
+    private static let farewell = TimeAmount.seconds(5)
+
+    private let silence: TimeAmount
+    private let message: TimeAmount
+    /// For a piece of what is sent.
+    private let answer: TimeAmount
+    private let began: NIODeadline
+    private var lastUse: NIODeadline
+    /// Since when a frame is there in part.
+    private var partial: NIODeadline?
+    private var ending: NIODeadline?
+
+    init(_ limits: RequestPolicy, now: NIODeadline) {
+        let time = { (seconds: Double) in TimeAmount.milliseconds(Int64(saturating: seconds * 1000)) }
+        (silence, message) = (time(limits.idleTimeout), time(limits.requestTimeout))
+        answer = time(limits.answerTimeout) + .seconds(Int64(HeraldOutput.piece / AnswerPaceHandler.slowest))
+        (began, lastUse) = (now, now)
+    }
+
+    /// Nanoseconds, for the beginnings of messages.
+    var now: UInt64 { NIODeadline.now().uptimeNanoseconds }
+
+    mutating func noteFrame() { (lastUse, partial) = (.now(), nil) }
+
+    mutating func noteUse() { lastUse = .now() }
+
+    mutating func note(partial isPartial: Bool) {
+        if !isPartial { partial = nil } else if partial == nil { partial = .now() }
+    }
+
+    mutating func noteEnd() { ending = .now() }
+
+    /// Why the connection ends now; `nil` if it does not.
+    ///
+    /// - Parameter isReading: whether it is the client's turn: a service that does not read does not count its silence.
+    func overdue(_ state: HeraldState, isReading: Bool, _ output: HeraldOutput, isClosing: Bool) -> String? {
+        let now = NIODeadline.now()
+        if state.phase == .initial, began + Self.initialTimeout < now { return "initial" }
+        if let ending, isClosing, ending + Self.farewell < now { return "not_taken" }
+        if let began = output.began, began + answer < now { return "not_taken" }
+        guard isReading else { return nil }
+        if let partial, partial + message < now { return "unfinished" }
+        if let oldest = state.channels.oldestUnfinished, NIODeadline.uptimeNanoseconds(oldest) + message < now {
+            return "unfinished"
+        }
+        return lastUse + silence < now ? "silence" : nil
+    }
+}

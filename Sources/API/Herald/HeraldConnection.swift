@@ -1,0 +1,129 @@
+import Domain
+import HTTPTypes
+import Herald
+import Logging
+import Metrics
+import NIOCore
+import Operations
+
+/// What the connections of Herald use, beside their frames.
+package struct HeraldOperations: Sendable {
+    let hold: HoldSession
+    let watch: WatchMessages
+
+    package init(_ context: ServiceContext) {
+        (hold, watch) = (HoldSession(context), WatchMessages(context))
+    }
+}
+
+/// Herald on an accepted connection (`herald/1`): the frames are handled on its event loop, and what waits for anything
+/// is done by tasks of the connection.
+struct HeraldConnection: Sendable {
+    /// The name in the handshake (RFC 7301).
+    static let name = "herald/1"
+
+    /// What a connection's event loop wants to be done.
+    enum Job: Sendable {
+        case authenticate(String)
+        case judge(HoldSession.Held)
+        case call(ChannelTable.Message, HoldSession.Held)
+        case watch(WatchMessages.Watch)
+    }
+
+    struct Value: Sendable {
+        let handler: NIOLoopBound<HeraldHandler>
+        let jobs: AsyncStream<Job>
+        let channel: any Channel
+    }
+
+    let operations: HeraldOperations
+    let calls: HeraldCalls
+    let limits: RequestPolicy
+    let face: ListenerFace
+
+    /// Adds the protocol's handler, on the connection's event loop.
+    func setup(channel: any Channel, activity: ConnectionActivity) throws -> Value {
+        // The handler bounds them: it reads on when they are done.
+        let (jobs, sender) = AsyncStream.makeStream(of: Job.self)
+        let handler = HeraldHandler(
+            limits: limits, operations: operations, activity: activity, send: { sender.yield($0) },
+            over: { sender.finish() })
+        try channel.pipeline.syncOperations.addHandler(handler)
+        return Value(handler: NIOLoopBound(handler, eventLoop: channel.eventLoop), jobs: jobs, channel: channel)
+    }
+
+    /// Serves the connection until it ends.
+    func handle(_ value: Value, on connection: ClientConnection, logger: Logger) async {
+        let (handler, loop) = (value.handler, value.channel.eventLoop)
+        loop.execute { handler.value.begin(on: connection) }
+        await withDiscardingTaskGroup { group in
+            for await job in value.jobs {
+                group.addTask {
+                    switch job {
+                    case .authenticate(let token):
+                        let result = await authenticate(token, on: connection, logger)
+                        loop.execute { handler.value.authenticated(result) }
+                    case .judge(let held):
+                        let verdict = await operations.hold.judge(held, on: connection)
+                        loop.execute { handler.value.judged(verdict) }
+                    case .call(let message, let held):
+                        let outcome = await calls.answer(
+                            message.payload, token: held.token.reveal(), on: value.channel, logger: logger)
+                        loop.execute { handler.value.finish(message, outcome) }
+                    case .watch(let watch):
+                        for await _ in watch.changes { loop.execute { handler.value.change() } }
+                    }
+                }
+            }
+            group.cancelAll()
+        }
+    }
+
+    /// Judges a token, and writes a line of it as of a request.
+    private func authenticate(
+        _ token: String, on connection: ClientConnection, _ logger: Logger
+    ) async -> HeraldHandler.Authentication {
+        let start = ContinuousClock.now
+        var logger = logger
+        logger[metadataKey: RequestIDs.key] = .string((CurrentConnection.requestIDs ?? RequestIDs()).next())
+        do {
+            let held = try await operations.hold(token, on: connection)
+            record(nil, nil, start, logger)
+            return .holds(held)
+        } catch {
+            let problem = Problem(error)
+            record(problem, error, start, logger)
+            switch problem.refusal?.code {
+            case .sessionChallenged: return .refused(.challenged)
+            case .userBanned: return .refused(.banned)
+            case .sessionDestroyed, .sessionExpired, .bindingMismatch: return .refused(.notAuthenticated)
+            default: return .impossible
+            }
+        }
+    }
+
+    private func record(
+        _ problem: Problem?, _ cause: (any Error)?, _ start: ContinuousClock.Instant, _ logger: Logger
+    ) {
+        face.record(
+            ListenerFace.Outcome(
+                method: Self.method, route: "/herald", status: problem?.status ?? .ok,
+                elapsed: ContinuousClock.now - start, problem: problem, cause: cause), logger)
+    }
+
+    /// In place of a method of HTTP, for measurements and the log.
+    private static let method = HTTPRequest.Method("AUTH") ?? .unread
+}
+
+extension HoldSession.Verdict {
+    /// `nil` where nothing can be said.
+    var ofHerald: HeraldState.Verdict? {
+        switch self {
+        case .holds: .holds
+        case .challenged: .challenged
+        case .banned: .banned
+        case .ended: .ended
+        case .unknown: nil
+        }
+    }
+}

@@ -1,0 +1,92 @@
+import Herald
+import Metrics
+import NIOCore
+import Operations
+
+/// The session of a connection, and what its user's devices are to synchronize.
+extension HeraldHandler {
+    /// What is known of the session; `nil` where the store is asked first, and ``judged(_:)`` goes on.
+    func verdictFromMemory(for frame: Frame?) -> HoldSession.Verdict? {
+        guard let held, let connection else { return .ended }
+        if let verdict = operations.hold.fromMemory(held, on: connection) { return verdict }
+        (isJudging, judgedFrame) = (true, frame)
+        send(.judge(held))
+        return nil
+    }
+
+    /// The store was asked about the session.
+    func judged(_ verdict: HoldSession.Verdict) {
+        guard context != nil else { return }
+        let frame = judgedFrame
+        (isJudging, judgedFrame) = (false, nil)
+        if let frame {
+            receive(frame, verdict)
+        } else if let verdict = verdict.ofHerald {
+            perform(state.judge(verdict))
+            if verdict == .holds { sendPush() }
+        } else {
+            isUnknown = true
+        }
+        proceed()
+    }
+
+    /// A token was judged.
+    func authenticated(_ result: Authentication) {
+        guard context != nil else { return }
+        isJudging = false
+        switch result {
+        case .holds(let held):
+            perform(state.authenticated(nil))
+            self.held = held
+        case .refused(let error): perform(state.authenticated(error))
+        case .impossible: end("unavailable")
+        }
+        proceed()
+    }
+
+    func judge() {
+        guard state.phase == .authenticated, !isJudging, let verdict = verdictFromMemory(for: nil) else { return }
+        if let verdict = verdict.ofHerald { perform(state.judge(verdict)) }
+    }
+
+    // MARK: Pushes
+
+    func startWatch() {
+        // The first one says to begin: what changed before is nobody's else to tell.
+        isPushDue = true
+        guard watch == nil, let held else { return }
+        let new = operations.watch(held.userID)
+        watch = new
+        send(.watch(new))
+    }
+
+    func endWatch() {
+        watch?.end()
+        watch = nil
+        isPushDue = false
+    }
+
+    /// Something of the user may have changed.
+    func change() {
+        guard watch != nil else { return }
+        isPushDue = true
+        proceed()
+    }
+
+    func push() {
+        guard isPushDue, !isUnknown, !isClosing, !isJudging, state.phase == .authenticated,
+            let verdict = verdictFromMemory(for: nil)
+        else { return }
+        guard let verdict = verdict.ofHerald else { return }
+        perform(state.judge(verdict))
+        if verdict == .holds { sendPush() }
+    }
+
+    private func sendPush() {
+        guard isPushDue else { return }
+        isPushDue = false
+        for channel in state.channels.pushChannels where output.askToSynchronize(on: channel) {
+            Counter(label: "herald_pushes").increment()
+        }
+    }
+}

@@ -1,0 +1,34 @@
+import Fixtures
+import Foundation
+import Testing
+
+/// Herald against the running service, by Apache's Thrift and the tables of the protocol.
+@Suite("Herald against the running service", .serialized)
+struct HeraldServiceTests {
+    @Test("begins, authenticates, carries calls and pushes, is bounded, and ends with a session and with a ban")
+    func walk() async throws {
+        let service = try await RunningService(policies: [
+            "streams.yaml": "conversation_requires: provider\nrequired_level: none\n"
+        ])
+        let output = try await expectScript(
+            "herald.py",
+            service.clientArguments + [
+                "--countersign", try RunningService.product("countersign"), "--directory", service.directory.path,
+                "--interface", RunningService.root.appending(path: "Sources/Herald/herald.thrift").path,
+            ], seconds: 180)
+        FileHandle.standardError.write(Data(output.utf8))
+        #expect(service.stop() == 0)
+        let log = try String(contentsOf: service.path("log"), encoding: .utf8)
+        #expect(!log.contains("\"level\":\"error\""))
+        // A call has the line of its route; a token stands in none.
+        #expect(log.contains("\"protocol\":\"herald\"") && log.contains("\"code\":\"binding_mismatch\""))
+        #expect(!log.contains("Bearer") && !log.contains("session_token"))
+    }
+
+    @Test("ends with the service: a call that runs is answered, and idle connections are closed")
+    func stop() async throws {
+        let service = try await RunningService(policies: ["requests.yaml": "idle_timeout: 2s\nanswer_timeout: 2s\n"])
+        try await expectScript("herald_stop.py", service.clientArguments + ["--pid", "\(service.processIdentifier)"])
+        #expect(service.stop() == 0)
+    }
+}

@@ -1,0 +1,68 @@
+"""Herald's connections end by silence, by a client that reads nothing, and in order when the service stops.
+
+    python3 herald_stop.py … --pid NUMBER
+
+The service's policy closes an idle connection after 2 s, and one that takes nothing 2 s later than it must.
+"""
+
+import os
+import re
+import signal
+import struct
+import time
+
+import requests
+
+import options
+from checks import equal, expect
+from herald import KEEPALIVE, OK, PATIENCE, RPC, Closed, Herald, Person, data, frame
+
+CALL = struct.pack(">I", 0x80010001) + struct.pack(">I", 11) + b"listStreams" + bytes(4) + b"\x00"
+
+
+def not_taken(chosen):
+    """How many connections ended since their clients read nothing."""
+    text = requests.get(chosen.ops + "/metrics", timeout=PATIENCE).text
+    return len(re.findall(r'^countersign_herald_ends_total\{[^}]*reason="not_taken"[^}]*\} [1-9]', text, re.M))
+
+
+def main():
+    parser = options.parser(__doc__)
+    parser.add_argument("--pid", type=int, required=True)
+    chosen = parser.parse_args()
+    alice = Person(chosen, options.provider(chosen), "alice")
+    silent, held = Herald(chosen, alice.device), Herald(chosen, alice.device)
+    equal((silent.auth(alice.token), held.auth(alice.token)), (OK, OK), "Auth")
+    unfinished = data(1, 2, b"x")
+    equal(held.add(1, RPC), OK, "ChAdd")
+    held.send(unfinished)
+    equal(silent.ended(), [], "what silence is told")
+    deaf = Herald(chosen, alice.device, window=4096)
+    equal(deaf.auth(alice.token), OK, "Auth")
+    # Nothing is read: the service stops to read, too, and then ends the connection.
+    try:
+        while True:
+            deaf.socket.sendall(frame(KEEPALIVE, 0) * 10_000)
+    except OSError:
+        pass
+    until = time.monotonic() + 60
+    while not not_taken(chosen):
+        expect(time.monotonic() < until, "a client that reads nothing is not closed")
+        time.sleep(0.2)
+    busy = Herald(chosen, alice.device)
+    equal((busy.auth(alice.token), busy.add(1, RPC)), (OK, OK), "Auth")
+    busy.send(data(1, len(CALL), CALL))
+    packet, answer = busy.message(1)
+    equal((packet, answer[:4]), (0, struct.pack(">I", 0x80010002)), "the answer")
+    os.kill(chosen.pid, signal.SIGTERM)
+    try:
+        while True:
+            busy.read()
+    except Closed:
+        pass
+    except TimeoutError:
+        expect(False, f"open {PATIENCE} s after the service was stopped")
+
+
+if __name__ == "__main__":
+    main()

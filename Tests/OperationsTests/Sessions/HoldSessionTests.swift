@@ -1,0 +1,69 @@
+import Domain
+import Fixtures
+import Testing
+
+@testable import Operations
+
+@Suite("A session that has a connection for itself")
+struct HoldSessionTests {
+    private func token(_ opened: OpenedSession) throws -> String { try #require(opened.token).text.reveal() }
+
+    @Test("holds until it ends; looking at it is no use of it")
+    func ends() async throws {
+        try await ServiceFixture.run { fixture in
+            let hold = HoldSession(fixture.context)
+            let connection = try await fixture.connectNewDevice()
+            let token = try token(try await fixture.opened("alice", on: connection))
+            let held = try await hold(token, on: connection)
+            for _ in 0..<3 {
+                fixture.clock.advance(1200)
+                _ = hold.fromMemory(held, on: connection)
+                _ = await hold.judge(held, on: connection)
+            }
+            try await fixture.watch.poll()
+            #expect(await hold.judge(held, on: connection) == .challenged)
+            await #expect(throws: Refusal(.sessionChallenged, "")) { try await hold(token, on: connection) }
+            try await fixture.end.current(token, on: connection)
+            #expect(await hold.judge(held, on: connection) == .ended)
+            await #expect(throws: Refusal(.sessionDestroyed, "")) { try await hold(token, on: connection) }
+            await #expect(throws: Refusal(.sessionDestroyed, "")) { try await hold("no token", on: connection) }
+        }
+    }
+
+    @Test("is challenged where another device shows its token, and held by neither")
+    func mismatch() async throws {
+        try await ServiceFixture.run { fixture in
+            let hold = HoldSession(fixture.context)
+            let connection = try await fixture.connectNewDevice()
+            let token = try token(try await fixture.opened("alice", on: connection))
+            let held = try await hold(token, on: connection)
+            #expect(hold.fromMemory(held, on: connection) == .holds)
+            let other = try await fixture.connectNewDevice()
+            #expect(await hold.judge(held, on: other) == .ended)
+            await #expect(throws: Refusal(.bindingMismatch, "")) { try await hold(token, on: other) }
+            #expect(await hold.judge(held, on: connection) == .challenged)
+        }
+    }
+
+    @Test("wakes its connection for a change of its user, and for nobody's limit of calls that wait")
+    func changes() async throws {
+        try await ServiceFixture.run { fixture in
+            let connection = try await fixture.connectNewDevice()
+            let user = try await fixture.opened("alice", on: connection).session.userID
+            let watch = WatchMessages(fixture.context)(user)
+            let polls = fixture.context.node.messagePolls
+            let place = try #require(polls.enter(user, of: user, limit: 1))
+            #expect(polls.enter(user, of: user, limit: 1) == nil)
+            polls.leave(place)
+            polls.wake([user])
+            var count = 0
+            for await _ in watch.changes {
+                count += 1
+                watch.end()
+            }
+            #expect(count == 1)
+            watch.end()
+            polls.wake([user])
+        }
+    }
+}
