@@ -106,6 +106,9 @@ struct Parts {
             try await Revocations(service: service, quick: quick, group: group, report: report).run()
         }
         await part("hoards") { try await Hoards(service: service, report: report).run() }
+        await part("herald") {
+            try await HeraldCrowd(service: service, quick: quick, group: group, report: report).run()
+        }
         await part("memory") { try await Memory(service: service, quick: quick, group: group, report: report).run() }
         _ = service.stop()
         await part("mass") { try await MassChanges(quick: quick, group: group, report: report).run() }

@@ -78,11 +78,11 @@ struct Fleet: Sendable {
     }
 
     static func context(
-        authority: String, certificate: String? = nil, key: String? = nil, applicationProtocols: [String] = []
+        authority: String, certificate: String? = nil, key: String? = nil, protocols: [String] = []
     ) throws -> NIOSSLContext {
         var configuration = TLSConfiguration.makeClientConfiguration()
+        configuration.applicationProtocols = protocols
         configuration.trustRoots = .file(authority)
-        configuration.applicationProtocols = applicationProtocols
         if let certificate, let key {
             configuration.certificateChain = try NIOSSLCertificate.fromPEMBytes(Array(certificate.utf8)).map {
                 .certificate($0)

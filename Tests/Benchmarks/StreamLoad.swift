@@ -15,7 +15,7 @@ struct StreamLoad {
     ) async throws -> StreamLoad {
         let contexts = try devices.map {
             try Fleet.context(
-                authority: authority, certificate: $0.certificatePEM, key: $0.keyPEM, applicationProtocols: ["h2"])
+                authority: authority, certificate: $0.certificatePEM, key: $0.keyPEM, protocols: ["h2"])
         }
         var connections: [(any Channel, NIOHTTP2Handler.StreamMultiplexer)] = []
         for index in 0..<count {
