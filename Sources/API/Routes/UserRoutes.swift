@@ -12,6 +12,7 @@ package struct UserRoutes: Sendable {
     let export: ExportPersonalData
     let erase: ErasePersonalData
     let admit: AdmitExportToken
+    let addresses: AddressRoutes
     let policy: CurrentPolicy
 
     package init(_ context: ServiceContext) {
@@ -20,10 +21,12 @@ package struct UserRoutes: Sendable {
         export = ExportPersonalData(context)
         erase = ErasePersonalData(context)
         admit = AdmitExportToken(context)
+        addresses = AddressRoutes(context)
         policy = context.policy
     }
 
     func add(to router: some RouterMethods<ClientContext>, behind session: RequireSession) {
+        addresses.add(to: router, behind: session)
         let protected = router.group("me").add(middleware: session)
         protected.get { _, context in answer(try await read(try context.checkedSession)) }
         protected.patch { request, context in

@@ -16,6 +16,7 @@ package struct Policy: Sendable, Equatable {
     package var cards = CardPolicy()
     package var authorizations = AuthorizationPolicy()
     package var streams = MessageStreamPolicy()
+    package var addresses = AddressPolicy()
     package var bans = BanPolicy()
     package var retention = RetentionPolicy()
 

@@ -54,7 +54,11 @@ package struct AddBan: Sendable {
                 try lift.lift(present, note: "replaced by ban \(id)", in: transaction, &events)
             }
             let authorizations = AuthorizationRepository(transaction)
-            for user in plan.banned { try authorizations.withdraw(allOf: user, because: .banned, at: transaction.now) }
+            let addresses = FindableAddressRepository(transaction)
+            for user in plan.banned {
+                try authorizations.withdraw(allOf: user, because: .banned, at: transaction.now)
+                try addresses.erase(user)
+            }
             events.record(
                 .banAdded(subject: plan.subject, detail: Self.detail(ban, plan.impact)), by: context.actor,
                 because: AuditReason(ban.reason.rawValue))

@@ -83,8 +83,14 @@ package struct CheckPhoneVerification: Sendable {
         }
         let users = UserRepository(transaction)
         guard let user = try users.find(session.userID) else { return .none }
-        let proven = try AuthenticatedUserRepository(transaction, keys: context.keys.personal).phoneProven(
-            user, e164, pushEndpoint: endpoint, at: transaction.now)
+        let keys = context.keys.personal
+        let authenticated = AuthenticatedUserRepository(transaction, keys: keys)
+        let isSame = try authenticated.isHolder(user.id, ofNumber: keys.blindIndexes(e164, .phoneNumber))
+        let proven = try authenticated.phoneProven(user, e164, pushEndpoint: endpoint, at: transaction.now)
+        // To be found by a number is of that number and that holder: neither inherits it.
+        for former in proven.losers + (isSame ? [] : [user.id]) {
+            try FindableAddressRepository(transaction).delete(.phone, of: former)
+        }
         if endpoint != nil {
             try PushAuthorizations(
                 keys: context.keys.personal, policy: context.policy, environment: context.environment

@@ -24,6 +24,7 @@ struct EraseUser: Sendable {
         try OutboxRepository(transaction).erase(user)
         try AuthorizationRepository(transaction).erase(user, at: now)
         try BlockRepository(transaction).erase(user)
+        try FindableAddressRepository(transaction).erase(user)
         let readers = try StreamMemberRepository(transaction).readers(besides: user)
         try StreamMessageRepository(transaction).erase(user)
         try MessageStreamRepository(transaction).erase(createdBy: user)

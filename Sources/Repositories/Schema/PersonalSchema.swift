@@ -85,4 +85,19 @@ extension Schema {
                 )
                 """
             ])
+
+    /// By which of their proven addresses users let others find them. The addresses stay in the tables that prove them.
+    static let findableAddresses = Migration(
+        identifier: 61, name: "addresses by which users can be found",
+        statements: [
+            """
+            CREATE TABLE findable_addresses (
+                user_id TEXT NOT NULL REFERENCES users (id),
+                type TEXT NOT NULL,
+                since BIGINT NOT NULL,
+                PRIMARY KEY (user_id, type),
+                CHECK (type IN ('phone', 'name'))
+            )
+            """
+        ])
 }

@@ -98,6 +98,7 @@ extension ColumnContent where Self: RawRepresentable, RawValue == String {
 }
 
 extension Assurance: ColumnContent {}
+extension AddressType: ColumnContent {}
 extension AccessTokenAlgorithm: ColumnContent {}
 extension AuthenticatedUser.Suspension: ColumnContent {}
 extension MessagingPermissionState: ColumnContent {}

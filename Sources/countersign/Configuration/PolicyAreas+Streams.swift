@@ -14,4 +14,14 @@ extension PolicyArea {
                 .whole("waiting_polls", \.streams.waitingPolls, 1...1000),
             ])
     }
+
+    static var addresses: PolicyArea {
+        PolicyArea(
+            name: "addresses",
+            fields: [
+                .choice("required_level", \.addresses.requiredLevel, among: Assurance.reachable),
+                .whole("resolves_per_hour", \.addresses.resolvesPerHour, 1...100_000),
+                .whole("changes_per_hour", \.addresses.changesPerHour, 1...100_000),
+            ])
+    }
 }

@@ -13,7 +13,7 @@ struct PolicyArea {
     static var all: [PolicyArea] {
         [
             certification, nonces, identityTokens, sessions, accessTokens, requests, phones, delivery, webhooks,
-            cards, authorizations, streams, bans, retention,
+            cards, authorizations, streams, addresses, bans, retention,
         ]
     }
 
@@ -183,7 +183,7 @@ struct PolicyArea {
     }
 
     /// The name of a file in the directory of the keys; it may be empty.
-    private static func fileName(_ key: String, _ path: WritableKeyPath<Policy, String>) -> PolicyField {
+    static func fileName(_ key: String, _ path: WritableKeyPath<Policy, String>) -> PolicyField {
         .text(key, path, expected: "the name of a file in the directory of the keys") { text in
             text.utf8.count <= 255 && !text.hasPrefix(".")
                 && text.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && $0 != 0x2F }

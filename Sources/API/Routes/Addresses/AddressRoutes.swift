@@ -1,0 +1,44 @@
+import Domain
+import Encoding
+import HTTPTypes
+import Hummingbird
+import Operations
+
+/// By which addresses users can be found, and finding them; on the client listener behind a session.
+package struct AddressRoutes: Sendable {
+    let share: ShareAddress
+    let resolve: ResolveAddress
+    let policy: CurrentPolicy
+
+    package init(_ context: ServiceContext) {
+        share = ShareAddress(context)
+        resolve = ResolveAddress(context)
+        policy = context.policy
+    }
+
+    func add(to router: some RouterMethods<ClientContext>, behind session: RequireSession) {
+        let own = router.group("me/addresses").add(middleware: session)
+        own.get { _, context in
+            let shared = try await share.list(for: try context.checkedSession)
+            return Response.json([
+                "findable": .array(
+                    shared.map { .object(["type": .string($0.type.rawValue), "since": .string($0.since.rfc3339)]) })
+            ])
+        }
+        own.put(":type") { _, context in
+            try await share.share(try context.parameters.require("type"), for: try context.checkedSession)
+            return Response(status: .noContent)
+        }
+        own.delete(":type") { _, context in
+            try await share.hide(try context.parameters.require("type"), for: try context.checkedSession)
+            return Response(status: .noContent)
+        }
+        let addresses = router.group("addresses").add(middleware: session)
+        addresses.post("resolve") { request, context in
+            var members = try await request.members(upTo: policy[\.requests].maximumBody)
+            let address = try SoughtAddress(try members.string("address"))
+            try members.rejectUnknown()
+            return Response.json(["user_id": .id(try await resolve(address, for: try context.checkedSession))])
+        }
+    }
+}

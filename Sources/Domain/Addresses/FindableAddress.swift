@@ -1,0 +1,42 @@
+import Foundation
+import PhoneNumbers
+
+/// The addresses of a user's own by which others may find the user. Each of them is proved; the raw values are the
+/// contract's.
+package enum AddressType: String, Sendable, CaseIterable {
+    /// The proven phone number.
+    case phone
+    /// `<provider slug>/<external id>`: what the provider vouches for.
+    case name
+}
+
+/// An address that its user has made findable.
+package struct FindableAddress: Sendable, Equatable {
+    package let type: AddressType
+    package let since: Date
+
+    package init(type: AddressType, since: Date) {
+        self.type = type
+        self.since = since
+    }
+}
+
+/// An address that somebody wants to find the user of.
+package enum SoughtAddress: Sendable, Confidential {
+    case phone(PhoneNumber)
+    case name(Slug, externalID: String)
+
+    /// Parses an E.164 number, which begins with `+`, or `<provider slug>/<external id>`.
+    ///
+    /// - Throws: `Refusal` `malformed_request`.
+    package init(_ text: String) throws(Refusal) {
+        if text.hasPrefix("+") {
+            self = .phone(try PhoneNumber(fromCaller: text))
+        } else if case .address(let slug, let externalID)? = try? AuthorizationAddress(text) {
+            self = .name(slug, externalID: externalID)
+        } else {
+            throw Refusal(
+                .malformedRequest, "$.address is neither a number in E.164 form nor <provider>/<user>.")
+        }
+    }
+}

@@ -1,0 +1,66 @@
+import Database
+import Domain
+import Encoding
+import Foundation
+
+/// The addresses by which users can be found. A row holds no address: each look-up goes by way of what proves it, so that
+/// nobody is found by a number that is another's by now.
+package struct FindableAddressRepository {
+    private let transaction: any Transaction
+
+    package init(_ transaction: any Transaction) {
+        self.transaction = transaction
+    }
+
+    private static let columns = ColumnTuple(
+        Column<UserID>("user_id"), Column<AddressType>("type"), Column<Date>("since"))
+    private static let listed = ColumnTuple(Column<AddressType>("type"), Column<Date>("since"))
+
+    /// Makes an address findable; nothing changes if it is.
+    package func insert(_ type: AddressType, of user: UserID, at time: Date) throws {
+        try transaction.execute(
+            """
+            INSERT INTO findable_addresses (\(Self.columns)) VALUES (\(Self.columns.placeholders))
+            ON CONFLICT (user_id, type) DO NOTHING
+            """, Self.columns.row(user, type, time))
+    }
+
+    /// Hides an address; nothing changes if it is hidden.
+    package func delete(_ type: AddressType, of user: UserID) throws {
+        try transaction.execute(
+            "DELETE FROM findable_addresses WHERE user_id = $1 AND type = $2", [.id(user), type.value])
+    }
+
+    /// Hides all addresses of a user.
+    package func erase(_ user: UserID) throws {
+        try transaction.execute("DELETE FROM findable_addresses WHERE user_id = $1", [.id(user)])
+    }
+
+    /// The addresses by which a user can be found.
+    package func list(of user: UserID) throws -> [FindableAddress] {
+        try transaction.query(
+            "SELECT \(Self.listed) FROM findable_addresses WHERE user_id = $1 ORDER BY type", [.id(user)]
+        ).map(Self.listed.read).map { FindableAddress(type: $0, since: $1) }
+    }
+
+    /// The user of a provider who can be found by a number, whose blind indexes these are. The number of statements does not
+    /// depend on what is found.
+    package func holder(ofNumber indexes: [Digest256], at provider: ProviderID) throws -> UserID? {
+        try indexes.compactMap { index in
+            try transaction.value(
+                """
+                SELECT a.user_id FROM authenticated_users a JOIN findable_addresses f ON f.user_id = a.user_id
+                WHERE a.provider_id = $1 AND a.phone_index = $2 AND a.suspended IS NULL AND f.type = $3
+                """, [.id(provider), index.value, AddressType.phone.value], as: UserID.self)
+        }.first
+    }
+
+    /// The user of a provider who can be found by the provider's name for the user.
+    package func holder(ofName externalID: String, at provider: ProviderID) throws -> UserID? {
+        try transaction.value(
+            """
+            SELECT u.id FROM users u JOIN findable_addresses f ON f.user_id = u.id
+            WHERE u.provider_id = $1 AND u.external_id = $2 AND f.type = $3
+            """, [.id(provider), .text(externalID), AddressType.name.value])
+    }
+}
