@@ -120,7 +120,7 @@ let package = Package(
         .target(
             name: "CountersignClient",
             dependencies: [
-                crypto, httpClient, nioSSL, .product(name: "HTTPTypes", package: "swift-http-types"),
+                crypto, cryptoExtras, httpClient, nioSSL, .product(name: "HTTPTypes", package: "swift-http-types"),
             ] + nio,
             swiftSettings: strictSettings),
         // Messages on the device. Apps that send none need no database.

@@ -8,6 +8,10 @@ package struct AddressPolicy: Sendable, Equatable {
     package var resolvesPerHour = 60
     /// How often one user may change in an hour what others can find.
     package var changesPerHour = 30
+    /// Evaluations of contact discovery for one proven number on one day (UTC).
+    package var evaluationsPerDay = 2000
+    /// Downloads of contact discovery that one user may make in an hour: a bucket, or a part of a large one.
+    package var downloadsPerHour = 600
 
     package init() {}
 }

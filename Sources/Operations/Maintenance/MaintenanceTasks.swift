@@ -7,7 +7,7 @@ extension MaintenanceTask {
     /// What is forgotten, table by table: scans of cards before all else. Ages are counted by the store's clock, since a
     /// node whose own is ahead would forget nonces that can still be shown.
     static func all(_ policy: CurrentPolicy) -> [MaintenanceTask] {
-        access(policy) + phone(policy) + people(policy) + messages() + events(policy)
+        access(policy) + phone(policy) + people(policy) + messages() + discovery() + events(policy)
     }
 
     private static let minute: TimeInterval = 60
@@ -117,6 +117,19 @@ extension MaintenanceTask {
             MaintenanceTask("stream_deletions", every: minute) {
                 try StreamUserRepository($0).purgeDeletions(before: $0.ago(90 * day), $1)
             },
+        ]
+    }
+
+    /// Contact discovery of weeks that are over: the keys first, for without them nobody can say what an entry stood for.
+    private static func discovery() -> [MaintenanceTask] {
+        [
+            MaintenanceTask("discovery_keys", every: minute) { transaction, _ in
+                .all(try DiscoveryKeyRepository.purge(before: .oldest(at: transaction.now), in: transaction))
+            },
+            MaintenanceTask("discovery_entries", every: minute) {
+                try DiscoveryRepository($0).purge(before: .oldest(at: $0.now), $1)
+            },
+            MaintenanceTask("discovery_budgets", every: minute) { try DiscoveryRepository($0).purgeBudgets($1) },
         ]
     }
 }

@@ -29,11 +29,13 @@ package struct FindableAddressRepository {
     package func delete(_ type: AddressType, of user: UserID) throws {
         try transaction.execute(
             "DELETE FROM findable_addresses WHERE user_id = $1 AND type = $2", [.id(user), type.value])
+        if type == .phone { try DiscoveryRepository(transaction).erase(user) }
     }
 
     /// Hides all addresses of a user.
     package func erase(_ user: UserID) throws {
         try transaction.execute("DELETE FROM findable_addresses WHERE user_id = $1", [.id(user)])
+        try DiscoveryRepository(transaction).erase(user)
     }
 
     /// The addresses by which a user can be found.

@@ -100,4 +100,44 @@ extension Schema {
             )
             """
         ])
+
+    /// Private contact discovery: keys and sets, week by week, and how much was asked.
+    static let contactDiscovery = Migration(
+        identifier: 62, name: "private contact discovery",
+        statements: [
+            "ALTER TABLE findable_addresses ADD COLUMN filled_week BIGINT NOT NULL DEFAULT 0",
+            """
+            CREATE INDEX findable_addresses_lacking ON findable_addresses (filled_week, user_id)
+            WHERE type = 'phone'
+            """,
+            """
+            CREATE TABLE discovery_keys (
+                provider_id TEXT NOT NULL REFERENCES providers (id),
+                week BIGINT NOT NULL,
+                seed BYTEA NOT NULL,
+                index_version BIGINT NOT NULL,
+                entries BIGINT NOT NULL,
+                PRIMARY KEY (provider_id, week)
+            )
+            """,
+            """
+            CREATE TABLE discovery_entries (
+                user_id TEXT NOT NULL REFERENCES users (id),
+                week BIGINT NOT NULL,
+                provider_id TEXT NOT NULL,
+                tag BYTEA NOT NULL,
+                masked BYTEA NOT NULL,
+                PRIMARY KEY (user_id, week),
+                UNIQUE (week, provider_id, tag)
+            )
+            """,
+            """
+            CREATE TABLE discovery_budgets (
+                day BIGINT NOT NULL,
+                number_index BYTEA NOT NULL,
+                used BIGINT NOT NULL,
+                PRIMARY KEY (day, number_index)
+            )
+            """,
+        ])
 }

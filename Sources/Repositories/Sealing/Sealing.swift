@@ -30,6 +30,8 @@ package enum BlindIndexKind: String, Sendable, CaseIterable {
     case networkAddress = "network_address"
     /// The prefix of a block of telephone numbers.
     case phonePrefix = "phone_prefix"
+    /// What the keys of contact discovery come of.
+    case discovery
 }
 
 /// The keys that protect personal data, by version; the highest version of each is the current one.

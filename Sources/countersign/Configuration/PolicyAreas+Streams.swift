@@ -22,6 +22,8 @@ extension PolicyArea {
                 .choice("required_level", \.addresses.requiredLevel, among: Assurance.reachable),
                 .whole("resolves_per_hour", \.addresses.resolvesPerHour, 1...100_000),
                 .whole("changes_per_hour", \.addresses.changesPerHour, 1...100_000),
+                .whole("evaluations_per_day", \.addresses.evaluationsPerDay, 64...2000),
+                .whole("downloads_per_hour", \.addresses.downloadsPerHour, 1...100_000),
             ])
     }
 }

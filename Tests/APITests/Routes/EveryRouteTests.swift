@@ -16,7 +16,7 @@ struct EveryRouteTests {
         SessionRouteTests.cases, CertificateRouteTests.cases, PhoneRouteTests.cases, CardRouteTests.cases,
         UserRouteTests.cases, AuthorizationRouteTests.cases, ProviderRouteTests.cases, WebhookRouteTests.cases,
         DiscoveryRouteTests.cases, TokenRouteTests.cases, ProofLimitTests.cases, SharedSignalsRouteTests.cases,
-        MessageStreamRouteTests.cases, AddressRouteTests.cases,
+        MessageStreamRouteTests.cases, AddressRouteTests.cases, ContactDiscoveryRouteTests.cases,
     ].flatMap(\.self)
 
     /// A body that somebody reads; nobody minds what it says.

@@ -8,15 +8,18 @@ import Operations
 package struct AddressRoutes: Sendable {
     let share: ShareAddress
     let resolve: ResolveAddress
+    let discovery: ContactDiscoveryRoutes
     let policy: CurrentPolicy
 
     package init(_ context: ServiceContext) {
         share = ShareAddress(context)
         resolve = ResolveAddress(context)
+        discovery = ContactDiscoveryRoutes(context)
         policy = context.policy
     }
 
     func add(to router: some RouterMethods<ClientContext>, behind session: RequireSession) {
+        discovery.add(to: router, behind: session)
         let own = router.group("me/addresses").add(middleware: session)
         own.get { _, context in
             let shared = try await share.list(for: try context.checkedSession)

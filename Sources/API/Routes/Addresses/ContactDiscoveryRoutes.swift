@@ -1,0 +1,73 @@
+import Domain
+import Encoding
+import HTTPTypes
+import Hummingbird
+import Operations
+
+/// Private contact discovery, on the client listener behind a session.
+struct ContactDiscoveryRoutes: Sendable {
+    let discover: DiscoverContacts
+    let policy: CurrentPolicy
+
+    init(_ context: ServiceContext) {
+        discover = DiscoverContacts(context)
+        policy = context.policy
+    }
+
+    func add(to router: some RouterMethods<ClientContext>, behind session: RequireSession) {
+        let discovery = router.group("contact-discovery").add(middleware: session)
+        discovery.get { _, context in
+            let week = try await discover.week(for: try context.checkedSession)
+            return Response.json([
+                "suite": .string("P384-SHA384"), "week": .integer(week.week.number),
+                "ends_at": .string(week.week.end.rfc3339), "public_key": .string(Base64URL.encode(week.publicKey)),
+                "bits": .integer(Int64(week.bits)),
+                "evaluations_per_day": .integer(Int64(policy[\.addresses].evaluationsPerDay)),
+            ])
+        }
+        discovery.post("evaluations", use: evaluate)
+        discovery.get("entries", use: entries)
+    }
+
+    @Sendable private func evaluate(_ request: Request, _ context: ClientContext) async throws -> Response {
+        var body = try await request.members(upTo: policy[\.requests].maximumBody)
+        guard case .integer(let week) = try body.value("week") else {
+            throw Refusal(.malformedRequest, "$.week is not a whole number.")
+        }
+        guard case .array(let values) = try body.value("blinded") else {
+            throw Refusal(.malformedRequest, "$.blinded is not a list.")
+        }
+        try body.rejectUnknown()
+        let blinded = try values.map { value throws(Refusal) in
+            guard let bytes = value.text.flatMap({ Base64URL.decode($0) }) else {
+                throw Refusal(.malformedRequest, "$.blinded holds what is not base64url.")
+            }
+            return bytes
+        }
+        let evaluations = try await discover.evaluate(blinded, week: week, for: try context.checkedSession)
+        return .json(["evaluations": .array(evaluations.map { .string(Base64URL.encode($0)) })])
+    }
+
+    @Sendable private func entries(_ request: Request, _ context: ClientContext) async throws -> Response {
+        let query = request.uri.queryParameters
+        func number(_ name: String) throws(Refusal) -> Int64 {
+            guard let text = query[name[...]], text.utf8.count <= 12, let number = Int64(text), number >= 0 else {
+                throw Refusal(.malformedRequest, "\(name) is not a whole number of 0 or more.")
+            }
+            return number
+        }
+        let after = try query["after"].map { text throws(Refusal) in
+            guard let tag = Base64URL.decode(String(text)) else {
+                throw Refusal(.malformedRequest, "after is not base64url.")
+            }
+            return tag
+        }
+        let page = try await discover.entries(
+            week: try number("week"), bucket: Int(clamping: try number("bucket")),
+            bits: Int(clamping: try number("bits")), after: after, for: try context.checkedSession)
+        return .json([
+            "entries": .string(Base64URL.encode(page.entries.flatMap(\.bytes))),
+            "next": page.next.map { .string(Base64URL.encode($0)) } ?? .null,
+        ])
+    }
+}

@@ -1,0 +1,66 @@
+import Foundation
+import HTTPTypes
+
+/// The addresses by which users can be found.
+public struct Addresses: Sendable {
+    let client: Countersign
+
+    /// An address of the user's own. Both are proved.
+    public enum Kind: String, Sendable, Hashable, Codable, CaseIterable {
+        /// The proven phone number.
+        case phone
+        /// `<provider>/<user>`.
+        case name
+    }
+
+    /// An address by which others find the user.
+    public struct Findable: Sendable, Hashable, Decodable {
+        public let type: Kind
+        public let since: Date
+    }
+
+    /// The addresses by which others find the user: none, until the user shares one.
+    public func list() async throws(Refusal) -> [Findable] {
+        struct Listed: Decodable { let findable: [Findable] }
+        let listed: Listed = try await client.perform(Call(.get, "/me/addresses"))
+        return listed.findable
+    }
+
+    /// Lets others find the user by an address.
+    public func share(_ kind: Kind) async throws(Refusal) {
+        try await client.send(Call(.put, "/me/addresses/\(kind.rawValue)"))
+    }
+
+    /// Hides an address.
+    public func hide(_ kind: Kind) async throws(Refusal) {
+        try await client.send(Call(.delete, "/me/addresses/\(kind.rawValue)"))
+    }
+
+    /// Finds a user by a number in E.164 form, or by `<provider>/<user>`. The service learns whom the user looks for: for an
+    /// address book use ``Countersign/contacts``.
+    ///
+    /// - Returns: `nil` if nobody can be found by it.
+    public func resolve(_ address: String) async throws(Refusal) -> UUID? {
+        struct Resolved: Decodable {
+            let userID: UUID
+
+            enum CodingKeys: String, CodingKey { case userID = "user_id" }
+        }
+        do {
+            let found: Resolved = try await client.perform(
+                Call(.post, "/addresses/resolve", json: ["address": address], isRepeatable: true))
+            return found.userID
+        } catch {
+            if error.problem?.code == .notFound { return nil }
+            throw error
+        }
+    }
+}
+
+extension Countersign {
+    /// The addresses by which users can be found.
+    public nonisolated var addresses: Addresses { Addresses(client: self) }
+
+    /// Which contacts of an address book can be found, without showing it to anybody.
+    public nonisolated var contacts: ContactDiscovery { ContactDiscovery(client: self) }
+}

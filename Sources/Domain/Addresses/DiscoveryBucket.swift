@@ -1,0 +1,81 @@
+import Crypto
+import Foundation
+
+/// A findable number as devices download it: a tag by which they find it, and the user id behind a mask. Both come from the
+/// function's output, so that nobody reads the id who does not know the number and asked for its output.
+package struct DiscoveryEntry: Sendable, Equatable {
+    /// The first 16 bytes of the output; the bucket is their beginning.
+    package let tag: [UInt8]
+    /// The id's 16 bytes, XOR the output's last 16.
+    package let masked: [UInt8]
+
+    package static let tagLength = 16
+    package static let length = 32
+
+    package init(tag: [UInt8], masked: [UInt8]) {
+        (self.tag, self.masked) = (tag, masked)
+    }
+
+    /// Makes the entry of a user whose number has this output of 48 bytes.
+    package init(output: [UInt8], user: UserID) {
+        tag = Array(output.prefix(Self.tagLength))
+        let id = withUnsafeBytes(of: user.uuid.uuid) { Array($0) }
+        masked = zip(id, output.suffix(16)).map { $0 ^ $1 }
+    }
+
+    package var bytes: [UInt8] { tag + masked }
+}
+
+/// A part of a provider's findable numbers: all whose tags begin with the same bits. A device tells at most so many bits of
+/// what it looks for.
+package struct DiscoveryBucket: Sendable, Equatable {
+    /// Entries that a bucket has at least: those that are missing are made up.
+    package static let minimum = 4096
+    /// The largest number of bits that a device tells.
+    package static let maximumBits = 8
+
+    /// How many bits name a bucket, 0 to 8.
+    package let bits: Int
+    package let number: Int
+
+    /// `nil` if there is no such bucket.
+    package init?(_ number: Int, bits: Int) {
+        guard (0...Self.maximumBits).contains(bits), (0..<(1 << bits)).contains(number) else { return nil }
+        (self.number, self.bits) = (number, bits)
+    }
+
+    /// How many bits leave ``minimum`` entries in a bucket, of so many in all.
+    package static func bits(of entries: Int) -> Int {
+        (0...maximumBits).last { entries >> $0 >= minimum } ?? 0
+    }
+
+    /// The first tag of the bucket, and the first behind it; `nil` for the last bucket's end.
+    package var tags: (from: [UInt8], to: [UInt8]?) {
+        let shift = Self.maximumBits - bits
+        let rest = [UInt8](repeating: 0, count: DiscoveryEntry.tagLength - 1)
+        let end = UInt8(exactly: (number + 1) << shift).map { [$0] + rest }
+        return ([UInt8(truncatingIfNeeded: number << shift)] + rest, end)
+    }
+
+    /// Fills a bucket up with entries that nobody but the key's holder tells from others. They are the same at each download,
+    /// so that two downloads do not give them away.
+    ///
+    /// - Parameter secret: the week's.
+    package func padded(_ entries: [DiscoveryEntry], secret: SymmetricKey) throws -> [DiscoveryEntry] {
+        guard entries.count < Self.minimum else { return entries }
+        let zeros = [UInt8](repeating: 0, count: (Self.minimum - entries.count) * DiscoveryEntry.length)
+        let nonce = [UInt8](repeating: 0, count: 10) + [UInt8(bits), UInt8(truncatingIfNeeded: number)]
+        let noise = Array(
+            try ChaChaPoly.seal(zeros, using: secret, nonce: ChaChaPoly.Nonce(data: nonce)).ciphertext)
+        let shift = Self.maximumBits - bits
+        let made = stride(from: 0, to: noise.count, by: DiscoveryEntry.length).map { place in
+            var bytes = Array(noise[place..<place + DiscoveryEntry.length])
+            let free = UInt8(truncatingIfNeeded: (1 << shift) - 1)
+            bytes[0] = UInt8(truncatingIfNeeded: number << shift) | bytes[0] & free
+            return DiscoveryEntry(
+                tag: Array(bytes.prefix(DiscoveryEntry.tagLength)),
+                masked: Array(bytes.suffix(DiscoveryEntry.length - DiscoveryEntry.tagLength)))
+        }
+        return (entries + made).sorted { $0.tag.lexicographicallyPrecedes($1.tag) }
+    }
+}

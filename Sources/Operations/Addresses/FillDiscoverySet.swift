@@ -1,0 +1,106 @@
+import Database
+import Domain
+import Encoding
+import Foundation
+import Repositories
+import Synchronization
+
+/// Makes the entries of contact discovery: for each findable number one in the set of this week, and from a day before its
+/// beginning one in that of the next. No request waits for it, and none walks through the numbers.
+package struct FillDiscoverySet: Sendable {
+    private let context: ServiceContext
+    private let made = Made()
+
+    package init(_ context: ServiceContext) {
+        self.context = context
+    }
+
+    /// Numbers in one turn at most: each costs most of a millisecond of one core.
+    private static let numbers = 512
+    /// How long a turn computes, so that time is left to write.
+    private static let turn: Duration = .seconds(1)
+
+    private typealias Computed = (number: DiscoveryRepository.Lacking, week: DiscoveryWeek, entry: DiscoveryEntry?)
+
+    /// What was computed outside of a transaction, and is to be written. Its name tells the places of one turn from those of
+    /// others.
+    private struct Turn {
+        var name = ""
+        var entries: [Computed] = []
+    }
+
+    private final class Made: Sendable {
+        let turn = Mutex(Turn())
+    }
+
+    /// The task of maintenance. What was computed and not written by a process that died is computed again.
+    package var task: MaintenanceTask {
+        MaintenanceTask("discovery_set", every: 5, prepare: { try await compute() }, batch: { try write($1, in: $0) })
+    }
+
+    private func compute() async throws {
+        let (keys, newSeed) = (context.keys.personal, context.environment.randomBytes)
+        let (lacking, now) = try await context.store.snapshot { transaction in
+            (
+                try DiscoveryRepository(transaction).lacking(.newest(at: transaction.now), limit: Self.numbers),
+                transaction.now
+            )
+        }
+        let current = DiscoveryWeek(at: now).number
+        let weeks = lacking.map { (number: $0, week: DiscoveryWeek(max($0.filled.number + 1, current))) }
+        var turn = Turn(name: context.environment.newUUID().uuidString)
+        let end = ContinuousClock.now + Self.turn
+        for (place, group) in Dictionary(grouping: weeks, by: { Place(provider: $0.number.provider, week: $0.week) }) {
+            let key = try await context.store.maintained { transaction in
+                try DiscoveryKeyRepository(transaction, keys: keys).findOrCreate(
+                    place.week, of: place.provider, seed: newSeed(32))
+            }?.key
+            for (number, week) in group where turn.entries.isEmpty || ContinuousClock.now < end {
+                try Task.checkCancellation()
+                turn.entries.append((number, week, try await entry(of: number, key)))
+            }
+        }
+        made.turn.withLock { [turn] in $0 = turn }
+    }
+
+    private struct Place: Hashable {
+        let provider: ProviderID
+        let week: DiscoveryWeek
+    }
+
+    /// `nil` if the number cannot be opened: it must not keep the others waiting.
+    private func entry(of one: DiscoveryRepository.Lacking, _ key: ObliviousKey?) async throws -> DiscoveryEntry? {
+        let keys = context.keys.personal
+        let number = try await context.store.snapshot { transaction -> String? in
+            do {
+                return try AuthenticatedUserRepository(transaction, keys: keys).find(one.user)?.phoneNumber
+            } catch is SealingFailure {
+                return nil
+            }
+        }
+        guard let key, let number, let output = try key.outputs(of: [number]).first else { return nil }
+        return DiscoveryEntry(output: output, user: one.user)
+    }
+
+    private func write(
+        _ batch: MaintenanceBatch, in transaction: any Transaction
+    ) throws -> MaintenanceBatch.Outcome {
+        // They stay here until the next turn: a transaction that is begun again finds them.
+        let turn = made.turn.withLock(\.self)
+        let after = batch.after.map { $0.split(separator: " ") } ?? []
+        let first = after.count == 2 && after[0] == turn.name ? Int(after[1]) ?? 0 : 0
+        let entries = turn.entries.dropFirst(first).prefix(batch.limit)
+        let records = DiscoveryRepository(transaction)
+        var added: [Place: Int] = [:]
+        for (number, week, entry) in entries where try records.fill(number, entry, of: week) {
+            added[Place(provider: number.provider, week: week), default: 0] += 1
+        }
+        for (place, count) in added {
+            try DiscoveryKeyRepository(transaction, keys: context.keys.personal).count(
+                entries: count, in: place.week, of: place.provider)
+        }
+        return MaintenanceBatch.Outcome(
+            rows: entries.count, reached: "\(turn.name) \(first + entries.count)",
+            isFinished: entries.count < batch.limit)
+    }
+}

@@ -1,0 +1,81 @@
+import Crypto
+import Database
+import Domain
+import Encoding
+import Foundation
+
+/// The keys of contact discovery, one for each provider and week. A row holds a random seed: the key comes of it by way of an
+/// index key, which no store holds, and nobody can make it again once the row is deleted.
+package struct DiscoveryKeyRepository {
+    private let transaction: any Transaction
+    private let keys: PersonalKeys
+
+    package init(_ transaction: any Transaction, keys: PersonalKeys) {
+        self.transaction = transaction
+        self.keys = keys
+    }
+
+    /// A week's key, and what else belongs to its set.
+    package struct Entry: Sendable {
+        package let week: DiscoveryWeek
+        package let key: ObliviousKey
+        /// What made-up entries are drawn from.
+        package let padding: SymmetricKey
+        /// How many bits name a bucket.
+        package let bits: Int
+    }
+
+    private static let columns = ColumnTuple(
+        Column<ProviderID>("provider_id"), Column<Int64>("week"), Column<[UInt8]>("seed"),
+        Column<Int>("index_version"), Column<Int>("entries"))
+    private static let read = ColumnTuple(
+        Column<[UInt8]>("seed"), Column<Int>("index_version"), Column<Int>("entries"))
+
+    /// A week's key; `nil` if there is none.
+    ///
+    /// - Throws: ``SealingFailure/unknownVersion(_:)`` if its index key is missing.
+    package func find(_ week: DiscoveryWeek, of provider: ProviderID) throws -> Entry? {
+        guard
+            let row = try transaction.first(
+                "SELECT \(Self.read) FROM discovery_keys WHERE provider_id = $1 AND week = $2",
+                [.id(provider), .integer(week.number)])
+        else { return nil }
+        let (seed, version, entries) = try Self.read.read(row)
+        func secret(_ use: String) throws -> Digest256 {
+            let text = "\(use) \(provider) \(week.number) \(Base64URL.encode(seed))"
+            let indexes = keys.versionedBlindIndexes(text, .discovery)
+            guard let found = indexes.first(where: { $0.version == version }) else {
+                throw SealingFailure.unknownVersion(version)
+            }
+            return found.index
+        }
+        return Entry(
+            week: week, key: try ObliviousKey(derivedFrom: secret("key")),
+            padding: SymmetricKey(data: try secret("padding").bytes), bits: DiscoveryBucket.bits(of: entries))
+    }
+
+    /// A week's key, made of the seed if there is none.
+    ///
+    /// - Throws: ``SealingFailure``, as ``find(_:of:)``.
+    package func findOrCreate(_ week: DiscoveryWeek, of provider: ProviderID, seed: [UInt8]) throws -> Entry? {
+        try transaction.execute(
+            """
+            INSERT INTO discovery_keys (\(Self.columns)) VALUES (\(Self.columns.placeholders))
+            ON CONFLICT (provider_id, week) DO NOTHING
+            """,
+            Self.columns.row(provider, week.number, seed, keys.indexVersions.max() ?? 1, 0))
+        return try find(week, of: provider)
+    }
+
+    /// Counts entries that a week's set has more. The number only chooses the size of buckets; it does not fall.
+    package func count(entries: Int, in week: DiscoveryWeek, of provider: ProviderID) throws {
+        try transaction.execute(
+            "UPDATE discovery_keys SET entries = entries + $3 WHERE provider_id = $1 AND week = $2",
+            [.id(provider), .integer(week.number), entries.value])
+    }
+
+    /// Deletes the keys of weeks before one.
+    package static func purge(before week: DiscoveryWeek, in transaction: any Transaction) throws -> Int {
+        try transaction.execute("DELETE FROM discovery_keys WHERE week < $1", [.integer(week.number)])
+    }
+}
