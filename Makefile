@@ -20,7 +20,7 @@ HELLO_ruby := ruby ruby-jwt ruby-webrick
 HELLO_php := php-cli
 TEST_PACKAGES := postgresql faketime softhsm2 opensc libengine-pkcs11-openssl age python3-venv openssl \
     thrift-compiler curl jq nodejs golang-go openjdk-17-jdk-headless \
-    dbconfig-sqlite3 glewlwyd dpkg-dev systemd man-db zsh fish haproxy nginx-light libnginx-mod-stream prometheus \
+    dbconfig-sqlite3 glewlwyd dpkg-dev systemd man-db zsh fish haproxy nginx-light libnginx-mod-stream prometheus coturn \
     $(HELLO_go) $(HELLO_java) $(HELLO_ruby) $(HELLO_php)
 PACKAGE_TEST_PACKAGES := debootstrap systemd-container umoci runc lintian
 ROOT := $(shell [ "$$(id -u)" = 0 ] || echo sudo)

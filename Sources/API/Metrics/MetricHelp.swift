@@ -41,6 +41,8 @@ enum MetricHelp {
         "store_oldest_transaction_seconds": "How long the oldest transaction of the store's server has been open.",
         "store_view_age_seconds": "The age of this node's view of the store.",
         "store_wait_seconds": "Time that a caller waited for the store, by what it wanted.",
+        "stun_answers": "STUN requests that were answered.",
+        "stun_dropped": "Datagrams that got no answer: malformed, too many, or not to be sent at once.",
         "webhook_rests": "How often a provider's receiver was left alone because it did not answer.",
     ]
 }

@@ -13,20 +13,24 @@ package struct UserRoutes: Sendable {
     let erase: ErasePersonalData
     let admit: AdmitExportToken
     let addresses: AddressRoutes
+    let calls: CallRoutes
     let policy: CurrentPolicy
 
-    package init(_ context: ServiceContext) {
+    /// - Parameter turnSecret: what the TURN servers share with the service; `nil` if there is none.
+    package init(_ context: ServiceContext, turnSecret: Secret<String>? = nil) {
         read = ReadProfile(context)
         setPushEndpoint = SetPushEndpoint(context)
         export = ExportPersonalData(context)
         erase = ErasePersonalData(context)
         admit = AdmitExportToken(context)
         addresses = AddressRoutes(context)
+        calls = CallRoutes(context, secret: turnSecret)
         policy = context.policy
     }
 
     func add(to router: some RouterMethods<ClientContext>, behind session: RequireSession) {
         addresses.add(to: router, behind: session)
+        calls.add(to: router, behind: session)
         let protected = router.group("me").add(middleware: session)
         protected.get { _, context in answer(try await read(try context.checkedSession)) }
         protected.patch { request, context in

@@ -12,6 +12,11 @@ package struct MessageStream: Sendable, Equatable {
         case conversation
         /// Open to all users of the provider; it has no members.
         case forum
+        /// What two users need to find each other's devices for a call: an offer and an answer. See ``CallTurn``.
+        case call
+
+        /// Whether it is between two users, one of whom has permitted it.
+        package var isBetweenTwo: Bool { self == .direct || self == .call }
     }
 
     package let id: MessageStreamID

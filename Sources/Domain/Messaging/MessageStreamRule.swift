@@ -75,19 +75,23 @@ package struct MessageStreamRule: Sendable, Equatable {
         if isDeleted || (kind != .forum && membership == .never) { return .unknown }
         if kind != .forum, membership == .former { return action == .read ? .allowed : .left }
         switch (kind, action) {
-        case (.direct, .addMember), (.direct, .removeMember), (.direct, .leave): return .fixed
+        case (.direct, .addMember), (.direct, .removeMember), (.direct, .leave), (.call, .addMember),
+            (.call, .removeMember), (.call, .leave):
+            return .fixed
         case (.forum, .addMember), (.forum, .removeMember), (.forum, .leave), (.forum, .acknowledge): return .fixed
-        case (.direct, .append), (.direct, .changeMetadata): return writing ?? permission(isWriting: true)
-        case (.direct, .read), (.direct, .acknowledge): return permission(isWriting: false)
+        case (.direct, .append), (.direct, .changeMetadata), (.call, .append), (.call, .changeMetadata):
+            return writing ?? permission(isWriting: true)
+        case (.direct, .read), (.direct, .acknowledge), (.call, .read), (.call, .acknowledge):
+            return permission(isWriting: false)
         case (.conversation, .append), (.conversation, .changeMetadata), (.conversation, .addMember),
             (.conversation, .removeMember), (.forum, .append):
             return writing ?? .allowed
         case (.forum, .changeMetadata): return isCreator ? writing ?? .allowed : .unknown
         case (.conversation, .read), (.conversation, .acknowledge), (.conversation, .leave), (.forum, .read),
-            (_, .deleteOwnMessage), (.direct, .deleteStream):
+            (_, .deleteOwnMessage), (.direct, .deleteStream), (.call, .deleteStream):
             return .allowed
         // In a direct stream both are equal.
-        case (.direct, .deleteOthersMessage): return .unknown
+        case (.direct, .deleteOthersMessage), (.call, .deleteOthersMessage): return .unknown
         case (.conversation, .deleteOthersMessage), (.conversation, .deleteStream), (.forum, .deleteOthersMessage),
             (.forum, .deleteStream):
             return isCreator ? .allowed : .unknown

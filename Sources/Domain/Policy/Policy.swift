@@ -17,6 +17,7 @@ package struct Policy: Sendable, Equatable {
     package var authorizations = AuthorizationPolicy()
     package var streams = MessageStreamPolicy()
     package var addresses = AddressPolicy()
+    package var calls = CallPolicy()
     package var bans = BanPolicy()
     package var retention = RetentionPolicy()
 

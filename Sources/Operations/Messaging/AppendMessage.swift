@@ -66,6 +66,7 @@ package struct AppendMessage: Sendable {
             guard
                 let number = try MessageStreamRepository(transaction).takeNumber(found.stream.id, at: transaction.now)
             else { throw MessageStreamAccess.unknown }
+            if found.stream.kind == .call { try requireTurn(number, found.stream, holder.user.id, transaction.now) }
             let message = StreamMessage(
                 streamID: found.stream.id, sequence: number, id: request.id, senderID: holder.user.id,
                 sentAt: transaction.now, inReplyTo: request.inReplyTo, thread: thread, size: size, sealedBody: sealed)
@@ -88,6 +89,19 @@ package struct AppendMessage: Sendable {
             try key.open(sealed, in: .messageBody, of: earlier.id) == request.body.json.jsonText
         else { throw Refusal(.conflict, "You used this id for another message.", state: "sent") }
         return earlier
+    }
+
+    /// Comes behind the number: of two devices that pick up at the same moment, one has the second.
+    private func requireTurn(_ number: Int64, _ stream: MessageStream, _ user: UserID, _ now: Date) throws {
+        let turn = CallTurn(
+            number: number, isCaller: stream.createdBy == user, age: now.timeIntervalSince(stream.createdAt),
+            ringing: context.policy[\.calls].ringing)
+        switch turn {
+        case .allowed: return
+        case .others: throw Refusal(.conflict, "It is the other side's turn in this call.", state: "turn")
+        case .answered: throw Refusal(.conflict, "The call was answered on another device.", state: "answered")
+        case .missed: throw Refusal(.conflict, "The call has rung for too long.", state: "missed")
+        }
     }
 
     /// Comes last: the sender's row is locked among those of the members, in their order.

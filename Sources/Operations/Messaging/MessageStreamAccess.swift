@@ -73,13 +73,13 @@ struct MessageStreamAccess {
     func requireWriter(_ kind: MessageStream.Kind) throws { try parties(kind).requireCaller(user.id) }
 
     func parties(_ kind: MessageStream.Kind) -> AuthorizationParties {
-        kind == .direct
+        kind.isBetweenTwo
             ? AuthorizationParties(context.policy, in: transaction)
             : AuthorizationParties(required: context.policy[\.streams].requiredLevel, in: transaction)
     }
 
     private func partner(_ found: Found, _ parties: AuthorizationParties) throws -> MessageStreamRule.Partner {
-        guard found.stream.kind == .direct, found.member != nil else { return .permitted }
+        guard found.stream.kind.isBetweenTwo, found.member != nil else { return .permitted }
         let others = try StreamMemberRepository(transaction).present(in: found.stream.id).filter { $0 != user.id }
         guard let other = others.first, try parties.arePermitted(user.id, other), try parties.ban(of: other) == nil
         else { return .notPermitted }
@@ -130,7 +130,7 @@ struct MessageStreamAccess {
             throw Refusal(
                 .conflict, "There is no approved authorization between you and that user.", state: "unauthorized")
         }
-        if kind == .direct { try parties(kind).requirePartner(other) }
+        if kind.isBetweenTwo { try parties(kind).requirePartner(other) }
     }
 
     /// Notes a change for users, and wakes those who wait for it.

@@ -43,14 +43,14 @@ package struct StreamOpening: Sendable, Confidential {
     ) throws(Refusal) -> [AuthorizationAddress] {
         let counts: ClosedRange<Int> =
             switch kind {
-            case .direct: 1...1
+            case .direct, .call: 1...1
             case .conversation: 0...MessageStream.maximumMembers - 1
             case .forum: 0...0
             }
         guard case .array(let values) = value ?? .array([]), counts.contains(values.count) else {
             throw Refusal(
                 .malformedRequest,
-                "$.members is a list of the others: one in a direct stream, up to "
+                "$.members is a list of the others: one in a direct stream and a call, up to "
                     + "\(MessageStream.maximumMembers - 1) in a conversation, none in a forum.")
         }
         var members: [AuthorizationAddress] = []

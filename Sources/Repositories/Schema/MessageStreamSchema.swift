@@ -104,4 +104,10 @@ extension Schema {
             CREATE INDEX stream_events_deleted ON stream_events (stream_id, sequence) WHERE sealed_body IS NULL
             """
         ])
+
+    /// Streams that set up a call. SQLite changes no constraint of a table that stands and that others refer to, so that the
+    /// kind has a mark beside it.
+    static let callStreams = Migration(
+        identifier: 63, name: "streams that set up a call",
+        statements: ["ALTER TABLE streams ADD COLUMN is_call INTEGER NOT NULL DEFAULT 0"])
 }

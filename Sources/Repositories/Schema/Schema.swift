@@ -166,6 +166,6 @@ package enum Schema {
         listedCertificates, keyFingerprints, changeLogFloor, formerNonces, tokenAlgorithms, providerResources,
         eventStreams, messagesWaiting, noMixedOutboxIndex, cutsByTurn, issuers, storeSettings, newestFirst,
         endedAuthorizations, noIndexesOfCountedTexts, messageStreams, noTokenIndex, eventSubjects, deletedMessages,
-        outboxTurns, permissionCuts, openPermissionsByRecipient, findableAddresses, contactDiscovery,
+        outboxTurns, permissionCuts, openPermissionsByRecipient, findableAddresses, contactDiscovery, callStreams,
     ]
 }

@@ -38,6 +38,9 @@ struct ServeOptions: ParsableArguments {
         name: .customLong("ops"), help: "The ops listener, ADDR:PORT (COUNTERSIGN_OPS; default 127.0.0.1:8442).")
     var opsListener: String?
 
+    @Option(help: "Answers STUN requests over UDP at ADDR:PORT (COUNTERSIGN_STUN; off by default).")
+    var stun: String?
+
     @Flag(help: "TLS for the ops listener, which it needs off loopback (COUNTERSIGN_OPS_TLS=on).")
     var opsTLS = false
 
@@ -86,7 +89,7 @@ struct ServeOptions: ParsableArguments {
     /// The given options, by the names of ``Settings/Key``.
     var given: [Settings.Key: String?] {
         [
-            .publicListener: publicListener, .clientListener: clientListener, .opsListener: opsListener,
+            .publicListener: publicListener, .clientListener: clientListener, .opsListener: opsListener, .stun: stun,
             .opsTLS: opsTLS ? "on" : nil, .loopbackURLs: loopbackURLs ? "on" : nil,
             .allowOtherPolicies: allowOtherPolicies ? "on" : nil, .realm: realm,
             .otlpEndpoint: otlpEndpoint, .baseURL: baseURL, .clientURL: clientURL, .texts: texts, .limits: limits,

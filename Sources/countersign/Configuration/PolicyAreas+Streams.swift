@@ -26,4 +26,23 @@ extension PolicyArea {
                 .whole("downloads_per_hour", \.addresses.downloadsPerHour, 1...100_000),
             ])
     }
+
+    static var calls: PolicyArea {
+        PolicyArea(
+            name: "calls",
+            fields: [
+                .time("ringing", \.calls.ringing, 5...600),
+                .texts(
+                    "stun_urls", \.calls.stunURLs,
+                    expected: "a list of URLs such as stun:stun.example:3478, each once,",
+                    where: { CallPolicy.isServer($0, schemes: ["stun", "stuns"]) }),
+                .texts(
+                    "turn_urls", \.calls.turnURLs,
+                    expected: "a list of URLs such as turn:turn.example:3478?transport=udp, each once,",
+                    where: { CallPolicy.isServer($0, schemes: ["turn", "turns"]) }),
+                fileName("turn_secret_file", \.calls.turnSecretFile),
+                .time("turn_lifetime", \.calls.turnLifetime, 60...86_400),
+                .whole("credentials_per_hour", \.calls.credentialsPerHour, 1...100_000),
+            ])
+    }
 }

@@ -13,7 +13,7 @@ struct PolicyArea {
     static var all: [PolicyArea] {
         [
             certification, nonces, identityTokens, sessions, accessTokens, requests, phones, delivery, webhooks,
-            cards, authorizations, streams, addresses, bans, retention,
+            cards, authorizations, streams, addresses, calls, bans, retention,
         ]
     }
 

@@ -13,6 +13,7 @@ struct Settings: Sendable, Equatable {
         case publicListener = "public"
         case clientListener = "client"
         case opsListener = "ops"
+        case stun
         case opsTLS = "ops-tls"
         case baseURL = "base-url"
         case clientURL = "client-url"
@@ -34,6 +35,8 @@ struct Settings: Sendable, Equatable {
     let publicAddress: ListenAddress
     let clientAddress: ListenAddress
     let opsAddress: ListenAddress
+    /// Where STUN is answered, over UDP; `nil` for nowhere.
+    let stunAddress: ListenAddress?
     /// Whether the ops listener uses TLS with the server's certificate.
     let opsTLS: Bool
     let realm: String
@@ -59,7 +62,9 @@ struct Settings: Sendable, Equatable {
     let isDevelopment: Bool
 
     /// Whether every listener is on loopback.
-    var isLoopbackOnly: Bool { [publicAddress, clientAddress, opsAddress].allSatisfy(\.isLoopback) }
+    var isLoopbackOnly: Bool {
+        [publicAddress, clientAddress, opsAddress, stunAddress].compactMap(\.self).allSatisfy(\.isLoopback)
+    }
 
     /// `countersign.yaml` in the working directory; if there is none, the one that `make run` wrote for its own
     /// store.
@@ -129,6 +134,9 @@ struct Settings: Sendable, Equatable {
         publicAddress = try Self.address(texts, .publicListener, default: "127.0.0.1:8440")
         clientAddress = try Self.address(texts, .clientListener, default: "127.0.0.1:8441")
         opsAddress = try Self.address(texts, .opsListener, default: "127.0.0.1:8442")
+        stunAddress = try texts[.stun].map { text throws(CommandFailure) in
+            try Self.address(texts, .stun, default: text)
+        }
         realm = texts[.realm] ?? "localhost"
         guard (1...255).contains(realm.utf8.count),
             realm.utf8.allSatisfy({ (0x21...0x7E).contains($0) && $0 != 0x22 && $0 != 0x5C })
@@ -167,7 +175,9 @@ struct Settings: Sendable, Equatable {
             (clientURL != nil, "--client-url, the same of the client listener, such as https://auth.example:8441"),
         ].filter { !$0.0 }.map(\.1)
         guard unset.isEmpty else {
-            let away = [publicAddress, clientAddress, opsAddress].filter { !$0.isLoopback }
+            let away = [publicAddress, clientAddress, opsAddress, stunAddress].compactMap(\.self).filter {
+                !$0.isLoopback
+            }
             throw CommandFailure(
                 "The service would listen off loopback (\(away.map(\.description).joined(separator: ", "))), and its "
                     + "certificates and documents would name addresses that nobody outside reaches: set "

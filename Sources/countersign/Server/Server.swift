@@ -39,7 +39,7 @@ struct Server: Sendable {
     let context: ServiceContext
     let watch: CacheInvalidator
     private let revocations: PublishRevocationList
-    private let ports = Ports()
+    private let ports: Ports
     let server: CurrentServer
     private let clientTLS: ListenerTLS
     private let publicTLS: ListenerTLS
@@ -82,7 +82,8 @@ struct Server: Sendable {
                 logger.error("this machine's clock differs too much from the store's: nothing is decided by it")
             }
         }
-        let ports = ports
+        let ports = Ports(of: settings.stunAddress == nil ? 3 : 4)
+        self.ports = ports
         context = ServiceContext(
             realm: settings.realm,
             urls: ServiceURLs(
@@ -191,7 +192,7 @@ struct Server: Sendable {
             connections: connections, authenticate: AuthenticateConnection(context), certificates: certificateRoutes,
             metadata: MetadataRoutes(urls: context.urls), tokens: TokenRoutes(context),
             sessions: SessionRoutes(context), phones: PhoneRoutes(context), cards: try cardRoutes(),
-            users: UserRoutes(context), authorizations: AuthorizationRoutes(context),
+            users: UserRoutes(context, turnSecret: try turnSecret()), authorizations: AuthorizationRoutes(context),
             streams: MessageStreamRoutes(context), herald: HeraldOperations(context),
             onRunning: ready(.client))
         let ops = listeners.makeOps(
@@ -200,7 +201,7 @@ struct Server: Sendable {
             .init(name: "public", address: settings.publicAddress, service: open),
             .init(name: "client", address: settings.clientAddress, service: client),
             .init(name: "ops", address: settings.opsAddress, service: ops),
-        ]
+        ] + stunListener(onRunning: ready(.stun))
     }
 
     /// As many connections as the policy says, or as the system's limit on file descriptors leaves.
@@ -266,6 +267,7 @@ struct Server: Sendable {
                 "public": .string(settings.publicAddress.host(port: ports.port(.publicListener))),
                 "client": .string(settings.clientAddress.host(port: ports.port(.client))),
                 "ops": .string(settings.opsAddress.host(port: ports.port(.ops))),
+                "stun": settings.stunAddress.map { .string($0.host(port: ports.port(.stun))) },
                 "limits": .string(settings.limits ? "on" : "off"),
                 "development": settings.isDevelopment ? .bool(true) : nil,
             ]))

@@ -2,7 +2,7 @@ import Domain
 import Foundation
 import Testing
 
-/// Every action × every situation: 10 actions, 3 kinds, 3 memberships, 3 partners and 4 yes-or-no facts.
+/// Every action × every situation: 10 actions, 4 kinds, 3 memberships, 3 partners and 4 yes-or-no facts.
 @Suite("Who may do what to a stream of messages")
 struct MessageStreamRuleTests {
     typealias Rule = MessageStreamRule
@@ -28,6 +28,11 @@ struct MessageStreamRuleTests {
             .leave: .fixed, .changeMetadata: .allowed, .deleteOwnMessage: .allowed, .deleteOthersMessage: .unknown,
             .deleteStream: .allowed,
         ],
+        .call: [
+            .append: .allowed, .read: .allowed, .acknowledge: .allowed, .addMember: .fixed, .removeMember: .fixed,
+            .leave: .fixed, .changeMetadata: .allowed, .deleteOwnMessage: .allowed, .deleteOthersMessage: .unknown,
+            .deleteStream: .allowed,
+        ],
         .conversation: [
             .append: .allowed, .read: .allowed, .acknowledge: .allowed, .addMember: .allowed,
             .removeMember: .allowed, .leave: .allowed, .changeMetadata: .allowed, .deleteOwnMessage: .allowed,
@@ -41,7 +46,7 @@ struct MessageStreamRuleTests {
     ]
     /// What only who opened the stream may.
     private static let creators: [MessageStream.Kind: Set<Rule.Action>] = [
-        .direct: [], .conversation: [.deleteOthersMessage, .deleteStream],
+        .direct: [], .call: [], .conversation: [.deleteOthersMessage, .deleteStream],
         .forum: [.changeMetadata, .deleteOthersMessage, .deleteStream],
     ]
     private static let writing: Set<Rule.Action> = [.append, .changeMetadata, .addMember, .removeMember]
@@ -59,7 +64,7 @@ struct MessageStreamRuleTests {
             if rule.isBanned { return .banned }
             if !rule.hasLevel { return .levelTooLow }
         }
-        if rule.kind == .direct, ![.deleteOwnMessage, .deleteStream].contains(action) {
+        if [.direct, .call].contains(rule.kind), ![.deleteOwnMessage, .deleteStream].contains(action) {
             if rule.partner == .notPermitted { return .closed }
             if rule.partner == .notVerified, writing.contains(action) { return .partnerNotVerified }
         }
@@ -68,7 +73,7 @@ struct MessageStreamRuleTests {
 
     @Test("is decided for every action in every situation", arguments: Rule.Action.allCases)
     func table(action: Rule.Action) {
-        #expect(Self.situations.count == 432)
+        #expect(Self.situations.count == 576)
         for rule in Self.situations {
             #expect(rule.verdict(on: action) == Self.expected(rule, action), "\(action) \(rule)")
         }

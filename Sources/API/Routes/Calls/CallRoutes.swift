@@ -1,0 +1,36 @@
+import Domain
+import Encoding
+import Hummingbird
+import Operations
+
+/// What devices need to set up a call, on the client listener behind a session.
+struct CallRoutes: Sendable {
+    let servers: IssueCallServers
+
+    init(_ context: ServiceContext, secret: Secret<String>?) {
+        servers = IssueCallServers(context, secret: secret)
+    }
+
+    func add(to router: some RouterMethods<ClientContext>, behind session: RequireSession) {
+        let calls = router.group("calls").add(middleware: session)
+        calls.get("servers") { _, context in
+            let found = try await servers(for: try context.checkedSession)
+            // The form of RTCIceServer, which WebRTC takes as it is.
+            var list: [JSONValue] = []
+            if !found.stun.isEmpty { list.append(.object(["urls": Self.urls(found.stun)])) }
+            if let credentials = found.credentials {
+                list.append(
+                    .object([
+                        "urls": Self.urls(found.turn), "username": .string(credentials.username),
+                        "credential": .string(credentials.password),
+                    ]))
+            }
+            return Response.json([
+                "ice_servers": .array(list),
+                "expires_at": found.credentials.map { .string($0.expiresAt.rfc3339) } ?? .null,
+            ])
+        }
+    }
+
+    private static func urls(_ texts: [String]) -> JSONValue { .array(texts.map { .string($0) }) }
+}

@@ -1,0 +1,22 @@
+import Crypto
+import Encoding
+import Foundation
+
+/// What a TURN server lets a user in with until a moment, by a secret that it shares with the service: as coturn's
+/// `use-auth-secret` has it.
+package struct TURNCredentials: Sendable, Equatable, Confidential {
+    /// `<seconds since 1970>:<user id>`.
+    package let username: String
+    /// base64 of the HMAC-SHA-1 of the username.
+    package let password: String
+    package let expiresAt: Date
+
+    package init(for user: UserID, until end: Date, secret: Secret<String>) {
+        let seconds = end.timeIntervalSince1970.rounded(.down)
+        expiresAt = Date(timeIntervalSince1970: seconds)
+        username = "\(Int64(saturating: seconds)):\(user)"
+        let code = HMAC<Insecure.SHA1>.authenticationCode(
+            for: Data(username.utf8), using: SymmetricKey(data: Data(secret.reveal().utf8)))
+        password = Data(code).base64EncodedString()
+    }
+}
