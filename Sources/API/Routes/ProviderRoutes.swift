@@ -13,6 +13,7 @@ package struct ProviderRoutes: Sendable {
     let readClaims: ReadUserClaims
     let endSessions: EndUserSessions
     let check: CheckIdentityToken
+    let notify: NotifyUser
     let policy: CurrentPolicy
 
     package init(_ context: ServiceContext) {
@@ -22,6 +23,7 @@ package struct ProviderRoutes: Sendable {
         readClaims = ReadUserClaims(context)
         endSessions = EndUserSessions(context)
         check = CheckIdentityToken(context)
+        notify = NotifyUser(context)
         policy = context.policy
     }
 
@@ -46,7 +48,20 @@ package struct ProviderRoutes: Sendable {
             try await endSessions(of: try externalID(context), at: caller)
             return Response(status: .noContent)
         }
+        router.post("provider/users/:external_id/notifications", use: notifyUser)
         router.post("provider/token-check", use: checkToken)
+    }
+
+    @Sendable private func notifyUser(_ request: Request, _ context: PublicContext) async throws -> Response {
+        let caller = try await authenticate(request.bearer, for: .usersNotify, in: request.named)
+        let body = try await request.bytes(upTo: min(UserNotification.maximumSize, policy[\.requests].maximumBody))
+        var members = try request.members(body)
+        let notification = try UserNotification(
+            id: try members.string("id"), title: try members.optionalString("title"),
+            body: try members.optionalString("body"), data: try members.optionalValue("data"))
+        try members.rejectUnknown()
+        try await notify(notification, to: try externalID(context), by: caller)
+        return .json(status: .accepted, ["id": .string(notification.id)])
     }
 
     @Sendable private func addKey(_ request: Request, _ context: PublicContext) async throws -> Response {

@@ -131,6 +131,8 @@ package enum UserChange: String, Sendable, CaseIterable {
     case deleted = "DELETED"
     /// A member's account was erased: the bodies of that member's messages are gone, and who sent them.
     case erased = "ERASED"
+    /// The user's provider has something to say.
+    case notification = "NOTIFICATION"
 }
 
 /// Streams of messages: `Policies/streams.yaml`.
@@ -156,6 +158,8 @@ package struct MessageStreamPolicy: Sendable, Equatable {
     package var pollWait: TimeInterval = 25
     /// Synchronizations of one user that wait at the same time, on each node.
     package var waitingPolls = 8
+    /// Notifications that a provider may send to one user in a minute.
+    package var notificationsPerMinute = 60
 
     package init() {}
 }

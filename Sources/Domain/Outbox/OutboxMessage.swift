@@ -14,15 +14,25 @@ package enum OutboxKind: String, Sendable, CaseIterable {
     case providerEvent = "provider_event"
     /// The same for a stream with poll delivery (RFC 8936): nobody sends it, it waits for its receiver.
     case polledEvent = "polled_event"
+    /// A provider's notification for a user, sealed: nobody sends it, it waits for the user's devices to synchronize.
+    /// The subject is the provider's id.
+    case notification
+    /// A push of a notification. The subject is the notification's id; its text is read when it is sent.
+    case notificationPush = "notification_push"
 
     /// How many messages of its kind one process sends at once: no kind uses another's slots.
-    package var slots: Int { self == .polledEvent ? 0 : 8 }
+    package var slots: Int {
+        switch self {
+        case .polledEvent, .notification: 0
+        case .phoneCode, .authorization, .providerEvent, .notificationPush: 8
+        }
+    }
 
     /// How often it is retried.
     package var retryRule: RetryRule {
         switch self {
         case .phoneCode: .outbox
-        case .authorization, .message: .push
+        case .authorization, .message, .notification, .notificationPush: .push
         case .providerEvent, .polledEvent: .event
         }
     }

@@ -8,6 +8,8 @@ package enum ProviderScope: String, Sendable, CaseIterable {
     case sessionsEnd = "sessions.end"
     /// What a provider may know of its users.
     case usersRead = "users.read"
+    /// Notifications to users.
+    case usersNotify = "users.notify"
     /// Where security events are sent.
     case ssfRead = "ssf.read"
     /// Streams of security events: their life, their status, and what waits in them.

@@ -117,6 +117,9 @@ extension MaintenanceTask {
             MaintenanceTask("stream_deletions", every: minute) {
                 try StreamUserRepository($0).purgeDeletions(before: $0.ago(90 * day), $1)
             },
+            MaintenanceTask("notifications", every: minute) {
+                try StreamUserRepository($0).purgeNotifications(before: $0.ago(UserNotification.lifetime), $1)
+            },
         ]
     }
 

@@ -67,6 +67,8 @@ package struct SynchronizeMessages: Sendable {
         package let message: MessageID?
         /// What the user sees of the stream now; `nil` if it was deleted, or a message in it was.
         package let view: MessageStreamView?
+        /// What the user's provider had to say. There is no stream then.
+        package var notification: (content: UserNotification, sentAt: Date)?
     }
 
     package struct Answer: Sendable {
@@ -98,7 +100,7 @@ package struct SynchronizeMessages: Sendable {
             var found = try await read(anchor, session)
             found.typing = typing.take(user, seat)
             let rest = (end - clock.now) / .seconds(1)
-            let isWaiting = found.operations.isEmpty && found.typing.isEmpty && !anchor.isLatest
+            let isWaiting = found.operations.isEmpty && !found.hasMore && found.typing.isEmpty && !anchor.isLatest
             guard isWaiting, rest > 0, !Task.isCancelled else { return found }
             await place.wait(rest)
         }
@@ -114,18 +116,30 @@ package struct SynchronizeMessages: Sendable {
             let entries = try records.changes(of: holder.user.id, after: sequence, limit: Self.pageSize + 1)
             let access = MessageStreamAccess(context, holder.user, in: transaction)
             var views = MessageStreamViews(access)
-            var (operations, bytes) = ([Operation](), 0)
+            let notifications = NotificationRepository(transaction, keys: context.keys.personal)
+            var (operations, bytes, taken) = ([Operation](), 0, 0)
             for entry in entries.prefix(Self.pageSize) where operations.isEmpty || bytes < Self.pageBytes {
+                taken += 1
+                guard entry.kind != .notification else {
+                    // One that was dropped or has expired is as if it had never been.
+                    guard let kept = try notifications.find(OutboxMessageID(entry.stream.uuid), of: holder.user.id)
+                    else { continue }
+                    bytes += UserNotification.maximumSize
+                    operations.append(
+                        Operation(
+                            change: entry.kind, stream: entry.stream, message: nil, view: nil, notification: kept))
+                    continue
+                }
                 let found = entry.kind == .deleted ? nil : try access.find(entry.stream)
                 let view = try found.flatMap { try views.view($0, isWhole: entry.kind == .updateTags) }
                 bytes += view?.weight ?? 0
                 operations.append(
                     Operation(change: entry.kind, stream: entry.stream, message: entry.message, view: view))
             }
-            let last = operations.isEmpty ? sequence : entries[operations.count - 1].sequence
+            let last = taken == 0 ? sequence : entries[taken - 1].sequence
             return Answer(
                 anchor: Anchor(generation: generation, sequence: last), operations: operations,
-                hasMore: entries.count > operations.count)
+                hasMore: entries.count > taken)
         }
     }
 }

@@ -178,6 +178,10 @@ package struct DeliverOutbox: Sendable {
                     if message.kind == .message {
                         try messages.settle(prepared.content, result, of: message.userID, in: transaction)
                     }
+                    if message.kind == .notificationPush {
+                        try PushNotifications(keys: context.keys.personal).settle(
+                            message, prepared.content, result, in: transaction)
+                    }
                     resting = try events.settle(message, prepared.content, result, in: transaction)
                 }
                 if after?.state == .dead {
@@ -202,6 +206,8 @@ package struct DeliverOutbox: Sendable {
         case .message: try messages.content(of: message, in: transaction)
         case .providerEvent: try events.content(of: message, in: transaction)
         case .polledEvent: .unreadable("the event waits to be polled")
+        case .notification: .unreadable("the notification waits for the user's devices")
+        case .notificationPush: try PushNotifications(keys: context.keys.personal).content(of: message, in: transaction)
         }
     }
 

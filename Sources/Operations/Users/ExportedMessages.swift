@@ -1,6 +1,7 @@
 import Database
 import Domain
 import Encoding
+import Foundation
 import Repositories
 
 /// What a user has written in streams, and what the service holds on the user in them: for the export.
@@ -9,6 +10,8 @@ struct ExportedMessages: Sendable, Confidential {
     let messages: [MessageView]
     /// The streams that the user is or was in, with the user's private metadata.
     let streams: [(member: StreamMember, metadata: StreamMetadata)]
+    /// What the user's provider has sent, and still waits for the user's devices.
+    let notifications: [(content: UserNotification, sentAt: Date)]
 
     /// Streams that are read; the user's quota of bytes bounds the messages.
     private static let maximumStreams = 10_000
@@ -35,8 +38,12 @@ struct ExportedMessages: Sendable, Confidential {
         let streams = try StreamMemberRepository(transaction).streams(of: user, limit: maximumStreams).map {
             ($0, try ChangeStreamMetadata.kept($0.streamID, of: user, keys, in: transaction))
         }
-        return ExportedMessages(messages: messages, streams: streams)
+        return ExportedMessages(
+            messages: messages, streams: streams,
+            notifications: try NotificationRepository(transaction, keys: keys).list(of: user))
     }
+
+    var notificationsJSON: JSONValue { .array(notifications.map { $0.content.json(sentAt: $0.sentAt) }) }
 
     var messagesJSON: JSONValue {
         .array(

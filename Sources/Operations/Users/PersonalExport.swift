@@ -68,6 +68,7 @@ package struct PersonalExport: Sendable, Confidential {
             "blocked": .array(blocked.map { .string($0.description) }),
             "findable_addresses": .array(findable.map { .string($0.type.rawValue) }),
             "streams": written.streamsJSON, "messages": written.messagesJSON,
+            "notifications": written.notificationsJSON,
         ])
     }
 

@@ -129,7 +129,7 @@ package struct StreamUserRepository {
     /// Forgets the changes of a deleted stream that nobody needs behind the deletion.
     package func forget(_ stream: MessageStreamID, of users: [UserID]) throws {
         for user in users {
-            for kind in UserChange.allCases where kind != .deleted {
+            for kind in UserChange.allCases where kind != .deleted && kind != .notification {
                 try transaction.enqueue(
                     "DELETE FROM user_changes WHERE user_id = $1 AND kind = $2 AND target = $3",
                     [.id(user), kind.value, .id(stream)])
@@ -151,5 +151,16 @@ package struct StreamUserRepository {
         before moment: Date, _ batch: MaintenanceBatch = MaintenanceBatch()
     ) throws -> MaintenanceBatch.Outcome {
         try Self.deletions.take(before: moment, batch, in: transaction)
+    }
+
+    private static let notifications = AgedRows(
+        of: "user_changes", key: "user_id, kind, target", age: "at", and: "kind = 'NOTIFICATION'")
+
+    /// Forgets notifications of before a moment.
+    @discardableResult
+    package func purgeNotifications(
+        before moment: Date, _ batch: MaintenanceBatch = MaintenanceBatch()
+    ) throws -> MaintenanceBatch.Outcome {
+        try Self.notifications.take(before: moment, batch, in: transaction)
     }
 }

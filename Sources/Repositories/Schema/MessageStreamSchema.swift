@@ -110,4 +110,11 @@ extension Schema {
     static let callStreams = Migration(
         identifier: 63, name: "streams that set up a call",
         statements: ["ALTER TABLE streams ADD COLUMN is_call INTEGER NOT NULL DEFAULT 0"])
+
+    /// What users synchronize of notifications, by age: it is forgotten with them.
+    static let notifications = Migration(
+        identifier: 64, name: "notifications to users",
+        statements: [
+            "CREATE INDEX user_changes_notified ON user_changes (at) WHERE kind = 'NOTIFICATION'"
+        ])
 }

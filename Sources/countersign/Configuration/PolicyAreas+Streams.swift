@@ -12,6 +12,7 @@ extension PolicyArea {
                 .whole("stored_bytes", \.streams.storedBytes, 65_536...1_073_741_824),
                 .time("poll_wait", \.streams.pollWait, 1...60),
                 .whole("waiting_polls", \.streams.waitingPolls, 1...1000),
+                .whole("notifications_per_minute", \.streams.notificationsPerMinute, 1...10_000),
             ])
     }
 

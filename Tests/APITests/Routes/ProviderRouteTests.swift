@@ -127,6 +127,36 @@ struct ProviderRouteTests {
         RouteCase("DELETE /provider/users/{external_id}/sessions", 404, .notFound) { bench in
             try await bench.provider("DELETE /provider/users/nobody/sessions")
         },
+        RouteCase("POST /provider/users/{external_id}/notifications", 202) { bench in
+            let person = try await bench.signIn()
+            let call = "POST /provider/users/alice/notifications"
+            let body = #"{"id":"\(UUID().uuidString)","body":"Hello","data":{"UserFrom":"bob"}}"#
+            let reply = try await bench.provider(call, body: body)
+            #expect(try await bench.provider(call, body: body).status == 202)
+            let found = try await person.send("GET /sync?anchor=0")
+            guard case .array(let operations)? = found["operations"] else { return found }
+            #expect(operations.count == 1 && operations.first?["operation"]?.text == "NOTIFICATION")
+            let notification = operations.first?["notification"]
+            #expect(notification?["body"]?.text == "Hello" && notification?["data"]?["UserFrom"]?.text == "bob")
+            #expect(notification?["id"]?.text == reply.text("id") && operations.first?["stream_id"] == .null)
+            return reply
+        },
+        notification(404, .notFound, to: "nobody"),
+        notification(400, .malformedRequest, more: #","data":{"aps":"x"}"#),
+        notification(400, .malformedRequest, more: #","data":{"number":1}"#),
+        notification(400, .malformedRequest, more: #","urgent":true"#),
+        notification(413, .payloadTooLarge, more: #","body":"\(String(repeating: "x", count: 4096))""#),
+        RouteCase("POST /provider/users/{external_id}/notifications", 403, .insufficientScope) { bench in
+            try await bench.open(
+                "POST /provider/users/alice/notifications", body: "{}", bearer: try await bench.access("users.read"))
+        },
+        RouteCase("POST /provider/users/{external_id}/notifications", 429, .rateLimited) { bench in
+            _ = try await bench.signIn()
+            for _ in 0..<60 {
+                #expect(try await notify("alice", bench).status == 202)
+            }
+            return try await notify("alice", bench)
+        },
         RouteCase("POST /provider/token-check", 200) { bench in
             let connection = try await bench.fixture.connectNewDevice()
             let token = try bench.fixture.identityToken("alice", on: connection)
@@ -140,6 +170,20 @@ struct ProviderRouteTests {
             return reply
         },
     ]
+
+    private static func notify(_ user: String, _ bench: RouterBench, _ more: String = "") async throws -> Reply {
+        try await bench.provider(
+            "POST /provider/users/\(user)/notifications", body: #"{"id":"\(UUID().uuidString)"\(more)}"#)
+    }
+
+    private static func notification(
+        _ status: Int, _ code: Refusal.Code, to user: String = "alice", more: String = ""
+    ) -> RouteCase {
+        RouteCase("POST /provider/users/{external_id}/notifications", status, code) { bench in
+            _ = try await bench.signIn()
+            return try await notify(user, bench, more)
+        }
+    }
 }
 
 /// A body that is sent once something else has happened, after somebody began to read it.

@@ -226,6 +226,13 @@ extension ConsequenceTests {
         .service("TestWebhook", queued: ["provider_event"], here: [.wakesOutbox]) { world in
             { node in _ = try await TestWebhook(node.context)(by: try await node.backend(world.fixture)) }
         },
+        .service("NotifyUser", notices: ["messages"], queued: ["notification"]) { world in
+            { node in
+                try await NotifyUser(node.context)(
+                    try UserNotification(id: UUID().uuidString, title: nil, body: "Hello", data: nil), to: "alice",
+                    by: try await node.backend(world.fixture))
+            }
+        },
         .service("ManageWebhook", audit: ["webhook_removed"]) { world in
             { node in
                 try await ManageWebhook(node.context, allowingLoopback: false).remove(

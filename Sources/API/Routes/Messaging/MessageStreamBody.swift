@@ -39,8 +39,10 @@ enum MessageStreamBody {
 
     static func operation(_ one: SynchronizeMessages.Operation) -> JSONValue {
         .object([
-            "operation": .string(one.change.rawValue), "stream_id": .id(one.stream),
+            "operation": .string(one.change.rawValue),
+            "stream_id": one.notification == nil ? .id(one.stream) : .null,
             "event_id": one.message.map { .id($0) } ?? .null, "stream": one.view.map(row) ?? .null,
+            "notification": one.notification.map { $0.content.json(sentAt: $0.sentAt) } ?? .null,
         ])
     }
 

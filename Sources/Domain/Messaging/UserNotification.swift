@@ -1,0 +1,69 @@
+import Encoding
+import Foundation
+
+/// What a provider has to say to one of its users, on all of the user's devices.
+package struct UserNotification: Sendable, Equatable, Confidential {
+    /// The largest request, bytes: what platforms' pushes take.
+    package static let maximumSize = 4096
+    /// How long a device that was away finds it, seconds.
+    package static let lifetime: TimeInterval = 7 * 86_400
+    /// How many wait for one user; the oldest make room.
+    package static let keptPerUser = 100
+
+    /// The provider's: what comes again under the same id has no effect.
+    package let id: String
+    /// What a push shows. Without both there is no push.
+    package let title: String?
+    package let body: String?
+    /// Texts for the app, by name.
+    package let data: [JSONMember]
+
+    /// Parses a notification.
+    ///
+    /// - Throws: `Refusal` `malformed_request`.
+    package init(id: String, title: String?, body: String?, data: JSONValue?) throws(Refusal) {
+        guard let uuid = UUID(uuidString: id), id.utf8.count == 36 else {
+            throw Refusal(.malformedRequest, "$.id is not a UUID.")
+        }
+        self.id = uuid.uuidString.lowercased()
+        (self.title, self.body) = (title, body)
+        switch data {
+        case nil, .null: self.data = []
+        case .object(let members):
+            guard members.allSatisfy({ $0.value.text != nil }), Set(members.map(\.name)).count == members.count,
+                !members.contains(where: { ["aps", "notification_id"].contains($0.name) })
+            else {
+                throw Refusal(
+                    .malformedRequest, "$.data holds texts, and none is named aps or notification_id.")
+            }
+            self.data = members
+        default: throw Refusal(.malformedRequest, "$.data is not an object.")
+        }
+    }
+
+    /// Parses what was kept; `nil` for anything else.
+    package init?(jsonText: String) {
+        guard let value = try? StrictJSON.parse(jsonText.utf8), let id = value["id"]?.text,
+            let made = try? UserNotification(
+                id: id, title: value["title"]?.text, body: value["body"]?.text, data: value["data"])
+        else { return nil }
+        self = made
+    }
+
+    /// What is kept.
+    package var json: JSONValue { .object(members) }
+
+    /// What the user's devices get.
+    package func json(sentAt: Date) -> JSONValue {
+        .object(members + [JSONMember(name: "sent_at", value: .string(sentAt.rfc3339))])
+    }
+
+    private var members: [JSONMember] {
+        [
+            JSONMember(name: "id", value: .string(id)),
+            JSONMember(name: "title", value: title.map { .string($0) } ?? .null),
+            JSONMember(name: "body", value: body.map { .string($0) } ?? .null),
+            JSONMember(name: "data", value: .object(data)),
+        ]
+    }
+}

@@ -1,0 +1,42 @@
+import Database
+import Domain
+import Repositories
+
+/// A provider says something to one of its users: on devices that synchronize at once, on others by a push.
+package struct NotifyUser: Sendable {
+    private let context: ServiceContext
+
+    package init(_ context: ServiceContext) { self.context = context }
+
+    /// Keeps the notification for the user's devices, and queues a push if it has words and the user an endpoint.
+    ///
+    /// - Throws: `Refusal` `not_found`; `rate_limited`; `provider_token_invalid` where the key or the provider ended
+    ///   meanwhile.
+    package func callAsFunction(
+        _ notification: UserNotification, to externalID: String, by caller: ProvenProvider
+    ) async throws {
+        let id: OutboxMessageID = context.environment.newIdentifier()
+        let push: OutboxMessageID = context.environment.newIdentifier()
+        let keys = context.keys.personal
+        let known = try await context.user(externalID, of: caller.id)
+        let limit = RateLimit(count: context.policy[\.streams].notificationsPerMinute, per: 60)
+        let isLimited = context.rateLimiting == .on
+        try await context.commit { transaction, events in
+            try caller.requireActive(in: transaction)
+            // An erased user must not get a key again.
+            guard let user = try UserRepository(transaction).find(known.id),
+                user.externalID == known.externalID
+            else { throw Refusal(.notFound, "The provider has no such user here.") }
+            if isLimited { try RateRepository(transaction).count("notifications \(user.id)", limit: limit) }
+            let notifications = NotificationRepository(transaction, keys: keys)
+            guard try notifications.insert(notification, as: id, to: user) else { return }
+            try notifications.dropOldest(of: user.id, keeping: UserNotification.keptPerUser)
+            try StreamUserRepository(transaction).note(
+                .notification, of: MessageStreamID(id.uuid), for: [user.id], at: transaction.now)
+            events.record(.messagesChanged(of: [user.id]))
+            if try PushNotifications(keys: keys).queue(notification, id, as: push, to: user.id, in: transaction) {
+                events.record(.messageQueued)
+            }
+        }
+    }
+}
