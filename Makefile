@@ -1,4 +1,5 @@
 # make run   installs what is missing, builds, starts the service and the sample provider, walks the tour, stays up
+# make samples starts a forum, a messenger and a reading service beside the service of `make run`
 # make test  installs what the tests need and runs everything
 # make hello signs a user in to a quick start, IN=python, node, go, java, ruby or php, and ends
 # make bench builds for release and measures; it writes Tests/Benchmarks/RESULTS.md
@@ -7,7 +8,7 @@
 # make docs  builds the pages and the doc comments of every target; a broken link or any other warning fails it
 # make package      builds the Debian package of the release in .build/package
 # make package-test installs it in a fresh system, signs a user in, upgrades, removes; makes an OCI image; needs root
-.PHONY: run hello test bench fuzz build format lint docs package package-test
+.PHONY: run samples hello test bench fuzz build format lint docs package package-test
 SHELL := /bin/bash
 VENV := $(CURDIR)/.venv
 BUILD_PACKAGES := pkg-config libssl-dev libjwt-dev libsqlite3-dev libpq-dev
@@ -21,6 +22,7 @@ HELLO_php := php-cli
 TEST_PACKAGES := postgresql faketime softhsm2 opensc libengine-pkcs11-openssl age python3-venv openssl \
     thrift-compiler curl jq nodejs golang-go openjdk-17-jdk-headless \
     dbconfig-sqlite3 glewlwyd dpkg-dev systemd man-db zsh fish haproxy nginx-light libnginx-mod-stream prometheus coturn \
+    chromium-headless-shell \
     $(HELLO_go) $(HELLO_java) $(HELLO_ruby) $(HELLO_php)
 PACKAGE_TEST_PACKAGES := debootstrap systemd-container umoci runc lintian
 ROOT := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
@@ -39,6 +41,11 @@ run:
 	swift build --product countersign
 	swift build --product sample-provider
 	@bash .run.sh
+
+samples:
+	@$(call install,$(BUILD_PACKAGES))
+	for product in countersign forum msgr reader; do swift build --product $$product || exit 1; done
+	@bash .samples.sh
 
 IN ?= python
 PYTHON_python := .build/hello/python/bin/python

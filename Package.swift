@@ -22,6 +22,19 @@ let nio: [Target.Dependency] = ["NIOCore", "NIOPosix", "NIOHTTP1", "NIOTLS"].map
     .product(name: $0, package: "swift-nio")
 }
 
+let samples: [Target] = ["Forum", "Msgr", "Reader"].map { name in
+    .executableTarget(
+        name: name,
+        dependencies: [
+            "SampleBackend", hummingbird, httpClient, crypto, nioSSL,
+            .product(name: "HummingbirdCore", package: "hummingbird"),
+            .product(name: "HTTPTypes", package: "swift-http-types"),
+            .product(name: "NIOWebSocket", package: "swift-nio"),
+            .product(name: "GRDB", package: "GRDB.swift"), .product(name: "GRDBSQLite", package: "GRDB.swift"),
+        ] + nio,
+        path: "Sources/Samples/\(name)", exclude: ["README.md"], swiftSettings: strictSettings)
+}
+
 let package = Package(
     name: "countersign",
     platforms: [.macOS(.v15), .iOS(.v18)],
@@ -30,6 +43,9 @@ let package = Package(
         .library(name: "CountersignSync", targets: ["CountersignSync"]),
         .executable(name: "countersign", targets: ["countersign"]),
         .executable(name: "sample-provider", targets: ["SampleProvider"]),
+        .executable(name: "forum", targets: ["Forum"]),
+        .executable(name: "msgr", targets: ["Msgr"]),
+        .executable(name: "reader", targets: ["Reader"]),
     ],
     dependencies: [
         .package(url: "https://github.com/hummingbird-project/hummingbird", exact: "2.28.1"),
@@ -151,6 +167,20 @@ let package = Package(
                 .product(name: "NIOFoundationCompat", package: "swift-nio"),
             ] + nio,
             swiftSettings: strictSettings),
+        // Samples: what they have in common, and each as a small server.
+        .target(
+            name: "SampleBackend",
+            dependencies: [
+                hummingbird, httpClient, logging, lifecycle, crypto, cryptoExtras, nioSSL,
+                .product(name: "UnixSignals", package: "swift-service-lifecycle"),
+                .product(name: "HummingbirdCore", package: "hummingbird"),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "NIOHTTPTypes", package: "swift-nio-extras"),
+                .product(name: "NIOHTTPTypesHTTP1", package: "swift-nio-extras"),
+                .product(name: "NIOWebSocket", package: "swift-nio"),
+            ] + nio,
+            path: "Sources/Samples/Backend", swiftSettings: strictSettings),
+    ] + samples + [
 
         // Tests. `Fixtures` is what they share: an authority, a provider, a fixed clock, a store.
         .target(
@@ -242,7 +272,7 @@ let package = Package(
             name: "CountersignTests",
             dependencies: [
                 "Encoding", "PhoneNumbers", "Domain", "Tokens", "Delivery", "Database", "Repositories",
-                "Operations", "Fixtures", "countersign", "SampleProvider",
+                "Operations", "Fixtures", "countersign", "SampleProvider", "Forum", "Msgr", "Reader",
                 httpClient, nioSSL, crypto,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],

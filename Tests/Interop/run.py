@@ -43,7 +43,7 @@ class Run:
     """`.run.sh`, started."""
 
     def __init__(self, root, directory, binaries, ports):
-        self.directory, self.ports = directory, ports
+        self.directory, self.ports, self.root, self.binaries = directory, ports, root, binaries
         self.output = directory / "output"
         variables = dict(zip(("COUNTERSIGN_PUBLIC", "COUNTERSIGN_CLIENT", "COUNTERSIGN_OPS"),
                              (f"127.0.0.1:{port}" for port in ports)))
@@ -71,6 +71,38 @@ class Run:
             self.process.wait(timeout=30)
 
 
+def samples(run):
+    """`.samples.sh` beside it, twice: it answers on all six ports, and stops."""
+    begin = next(port for port in range(20_000, 30_000, 7) if all(is_free(port + more) for more in range(6)))
+    for _ in range(2):
+        output = run.directory / "samples"
+        with output.open("w") as file:
+            process = subprocess.Popen(
+                ["bash", run.root / ".samples.sh"], cwd=run.directory, stdout=file, stderr=subprocess.STDOUT,
+                env=os.environ | {"COUNTERSIGN_PUBLIC": f"127.0.0.1:{run.ports[0]}", "SAMPLES_PORT": str(begin),
+                                  "COUNTERSIGN_BIN": run.binaries})
+        try:
+            for _ in range(1200):
+                if "The samples are up" in output.read_text():
+                    break
+                expect(process.poll() is None, f"it ended by {process.poll()}: {output.read_text()}")
+                time.sleep(0.05)
+            for port in range(begin, begin + 6):
+                with socket.create_connection(("127.0.0.1", port), timeout=5):
+                    pass
+            page = urllib.request.urlopen(f"http://127.0.0.1:{begin}/", timeout=5)
+            expect(b"<title>Forum</title>" in page.read(), "the forum's page")
+        finally:
+            process.send_signal(signal.SIGTERM)
+            status = process.wait(timeout=60)
+        equal(status, 0, "the exit code of the samples")
+
+
+def is_free(port):
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) != 0
+
+
 def walk(run, number):
     """A start, the whole tour, and a stop."""
     run.wait_for("The service is up")
@@ -88,6 +120,8 @@ def walk(run, number):
         pass
     running = " ".join(processes(run.directory).values())
     expect("countersign serve" in running and "sample-provider" in running, f"running: {running}")
+    if number == 1:
+        samples(run)
     run.process.send_signal(signal.SIGTERM)
     equal(run.process.wait(timeout=60), 0, f"the exit code of run {number}")
     equal(processes(run.directory), {}, "what is left running")

@@ -17,7 +17,7 @@ struct DependencyRuleTests {
         ],
         "Herald": ["Encoding"], "API": ["Encoding", "Traces", "Domain", "Operations", "Herald"],
         "SampleProvider": ["CJWT"], "CountersignClient": [],
-        "CountersignSync": ["CountersignClient"],
+        "CountersignSync": ["CountersignClient"], "Samples": [],
     ]
 
     @Test("a target imports only what the rule allows", arguments: allowed.keys.sorted())

@@ -1,0 +1,147 @@
+import HTTPTypes
+import Hummingbird
+import HummingbirdCore
+import Logging
+import NIOCore
+import NIOHTTP1
+import NIOHTTPTypes
+import NIOHTTPTypesHTTP1
+import NIOPosix
+import NIOSSL
+import NIOWebSocket
+
+/// What to do with a WebSocket until it closes.
+package typealias SocketWork = @Sendable (WebSocketConnection) async -> Void
+/// Whether a connection becomes a WebSocket.
+package enum SocketVerdict: Sendable {
+    case open(SocketWork)
+    case refused(HTTPResponse.Status)
+}
+/// Decides on a request to become a WebSocket.
+package typealias SocketAdmission =
+    @Sendable (_ path: String, _ authorization: String?, any Channel) async -> SocketVerdict
+
+/// One connection of a device: mutual TLS, then HTTP/1.1, which may become a WebSocket (RFC 6455).
+struct DeviceChannel: HTTPChannelHandler {
+    enum Outcome: Sendable {
+        case http(NIOAsyncChannel<HTTPRequestPart, HTTPResponsePart>)
+        case socket(NIOAsyncChannel<WebSocketFrame, WebSocketFrame>, SocketWork)
+        case refused(NIOAsyncChannel<HTTPRequestPart, HTTPResponsePart>, HTTPResponse.Status)
+    }
+
+    struct Value: ServerChildChannelValue {
+        let channel: any Channel
+        let outcome: EventLoopFuture<Outcome>
+    }
+
+    let responder: Responder
+    let tls: NIOSSLContext
+    let admit: SocketAdmission?
+
+    func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Value> {
+        channel.eventLoop.makeCompletedFuture {
+            let pipeline = channel.pipeline.syncOperations
+            try pipeline.addHandlers(idleHandlers())
+            try pipeline.addHandler(NIOSSLServerHandler(context: tls))
+            let verdict = NIOLoopBoundBox<SocketVerdict?>(nil, eventLoop: channel.eventLoop)
+            let configuration = NIOTypedHTTPServerUpgradeConfiguration(
+                upgraders: [upgrader(verdict)],
+                notUpgradingCompletionHandler: { channel in
+                    channel.eventLoop.makeCompletedFuture {
+                        try channel.pipeline.syncOperations.addHandler(HTTP1ToHTTPServerCodec(secure: true))
+                        // The request that wanted a WebSocket does not come as far as the routes.
+                        guard case .refused(let status)? = verdict.value else {
+                            return .http(try NIOAsyncChannel(wrappingChannelSynchronously: channel))
+                        }
+                        return .refused(try NIOAsyncChannel(wrappingChannelSynchronously: channel), status)
+                    }
+                })
+            let outcome = try pipeline.configureUpgradableHTTPServerPipeline(
+                configuration: .init(upgradeConfiguration: configuration))
+            return Value(channel: channel, outcome: outcome)
+        }
+    }
+
+    private func upgrader(
+        _ verdict: NIOLoopBoundBox<SocketVerdict?>
+    ) -> NIOTypedWebSocketServerUpgrader<Outcome> {
+        NIOTypedWebSocketServerUpgrader(
+            maxFrameSize: WebSocketConnection.maximumSize,
+            shouldUpgrade: { [admit] channel, head in
+                let authorization = head.headers["Authorization"]
+                return channel.eventLoop.makeFutureWithTask {
+                    guard let admit else { return SocketVerdict.refused(.notFound) }
+                    guard authorization.count <= 1 else { return .refused(.badRequest) }
+                    return await admit(head.uri, authorization.first, channel)
+                }.map { found in
+                    verdict.value = found
+                    guard case .open = found else { return nil }
+                    return HTTPHeaders()
+                }
+            },
+            upgradePipelineHandler: { channel, _ in
+                channel.eventLoop.makeCompletedFuture {
+                    guard case .open(let work)? = verdict.value else {
+                        throw ChannelError.inappropriateOperationForState
+                    }
+                    return .socket(try NIOAsyncChannel(wrappingChannelSynchronously: channel), work)
+                }
+            })
+    }
+
+    func handle(value: Value, logger: Logger) async {
+        await withTaskCancellationHandler {
+            do {
+                switch try await value.outcome.get() {
+                case .http(let channel): await handleHTTP(asyncChannel: channel, logger: logger)
+                case .socket(let channel, let work): await WebSocketConnection.serve(channel, work)
+                case .refused(let channel, let status):
+                    try await channel.executeThenClose { _, outbound in
+                        let fields: HTTPFields = [.connection: "close", .contentLength: "0"]
+                        try await outbound.write(.head(HTTPResponse(status: status, headerFields: fields)))
+                        try await outbound.write(.end(nil))
+                    }
+                }
+            } catch {
+                logger.debug("a connection ended before its first request")
+            }
+            try? await value.channel.close()
+        } onCancel: {
+            value.channel.close(promise: nil)
+        }
+    }
+}
+
+/// One connection of the plain listener.
+struct PlainChannel: HTTPChannelHandler {
+    private let http: HTTP1Channel
+    var responder: Responder { http.responder }
+
+    init(responder: @escaping Responder) {
+        http = HTTP1Channel(responder: responder, configuration: .init(idleTimeout: .seconds(60)))
+    }
+
+    func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<HTTP1Channel.Value> {
+        http.setup(channel: channel, logger: logger)
+    }
+
+    func handle(value: HTTP1Channel.Value, logger: Logger) async { await http.handle(value: value, logger: logger) }
+}
+
+/// Handlers that close a connection on which nothing has come for a minute, and every one when the server stops. A
+/// WebSocket's pongs come more often.
+private func idleHandlers() -> [any ChannelHandler] {
+    [IdleStateHandler(readTimeout: .seconds(60)), CloseIdle()]
+}
+
+private final class CloseIdle: ChannelInboundHandler {
+    typealias InboundIn = NIOAny
+
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        if event is IdleStateHandler.IdleStateEvent || event is ChannelShouldQuiesceEvent {
+            context.close(promise: nil)
+        } else {
+            context.fireUserInboundEventTriggered(event)
+        }
+    }
+}

@@ -1,0 +1,48 @@
+import Crypto
+import CryptoExtras
+import Foundation
+
+/// A salted hash in place of a password: scrypt (RFC 7914) with 16 MiB of memory for each guess, so that a stolen file
+/// is slow to search.
+package struct PasswordHash: Sendable {
+    package let salt, hash: Data
+
+    /// What a store holds.
+    package init(salt: Data, hash: Data) { (self.salt, self.hash) = (salt, hash) }
+
+    fileprivate init(_ password: String, salt: Data) throws {
+        self.salt = salt
+        hash = try KDF.Scrypt.deriveKey(
+            from: Data(password.precomposedStringWithCanonicalMapping.utf8), salt: salt, outputByteCount: 32,
+            rounds: 1 << 14, blockSize: 8, parallelism: 1
+        ).withUnsafeBytes { Data($0) }
+    }
+}
+
+/// Makes and checks hashes, one at a time, which limits the cost of a flood of log-ins to 16 MiB and one core.
+package actor Passwords {
+    /// Replaces an unknown user, so that the time of an answer does not reveal who has an account.
+    private let nobody = PasswordHash(salt: Data.random(count: 16), hash: Data.random(count: 32))
+
+    package init() {}
+
+    package func hash(_ password: String) throws -> PasswordHash {
+        try PasswordHash(password, salt: .random(count: 16))
+    }
+
+    /// - Parameter known: `nil` for an unknown user: the answer is `false` then, after the same time.
+    package func check(_ password: String, against known: PasswordHash?) throws -> Bool {
+        let wanted = known ?? nobody
+        let found = try PasswordHash(password, salt: wanted.salt).hash
+        // Every byte is compared, so that the time does not reveal how many were right.
+        let difference = zip(found, wanted.hash).reduce(UInt8(0)) { $0 | ($1.0 ^ $1.1) }
+        return found.count == wanted.hash.count && difference == 0 && known != nil
+    }
+}
+
+extension Data {
+    /// Bytes that nobody can guess.
+    package static func random(count: Int) -> Data {
+        SymmetricKey(size: .init(bitCount: count * 8)).withUnsafeBytes { Data($0) }
+    }
+}

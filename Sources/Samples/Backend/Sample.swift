@@ -1,0 +1,124 @@
+import AsyncHTTPClient
+import Foundation
+import Hummingbird
+import HummingbirdCore
+import Logging
+import NIOCore
+import NIOHTTP1
+import NIOSSL
+import ServiceLifecycle
+import Synchronization
+import UnixSignals
+
+/// What the three samples have in common: a command line, an HTTP client that trusts Countersign, and two listeners.
+///
+/// The device listener is mutual TLS, which devices that Countersign has certified reach with a session's token. The
+/// plain listener is on loopback only, for what needs no device.
+package struct Sample: Sendable {
+    package let name: String
+    package let options: Options
+    package let http: HTTPClient
+    package let logger: Logger
+
+    /// Countersign's public URL, which is the issuer of its tokens.
+    package var service: String { options["--service"] }
+
+    /// Runs a sample until it is stopped. Exit code 2 is for a malformed command line, 1 for any other failure.
+    ///
+    /// - Parameters:
+    ///   - defaults: the options of this sample and their values if they are not given.
+    ///   - body: makes the sample's parts and serves, or does the work of a command.
+    package static func run(
+        _ name: String, arguments: [String] = Array(CommandLine.arguments.dropFirst()), defaults: [String: String],
+        _ body: @Sendable (Sample) async throws -> Void
+    ) async {
+        // Files that this process creates are readable by its own account alone.
+        umask(0o077)
+        LoggingSystem.bootstrap { StreamLogHandler.standardError(label: $0) }
+        let logger = Logger(label: name)
+        do {
+            let options = try Options(arguments: arguments, defaults: defaults)
+            // `--ca` names the only authority that this backend trusts for Countersign's certificate.
+            var tls = TLSConfiguration.makeClientConfiguration()
+            tls.minimumTLSVersion = .tlsv12
+            if !options["--ca"].isEmpty { tls.trustRoots = .file(options["--ca"]) }
+            var configuration = HTTPClient.Configuration(tlsConfiguration: tls, redirectConfiguration: .disallow)
+            configuration.timeout = .init(connect: .seconds(5), read: .seconds(5))
+            try await HTTPClient.withHTTPClient(configuration: configuration) { http in
+                try await body(Sample(name: name, options: options, http: http, logger: logger))
+            }
+        } catch let error as Options.Malformed {
+            logger.error("\(error.reason)")
+            exit(2)
+        } catch {
+            logger.error("\(error)")
+            exit(1)
+        }
+    }
+
+    /// Serves both listeners until SIGTERM or SIGINT, and prints one line when both are up.
+    package func serve(
+        plain: Router<SampleContext>, device: Router<SampleContext>, socket: SocketAdmission? = nil
+    ) async throws {
+        let tls = try await deviceTLS()
+        let ports = Mutex<[String: Int]>([:])
+        let announce: @Sendable (String, any Channel) -> Void = { kind, channel in
+            let both = ports.withLock { ports -> [String: Int] in
+                ports[kind] = channel.localAddress?.port
+                return ports
+            }
+            guard let plain = both["plain"], let device = both["device"] else { return }
+            let urls = #""plain":"http://127.0.0.1:\#(plain)","device":"https://127.0.0.1:\#(device)""#
+            FileHandle.standardOutput.write(Data((#"{"ready":true,\#(urls)}"# + "\n").utf8))
+        }
+        let plainListener = Application(
+            router: plain, server: .init { PlainChannel(responder: $0) },
+            configuration: configuration(port: options.port("--plain-port")),
+            onServerRunning: { announce("plain", $0) }, logger: logger)
+        let deviceListener = Application(
+            router: device, server: .init { DeviceChannel(responder: $0, tls: tls, admit: socket) },
+            configuration: configuration(port: options.port("--device-port")),
+            onServerRunning: { announce("device", $0) }, logger: logger)
+        try await ServiceGroup(
+            configuration: .init(
+                services: [plainListener, deviceListener], gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
+        ).run()
+    }
+
+    /// Options that every sample has.
+    package static let commonDefaults = [
+        "--service": "https://127.0.0.1:8440", "--ca": "", "--plain-port": "0", "--device-port": "0",
+        "--tls-certificate": "server.pem", "--tls-key": "server.key",
+    ]
+
+    private func configuration(port: Int) -> ApplicationConfiguration {
+        ApplicationConfiguration(
+            address: .hostname("127.0.0.1", port: port), serverName: name,
+            availableConnectionsDelegate: MaximumAvailableConnections(8000))
+    }
+
+    /// The server's own certificate, and Countersign's authority for devices as the only one for clients.
+    private func deviceTLS() async throws -> NIOSSLContext {
+        let authority = try await fetch("/certificates/authority")
+        var tls = TLSConfiguration.makeServerConfiguration(
+            certificateChain: try NIOSSLCertificate.fromPEMFile(options["--tls-certificate"]).map { .certificate($0) },
+            privateKey: .privateKey(try NIOSSLPrivateKey(file: options["--tls-key"], format: .pem)))
+        tls.minimumTLSVersion = .tlsv12
+        tls.trustRoots = .certificates(try NIOSSLCertificate.fromPEMBytes(Array(authority)))
+        tls.certificateVerification = .noHostnameVerification
+        return try NIOSSLContext(configuration: tls)
+    }
+
+    /// A document of Countersign that anybody may read.
+    package func fetch(_ path: String) async throws -> Data {
+        let answer = try await http.execute(HTTPClientRequest(url: service + path), timeout: .seconds(5))
+        guard answer.status == .ok else { throw Unexpected(path: path, status: answer.status.code) }
+        return Data(try await answer.body.collect(upTo: 256 * 1024).readableBytesView)
+    }
+
+    /// Countersign answered otherwise than it should.
+    struct Unexpected: Error {
+        let path: String
+        let status: UInt
+    }
+}

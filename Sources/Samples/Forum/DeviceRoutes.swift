@@ -1,0 +1,132 @@
+import Foundation
+import HTTPTypes
+import Hummingbird
+import HummingbirdCore
+import SampleBackend
+
+/// The calls of signed-in devices: `Authorization: Bearer` with a session's token, on the connection of the device that
+/// the token is bound to. The names of the routes are those of the original server.
+struct DeviceRoutes: Sendable {
+    let board: Board
+    let verify: SessionVerifier
+    let images: ForumImage.Source
+    private let creations = Limiter(20, per: 3600)
+
+    init(board: Board, verify: SessionVerifier, images: ForumImage.Source) {
+        (self.board, self.verify, self.images) = (board, verify, images)
+    }
+
+    func router() -> Router<SampleContext> {
+        let router = Router(context: SampleContext.self)
+        router.post("auth/login", use: logIn)
+        for prefix in ["", "auth/"] {
+            router.get("\(prefix)whoami", use: whoAmI)
+            router.post("\(prefix)logout", use: logOut)
+        }
+        router.get("forum") { request, context in
+            _ = try await verify(request, context)
+            return try await board.forums(request)
+        }
+        router.post("forum", use: create)
+        router.get("forum/:id") { request, context in
+            _ = try await verify(request, context)
+            return try await board.forum(try context.uuid("id"))
+        }
+        router.get("forum/:id/image") { request, context in
+            _ = try await verify(request, context)
+            return try await board.image(of: try context.uuid("id"))
+        }
+        router.get("forum/:id/message") { request, context in
+            _ = try await verify(request, context)
+            return try await board.messages(request, of: try context.uuid("id"))
+        }
+        router.post("forum/:id/message") { request, context in
+            let caller = try await verify(request, context)
+            let draft = try await request.decode(as: Board.Draft.self, context: context)
+            return try Response.json(
+                try await board.post(draft, to: try context.uuid("id"), by: caller.user), status: .created)
+        }
+        router.get("subscription") { request, context in
+            let caller = try await verify(request, context)
+            return try Response.json(try await board.store.subscriptions(of: caller.user))
+        }
+        router.post("subscription", use: subscribe)
+        router.delete("subscription/:id") { request, context in
+            let caller = try await verify(request, context)
+            let id = try context.uuid("id")
+            guard try await board.store.unsubscribe(id, of: caller.user) else { throw HTTPError(.notFound) }
+            await board.live.close { $0.subscription == id }
+            return Response(status: .noContent)
+        }
+        router.get("websocket/:id") { request, context -> Response in
+            // A request that does not want to be a WebSocket.
+            let caller = try await verify(request, context)
+            guard try await board.store.subscription(try context.uuid("id"), of: caller.user) != nil else {
+                throw HTTPError(.notFound, message: "you have no such subscription")
+            }
+            throw HTTPError(
+                .init(code: 426, reasonPhrase: "Upgrade Required"), headers: [.upgrade: "websocket"],
+                message: "this is a WebSocket")
+        }
+        return router
+    }
+
+    private struct Me: Encodable {
+        let username: String
+        let expiresAt: Int64
+
+        init(_ caller: Caller) {
+            username = caller.user
+            expiresAt = Int64(caller.expiresAt.timeIntervalSince1970)
+        }
+    }
+
+    /// `POST auth/login`: the session at Countersign is the log-in. The original took a password here; this forum never
+    /// sees one.
+    @Sendable private func logIn(_ request: Request, _ context: SampleContext) async throws -> Response {
+        struct Fields: Decodable { let password: String? }
+        if let fields = try? await request.decode(as: Fields.self, context: context), fields.password != nil {
+            throw HTTPError(.badRequest, message: "send no password here: sign in at Countersign")
+        }
+        return try .json(Me(try await verify(request, context)))
+    }
+
+    @Sendable private func whoAmI(_ request: Request, _ context: SampleContext) async throws -> Response {
+        try .json(Me(try await verify(request, context)))
+    }
+
+    /// Refuses the session's earlier tokens from now on, and closes its WebSockets. The session at Countersign goes on.
+    @Sendable private func logOut(_ request: Request, _ context: SampleContext) async throws -> Response {
+        let caller = try await verify(request, context)
+        verify.logOut(caller)
+        await board.live.close { $0.caller.session == caller.session }
+        return Response(status: .noContent)
+    }
+
+    /// `POST forum` `title`, `description`, `imageURL` → `201`; `409` for a title that is taken; `400` for a picture
+    /// that cannot be fetched.
+    @Sendable private func create(_ request: Request, _ context: SampleContext) async throws -> Response {
+        struct Fields: Decodable { let title, description, imageURL: String? }
+        let caller = try await verify(request, context)
+        let fields = try await request.decode(as: Fields.self, context: context)
+        let title = try plainText(fields.title, "title", limit: 255)
+        let description = try fields.description.map {
+            $0.isEmpty ? "" : try plainText($0, "description", limit: 2000, allowsLines: true)
+        }
+        try await creations.count(caller.user)
+        let image = try await images.fetch(fields.imageURL)
+        let made = try await Board.explaining {
+            try await board.store.create(title, description ?? "", image, by: caller.user)
+        }
+        return try .json(made, status: .created)
+    }
+
+    /// `POST subscription` `forum` → `201` with the id for `websocket/{id}`.
+    @Sendable private func subscribe(_ request: Request, _ context: SampleContext) async throws -> Response {
+        struct Fields: Decodable { let forum: UUID }
+        let caller = try await verify(request, context)
+        let fields = try await request.decode(as: Fields.self, context: context)
+        let made = try await Board.explaining { try await board.store.subscribe(caller.user, to: fields.forum) }
+        return try .json(made, status: .created)
+    }
+}

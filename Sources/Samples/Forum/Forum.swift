@@ -1,0 +1,30 @@
+import Foundation
+import SampleBackend
+
+/// A forum with live messages: the example of a service that relies on Countersign, and is no provider itself.
+///
+/// Read it in this order: ``Forum``, then ``DeviceRoutes`` (what a signed-in device may do), ``LiveForums`` (WebSockets),
+/// ``ForumStore``, ``ForumImage``, ``Page`` (the read-only page on the plain listener). How a session's token is checked
+/// is in `SessionVerifier` of the folder `Backend`.
+@main
+struct Forum {
+    static func main() async {
+        let defaults = Sample.commonDefaults.merging(
+            ["--audience": "", "--store": "forum.db", "--loopback-images": "off"]) { $1 }
+        await Sample.run("forum", defaults: defaults) { sample in
+            guard !sample.options["--audience"].isEmpty else {
+                throw Options.Malformed(reason: "--audience is missing: the provider's id, or a URL registered for it")
+            }
+            let store = try ForumStore(file: sample.options["--store"])
+            let live = LiveForums()
+            let images = ForumImage.Source(
+                reach: sample.options["--loopback-images"] == "on" ? .thisMachine : .publicAddresses)
+            let verify = SessionVerifier(sample, audience: sample.options["--audience"])
+            let board = Board(store: store, live: live)
+            let device = DeviceRoutes(board: board, verify: verify, images: images)
+            try await sample.serve(
+                plain: Page(board: board).router(), device: device.router(),
+                socket: SocketRoute(board: board, verify: verify).admit)
+        }
+    }
+}

@@ -1,0 +1,175 @@
+import Crypto
+import Foundation
+import HTTPTypes
+import Hummingbird
+import HummingbirdCore
+import SampleBackend
+
+/// The calls of the app. A password is needed to log in only: later calls show the session at Countersign, on the device
+/// that it is bound to.
+struct MsgrRoutes: Sendable {
+    let store: MsgrStore
+    let countersign: CountersignCalls
+    let verify: SessionVerifier
+    private let passwords = Passwords()
+    private let registrations = Limiter(600, per: 3600), attempts = Limiter(10, per: 900)
+    private let additions = Limiter(60, per: 3600), sendings = Limiter(60, per: 60)
+
+    init(store: MsgrStore, countersign: CountersignCalls, verify: SessionVerifier) {
+        (self.store, self.countersign, self.verify) = (store, countersign, verify)
+    }
+
+    /// On the plain listener: what has no session yet.
+    func accounts() -> Router<SampleContext> {
+        let router = Router(context: SampleContext.self)
+        router.post("register", use: register)
+        router.post("login", use: logIn)
+        return router
+    }
+
+    /// On the device listener.
+    func messages() -> Router<SampleContext> {
+        let router = Router(context: SampleContext.self)
+        router.post("contacts") { request, context in
+            let caller = try await verify(request, context)
+            return try Response.json(try await store.contacts(of: caller.user))
+        }
+        router.post("add", use: add)
+        router.post("message", use: send)
+        return router
+    }
+
+    private struct Fields: Decodable {
+        let username, password, deviceID, nonce: String?
+        let userFrom, userTo, addUser, message, id: String?
+
+        enum CodingKeys: String, CodingKey {
+            case nonce, id
+            case username = "Username"
+            case password = "Password"
+            case deviceID = "DeviceID"
+            case userFrom = "UserFrom"
+            case userTo = "UserTo"
+            case addUser = "AddUser"
+            case message = "Message"
+        }
+    }
+
+    /// `POST /register` `Username`, `Password`, `DeviceID` → `200`; `403` if the name is taken.
+    @Sendable private func register(_ request: Request, _ context: SampleContext) async throws -> Response {
+        let fields = try await request.decode(as: Fields.self, context: context)
+        let (name, password, device) = try Self.credentials(fields)
+        guard password.count >= 8 else { throw HTTPError(.badRequest, message: "Password needs 8 characters") }
+        try await registrations.count("all")
+        let hash = try await passwords.hash(password)
+        guard try await store.register(name, hash, device: device) else {
+            throw HTTPError(.forbidden, message: "that Username is taken")
+        }
+        return try .json(["Username": name])
+    }
+
+    /// `POST /login` `Username`, `Password`, `DeviceID` → `200`; `403` if they do not match.
+    ///
+    /// With the `nonce` that the device got from Countersign the answer has an `identity_token`, by which the device
+    /// opens a session there.
+    @Sendable private func logIn(_ request: Request, _ context: SampleContext) async throws -> Response {
+        let fields = try await request.decode(as: Fields.self, context: context)
+        let (name, password, device) = try Self.credentials(fields)
+        // An attempt is counted before the comparison.
+        try await attempts.count(name)
+        guard try await passwords.check(password, against: try await store.password(of: name)) else {
+            throw HTTPError(.forbidden, message: "Username and Password do not match")
+        }
+        await attempts.clear(name)
+        try await store.note(device: device, of: name)
+        guard let nonce = fields.nonce else { return try .json(["Username": name]) }
+        let token = try await countersign.identityToken(
+            user: name, nonce: try plainText(nonce, "nonce", limit: 256))
+        return try .json(["Username": name, "identity_token": token])
+    }
+
+    /// `POST /add` `AddUser`, `Message` → `200`: the other one is asked by a push with `AddRequest: true`, and confirms
+    /// by the same call. `404` for an unknown user.
+    @Sendable private func add(_ request: Request, _ context: SampleContext) async throws -> Response {
+        let caller = try await verify(request, context)
+        let fields = try await request.decode(as: Fields.self, context: context)
+        let other = try Self.name(fields.addUser, "AddUser")
+        let message = try fields.message.map { try plainText($0, "Message", limit: 200) }
+        guard other != caller.user else { throw HTTPError(.badRequest, message: "AddUser is you") }
+        try await additions.count(caller.user)
+        switch try await store.add(other, by: caller.user) {
+        case .friendsAlready: return try .json(["state": "friends"])
+        case .unknownUser: throw HTTPError(.notFound, message: "there is no user \(other)")
+        case .full: throw HTTPError(.conflict, message: "too many contacts or requests")
+        case .confirmed: return try .json(["state": "friends"])
+        case .requested:
+            // The same id each time: who asks again takes nobody's attention again, and a push that failed is made up for.
+            _ = try await push(
+                Self.identifier("add", caller.user, other), message ?? "\(caller.user) wants to add you",
+                from: caller.user, to: other, more: ["AddRequest": "true"])
+            return try .json(["state": "requested"])
+        }
+    }
+
+    /// `POST /message` `UserTo`, `Message`, `id` → `200`; `403` for somebody who is no contact; `400` if a field is missing.
+    ///
+    /// `delivered` is `false` for somebody who has never signed in to Countersign. The `id` is a UUID: a message that is
+    /// sent again under it comes once.
+    @Sendable private func send(_ request: Request, _ context: SampleContext) async throws -> Response {
+        let caller = try await verify(request, context)
+        let fields = try await request.decode(as: Fields.self, context: context)
+        let other = try Self.name(fields.userTo, "UserTo")
+        let message = try plainText(fields.message, "Message", limit: 1000, allowsLines: true)
+        let id = fields.id.map { UUID(uuidString: $0) } ?? UUID()
+        guard let id else { throw HTTPError(.badRequest, message: "id is no UUID") }
+        guard fields.userFrom == nil || fields.userFrom == caller.user else {
+            throw HTTPError(.forbidden, message: "UserFrom is not the session's user")
+        }
+        guard fields.password == nil else {
+            throw HTTPError(.badRequest, message: "send no Password here: the session is enough")
+        }
+        guard try await store.areFriends(caller.user, other) else {
+            throw HTTPError(.forbidden, message: "\(other) is no contact of yours")
+        }
+        try await sendings.count(caller.user)
+        let isDelivered = try await push(
+            Self.identifier("message", caller.user, id.uuidString), message, from: caller.user, to: other)
+        return try .json(["delivered": isDelivered])
+    }
+
+    /// Pushes `UserFrom` and `Message`; a lock screen shows the beginning.
+    private func push(
+        _ id: UUID, _ message: String, from sender: String, to recipient: String, more: [String: String] = [:]
+    ) async throws -> Bool {
+        let data = ["UserFrom": sender, "Message": message].merging(more) { $1 }
+        return try await countersign.notify(
+            recipient, id: id, title: sender, body: String(message.prefix(100)), data: data)
+    }
+
+    /// The id of a notification. Nobody can take the one of somebody else's.
+    private static func identifier(_ parts: String...) -> UUID {
+        let hash = Array(SHA256.hash(data: Data(parts.joined(separator: " ").utf8)))
+        return UUID(
+            uuid: (
+                hash[0], hash[1], hash[2], hash[3], hash[4], hash[5], 0x80 | hash[6] & 0x0F, hash[7],
+                0x80 | hash[8] & 0x3F, hash[9], hash[10], hash[11], hash[12], hash[13], hash[14], hash[15]
+            ))
+    }
+
+    private static func credentials(_ fields: Fields) throws -> (name: String, password: String, device: String) {
+        let name = try name(fields.username, "Username")
+        guard let password = fields.password, (1...256).contains(password.utf8.count) else {
+            throw HTTPError(.badRequest, message: "Password is missing or too long")
+        }
+        return (name, password, try plainText(fields.deviceID, "DeviceID", limit: 64))
+    }
+
+    /// A user name: letters of one case, so that no two look alike.
+    private static func name(_ text: String?, _ field: String) throws -> String {
+        let name = (text ?? "").lowercased()
+        guard (1...32).contains(name.utf8.count), name.wholeMatch(of: /[a-z0-9._-]+/) != nil else {
+            throw HTTPError(.badRequest, message: "\(field) is missing, or not made of up to 32 letters and digits")
+        }
+        return name
+    }
+}

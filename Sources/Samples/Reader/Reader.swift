@@ -1,0 +1,43 @@
+import Foundation
+import SampleBackend
+
+/// A reading service for the blind: volunteers read articles, and their hours are reported to the grantor. There is no
+/// sign-up; staff provision everybody.
+///
+/// Read it in this order: ``StaffCommands`` (what staff do on this machine), ``ReaderRoutes`` (accounts and personal data),
+/// ``TimerRoutes`` (the session timer), ``ReaderStore`` and its extensions.
+@main
+struct Reader {
+    static func main() async {
+        var arguments = Array(CommandLine.arguments.dropFirst())
+        let command = arguments.first.map { $0.hasPrefix("--") ? "serve" : $0 } ?? "serve"
+        if arguments.first == command { arguments.removeFirst() }
+        let defaults = Sample.commonDefaults.merging([
+            "--key": "provider.key", "--registration": "provider.json", "--store": "reader.db", "--csv": "",
+            "--username": "", "--month": "", "--zone": "America/Los_Angeles",
+        ]) { $1 }
+        await Sample.run("reader", arguments: arguments, defaults: defaults) { sample in
+            let store = try ReaderStore(file: sample.options["--store"])
+            let months = try Months(zone: sample.options["--zone"])
+            let staff = StaffCommands(sample: sample, store: store, months: months)
+            switch command {
+            case "serve": try await serve(sample, store, months)
+            case "provision": try await staff.provision()
+            case "reset": try await staff.resetPassword()
+            case "changes": try await staff.printChanges()
+            case "report": try await staff.printReport()
+            default:
+                throw Options.Malformed(reason: "commands are serve, provision, reset, changes and report")
+            }
+        }
+    }
+
+    private static func serve(_ sample: Sample, _ store: ReaderStore, _ months: Months) async throws {
+        let countersign = try CountersignCalls(sample)
+        let verify = SessionVerifier(sample, audience: countersign.providerID)
+        let routes = ReaderRoutes(store: store, countersign: countersign, verify: verify)
+        let device = routes.personal()
+        TimerRoutes(store: store, verify: verify, months: months).add(to: device)
+        try await sample.serve(plain: routes.accounts(), device: device)
+    }
+}

@@ -1,0 +1,102 @@
+import Foundation
+import HTTPTypes
+import Hummingbird
+import HummingbirdCore
+import SampleBackend
+
+/// Log-in and personal data. There is no registration: a person is there before their first sign-in.
+struct ReaderRoutes: Sendable {
+    let store: ReaderStore
+    let countersign: CountersignCalls
+    let verify: SessionVerifier
+    private let passwords = Passwords()
+    private let attempts = Limiter(10, per: 900)
+
+    init(store: ReaderStore, countersign: CountersignCalls, verify: SessionVerifier) {
+        (self.store, self.countersign, self.verify) = (store, countersign, verify)
+    }
+
+    /// On the plain listener: what has no session yet.
+    func accounts() -> Router<SampleContext> {
+        let router = Router(context: SampleContext.self)
+        router.post("register") { _, _ -> Response in
+            throw HTTPError(.forbidden, message: "accounts are made by staff: ask the volunteer coordinator")
+        }
+        router.post("password", use: setPassword)
+        router.post("login", use: logIn)
+        return router
+    }
+
+    /// On the device listener.
+    func personal() -> Router<SampleContext> {
+        let router = Router(context: SampleContext.self)
+        router.get("me") { request, context in
+            let caller = try await verify(request, context)
+            return try Response.json(try await self.person(caller).values)
+        }
+        router.patch("me", use: change)
+        router.get("me/changes") { request, context in
+            let caller = try await verify(request, context)
+            return try Response.json(try await store.changes(of: caller.user))
+        }
+        return router
+    }
+
+    private struct Fields: Decodable { let username, password, code, nonce: String? }
+
+    /// `POST /password` `username`, `code`, `password` → `200`: the first password, or a new one after staff's reset.
+    @Sendable private func setPassword(_ request: Request, _ context: SampleContext) async throws -> Response {
+        let fields = try await request.decode(as: Fields.self, context: context)
+        let (username, password) = try Self.credentials(fields)
+        guard password.count >= 12 else { throw HTTPError(.badRequest, message: "password needs 12 characters") }
+        let code = fields.code ?? ""
+        try await attempts.count("code \(username)")
+        guard try await store.take(code: code, of: username),
+            try await store.setPassword(try await passwords.hash(password), code: code, of: username)
+        else { throw HTTPError(.forbidden, message: "the code is wrong, used or too old: ask staff for another") }
+        return try .json(["username": username])
+    }
+
+    /// `POST /login` `username`, `password`, `nonce` → `identity_token`; `403` if they do not match. The app then opens a
+    /// session at Countersign, and shows no log-in view as long as that is kept.
+    @Sendable private func logIn(_ request: Request, _ context: SampleContext) async throws -> Response {
+        let fields = try await request.decode(as: Fields.self, context: context)
+        let (username, password) = try Self.credentials(fields)
+        let nonce = try plainText(fields.nonce, "nonce", limit: 256)
+        try await attempts.count("login \(username)")
+        let known = try await store.password(of: username)
+        guard try await passwords.check(password, against: known?.hash), let known else {
+            throw HTTPError(.forbidden, message: "username and password do not match")
+        }
+        await attempts.clear("login \(username)")
+        return try .json(["identity_token": try await countersign.identityToken(user: known.id, nonce: nonce)])
+    }
+
+    /// `PATCH /me` with some of a person's own fields → all of them. Username and groups are staff's affair.
+    @Sendable private func change(_ request: Request, _ context: SampleContext) async throws -> Response {
+        let caller = try await verify(request, context)
+        let given = try await request.decode(as: [String: String].self, context: context)
+        if let wrong = given.keys.sorted().first(where: { !Person.ownFields.contains($0) }) {
+            throw HTTPError(.forbidden, message: "\(wrong) is changed by staff")
+        }
+        let changed = try await person(caller).changed(given)
+        try await store.change(caller.user, to: changed, by: changed.username)
+        return try .json(try await person(caller).values)
+    }
+
+    private func person(_ caller: Caller) async throws -> Person {
+        guard let person = try await store.person(caller.user) else { throw HTTPError(.forbidden) }
+        return person
+    }
+
+    private static func credentials(_ fields: Fields) throws -> (username: String, password: String) {
+        let username = (fields.username ?? "").lowercased()
+        guard (1...200).contains(username.utf8.count), !username.utf8.contains(0) else {
+            throw HTTPError(.badRequest, message: "username is missing or too long")
+        }
+        guard let password = fields.password, (1...256).contains(password.utf8.count) else {
+            throw HTTPError(.badRequest, message: "password is missing or too long")
+        }
+        return (username, password)
+    }
+}

@@ -1,0 +1,118 @@
+import Foundation
+import GRDB
+
+extension ReaderStore {
+    /// A person's session of reading: from "Start Session" to "End Session".
+    struct Session: Codable, Sendable, FetchableRecord {
+        let id: String
+        let startedAt: Int64
+        /// The time that the app has submitted.
+        let seconds: Int
+        let endedAt: Int64?
+        let articles: Int
+    }
+
+    enum Conflict: Error { case idTaken, unknown, ended }
+
+    /// What a month holds for one person.
+    struct Total: Codable, Sendable, FetchableRecord {
+        let username, name: String
+        let sessions, articles, seconds: Int
+    }
+
+    /// The longest session, and how far the app's timer may be ahead of the time that has passed here; seconds.
+    private static let longest = 86_400, slack = 120
+
+    private static let session = """
+        SELECT id, started_at AS startedAt, seconds, ended_at AS endedAt,
+            (SELECT COUNT(*) FROM articles WHERE session = sessions.id) AS articles FROM sessions
+        """
+
+    /// Starts a session under the app's id; the same again is the same session. One that was never ended ends where it
+    /// last submitted its time.
+    func start(_ id: String, of person: String) async throws -> Session {
+        try await database.write { database in
+            let owner = try String.fetchOne(
+                database, sql: "SELECT person FROM sessions WHERE id = ?", arguments: [id])
+            guard owner == nil || owner == person else { throw Conflict.idTaken }
+            if owner == nil {
+                try database.execute(
+                    sql: "UPDATE sessions SET ended_at = ? WHERE person = ? AND ended_at IS NULL",
+                    arguments: [Self.now, person])
+                try database.execute(
+                    sql: "INSERT INTO sessions (id, person, started_at, seconds) VALUES (?, ?, ?, 0)",
+                    arguments: [id, person, Self.now])
+            }
+            return try Self.find(id, of: person, database)
+        }
+    }
+
+    /// Takes the app's timer: the time only rises, so that what comes twice or late does no harm.
+    ///
+    /// - Parameters:
+    ///   - article: submitted now, under an id of the app's.
+    ///   - isEnd: whether the session is over.
+    func submit(
+        _ seconds: Int, to id: String, of person: String, article: (id: String, title: String)? = nil,
+        isEnd: Bool = false
+    ) async throws -> Session {
+        try await database.write { database in
+            let known = try Self.find(id, of: person, database)
+            let isRepeatedArticle = try article.map { article in
+                let session = try String.fetchOne(
+                    database, sql: "SELECT session FROM articles WHERE id = ?", arguments: [article.id])
+                guard session == nil || session == id else { throw Conflict.idTaken }
+                return session != nil
+            }
+            // Behind its end a session takes nothing new.
+            if known.endedAt != nil {
+                guard seconds <= known.seconds, isRepeatedArticle != false else { throw Conflict.ended }
+                return known
+            }
+            let possible = min(Self.longest, Int(Self.now - known.startedAt) + Self.slack)
+            try database.execute(
+                sql: "UPDATE sessions SET seconds = MAX(seconds, ?) WHERE id = ?",
+                arguments: [min(seconds, possible), id])
+            if let article, isRepeatedArticle == false {
+                try database.execute(
+                    sql: "INSERT INTO articles (id, session, title, submitted_at) VALUES (?, ?, ?, ?)",
+                    arguments: [article.id, id, article.title, Self.now])
+            }
+            if isEnd {
+                try database.execute(sql: "UPDATE sessions SET ended_at = ? WHERE id = ?", arguments: [Self.now, id])
+            }
+            return try Self.find(id, of: person, database)
+        }
+    }
+
+    private static func find(_ id: String, of person: String, _ database: Database) throws -> Session {
+        let found = try Session.fetchOne(
+            database, sql: "\(session) WHERE id = ? AND person = ?", arguments: [id, person])
+        guard let found else { throw Conflict.unknown }
+        return found
+    }
+
+    /// The session that runs.
+    func running(of person: String) async throws -> Session? {
+        try await database.read { database in
+            try Session.fetchOne(
+                database, sql: "\(Self.session) WHERE person = ? AND ended_at IS NULL", arguments: [person])
+        }
+    }
+
+    /// What sessions that began in a span of time come to, for one person or for all readers, by name. A session belongs
+    /// to the month in which it began.
+    func totals(_ span: Range<Int64>, of person: String? = nil) async throws -> [Total] {
+        try await database.read { database in
+            try Total.fetchAll(
+                database,
+                sql: """
+                    SELECT p.username, p.name, COUNT(*) AS sessions, SUM(s.seconds) AS seconds,
+                        SUM((SELECT COUNT(*) FROM articles a WHERE a.session = s.id)) AS articles
+                    FROM sessions s JOIN people p ON p.id = s.person
+                    WHERE s.started_at >= ? AND s.started_at < ? AND (? IS NULL OR s.person = ?)
+                    GROUP BY p.id ORDER BY p.name, p.username
+                    """, arguments: [span.lowerBound, span.upperBound, person, person])
+        }
+    }
+}

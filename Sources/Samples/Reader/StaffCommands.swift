@@ -1,0 +1,132 @@
+import Foundation
+import Hummingbird
+import SampleBackend
+
+/// What staff do on the machine of the store.
+struct StaffCommands: Sendable {
+    let sample: Sample
+    let store: ReaderStore
+    let months: Months
+
+    private var staff: String { "staff \(NSUserName())" }
+
+    /// `reader provision --csv FILE`: takes people in, all or none, and prints a code for each new one. Staff hand the
+    /// codes out; with it a person sets a password.
+    func provision() async throws {
+        let data = try Data(contentsOf: URL(filePath: try required("--csv")))
+        guard let text = String(data: data, encoding: .utf8) else {
+            throw Options.Malformed(reason: "the file is not UTF-8")
+        }
+        let people = try records(text)
+        let issued = try await store.provision(people, by: staff)
+        write(CSV.write([["username", "code"]] + issued.map { [$0.username, $0.code] }))
+    }
+
+    private func records(_ text: String) throws -> [Person] {
+        do {
+            let records = try CSV.read(text)
+            if let first = records.first, Set(first.keys) != Set(Person.fields) {
+                throw CSV.Malformed(description: "the columns are \(Person.fields.joined(separator: ","))")
+            }
+            var known: Set<String> = []
+            return try records.enumerated().map { index, record in
+                do {
+                    let person = try Person(record)
+                    guard known.insert(person.username).inserted else {
+                        throw HTTPError(.badRequest, message: "the username is there twice")
+                    }
+                    return person
+                } catch let error as HTTPError {
+                    throw CSV.Malformed(description: "record \(index + 2): \(error.body ?? "")")
+                }
+            }
+        } catch let error as CSV.Malformed {
+            throw Options.Malformed(reason: "\(error)")
+        }
+    }
+
+    /// `reader reset --username NAME`: takes the password away, ends the person's sessions at Countersign, and prints a
+    /// code.
+    func resetPassword() async throws {
+        let username = try required("--username").lowercased()
+        let countersign = try CountersignCalls(sample)
+        guard let (id, code) = try await store.resetPassword(of: username, by: staff) else {
+            throw Options.Malformed(reason: "there is no \(username)")
+        }
+        // The password is gone in any case; a code that is not printed is replaced by the next reset.
+        try await countersign.endSessions(of: id)
+        write(CSV.write([["username", "code"], [username, code]]))
+    }
+
+    /// `reader changes [--username NAME]`: how personal data has changed, newest first.
+    func printChanges() async throws {
+        var id: String?
+        if !sample.options["--username"].isEmpty {
+            id = try await store.id(of: try required("--username").lowercased())
+            guard id != nil else { throw Options.Malformed(reason: "there is no such person") }
+        }
+        let rows = try await store.changes(of: id).map { change in
+            let time = Date(timeIntervalSince1970: TimeInterval(change.at)).formatted(.iso8601)
+            return [time, change.username, change.field, change.before, change.after, change.by]
+        }
+        write(CSV.write([["time", "username", "field", "before", "after", "by"]] + rows))
+    }
+
+    /// `reader report --month 2026-11`: the hours of all readers for the grantor.
+    func printReport() async throws {
+        let month = try months.span(sample.options["--month"].isEmpty ? nil : sample.options["--month"])
+        let totals = try await store.totals(month.span)
+        let rows = totals.map { total in
+            [
+                month.name, total.name, total.username, "\(total.sessions)", "\(total.articles)",
+                Self.hours(total.seconds),
+            ]
+        }
+        let sum = totals.reduce(0) { $0 + $1.seconds }
+        let all = [
+            month.name, "all", "", "\(totals.reduce(0) { $0 + $1.sessions })",
+            "\(totals.reduce(0) { $0 + $1.articles })", Self.hours(sum),
+        ]
+        write(CSV.write([["month", "name", "username", "sessions", "articles", "hours"]] + rows + [all]))
+    }
+
+    private static func hours(_ seconds: Int) -> String { String(format: "%.2f", Double(seconds) / 3600) }
+
+    private func required(_ option: String) throws -> String {
+        guard !sample.options[option].isEmpty else { throw Options.Malformed(reason: "\(option) is missing") }
+        return sample.options[option]
+    }
+
+    private func write(_ text: String) { FileHandle.standardOutput.write(Data(text.utf8)) }
+}
+
+/// Months as the grantor counts them: in the zone of the library.
+struct Months: Sendable {
+    private let calendar: Calendar
+
+    init(zone: String) throws {
+        guard let zone = TimeZone(identifier: zone) else { throw Options.Malformed(reason: "--zone is unknown") }
+        var calendar = Calendar(identifier: .gregorian)
+        calendar.timeZone = zone
+        self.calendar = calendar
+    }
+
+    /// The seconds since 1970 in which a month (`2026-11`) begins and ends; `nil` for the present one.
+    ///
+    /// - Throws: `400`.
+    func span(_ month: String?) throws -> (name: String, span: Range<Int64>) {
+        var parts = calendar.dateComponents([.year, .month], from: Date())
+        if let month {
+            guard let match = month.wholeMatch(of: /(2[0-9]{3})-(0[1-9]|1[0-2])/) else {
+                throw HTTPError(.badRequest, message: "a month is written as 2026-11")
+            }
+            parts = DateComponents(year: Int(match.1), month: Int(match.2))
+        }
+        guard let start = calendar.date(from: DateComponents(year: parts.year, month: parts.month)),
+            let end = calendar.date(byAdding: .month, value: 1, to: start), let year = parts.year,
+            let number = parts.month
+        else { throw HTTPError(.badRequest, message: "there is no such month") }
+        let name = "\(year)-\(number < 10 ? "0" : "")\(number)"
+        return (name, Int64(start.timeIntervalSince1970)..<Int64(end.timeIntervalSince1970))
+    }
+}

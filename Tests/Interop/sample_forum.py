@@ -1,0 +1,312 @@
+"""Walks the forum's sample as its users do, good and bad, beside a running service."""
+
+import base64
+import http.server
+import json
+import re
+import sqlite3
+import ssl
+import subprocess
+import tempfile
+import threading
+import time
+import uuid
+from pathlib import Path
+
+from websockets.exceptions import ConnectionClosed, InvalidStatus
+from websockets.sync.client import connect
+
+import options
+import sample_frames
+import samples
+from checks import accepted, equal, expect
+from client import TIMEOUT
+
+PNG = base64.b64decode(
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==")
+
+
+class Pictures(http.server.BaseHTTPRequestHandler):
+    """A server that strangers name."""
+
+    asked = []
+
+    def do_GET(self):
+        Pictures.asked.append(self.path)
+        found = {"/a.png": (200, PNG), "/page": (200, b"<html>"), "/large.png": (200, PNG + b"x" * 300_000)}
+        status, body = found.get(self.path, (404, b""))
+        if self.path == "/away":
+            status = 302
+        self.send_response(status)
+        if status == 302:
+            self.send_header("Location", "/a.png")
+        self.send_header("Content-Type", "image/png")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_):
+        pass
+
+
+class World:
+    """The forum, its users, and a server of pictures."""
+
+    def __init__(self, chosen):
+        self.chosen, self.provider = chosen, options.provider(chosen)
+        self.pictures = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Pictures)
+        threading.Thread(target=self.pictures.serve_forever, daemon=True).start()
+        self.picture = f"http://127.0.0.1:{self.pictures.server_address[1]}"
+        self.forum = samples.Running(chosen, "forum", audience=self.provider.provider_id, loopback_images="on")
+        self.ada, self.ben = self.sign_in("ada"), self.sign_in("ben")
+
+    def sign_in(self, name):
+        device = samples.certified(self.chosen)
+        session = accepted(device.create_session(self.provider.identity_token(name, device.nonce())), 201)
+        return samples.SignedIn(self.forum, device, session, self.provider.provider_id)
+
+    def make(self, person, title, **more):
+        return accepted(person.post("/forum", title=title, **more), 201)
+
+    def tls(self, person):
+        context = ssl.create_default_context(cafile=self.forum.authority)
+        context.load_cert_chain(*person.device.files)
+        return context
+
+    def socket(self, person, subscription, token=None):
+        """A WebSocket, as PyPI's `websockets` has it."""
+        return connect(
+            f"{self.forum.device.replace('https', 'wss')}/websocket/{subscription}", ssl=self.tls(person),
+            additional_headers={"Authorization": f"Bearer {token or person.token}"}, open_timeout=TIMEOUT,
+            close_timeout=TIMEOUT, compression=None, legacy=True)
+
+    def joined(self, person, forum):
+        """A WebSocket in a forum, and its greeting."""
+        made = accepted(person.post("/subscription", forum=forum["id"]), 201)
+        socket = self.socket(person, made["id"])
+        return socket, received(socket)
+
+
+def received(socket):
+    return json.loads(socket.recv(timeout=TIMEOUT))
+
+
+def until(socket, kind):
+    """The next event of a kind."""
+    for _ in range(20):
+        event = received(socket)
+        if event["type"] == kind:
+            return event
+    raise AssertionError(f"no {kind}")
+
+
+def closed(socket):
+    """The code with which the other side closes."""
+    try:
+        for _ in range(20):
+            socket.recv(timeout=TIMEOUT)
+    except ConnectionClosed:
+        return socket.protocol.close_code
+    raise AssertionError("it does not close")
+
+
+def session(world):
+    """The session at Countersign is the log-in: checked offline, and only on the device that it is bound to."""
+    me = accepted(world.ada.call("POST", "/auth/login"))
+    equal(me["username"], "ada", "the name")
+    for path in ("/whoami", "/auth/whoami"):
+        equal(accepted(world.ben.get(path))["username"], "ben", "the name")
+    equal(world.ada.post("/auth/login", username="ada", password="x").status_code, 400, "the status with a password")
+    samples.refuses_strangers(world.forum, world.chosen, world.ada, world.ben, "/whoami")
+
+
+def create(world):
+    """A forum has a title of its own, and a picture that could be fetched, or an identicon."""
+    made = world.make(world.ada, "Träume", description="of all", imageURL=world.picture + "/a.png")
+    equal(made["createdBy"], "ada", "the creator")
+    image = world.forum.get(f"/forum/{made['id']}/image")
+    equal((image.content, image.headers["Content-Type"]), (PNG, "image/png"), "the picture")
+    for title, status in (("TRÄUME", 409), ("Tra\u0308ume", 409), ("", 400), ("x" * 256, 400), ("a\u202eb", 400)):
+        equal(world.ben.post("/forum", title=title).status_code, status, f"the status of {title[:20]!r}")
+    icons = {world.forum.get(f"/forum/{world.make(world.ben, title)['id']}/image").text for title in ("x" * 255, "Y")}
+    expect(len(icons) == 2 and all(icon.startswith("<svg") for icon in icons), "identicons")
+    for path in ("/page", "/none", "/large.png", "/away"):
+        answer = world.ben.post("/forum", title=f"T{path}", imageURL=world.picture + path)
+        equal(answer.status_code, 400, f"the status of a picture at {path}")
+    expect("/away" in Pictures.asked and Pictures.asked.count("/a.png") == 1, "a redirection was followed")
+    for url in ("file:///etc/passwd", "ftp://127.0.0.1/", "http://a:b@127.0.0.1/", "x", "http://192.168.0.1/"):
+        equal(world.ben.post("/forum", title="T", imageURL=url).status_code, 400, f"the status of {url}")
+
+
+def inside(world):
+    """A picture's URL reaches nothing but the public Internet, however the address is written."""
+    Pictures.asked.clear()
+    with samples.Running(world.chosen, "strict", audience=world.provider.provider_id) as strict:
+        ada = samples.SignedIn(strict, world.ada.device, world.ada.session, world.provider.provider_id)
+        for host in ("127.0.0.1", "localhost", "0x7f.1", "2130706433", "[::1]", "[::ffff:127.0.0.1]", "0",
+                     "169.254.169.254", "10.0.0.1", "[fd00::1]", "[64:ff9b::7f00:1]"):
+            answer = ada.post("/forum", title=f"T {host}", imageURL=f"http://{host}/a.png")
+            equal(answer.status_code, 400, f"the status of {host}")
+        port = world.picture.rpartition(":")[2]
+        equal(ada.post("/forum", title="T", imageURL=f"http://127.0.0.1:{port}/a.png").status_code, 400, "the status")
+    equal(Pictures.asked, [], "what was fetched")
+
+
+def paging(world):
+    """The newest hundred forums, older ones by paging, newer ones on refresh."""
+    with sqlite3.connect(world.forum.place / "forum.db", timeout=TIMEOUT) as store:
+        for number in range(120):
+            store.execute(
+                "INSERT INTO forums (id, title, title_key, description, created_by, created_time) "
+                "VALUES (?, ?, ?, '', 'seed', 0)", (uuid.uuid4().bytes, f"Seed {number}", f"seed {number}"))
+    newest = accepted(world.ada.get("/forum"))
+    equal((len(newest), newest[0]["title"]), (100, "Seed 119"), "the newest hundred")
+    by_offset = accepted(world.ada.get("/forum?offset=100&resultSize=10"))
+    by_number = accepted(world.ada.get(f"/forum?lessThan={newest[-1]['number']}&resultSize=10"))
+    equal(by_offset, by_number, "the older ones")
+    equal(by_offset[0]["title"], "Seed 19", "the next older one")
+    equal(accepted(world.ada.get(f"/forum?greaterThan={newest[0]['number']}")), [], "what is newer")
+    made = world.make(world.ada, "Newer")
+    equal(accepted(world.ada.get(f"/forum?greaterThan={newest[0]['number']}")), [made], "what is newer")
+    for query in ("resultSize=101", "resultSize=0", "offset=-1", "greaterThan=x", "offset=10001"):
+        equal(world.ada.get(f"/forum?{query}").status_code, 400, f"the status of {query}")
+
+
+def messages(world):
+    """Messages are texts and links, sent once however often they come, older ones by paging."""
+    path = f"/forum/{world.make(world.ada, 'Messages')['id']}/message"
+    draft = {"id": str(uuid.uuid4()), "text": "once"}
+    first = accepted(world.ada.post(path, **draft), 201)
+    equal(accepted(world.ada.post(path, **draft), 201), first, "the same message again")
+    equal(world.ada.post(path, **{**draft, "text": "other"}).status_code, 409, "the status of another text")
+    equal(world.ben.post(path, **draft).status_code, 409, "the status of another's id")
+    link = accepted(world.ben.post(path, link="https://example.org/?q=1"), 201)
+    equal((link["link"], link.get("text")), ("https://example.org/?q=1", None), "the link")
+    for wrong in ({"link": "javascript:alert(1)"}, {"link": "https://a@b/"}, {"text": " "}, {}, {"text": "x" * 4001},
+                  {"text": "a", "link": "https://example.org"}):
+        equal(world.ada.post(path, **wrong).status_code, 400, f"the status of {str(wrong)[:60]}")
+    for number in range(5):
+        accepted(world.ben.post(path, text=str(number)), 201)
+    found = accepted(world.ada.get(f"{path}?resultSize=3"))
+    equal([one["text"] for one in found], ["4", "3", "2"], "the newest")
+    older = accepted(world.ada.get(f"{path}?lessThan={found[-1]['number']}"))
+    equal([one.get("text") or one["link"] for one in older], ["1", "0", link["link"], "once"], "the older ones")
+    equal(world.ada.get(f"/forum/{uuid.uuid4()}/message").status_code, 404, "the status of an unknown forum")
+
+
+def live(world):
+    """Messages and who is on line come over WebSockets, which `websockets` judges."""
+    forum = world.make(world.ada, "Live")
+    ada, greeting = world.joined(world.ada, forum)
+    equal((greeting["type"], greeting["online"], greeting["latest"]), ("welcome", ["ada"], 0), "the greeting")
+    ben, greeting = world.joined(world.ben, forum)
+    equal(greeting["online"], ["ada", "ben"], "who is on line")
+    event = received(ada)
+    equal((event["type"], event["user"], event["online"]), ("online", "ben", True), "who has come")
+    ada.send(json.dumps({"text": "häı 👋"}))
+    for socket in (ada, ben):
+        equal(until(socket, "message")["message"]["text"], "häı 👋", "the message")
+    accepted(world.ada.post(f"/forum/{forum['id']}/message", link="https://example.org/"), 201)
+    equal(until(ben, "message")["message"]["link"], "https://example.org/", "the link")
+    ben.send(["{\"text\": ", "\"in two ", "frames\"}"])
+    equal(until(ada, "message")["message"]["link"], "https://example.org/", "the link")
+    equal(until(ada, "message")["message"]["text"], "in two frames", "the message")
+    for wrong in ("no JSON", json.dumps({"text": ""}), json.dumps({"link": "data:,x"})):
+        ben.send(wrong)
+        expect(until(ben, "error")["message"], "no reason")
+    expect(ben.ping().wait(TIMEOUT), "a ping is not answered")
+    equal(accepted(world.ada.get(f"/forum/{forum['id']}"))["online"], ["ada", "ben"], "who is on line")
+    ben.close()
+    event = until(ada, "online")
+    equal((event["user"], event["online"]), ("ben", False), "who has left")
+    ada.close()
+
+
+def admission(world):
+    """A WebSocket opens only to its subscriber, on the subscriber's device, and while the token lives."""
+    forum = world.make(world.ada, "Admission")
+    made = accepted(world.ada.post("/subscription", forum=forum["id"]), 201)
+    equal(accepted(world.ada.post("/subscription", forum=forum["id"]), 201), made, "the subscription again")
+    expect(made in accepted(world.ada.get("/subscription")), "the subscription is not listed")
+
+    def status(person, subscription, token=None):
+        try:
+            world.socket(person, subscription, token)
+        except InvalidStatus as refused:
+            return refused.response.status_code
+        raise AssertionError("it opened")
+
+    equal(status(world.ben, made["id"]), 404, "the status for another user")
+    equal(status(world.ben, made["id"], world.ada.token), 401, "the status on another device")
+    equal(status(world.ada, uuid.uuid4()), 404, "the status of no subscription")
+    equal(world.ada.get(f"/websocket/{made['id']}").status_code, 426, "the status without an upgrade")
+    _, signed = samples.hostile_tokens(world.chosen, world.ada.token)
+    brief = world.socket(world.ada, made["id"], signed(exp=int(time.time()) + 3))
+    received(brief)
+    equal(closed(brief), 1008, "the code when the token ends")
+    open_ones = [world.socket(world.ada, made["id"]) for _ in range(8)]
+    for socket in open_ones:
+        received(socket)
+    equal(status(world.ada, made["id"]), 429, "the status of a ninth")
+    equal(world.ada.call("DELETE", f"/subscription/{made['id']}").status_code, 204, "the status")
+    equal([closed(socket) for socket in open_ones], [1008] * 8, "the codes when the subscription ends")
+    equal(world.ada.call("DELETE", f"/subscription/{made['id']}").status_code, 404, "the status of a second end")
+
+
+def frames(world):
+    """Frames that no client may send close the connection with the code of RFC 6455, which `wsproto` judges."""
+    forum = world.make(world.ben, "Frames")
+    made = accepted(world.ben.post("/subscription", forum=forum["id"]), 201)
+    place = world.forum.device.removeprefix("https://")
+    for name, data, code in sample_frames.HOSTILE:
+        found = sample_frames.sent(
+            place, world.tls(world.ben), f"/websocket/{made['id']}", f"Bearer {world.ben.token}", data)
+        equal(found, code, f"the code of {name}")
+
+
+def log_out(world):
+    """A log-out closes the session's WebSockets and refuses its token, not a later one."""
+    ada = world.sign_in("ada")
+    socket, _ = world.joined(ada, world.make(ada, "Leaving"))
+    equal(ada.call("POST", "/auth/logout").status_code, 204, "the status")
+    equal(closed(socket), 1008, "the code")
+    equal(ada.get("/whoami").status_code, 401, "the status of the token")
+    equal(accepted(world.ada.get("/whoami"))["username"], "ada", "another session of the user")
+    time.sleep(1.1)  # a token names whole seconds
+    ada.token = ada.exchanged()
+    equal(accepted(ada.call("POST", "/auth/login"))["username"], "ada", "a later token")
+
+
+def page(world):
+    """The page shows forums and messages to anybody in headless Chromium; a hostile text stays a text."""
+    title = "<img src=x onerror=\"document.title='taken'\">"
+    forum = world.make(world.ada, title, imageURL=world.picture + "/a.png")
+    path = f"/forum/{forum['id']}/message"
+    accepted(world.ada.post(path, text="</li><script>document.title='taken'</script>"), 201)
+    accepted(world.ada.post(path, link="https://example.org/page"), 201)
+    for method in ("post", "put", "delete"):
+        answer = getattr(world.forum.connection, method)(world.forum.plain + path, json={"text": "x"}, timeout=TIMEOUT)
+        expect(answer.status_code in (404, 405), f"{method}: {answer.status_code}")
+    policy = world.forum.get("/").headers["Content-Security-Policy"]
+    expect("default-src 'none'" in policy and "unsafe" not in policy, policy)
+    with tempfile.TemporaryDirectory() as profile:
+        dom = subprocess.run(
+            ["chromium-headless-shell", "--no-sandbox", "--disable-gpu", f"--user-data-dir={profile}",
+             "--virtual-time-budget=4000", "--timeout=20000", "--dump-dom", f"{world.forum.plain}/#{forum['id']}"],
+            check=True, capture_output=True, text=True, timeout=60).stdout
+    expect("<title>Forum</title>" in dom, "a script of a text has run")
+    expect("&lt;img src=x onerror=" in dom and "&lt;/li&gt;&lt;script&gt;" in dom, dom[:3000])
+    expect(re.search(r'<a [^>]*href="https://example.org/page"[^>]*>https://example.org/page</a>', dom), "the link")
+    equal(dom.count("<li>"), 100 + 2, "the rows")
+    expect(f'src="/forum/{forum["id"]}/image"' in dom and "Nobody is on line." in dom, dom[:3000])
+
+
+def main():
+    world = World(samples.parser(__doc__).parse_args())
+    with world.forum:
+        samples.walk(
+            [session, create, inside, paging, messages, live, admission, frames, log_out, page], world)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,201 @@
+"""Walks the reading service's sample as its staff and volunteers do, good and bad, beside a running service."""
+
+import csv
+import datetime
+import io
+import sqlite3
+import subprocess
+import time
+import uuid
+
+import samples
+from checks import accepted, equal, expect
+from client import TIMEOUT
+
+PASSWORD = "a long enough one"
+COLUMNS = "username,groups,name,area_code,number,street,city,zip,state"
+VERA = 'vera@example.org,"readers; listeners","Vera ""V"" Reader",916,452-8271,"1238 S Street, Apt 2",Sacramento,95811,ca'
+LOU = "lou@example.org,listeners,=Lou,530,5550123,1 Main Street,Davis,95616,CA"
+
+
+class World:
+    """The reading service, and what staff do on its machine."""
+
+    def __init__(self, chosen):
+        self.chosen = chosen
+        self.key, self.registration, self.provider = samples.register(chosen, "reader")
+        self.reader = samples.Running(chosen, "reader", key=self.key, registration=self.registration)
+        self.codes = {}
+
+    def staff(self, command, status=0, **more):
+        """What a command prints, as records; of one that fails, its errors."""
+        words = [self.chosen.sample, command, "--store", str(self.reader.place / "reader.db"), "--service",
+                 self.chosen.public, "--ca", self.chosen.ca, "--key", str(self.key), "--registration",
+                 str(self.registration)]
+        for name, value in more.items():
+            words += [f"--{name}", str(value)]
+        done = subprocess.run(words, capture_output=True, text=True, timeout=60)
+        equal(done.returncode, status, f"the exit code of {command}: {done.stderr}")
+        return list(csv.DictReader(io.StringIO(done.stdout))) if status == 0 else done.stderr
+
+    def provision(self, *lines, status=0, columns=COLUMNS):
+        file = self.reader.place / "people.csv"
+        file.write_text("\r\n".join([columns, *lines]) + "\r\n")
+        return self.staff("provision", status, csv=file)
+
+    def set_password(self, name, code, password=PASSWORD):
+        return self.reader.post("/password", username=f"{name}@example.org", code=code, password=password)
+
+    def log_in(self, name, nonce="x", password=PASSWORD):
+        return self.reader.post("/login", username=f"{name}@example.org", password=password, nonce=nonce)
+
+    def sign_in(self, name, password=PASSWORD):
+        device = samples.certified(self.chosen)
+        token = accepted(self.log_in(name, device.nonce(), password))["identity_token"]
+        session = accepted(device.create_session(token), 201)
+        return samples.SignedIn(self.reader, device, session, self.provider["provider_id"])
+
+
+def provision(world):
+    """Staff take people in before their first sign-in, all of a file or none; nobody signs up."""
+    equal(world.reader.post("/register", username="a@example.org", password=PASSWORD).status_code, 403, "the status")
+    for lines, words in [
+            ([VERA, LOU.replace("95616", "9561")], "record 3: zip"), ([LOU.replace("listeners", "staff")], "groups"),
+            ([LOU, LOU], "twice"), ([LOU + ",x"], "10 fields"), (['"' + LOU], "quote"),
+            ([LOU.replace("lou@", "lou")], "username"), ([LOU.replace("530", "130")], "area_code")]:
+        expect(words in world.provision(*lines, status=2), f"no {words!r}")
+    expect("columns" in world.provision("a,b", status=2, columns="a,b"), "no columns")
+    equal(world.log_in("vera").status_code, 403, "the status before")
+    issued = world.provision(VERA, LOU)
+    equal([one["username"] for one in issued], ["vera@example.org", "lou@example.org"], "who is new")
+    world.codes = {one["username"].partition("@")[0]: one["code"] for one in issued}
+    equal(world.provision(VERA), [], "who is new the second time")
+    equal(world.staff("changes"), [], "the changes")
+
+
+def passwords(world):
+    """A code sets a password once; a wrong one is counted, and the fifth is the last."""
+    equal(world.log_in("vera").status_code, 403, "the status without a password")
+    equal(world.set_password("vera", world.codes["vera"], "short").status_code, 400, "the status of a short one")
+    equal(world.set_password("vera", "0" * 20).status_code, 403, "the status of a wrong code")
+    equal(world.set_password("lou", world.codes["vera"]).status_code, 403, "the status of another's code")
+    accepted(world.set_password("vera", world.codes["vera"]))
+    equal(world.set_password("vera", world.codes["vera"]).status_code, 403, "the status of a used code")
+    accepted(world.set_password("lou", world.codes["lou"]))
+    world.vera, world.lou = world.sign_in("vera"), world.sign_in("lou")
+    samples.refuses_strangers(world.reader, world.chosen, world.vera, world.lou, "/me")
+    stored = b"".join(file.read_bytes() for file in world.reader.place.glob("reader.db*"))
+    expect(PASSWORD.encode() not in stored and world.codes["vera"].encode() not in stored, "it is stored")
+    code = world.staff("reset", username="lou@example.org")[0]["code"]
+    statuses = [world.set_password("lou", "1" * 20).status_code for _ in range(5)]
+    equal(statuses, [403] * 5, "the statuses of guesses")
+    equal(world.set_password("lou", code).status_code, 403, "the status of the right code, too late")
+
+
+def personal(world):
+    """A volunteer changes an address, not a group; every change is kept with its time and who made it."""
+    me = accepted(world.vera.get("/me"))
+    equal((me["groups"], me["name"], me["number"], me["state"]),
+          ("listeners readers", 'Vera "V" Reader', "4528271", "CA"), "the data")
+    changed = accepted(world.vera.call("PATCH", "/me", json={"street": "2 Oak Street", "zip": "95811-1234"}))
+    equal({**me, "street": "2 Oak Street", "zip": "95811-1234"}, changed, "the data")
+    accepted(world.vera.call("PATCH", "/me", json={"street": "2 Oak Street"}))
+    for field, value, status in (("groups", "readers", 403), ("username", "x@example.org", 403), ("zip", "1", 400),
+                                 ("hash", "x", 403), ("street", "", 400)):
+        equal(world.vera.call("PATCH", "/me", json={field: value}).status_code, status, f"the status of {field}")
+    world.provision(VERA.replace("Sacramento", "Roseville"))
+    kept = {one["field"]: one for one in world.staff("changes", username="vera@example.org")}
+    equal(kept["city"]["before"] + ">" + kept["city"]["after"], "Sacramento>Roseville", "staff's change")
+    equal((kept["zip"]["before"], kept["zip"]["after"], kept["zip"]["by"]),
+          ("95811", "95811-1234", "vera@example.org"), "the user's own change")
+    expect(kept["city"]["by"].startswith("staff "), kept["city"]["by"])
+    at = datetime.datetime.fromisoformat(kept["zip"]["time"].replace("Z", "+00:00"))
+    expect(abs(at.timestamp() - time.time()) < 600, "the time of the change")
+    equal([one["field"] for one in accepted(world.vera.get("/me/changes"))].count("street"), 2, "the changes of street")
+    equal(accepted(world.lou.get("/me/changes"))[0]["field"], "password", "another's changes")
+
+
+def kept(world):
+    """A kept sign-in skips the log-in view: on a new connection the same session opens everything."""
+    again = samples.SignedIn(world.reader, world.vera.device, world.vera.session, world.provider["provider_id"])
+    again.device.reconnect()
+    equal(accepted(again.get("/me"))["username"], "vera@example.org", "the user")
+
+
+def timer(world):
+    """The timer is submitted each minute, with each article and at the end, and nothing counts twice."""
+    path = f"/sessions/{(session := str(uuid.uuid4()))}"
+    equal(world.lou.post("/sessions", id=session).status_code, 403, "the status for a listener")
+    equal(world.vera.get("/sessions/current").status_code, 404, "the status before")
+    for _ in range(2):
+        equal(accepted(world.vera.post("/sessions", id=session), 201)["seconds"], 0, "the time at the start")
+
+    def submit(seconds):
+        return accepted(world.vera.call("PUT", path + "/time", json={"seconds": seconds}))["seconds"]
+
+    equal([submit(60), submit(60), submit(30)], [60, 60, 60], "the time, sent twice and late")
+    expect(submit(80_000) <= 180, "the timer runs ahead of the clock")
+    article = {"id": str(uuid.uuid4()), "title": "The weather", "seconds": 100}
+    for _ in range(2):
+        equal(accepted(world.vera.post(path + "/articles", **article), 201)["articles"], 1, "the articles")
+    equal(world.vera.call("PUT", path + "/time", json={"seconds": -1}).status_code, 400, "the status of less than 0")
+    # Two hours ago, as if they had passed.
+    with sqlite3.connect(world.reader.place / "reader.db", timeout=TIMEOUT) as store:
+        store.execute("UPDATE sessions SET started_at = started_at - 5400 WHERE id = ?", (session,))
+    for _ in range(2):
+        equal(accepted(world.vera.post(path + "/end", seconds=5400))["seconds"], 5400, "the time at the end")
+    equal(world.vera.call("PUT", path + "/time", json={"seconds": 5401}).status_code, 409, "the status after the end")
+    late = {**article, "id": str(uuid.uuid4())}
+    equal(world.vera.post(path + "/articles", **late).status_code, 409, "the status of an article after the end")
+    equal(accepted(world.vera.post(path + "/articles", **article), 201)["articles"], 1, "a repeated article")
+    first, second = str(uuid.uuid4()), str(uuid.uuid4())
+    accepted(world.vera.post("/sessions", id=first), 201)
+    accepted(world.vera.call("PUT", f"/sessions/{first}/time", json={"seconds": 60}))
+    accepted(world.vera.post("/sessions", id=second), 201)
+    equal(accepted(world.vera.get("/sessions/current"))["id"], second, "the session that runs")
+    equal(world.vera.call("PUT", f"/sessions/{first}/time", json={"seconds": 61}).status_code, 409, "the one before")
+    taken = world.vera.post(f"/sessions/{second}/articles", **article)
+    equal(taken.status_code, 409, "the status of another session's article")
+
+
+def report(world):
+    """Statistics of a month for the volunteer, and a report of all hours for the grantor."""
+    month = accepted(world.vera.get("/statistics"))["month"]
+    with sqlite3.connect(world.reader.place / "reader.db", timeout=TIMEOUT) as store:
+        # On the first day of a month some of it may lie in the month before: all of it is moved to one moment.
+        begin = int(datetime.datetime(2025, 3, 1, 7, 59, 59, tzinfo=datetime.timezone.utc).timestamp())
+        store.execute("UPDATE sessions SET started_at = ?", (begin,))
+    found = accepted(world.vera.get("/statistics?month=2025-02"))
+    equal(found, {"month": "2025-02", "sessions": 3, "articles": 1, "seconds": 5460}, "the statistics")
+    equal(accepted(world.vera.get(f"/statistics?month={month}"))["sessions"], 0, "another month")
+    equal(accepted(world.lou.get("/statistics?month=2025-02"))["sessions"], 0, "another's")
+    for wrong in ("2025-13", "x", "2025-2"):
+        equal(world.vera.get(f"/statistics?month={wrong}").status_code, 400, f"the status of {wrong}")
+    world.provision(VERA.replace('"Vera ""V"" Reader"', "=1+1"))
+    rows = world.staff("report", month="2025-02")
+    equal([(row["name"], row["sessions"], row["articles"], row["hours"]) for row in rows],
+          [("'=1+1", "3", "1", "1.52"), ("all", "3", "1", "1.52")], "the report")
+    equal(world.staff("report", month="2025-02", zone="UTC")[0]["hours"], "0.00", "the hours in UTC")
+
+
+def reset(world):
+    """Staff's reset takes the password away and ends the sessions; a new code gives both back."""
+    code = world.staff("reset", username="VERA@example.org")[0]["code"]
+    equal(world.log_in("vera").status_code, 403, "the status of the old password")
+    form = {**samples.EXCHANGE, "subject_token": world.vera.session["session_token"],
+            "audience": world.provider["provider_id"]}
+    equal(world.vera.device.call("POST", "/token", data=form).status_code, 400, "the status of an exchange")
+    accepted(world.set_password("vera", code, PASSWORD + "!"))
+    again = world.sign_in("vera", PASSWORD + "!")
+    equal(accepted(again.get("/me"))["username"], "vera@example.org", "the user")
+    expect("there is no" in world.staff("reset", 2, username="nobody@example.org"), "no reason")
+
+
+def main():
+    world = World(samples.parser(__doc__).parse_args())
+    with world.reader:
+        samples.walk([provision, passwords, personal, kept, timer, report, reset], world)
+
+
+if __name__ == "__main__":
+    main()
