@@ -30,14 +30,17 @@ extension Countersign {
     public func accessToken(for audience: String) async throws(Refusal) -> AccessToken {
         try load()
         if let kept = accessTokens[audience], kept.expiresAt.timeIntervalSince(serviceTime) > 15 { return kept }
+        guard let user = record.session?.session.userID else { throw .signedOut }
+        // Whoever is signed in later waits for a token of their own.
+        let key = "\(user.path) \(audience)"
         let task =
-            exchangingTokens[audience]
+            exchangingTokens[key]
             ?? Task {
-                let result = await exchangeToken(audience)
-                exchangingTokens[audience] = nil
+                let result = await exchangeToken(audience, of: user)
+                exchangingTokens[key] = nil
                 return result
             }
-        exchangingTokens[audience] = task
+        exchangingTokens[key] = task
         return try await task.value.get()
     }
 
@@ -53,11 +56,11 @@ extension Countersign {
         }
     }
 
-    private func exchangeToken(_ audience: String) async -> Result<AccessToken, Refusal> {
+    private func exchangeToken(_ audience: String, of user: UUID) async -> Result<AccessToken, Refusal> {
         do throws(Refusal) {
             var hasRenewed = false
             while true {
-                guard let session = record.session else { throw .signedOut }
+                guard let session = record.session, session.session.userID == user else { throw .signedOut }
                 guard let device = record.device else { throw .uncertified }
                 let signer = DeviceToken(keys: keys, keyName: device.keyName)
                 let (answer, serial) = try await exchange(try await tokenCall(audience, session, signer))

@@ -28,6 +28,8 @@ extension Countersign {
         try load()
         try requireCertificate()
         let hasOwn = call.request.headerFields[.authorization] != nil
+        // The call is of whoever is signed in now, and is never carried out for another.
+        var user = record.session?.session.userID
         var hasRenewed = false
         var attachments = 0
         // Each turn but the last mends one thing that a refused call asked for.
@@ -38,7 +40,8 @@ extension Countersign {
             }
             if hasOwn { await takeTurn() } else { await takeTurnAfterSignIn() }
             let session = record.session
-            let (answer, serial) = try await exchangeInTurn(call, session)
+            user = user ?? session?.session.userID
+            let (answer, serial) = try await exchangeInTurn(call, session, of: user)
             guard let problem = try answer.problem() else { return answer }
             if problem.code == .certificateRevoked {
                 // Replaced while the request was on its way; the service has not acted.
@@ -74,12 +77,12 @@ extension Countersign {
 
     /// One exchange in the session; the turn ends with it.
     private func exchangeInTurn(
-        _ call: Call, _ session: Record.SessionSecret?
+        _ call: Call, _ session: Record.SessionSecret?, of user: UUID?
     ) async throws(Refusal) -> (answer: Answer, serial: String) {
         defer { endTurn() }
         var named = call
         if call.request.headerFields[.authorization] == nil {
-            guard let session else { throw .signedOut }
+            guard let session, session.session.userID == user else { throw .signedOut }
             named.authorize(session.token)
         }
         return try await exchange(named)

@@ -39,6 +39,7 @@ extension Countersign {
             let sessions: [Row]
         }
         try load()
+        while let signingIn { _ = await signingIn.value }
         guard record.session != nil else { return }
         if everywhere {
             let listed: Listed = try await perform(Call(.get, "/sessions"))
@@ -52,13 +53,20 @@ extension Countersign {
             }
         }
         guard let session = record.session else { return }
-        var call = Call(.delete, "/sessions/current")
-        call.authorize(session.token)
-        let (answer, _) = try await exchange(call)
-        if let problem = try answer.problem(), !problem.asksForIdentity, problem.code != .certificateRevoked {
-            throw .service(problem)
-        }
+        // No other call opens a session again while this one ends.
+        let source = tokenSource
         tokenSource = nil
+        do throws(Refusal) {
+            var call = Call(.delete, "/sessions/current")
+            call.authorize(session.token)
+            let (answer, _) = try await exchange(call)
+            if let problem = try answer.problem(), !problem.asksForIdentity, problem.code != .certificateRevoked {
+                throw .service(problem)
+            }
+        } catch {
+            if tokenSource == nil, record.session?.token == session.token { tokenSource = source }
+            throw error
+        }
         if record.session?.token == session.token { keepIfPossible { $0.session = nil } }
     }
 

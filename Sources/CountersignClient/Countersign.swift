@@ -44,6 +44,7 @@ public actor Countersign {
     private var turns = 0
     private var waiting: [CheckedContinuation<Void, Never>] = []
     var accessTokens: [String: AccessToken] = [:]
+    /// Those that are on their way, by user and audience.
     var exchangingTokens: [String: Task<Result<AccessToken, Refusal>, Never>] = [:]
 
     /// Makes a client; nothing is read and nothing is sent before the first call.

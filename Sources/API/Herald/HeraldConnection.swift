@@ -61,7 +61,7 @@ struct HeraldConnection: Sendable {
                 group.addTask {
                     switch job {
                     case .authenticate(let token):
-                        let result = await authenticate(token, on: connection, logger)
+                        let result = await authenticate(token, on: connection)
                         loop.execute { handler.value.authenticated(result) }
                     case .judge(let held):
                         let verdict = await operations.hold.judge(held, on: connection)
@@ -81,18 +81,17 @@ struct HeraldConnection: Sendable {
 
     /// Judges a token, and writes a line of it as of a request.
     private func authenticate(
-        _ token: String, on connection: ClientConnection, _ logger: Logger
+        _ token: String, on connection: ClientConnection
     ) async -> HeraldHandler.Authentication {
         let start = ContinuousClock.now
-        var logger = logger
-        logger[metadataKey: RequestIDs.key] = .string((CurrentConnection.requestIDs ?? RequestIDs()).next())
+        let id = (CurrentConnection.requestIDs ?? RequestIDs()).next()
         do {
             let held = try await operations.hold(token, on: connection)
-            record(nil, nil, start, logger)
+            record(nil, nil, start, id)
             return .holds(held)
         } catch {
             let problem = Problem(error)
-            record(problem, error, start, logger)
+            record(problem, error, start, id)
             switch problem.refusal?.code {
             case .sessionChallenged: return .refused(.challenged)
             case .userBanned: return .refused(.banned)
@@ -103,12 +102,12 @@ struct HeraldConnection: Sendable {
     }
 
     private func record(
-        _ problem: Problem?, _ cause: (any Error)?, _ start: ContinuousClock.Instant, _ logger: Logger
+        _ problem: Problem?, _ cause: (any Error)?, _ start: ContinuousClock.Instant, _ id: String
     ) {
         face.record(
             ListenerFace.Outcome(
                 method: Self.method, route: "/herald", status: problem?.status ?? .ok,
-                elapsed: ContinuousClock.now - start, problem: problem, cause: cause), logger)
+                elapsed: ContinuousClock.now - start, problem: problem, cause: cause), id: id)
     }
 
     /// In place of a method of HTTP, for measurements and the log.

@@ -21,14 +21,18 @@ public struct FileStore: SecretStore {
     extension AtomicFile {
         /// The directory of this program among those of its user.
         static var home: URL {
-            let data = ProcessInfo.processInfo.environment["XDG_DATA_HOME"].map { URL(filePath: $0) }
+            // A path that is not absolute is to be ignored (XDG Base Directory Specification).
+            let data = ProcessInfo.processInfo.environment["XDG_DATA_HOME"].flatMap {
+                $0.hasPrefix("/") ? URL(filePath: $0) : nil
+            }
             let base = data ?? FileManager.default.homeDirectoryForCurrentUser.appending(path: ".local/share")
             return base.appending(path: ProcessInfo.processInfo.processName).appending(path: "countersign")
         }
     }
 
     extension SecretStore where Self == FileStore {
-        /// A file beside those of the program's user: `~/.local/share/<program>/countersign/secret.json`.
+        /// A file beside those of the program's user: `~/.local/share/<program>/countersign/secret.json`. A program that
+        /// uses several services has a file for each.
         public static var platform: FileStore { FileStore(file: AtomicFile.home.appending(path: "secret.json")) }
     }
 #endif

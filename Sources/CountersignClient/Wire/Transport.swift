@@ -62,6 +62,8 @@ final class Transport: Sendable {
     func send(_ call: Call, as identity: Identity?) async throws(Refusal) -> Answer {
         let base = identity == nil ? service.publicURL : service.clientURL
         let path = call.request.path ?? "/"
+        // Anything else would go on with the host's name.
+        guard path.hasPrefix("/") else { throw .unreachable("the path does not begin with /") }
         var request = HTTPClientRequest(url: base.origin + path)
         request.method = HTTPMethod(rawValue: call.request.method.rawValue)
         for field in call.request.headerFields { request.headers.add(name: field.name.rawName, value: field.value) }

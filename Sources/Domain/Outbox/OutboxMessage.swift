@@ -24,7 +24,7 @@ package enum OutboxKind: String, Sendable, CaseIterable {
     package var slots: Int {
         switch self {
         case .polledEvent, .notification: 0
-        case .phoneCode, .authorization, .providerEvent, .notificationPush: 8
+        case .phoneCode, .authorization, .message, .providerEvent, .notificationPush: 8
         }
     }
 

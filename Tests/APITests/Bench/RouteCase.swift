@@ -94,7 +94,7 @@ extension Reply {
     private func judgeForm(_ shown: String) {
         let place = String(path.prefix { $0 != "?" })
         // No stream is found by a route, which says so in its own words.
-        let isRouted = status != 405 && (status != 404 || text("detail") == "The provider has no such stream.")
+        let isRouted = status != 405 && (status != 404 || text("detail")?.hasPrefix("The provider has no such") == true)
         let isOAuth = OAuthError.applies(to: place) && isRouted
         let isEvent = text("err") != nil
         #expect(!isEvent || place == SecurityEventError.path && status == 400 && text("description") == text("detail"))

@@ -1,6 +1,7 @@
-import CountersignClient
 import Foundation
 import Testing
+
+@testable import CountersignClient
 
 @Suite("An address book on the device")
 struct AddressBookTests {

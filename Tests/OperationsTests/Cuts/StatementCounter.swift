@@ -12,8 +12,17 @@ final class StatementCounter: Database {
 
     private let store: any Database
     private let state = Mutex(Counts())
+    private let reads = Mutex(0)
 
     init(_ store: any Database) { self.store = store }
+
+    /// How many bodies have read since this was asked last.
+    func takeReads() -> Int {
+        reads.withLock { count in
+            defer { count = 0 }
+            return count
+        }
+    }
 
     /// What was written since this was asked last.
     func take() -> Counts {
@@ -64,7 +73,8 @@ final class StatementCounter: Database {
     }
 
     func read<T: Sendable>(_ body: @Sendable @escaping (any Transaction) throws -> T) async throws -> T {
-        try await store.read(body)
+        reads.withLock { $0 += 1 }
+        return try await store.read(body)
     }
 
     func write<T: Sendable>(_ body: @Sendable @escaping (any Transaction) throws -> T) async throws -> T {
@@ -73,6 +83,12 @@ final class StatementCounter: Database {
 
     func tables() async throws -> [TableShape] { try await store.tables() }
     func changeStamp() throws -> Int64 { try store.changeStamp() }
+    func changePosition() async throws -> ChangePosition { try await store.changePosition() }
+
+    func changes(after position: ChangePosition, limit: Int) async throws -> ChangeReading {
+        try await store.changes(after: position, limit: limit)
+    }
+
     func check() async throws { try await store.check() }
     func close() async throws {}
 }
