@@ -60,22 +60,18 @@ struct StoreIssuerKeys {
     let transaction: any Transaction
     let environment: Environment
 
-    /// - Throws: `TokenDefect` if the issuer had too many keys lately.
+    /// Keys that left the set are retired in any case.
+    ///
+    /// - Returns: a defect if the issuer had too many keys lately; then no new one is stored.
     func callAsFunction(
         _ set: WebKeySet, of issuer: ProviderIssuer, for provider: ProviderID, _ events: inout RecordedEvents
-    ) throws {
+    ) throws -> TokenDefect? {
         let keys = ProviderKeyRepository(transaction)
         let stored = try keys.list(of: provider).filter { $0.origin == .issuer }
         let changes = IssuerKeyChanges(of: stored, to: set.members)
         let old = transaction.now.addingTimeInterval(-IssuerKeyChanges.keptGone)
         for record in stored where record.retiredAt.map({ $0 < old }) ?? false && !changes.back.contains(record.id) {
             try keys.purge(record.id, goneBefore: old)
-        }
-        if !changes.new.isEmpty {
-            let kept = try keys.list(of: provider).filter { $0.origin == .issuer }.count
-            guard kept + changes.new.count <= IssuerKeyChanges.mostKept else {
-                throw TokenDefect(.malformed, "The issuer had more than \(IssuerKeyChanges.mostKept) keys lately.")
-            }
         }
         for id in changes.gone {
             try keys.retire(id, at: transaction.now)
@@ -88,11 +84,17 @@ struct StoreIssuerKeys {
             try keys.reinstate(id)
             events.record(.providerChanged(provider, detail: "key \(id) is in the issuer's key set again"))
         }
+        guard !changes.new.isEmpty else { return nil }
+        let kept = try keys.list(of: provider).filter { $0.origin == .issuer }.count
+        guard kept + changes.new.count <= IssuerKeyChanges.mostKept else {
+            return TokenDefect(.malformed, "The issuer had more than \(IssuerKeyChanges.mostKept) keys lately.")
+        }
         for member in changes.new {
             let record = ProviderKeyRecord(
                 member, as: environment.newIdentifier(), of: provider, at: transaction.now)
             if try keys.insert(record) { events.record(.providerKeyAdded(record.id, provider, signer: nil)) }
         }
+        return nil
     }
 }
 

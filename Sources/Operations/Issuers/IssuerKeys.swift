@@ -18,11 +18,13 @@ package struct IssuerKeys: Sendable {
     /// The provider that vouches by an ID token: that of its issuer and audience, or if there is none, another of the issuer, so
     /// that the token's signature is judged before its audience.
     func provider(of token: UnverifiedToken) async throws -> CachedProvider? {
-        guard let issuer = token.issuerURL, issuer.utf8.count <= 1024 else { return nil }
+        // The token is not verified yet, and no statement takes every text.
+        guard let issuer = token.issuerURL, issuer.utf8.count <= 1024, PlainText.isPlain(issuer, for: .identifier)
+        else { return nil }
         let audiences = token.audiences
         let named = audiences.count == 1 ? audiences.first : token.payload["azp"]?.text
         let store = context.store
-        if let named, named.utf8.count <= 256 {
+        if let named, named.utf8.count <= 256, PlainText.isPlain(named, for: .identifier) {
             let client = IssuerCache.Client(issuer: issuer, audience: named)
             let found = try await context.caches.issuers.clients.find(client) {
                 try await store.snapshot { try ProviderRepository($0).find(issuer: issuer, audience: named) }
@@ -100,10 +102,10 @@ package struct IssuerKeys: Sendable {
         case .failed(let reason): failure = reason
         case .read(let bytes, let cacheControl):
             do {
-                try await store(bytes, of: issuer, claimedAt: claim)
+                let defect = try await store(bytes, of: issuer, claimedAt: claim)
                 let seconds = IssuerReading.freshness(byCacheControl: cacheControl)
                 try await context.store.transaction {
-                    try IssuerRepository($0).end(issuer, claimedAt: claim, freshFor: seconds)
+                    try IssuerRepository($0).end(issuer, claimedAt: claim, freshFor: seconds, despite: defect?.detail)
                 }
             } catch let defect as TokenDefect {
                 failure = defect.detail
@@ -117,22 +119,34 @@ package struct IssuerKeys: Sendable {
         return try await load(issuer)
     }
 
-    /// Stores a key set for every provider of the issuer: a transaction for each.
-    private func store(_ bytes: [UInt8], of issuer: String, claimedAt claim: Date) async throws {
+    /// Stores a key set for every provider of the issuer: a transaction for each. What one provider cannot take keeps no
+    /// other from its keys.
+    ///
+    /// - Returns: why a provider did not get all of its new keys; `nil` if each did.
+    /// - Throws: `TokenDefect` if it is no key set for a provider, after the others have it.
+    private func store(_ bytes: [UInt8], of issuer: String, claimedAt claim: Date) async throws -> TokenDefect? {
         let ids = try await context.store.snapshot {
             try ProviderRepository($0).list(issuer: issuer, limit: Self.mostProviders)
         }
         let environment = context.environment
+        var (unreadable, tooMany): (TokenDefect?, TokenDefect?)
         for id in ids {
             guard let provider = try await context.caches.providers.find(id)?.provider.issuer else { continue }
-            let set = try WebKeySet(bytes, allowing: provider.signatureAlgorithms)
-            try await context.commit { transaction, events in
-                // One that was overtaken, because this node stood still, stores nothing.
-                guard try IssuerRepository(transaction).isClaimed(issuer, at: claim) else { return }
-                try StoreIssuerKeys(transaction: transaction, environment: environment)(
-                    set, of: provider, for: id, &events)
+            do {
+                let set = try WebKeySet(bytes, allowing: provider.signatureAlgorithms)
+                let defect = try await context.commit { transaction, events -> TokenDefect? in
+                    // One that was overtaken, because this node stood still, stores nothing.
+                    guard try IssuerRepository(transaction).isClaimed(issuer, at: claim) else { return nil }
+                    return try StoreIssuerKeys(transaction: transaction, environment: environment)(
+                        set, of: provider, for: id, &events)
+                }
+                tooMany = tooMany ?? defect
+            } catch let defect as TokenDefect {
+                unreadable = unreadable ?? defect
             }
         }
+        if let unreadable { throw unreadable }
+        return tooMany
     }
 
     /// How many providers may have one issuer.

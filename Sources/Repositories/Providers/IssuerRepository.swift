@@ -56,12 +56,16 @@ package struct IssuerRepository {
             "SELECT 1 FROM issuers WHERE issuer = $1 AND attempted_at = $2", [.text(issuer), .time(claim)]) != nil
     }
 
-    /// Writes how a claimed try ended. What a later one found stays.
-    package func end(_ issuer: String, claimedAt claim: Date, freshFor seconds: TimeInterval) throws {
+    /// Writes that a claimed try read the key set. What a later one found stays.
+    ///
+    /// - Parameter defect: why not all of its keys were stored.
+    package func end(
+        _ issuer: String, claimedAt claim: Date, freshFor seconds: TimeInterval, despite defect: String? = nil
+    ) throws {
         try transaction.execute(
             """
-            UPDATE issuers SET read_at = $2, fresh_until = $3, failure = NULL WHERE issuer = $1 AND attempted_at = $2
-            """, [.text(issuer), .time(claim), .time(claim.addingTimeInterval(seconds))])
+            UPDATE issuers SET read_at = $2, fresh_until = $3, failure = $4 WHERE issuer = $1 AND attempted_at = $2
+            """, [.text(issuer), .time(claim), .time(claim.addingTimeInterval(seconds)), defect.value])
     }
 
     /// Writes that a claimed try failed. What a later one found stays.

@@ -89,6 +89,48 @@ struct IssuerSignInTests {
         }
     }
 
+    @Test("are refused and look nothing up by names that no statement takes", arguments: StoreKind.shared)
+    func hiddenNames(kind: StoreKind) async throws {
+        try await ServiceFixture.run(on: kind) { fixture in
+            let issuer = StandInIssuer([("k", try ProviderSigner(.es256))])
+            _ = try await issuer.register(on: fixture)
+            let connection = try await fixture.connectNewDevice()
+            for claim in ["iss", "aud", "azp"] {
+                let token = try issuer.idToken(
+                    "alice", nonce: fixture.nonces(connection).nonce, now: fixture.clock.now
+                ) {
+                    if claim == "azp" { $0[claim: "aud"] = .array([.string("client-1"), .string("client-2")]) }
+                    $0[claim: claim] = .string("https://idp.example\u{0}")
+                }
+                await #expect(throws: Refusal.self, "\(claim)") {
+                    try await fixture.open(identityToken: token, applicationID: nil, on: connection)
+                }
+            }
+        }
+    }
+
+    @Test(
+        "use the keys of their own provider: they are stored for each of the issuer, whatever keeps another one from them"
+    )
+    func otherProviders() async throws {
+        try await ServiceFixture.run { fixture in
+            let (old, new) = (try ProviderSigner(.es256), try ProviderSigner(.es256))
+            let all = StandInIssuer([("k-1", old)], audience: "client-1")
+            let strict = StandInIssuer([("k-1", old)], audience: "client-2")
+            _ = try await all.register(on: fixture, slug: "all")
+            _ = try await strict.register(on: fixture, algorithms: ["ES256"], slug: "strict")
+            // One kid for two keys, of an algorithm that only the first provider takes.
+            let twice = [("k-3", try ProviderSigner(.edDSA)), ("k-3", try ProviderSigner(.edDSA))]
+            try StandInIssuer([("k-2", new)] + twice, at: all.url).publish(on: fixture)
+            fixture.clock.advance(601)
+            try await RefreshIssuers(fixture.context)()
+            let kept = try await ReadProviders(fixture.admin)("strict").2
+            #expect(kept.filter { $0.retiredAt == nil }.map(\.issuerKeyID) == ["k-2"])
+            let failure = try await ReadProviders(fixture.admin).issuerReadings()[all.url]?.failure
+            #expect(failure == "In the key set one kid names two keys.")
+        }
+    }
+
     @Test("tell the clients of one issuer apart: each audience has its own users, and azp decides among several")
     func audiences() async throws {
         try await ServiceFixture.run { fixture in
