@@ -272,7 +272,7 @@ let package = Package(
             name: "CountersignTests",
             dependencies: [
                 "Encoding", "PhoneNumbers", "Domain", "Tokens", "Delivery", "Database", "Repositories",
-                "Operations", "Fixtures", "countersign", "SampleProvider", "Forum", "Msgr", "Reader",
+                "Operations", "Fixtures", "Traces", "countersign", "SampleProvider", "Forum", "Msgr", "Reader",
                 httpClient, nioSSL, crypto,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],

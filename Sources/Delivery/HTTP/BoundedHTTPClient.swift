@@ -10,16 +10,21 @@ import Traces
 import Tracing
 
 /// One request to a carrier's service, with limits of time and size for the response.
-struct BoundedHTTPClient: Sendable {
+package struct BoundedHTTPClient: Sendable {
     /// Made with `AsyncHTTPClient/HTTPClient/Configuration/delivery(_:)`.
     let http: HTTPClient
     /// From the start of the connection to the last byte of the response, seconds.
     let timeout: TimeInterval
 
+    package init(http: HTTPClient, timeout: TimeInterval) {
+        self.http = http
+        self.timeout = timeout
+    }
+
     /// Longer responses are not read, bytes.
     static let maximumAnswer = 65_536
 
-    enum Answer: Sendable, Equatable {
+    package enum Answer: Sendable, Equatable {
         /// A response; its body is `nil` if it exceeded the limit.
         case answered(status: UInt, body: [UInt8]?)
         /// No response. The reason says what is known, without personal data.
@@ -35,7 +40,9 @@ struct BoundedHTTPClient: Sendable {
         static func failed(_ reason: String) -> Reply { Reply(answer: .failed(reason: reason)) }
     }
 
-    func post(_ body: [UInt8], to url: WebAddress, headers: [(name: String, value: String)]) async -> Answer {
+    package func post(
+        _ body: [UInt8], to url: WebAddress, headers: [(name: String, value: String)]
+    ) async -> Answer {
         var request = HTTPClientRequest(url: url.description)
         request.method = .POST
         request.headers = HTTPHeaders(headers.map { ($0.name, $0.value) })

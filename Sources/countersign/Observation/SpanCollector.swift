@@ -1,20 +1,22 @@
 import AsyncHTTPClient
+import Delivery
 import Encoding
 import Foundation
 import Metrics
-import NIOCore
-import NIOHTTP1
 import Traces
 
 /// The collector that an operator named, and the spans on their way to it.
 struct SpanCollector: Sendable {
     let tracer: SpanTracer
-    private let endpoint: String
+    private let endpoint: ServiceURL
+    /// From the request to the last byte of the response, seconds.
+    private let timeout: TimeInterval
 
     /// `nil` where no collector is named.
-    init?(_ endpoint: ServiceURL?) {
+    init?(_ endpoint: ServiceURL?, timeout: TimeInterval = 5) {
         guard let endpoint else { return nil }
-        self.endpoint = endpoint.appending("/v1/traces")?.description ?? endpoint.description
+        self.endpoint = endpoint.appending("/v1/traces") ?? endpoint
+        self.timeout = timeout
         let dropped = Counter(label: "spans_dropped")
         tracer = SpanTracer(queue: SpanQueue { dropped.increment(by: $0) })
     }
@@ -24,16 +26,11 @@ struct SpanCollector: Sendable {
         let sent = Counter(label: "span_batches_sent")
         let exporter = SpanExporter(
             queue: tracer.queue, service: "countersign", version: ProgramVersion.text, instance: instance
-        ) { [endpoint] body in
-            var request = HTTPClientRequest(url: endpoint)
-            request.method = .POST
-            request.headers.add(name: "content-type", value: "application/json")
-            request.headers.add(name: "user-agent", value: "countersign/\(ProgramVersion.text)")
-            request.body = .bytes(ByteBuffer(bytes: body))
-            guard let answer = try? await http.execute(request, timeout: .seconds(5)) else { return false }
-            // Read, so that the connection can be used again; what a collector says of single spans is not looked at.
-            _ = try? await answer.body.collect(upTo: 65_536)
-            guard (200..<300).contains(answer.status.code) else { return false }
+        ) { [endpoint, client = BoundedHTTPClient(http: http, timeout: timeout)] body in
+            // What a collector says of single spans is not looked at.
+            let answer = await client.post(
+                body, to: endpoint.web, headers: [(name: "content-type", value: "application/json")])
+            guard case .answered(200..<300, _) = answer else { return false }
             sent.increment()
             return true
         }

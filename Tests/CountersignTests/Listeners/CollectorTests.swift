@@ -1,6 +1,11 @@
+import AsyncHTTPClient
+import Encoding
 import Fixtures
 import Foundation
 import Testing
+import Traces
+
+@testable import countersign
 
 /// A collector of spans that the test is itself.
 @Suite("A collector of spans", .serialized)
@@ -24,6 +29,47 @@ struct CollectorTests {
         let log = try String(contentsOf: service.path("log"), encoding: .utf8)
         #expect(log.contains("\"trace_id\":\"4bf92f3577b34da6a3ce929d0e0e0001\""))
         #expect(!log.contains("zzzz") && !log.contains("\"level\":\"error\""))
+    }
+
+    /// Answers by a body that never ends, and writes a line for each request.
+    private static let endless = """
+        import socket, sys
+        listener, held = socket.create_server(("127.0.0.1", 0)), []
+        print(listener.getsockname()[1], flush=True)
+        for _ in range(2):
+            held.append(listener.accept()[0])
+            held[-1].recv(1)
+            held[-1].sendall(b"HTTP/1.1 200 OK\\r\\nContent-Length: 9\\r\\n\\r\\nx")
+            print("asked", flush=True)
+        sys.stdin.read()
+        """
+
+    @Test("is not waited for when its answer never ends: the next spans leave")
+    func endless() async throws {
+        let (scratch, process, input) = (try ScratchDirectory(), Process(), Pipe())
+        process.executableURL = URL(filePath: try Command.python("python"))
+        process.arguments = ["-c", Self.endless]
+        process.standardInput = input
+        let output = try scratch.write("", "out")
+        process.standardOutput = try FileHandle(forWritingTo: URL(filePath: output))
+        try process.run()
+        defer { try? input.fileHandleForWriting.close() }
+        /// What it has written, once it is so many lines.
+        func lines(_ count: Int) async throws -> [Substring] {
+            for _ in 0..<1000 where try scratch.text("out").split(separator: "\n").count < count {
+                try await Task.sleep(for: .milliseconds(10))
+            }
+            return try scratch.text("out").split(separator: "\n")
+        }
+        let port = try #require(try await lines(1).first)
+        let collector = try #require(SpanCollector(ServiceURL("http://127.0.0.1:\(port)"), timeout: 0.2))
+        let loop = Task { await collector.loop(instance: "i", http: HTTPClient.shared)() }
+        for count in 2...3 {
+            await withTrace("a", by: collector.tracer) {}
+            #expect(try await lines(count).count == count)
+        }
+        loop.cancel()
+        await loop.value
     }
 
     @Test(
