@@ -28,6 +28,8 @@ package struct RequestPolicy: Sendable, Equatable {
     package var answerTimeout: TimeInterval = 20
     /// Bytes of responses that the peer has not read. Beyond them no request of its connection is processed.
     package var maximumUnsent = 262_144
+    /// Exports of one user's data in an hour: each opens all that is sealed of the user.
+    package var exportsPerHour = 3
     /// The oldest TLS version on the client listener.
     package var clientTLS = TLSFloor.tls12
     /// How long a shutdown waits for requests in flight.

@@ -12,30 +12,47 @@ package struct ExportPersonalData: Sendable {
 
     /// All stored data of a session's user.
     ///
-    /// - Throws: `Refusal` `session_challenged` if the session is older than ten minutes.
+    /// - Throws: `Refusal` `session_challenged` if the session is older than ten minutes; `rate_limited`.
     package func callAsFunction(for session: Session) async throws -> PersonalExport {
         try context.requireFresh(session)
-        let keys = context.keys.personal
-        return try await SessionStore(context).act(for: session) { transaction, holder, events in
-            try Self.export(of: holder.user.id, keys, in: transaction, &events)
+        let (keys, limit, store) = (context.keys.personal, limit, SessionStore(context))
+        try await store.act(for: session) { transaction, holder, events in
+            try Self.note(holder.user.id, limit, in: transaction, &events)
+        }
+        return try await store.snapshot(for: session) { transaction, holder in
+            try Self.collect(holder.user.id, keys, in: transaction)
         }
     }
 
     /// All stored data of a user whose export token was sent on a connection.
     ///
-    /// - Throws: `Refusal` `certificate_revoked`.
+    /// - Throws: `Refusal` `certificate_revoked`, `rate_limited`.
     package func callAsFunction(of user: UserID, on connection: ClientConnection) async throws -> PersonalExport {
-        let keys = context.keys.personal
-        return try await SessionStore(context).act(on: connection) { transaction, events in
-            try Self.export(of: user, keys, in: transaction, &events)
+        let (keys, limit, store) = (context.keys.personal, limit, SessionStore(context))
+        try await store.act(on: connection) { transaction, events in
+            try Self.note(user, limit, in: transaction, &events)
         }
+        return try await store.snapshot { try Self.collect(user, keys, in: $0) }
     }
 
-    private static func export(
-        of user: UserID, _ keys: PersonalKeys, in transaction: any Transaction, _ events: inout RecordedEvents
-    ) throws -> PersonalExport {
+    private var limit: RateLimit? {
+        context.rateLimiting == .on
+            ? RateLimit(count: context.policy[\.requests].exportsPerHour, per: 3600) : nil
+    }
+
+    /// Counts the export and writes its audit entry. Both stay, whatever becomes of the export.
+    private static func note(
+        _ user: UserID, _ limit: RateLimit?, in transaction: any Transaction, _ events: inout RecordedEvents
+    ) throws {
+        if let limit { try RateRepository(transaction).count("export \(user)", limit: limit) }
         events.record(
             .personalDataRead(subject: "user \(user)", detail: "export"), by: "user \(user)", because: "user_request")
+    }
+
+    /// Opens what is sealed while nobody waits for it to write.
+    private static func collect(
+        _ user: UserID, _ keys: PersonalKeys, in transaction: any Transaction
+    ) throws -> PersonalExport {
         let summary = try UserSummary.find(user.description, in: transaction)
         return try PersonalExport.collect(summary.user, address: summary.address, keys: keys, in: transaction)
     }

@@ -6,7 +6,7 @@ import Repositories
 
 /// What a user has written in streams, and what the service holds on the user in them: for the export.
 struct ExportedMessages: Sendable, Confidential {
-    /// The user's own messages, oldest first. Others' messages are theirs.
+    /// The user's own messages that were not deleted, oldest first. Others' messages are theirs.
     let messages: [MessageView]
     /// The streams that the user is or was in, with the user's private metadata.
     let streams: [(member: StreamMember, metadata: StreamMetadata)]

@@ -104,6 +104,7 @@ struct PolicyArea {
                 .whole("client_streams", \.requests.clientStreams, 1...1000),
                 .time("answer_timeout", \.requests.answerTimeout, 1...600),
                 .whole("maximum_unsent", \.requests.maximumUnsent, 16_384...16_777_216),
+                .whole("exports_per_hour", \.requests.exportsPerHour, 1...1000),
                 .choice("client_tls", \.requests.clientTLS),
                 .time("shutdown_timeout", \.requests.shutdownTimeout, 1...600),
                 .networks("proxied_networks", \.requests.proxiedNetworks),

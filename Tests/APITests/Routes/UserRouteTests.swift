@@ -63,6 +63,13 @@ struct UserRouteTests {
             #expect(reply.text("user_id") == person.session.userID.description)
             return reply
         },
+        RouteCase(
+            "GET /me/export", 429, .rateLimited, policy: RouterBench.policy { $0.requests.exportsPerHour = 1 }
+        ) { bench in
+            let person = try await bench.signIn()
+            #expect(try await person.send("GET /me/export").status == 200)
+            return try await person.send("GET /me/export")
+        },
         RouteCase("GET /me/export", 401, .sessionRequired) { bench in
             let (token, _) = try await banned(bench)
             return try await bench.client(
