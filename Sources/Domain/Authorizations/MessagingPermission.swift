@@ -198,6 +198,18 @@ package enum AuthorizationAddress: Sendable, Equatable {
         self = .address(slug, externalID: String(parts[1]))
     }
 
+    /// Whether it is that of a user.
+    ///
+    /// - Parameter slug: that of the user's provider.
+    package func names(_ user: User, at slug: Slug?) -> Bool {
+        switch self {
+        case .user(let id): id == user.id
+        case .address(let named, let externalID):
+            // Byte for byte, as the store compares.
+            named == slug && externalID.utf8.elementsEqual(user.externalID.utf8)
+        }
+    }
+
     /// The canonical form: equal addresses have equal texts.
     package var text: String {
         switch self {

@@ -95,6 +95,9 @@ package struct StreamMessage: Sendable, Equatable {
     package let inReplyTo: MessageID?
     /// The message that began its thread; `nil` for one that is no reply.
     package let thread: MessageID?
+    /// What a quota counts for a message at least, bytes: its row has a size, too, even after it was deleted.
+    package static let smallestSize: Int64 = 256
+
     /// Bytes of the body, as the sender's quota counts them.
     package let size: Int64
     /// `nil` once it was deleted.
@@ -152,6 +155,8 @@ package struct MessageStreamPolicy: Sendable, Equatable {
     package var streamsPerUser = 1000
     /// Changes that one user may make in a minute, of whatever kind.
     package var writesPerMinute = 120
+    /// Readings of streams and synchronizations under one certificate in a minute, on each node.
+    package var readsPerMinute = 600
     /// Bytes of messages that are stored for one sender.
     package var storedBytes = 16_777_216
     /// How long a synchronization waits for a change at most.

@@ -52,9 +52,11 @@ package struct AuthenticatedUser: Sendable, Confidential {
 
     /// The first letters of the first and the last name: all that a stranger sees of them. A suffix that
     /// distinguishes generations, such as `Jr`, is no name.
-    package var initials: String? {
+    package var initials: String? { Self.initials(of: fullName) }
+
+    package static func initials(of fullName: String?) -> String? {
         var words = fullName?.split(separator: " ") ?? []
-        while words.count > 1, let last = words.last, Self.generations.contains(last.uppercased()) {
+        while words.count > 1, let last = words.last, generations.contains(last.uppercased()) {
             words.removeLast()
         }
         guard let first = words.first?.first else { return nil }

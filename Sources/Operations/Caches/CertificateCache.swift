@@ -32,6 +32,9 @@ package final class CachedCertificate: Sendable {
     /// The session tokens that were exchanged under it.
     let exchanges = RecentAttempts("Too many tokens were exchanged under this certificate")
 
+    /// The readings of streams under it.
+    let streamReads = RecentAttempts("Streams were read too often under this certificate")
+
     init(_ judged: Judged, look: UInt64) {
         value = Mutex(Value(judged: judged, look: look))
     }

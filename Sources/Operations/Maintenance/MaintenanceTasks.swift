@@ -115,7 +115,7 @@ extension MaintenanceTask {
         [
             MaintenanceTask("deleted_streams", every: minute) { try MessageStreamRepository($0).empty($1) },
             MaintenanceTask("stream_deletions", every: minute) {
-                try StreamUserRepository($0).purgeDeletions(before: $0.ago(90 * day), $1)
+                try StreamUserRepository($0).purgeDeletions(before: $0.ago(StreamUserRepository.keptDeletions), $1)
             },
             MaintenanceTask("notifications", every: minute) {
                 try StreamUserRepository($0).purgeNotifications(before: $0.ago(UserNotification.lifetime), $1)

@@ -18,13 +18,12 @@ package struct AcknowledgeMessages: Sendable {
     package func callAsFunction(
         delivered: Int64?, read: Int64?, in stream: String, for session: Session
     ) async throws -> (delivered: Int64, read: Int64) {
-        try await store.act(for: session) { transaction, holder, events in
+        try await store.write(for: session, by: context) { transaction, holder, events in
             let access = MessageStreamAccess(context, holder.user, in: transaction)
             let found = try access.require(.acknowledge, stream)
             guard let member = found.member else { throw MessageStreamAccess.unknown }
             let receipts = member.receipts(delivered: delivered, read: read, last: found.stream.lastSequence)
             guard receipts != (member.deliveredThrough, member.readThrough) else { return receipts }
-            try access.countWrite()
             let members = StreamMemberRepository(transaction)
             try members.setReceipts(receipts, of: holder.user.id, in: found.stream.id)
             try access.note(

@@ -35,9 +35,6 @@ package struct AppendMessage: Sendable {
         }
     }
 
-    /// What a quota counts for a message at least: its row has a size, too.
-    private static let smallestSize: Int64 = 256
-
     /// Appends a message. A repetition gets the same response and has no effect.
     ///
     /// - Throws: `Refusal` `not_found` for a stream that is not the user's, for another user's message id, and for a
@@ -46,7 +43,7 @@ package struct AppendMessage: Sendable {
     package func callAsFunction(
         _ request: Request, to stream: String, for session: Session
     ) async throws -> StreamMessage {
-        try await store.act(for: session) { transaction, holder, events in
+        try await store.write(for: session, by: context) { transaction, holder, events in
             let access = MessageStreamAccess(context, holder.user, in: transaction)
             let found = try access.require(.append, stream)
             let key = try access.key(found.stream.id)
@@ -60,9 +57,10 @@ package struct AppendMessage: Sendable {
                 }
                 return head.thread ?? head.id
             }
-            try access.countWrite()
-            let sealed = try key.seal(request.body.json.jsonText, in: .messageBody, of: request.id)
-            let size = max(Self.smallestSize, Int64(sealed.count))
+            let text = request.body.json.jsonText
+            try requireRoom(for: Int64(text.utf8.count), of: holder.user.id, in: transaction)
+            let sealed = try key.seal(text, in: .messageBody, of: request.id)
+            let size = max(StreamMessage.smallestSize, Int64(sealed.count))
             guard
                 let number = try MessageStreamRepository(transaction).takeNumber(found.stream.id, at: transaction.now)
             else { throw MessageStreamAccess.unknown }
@@ -73,7 +71,7 @@ package struct AppendMessage: Sendable {
             try messages.insert(message)
             try follow(message, found, access, &events)
             try PushMessages(context).queue(message, in: transaction, &events)
-            try requireRoom(for: size, of: holder.user.id, in: transaction)
+            try countStored(size, of: holder.user.id, in: transaction)
             return message
         }
     }
@@ -104,12 +102,19 @@ package struct AppendMessage: Sendable {
         }
     }
 
-    /// Comes last: the sender's row is locked among those of the members, in their order.
+    private var limit: Int64 { Int64(context.policy[\.streams].storedBytes) }
+
+    private var full: Refusal { MessageStreamAccess.full("Your messages take \(limit) bytes: delete some first.") }
+
+    /// Refuses before the work what is too much in any case. The row is not locked yet, so it is no decision.
     private func requireRoom(for size: Int64, of user: UserID, in transaction: any Transaction) throws {
-        let limit = Int64(context.policy[\.streams].storedBytes)
-        guard try StreamUserRepository(transaction).count(bytes: size, of: user).bytes <= limit else {
-            throw MessageStreamAccess.full("Your messages take \(limit) bytes: delete some first.")
-        }
+        let stored = try StreamUserRepository(transaction).storedBytes(of: user)
+        guard stored <= limit - max(StreamMessage.smallestSize, size) else { throw full }
+    }
+
+    /// Comes last: the sender's row is locked among those of the members, in their order.
+    private func countStored(_ size: Int64, of user: UserID, in transaction: any Transaction) throws {
+        guard try StreamUserRepository(transaction).count(bytes: size, of: user).bytes <= limit else { throw full }
     }
 
     /// Tells the members. A sender who has read everything else has read this, too.

@@ -17,7 +17,7 @@ package struct ChangeStreamMembers: Sendable {
     /// - Throws: `Refusal` `not_found`, `user_banned`, `not_verified`, `rate_limited`, `unavailable`. `conflict` if there
     ///   are 25 members, or no authorization between the two.
     package func add(_ name: String, to stream: String, for session: Session) async throws {
-        try await store.act(for: session) { transaction, holder, events in
+        try await store.write(for: session, by: context) { transaction, holder, events in
             let access = MessageStreamAccess(context, holder.user, in: transaction)
             let found = try access.require(.addMember, stream)
             let other = try UserID(name[...]).flatMap { try UserRepository(transaction).find($0) }
@@ -26,7 +26,6 @@ package struct ChangeStreamMembers: Sendable {
             let ever = try members.list(of: found.stream.id)
             let present = ever.filter { $0.leftAt == nil }.map(\.userID)
             if let id, present.contains(id) { return }
-            try access.countWrite()
             try access.requireAddable(id, to: found.stream.kind)
             guard let id else { throw MessageStreamAccess.unknown }
             guard present.count < MessageStream.maximumMembers,
@@ -48,14 +47,13 @@ package struct ChangeStreamMembers: Sendable {
     ///
     /// - Throws: `Refusal` `not_found`, `user_banned`, `not_verified`, `conflict`, `rate_limited`, `unavailable`.
     package func remove(_ name: String, from stream: String, for session: Session) async throws {
-        try await store.act(for: session) { transaction, holder, events in
+        try await store.write(for: session, by: context) { transaction, holder, events in
             let access = MessageStreamAccess(context, holder.user, in: transaction)
             let id = UserID(name[...])
             let found = try access.require(id == holder.user.id ? .leave : .removeMember, stream)
             let members = StreamMemberRepository(transaction)
             let present = try members.present(in: found.stream.id)
             guard let id, present.contains(id) else { return }
-            try access.countWrite()
             try members.leave(id, found.stream.id, at: found.stream.lastSequence)
             try access.note(.members, found.stream.id, for: present, &events)
         }

@@ -31,10 +31,9 @@ package struct ChangeStreamMetadata: Sendable {
     ///
     /// - Throws: `Refusal` `malformed_request`, `not_found`, `user_banned`, `not_verified`, `conflict`, `rate_limited`.
     package func share(_ change: Change, in stream: String, for session: Session) async throws -> JSONValue {
-        try await store.act(for: session) { transaction, holder, events in
+        try await store.write(for: session, by: context) { transaction, holder, events in
             let access = MessageStreamAccess(context, holder.user, in: transaction)
             let id = try access.require(.changeMetadata, stream).stream.id
-            try access.countWrite()
             let (key, streams) = (try access.key(id), MessageStreamRepository(transaction))
             let changed = try change.applied(to: try Self.shared(id, key, in: transaction))
             try streams.setMetadata(try key.seal(changed.value.jsonText, in: .streamMetadata), of: id)
@@ -49,10 +48,9 @@ package struct ChangeStreamMetadata: Sendable {
     /// - Throws: `Refusal` `malformed_request`, `not_found`, `conflict`, `rate_limited`, `unavailable`.
     package func keep(_ change: Change, in stream: String, for session: Session) async throws -> JSONValue {
         let keys = context.keys.personal
-        return try await store.act(for: session) { transaction, holder, events in
+        return try await store.write(for: session, by: context) { transaction, holder, events in
             let access = MessageStreamAccess(context, holder.user, in: transaction)
             let id = try access.require(.acknowledge, stream).stream.id
-            try access.countWrite()
             let key = try DataKeyRepository(transaction, keys: keys).findOrCreate(
                 holder.user.id, at: transaction.now)
             let members = StreamMemberRepository(transaction)

@@ -16,13 +16,12 @@ package struct DeleteMessages: Sendable {
     ///
     /// - Throws: `Refusal` `not_found`, also for a member who did not open the conversation, `conflict`, `unavailable`.
     package func delete(_ stream: String, for session: Session) async throws {
-        try await store.act(for: session) { transaction, holder, events in
+        try await store.write(for: session, by: context) { transaction, holder, events in
             let access = MessageStreamAccess(context, holder.user, in: transaction)
             let found = try access.find(stream)
             let isOwn = found.stream.createdBy == holder.user.id || found.member != nil
             if found.stream.deletedAt != nil, isOwn { return }
             try access.require(.deleteStream, found)
-            try access.countWrite()
             guard try MessageStreamRepository(transaction).delete(found.stream.id, at: transaction.now) else { return }
             let (users, id) = (StreamUserRepository(transaction), found.stream.id)
             let members = try StreamMemberRepository(transaction).list(of: id).map(\.userID)
@@ -37,7 +36,7 @@ package struct DeleteMessages: Sendable {
     /// - Throws: `Refusal` `not_found`, also for another's message unless the user opened the stream, `conflict`,
     ///   `unavailable`.
     package func delete(_ message: String, in stream: String, for session: Session) async throws {
-        try await store.act(for: session) { transaction, holder, events in
+        try await store.write(for: session, by: context) { transaction, holder, events in
             let access = MessageStreamAccess(context, holder.user, in: transaction)
             let found = try access.find(stream)
             // The stream comes first: what a stranger learns does not depend on the message.
@@ -47,15 +46,14 @@ package struct DeleteMessages: Sendable {
                 try old.senderID == holder.user.id || access.verdict(.deleteOthersMessage, found) == .allowed
             else { throw Refusal(.notFound, "The stream has no such message of yours.") }
             guard old.sealedBody != nil else { return }
-            try access.countWrite()
-            try messages.deleteBody(old)
+            let freed = try messages.deleteBody(old)
             // A removed member has it, too, if it came before the removal.
             let readers = try StreamMemberRepository(transaction).list(of: found.stream.id).filter {
                 $0.leftAt ?? .max >= old.sequence
             }
             try access.note(.deleted, found.stream.id, id, for: readers.map(\.userID), &events)
             if let sender = old.senderID {
-                try StreamUserRepository(transaction).release(bytes: old.size, of: sender)
+                try StreamUserRepository(transaction).release(bytes: freed, of: sender)
             }
         }
     }

@@ -80,7 +80,7 @@ package struct ListMessageStreams: Sendable {
         try await SessionStore(context).snapshot(for: session) { transaction, holder in
             let access = MessageStreamAccess(context, holder.user, in: transaction)
             var views = MessageStreamViews(access)
-            guard let view = try views.view(try access.find(stream), isWhole: true) else {
+            guard let view = try views.whole(try access.find(stream)) else {
                 throw MessageStreamAccess.unknown
             }
             return view
@@ -94,7 +94,7 @@ package struct ListMessageStreams: Sendable {
         var shown: [MessageStreamView] = []
         for entry in entries {
             guard let found = try access.find(entry.stream), filter.kind.map({ $0 == found.stream.kind }) ?? true,
-                let view = try views.view(found, isWhole: false)
+                let view = try views.view(found)
             else { continue }
             shown.append(view)
         }
@@ -110,7 +110,7 @@ package struct ListMessageStreams: Sendable {
             of: access.user.providerID, before: mark, limit: Self.pageSize)
         var views = MessageStreamViews(access)
         let shown = try found.compactMap {
-            try views.view(MessageStreamAccess.Found(stream: $0.stream, member: nil), isWhole: false)
+            try views.view(MessageStreamAccess.Found(stream: $0.stream, member: nil))
         }
         let last = found.count == Self.pageSize ? found.last : nil
         return Page(views: shown, cursor: last.map { Filter.text($0.changedAt.milliseconds, $0.stream.id) })

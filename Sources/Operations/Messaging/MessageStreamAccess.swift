@@ -107,15 +107,6 @@ struct MessageStreamAccess {
         Refusal(.conflict, "A stream of the kind \(kind.rawValue) has no such thing.", state: "unsupported")
     }
 
-    /// Counts a change that the user makes.
-    ///
-    /// - Throws: `Refusal` `rate_limited`.
-    func countWrite() throws {
-        guard context.rateLimiting == .on else { return }
-        try RateRepository(transaction).count(
-            "streams \(user.id)", limit: RateLimit(count: context.policy[\.streams].writesPerMinute, per: 60))
-    }
-
     /// Whether the user may open a conversation with another one, or add that one to it.
     ///
     /// - Throws: `Refusal` `not_found` or `conflict`: the same whether or not there is such a user.
@@ -152,4 +143,24 @@ struct MessageStreamAccess {
     }
 
     static func full(_ detail: String) -> Refusal { Refusal(.conflict, detail, state: "full") }
+}
+
+extension SessionStore {
+    /// Writes in streams as ``act(for:_:)`` does, and counts it in a transaction of its own before: what is refused, and
+    /// what repeats and changes nothing, counts too.
+    ///
+    /// - Throws: `Refusal` `rate_limited`; what ``act(for:_:)`` throws.
+    @discardableResult
+    func write<T: Sendable>(
+        for session: Session, by context: ServiceContext,
+        _ body: @Sendable @escaping (any Transaction, SessionHolder, inout RecordedEvents) throws -> T
+    ) async throws -> T {
+        if context.rateLimiting == .on {
+            let limit = RateLimit(count: context.policy[\.streams].writesPerMinute, per: 60)
+            try await act(for: session) { transaction, holder, _ in
+                try RateRepository(transaction).count("streams \(holder.user.id)", limit: limit)
+            }
+        }
+        return try await act(for: session, body)
+    }
 }

@@ -31,8 +31,8 @@ package struct MessageStreamView: Sendable, Confidential {
     package let lastMessage: MessageView?
     /// The present members; empty in a forum, and for a user who was removed.
     package let members: [Member]
-    package let metadata: StreamMetadata?
-    package let privateMetadata: StreamMetadata?
+    package fileprivate(set) var metadata: StreamMetadata?
+    package fileprivate(set) var privateMetadata: StreamMetadata?
 
     /// About how many bytes it has in an answer.
     var weight: Int {
@@ -41,10 +41,16 @@ package struct MessageStreamView: Sendable, Confidential {
     }
 }
 
-/// Puts together what a user sees of streams. What was found of a member serves for all streams of a page.
+/// Puts together what a user sees of streams, within one answer. What was found of a member serves for all its streams, and
+/// what was found of a stream wherever it occurs again.
 struct MessageStreamViews {
     private let access: MessageStreamAccess
-    private var partners: [UserID: AuthorizationPartner] = [:]
+    private var partners: [UserID: Partner?] = [:]
+    /// Without metadata.
+    private var shown: [MessageStreamID: (found: MessageStreamAccess.Found, view: MessageStreamView)?] = [:]
+
+    /// What members see of each other.
+    private typealias Partner = (initials: String?, assurance: Assurance)
 
     /// A longer message is not in a list.
     private static let longestShown: Int64 = 4096
@@ -53,10 +59,38 @@ struct MessageStreamViews {
 
     private var keys: PersonalKeys { access.context.keys.personal }
 
-    /// The view of a stream; `nil` if it was deleted, or is not the user's.
+    /// The view of a stream; `nil` if it was deleted, or is not the user's. A stream that occurs again is not read again.
     ///
     /// - Parameter isWhole: whether metadata are shown, too.
-    mutating func view(_ found: MessageStreamAccess.Found, isWhole: Bool) throws -> MessageStreamView? {
+    mutating func view(of stream: MessageStreamID, isWhole: Bool) throws -> MessageStreamView? {
+        if shown[stream] == nil {
+            let made = try access.find(stream).flatMap { found in try view(found).map { (found, $0) } }
+            shown.updateValue(made, forKey: stream)
+        }
+        guard let (found, view) = shown[stream] ?? nil else { return nil }
+        return isWhole ? try addMetadata(to: view, found) : view
+    }
+
+    /// The view of a stream with its metadata, as ``view(_:)``.
+    mutating func whole(_ found: MessageStreamAccess.Found) throws -> MessageStreamView? {
+        try view(found).map { try addMetadata(to: $0, found) }
+    }
+
+    private func addMetadata(
+        to view: MessageStreamView, _ found: MessageStreamAccess.Found
+    ) throws -> MessageStreamView {
+        guard view.state == .open else { return view }
+        let (id, transaction) = (found.stream.id, access.transaction)
+        var whole = view
+        whole.metadata = try ChangeStreamMetadata.shared(id, try access.key(id), in: transaction)
+        if found.member != nil {
+            whole.privateMetadata = try ChangeStreamMetadata.kept(id, of: access.user.id, keys, in: transaction)
+        }
+        return whole
+    }
+
+    /// The view of a stream without metadata; `nil` if it was deleted, or is not the user's.
+    mutating func view(_ found: MessageStreamAccess.Found) throws -> MessageStreamView? {
         let (stream, transaction) = (found.stream, access.transaction)
         let state: MessageStreamView.State
         switch try access.verdict(.read, found) {
@@ -68,25 +102,20 @@ struct MessageStreamViews {
         let key = try access.key(stream.id)
         let sealed = try MessageStreamRepository(transaction).sealed(of: stream.id)
         let last = try StreamMessageRepository(transaction).find(found.lastVisible, in: stream.id)
-        let showsMetadata = isWhole && state == .open
         return view(
             found, state, members: try members(of: found, state),
             opening: try sealed.opening.map { try StrictJSON.parse(Array(try key.open($0, in: .streamOpening).utf8)) },
-            last: try last.map { try MessageView($0, key, upTo: Self.longestShown) },
-            metadata: showsMetadata ? try ChangeStreamMetadata.shared(stream.id, key, in: transaction) : nil,
-            own: showsMetadata && found.member != nil
-                ? try ChangeStreamMetadata.kept(stream.id, of: access.user.id, keys, in: transaction) : nil)
+            last: try last.map { try MessageView($0, key, upTo: Self.longestShown) })
     }
 
     private func view(
         _ found: MessageStreamAccess.Found, _ state: MessageStreamView.State, members: [MessageStreamView.Member],
-        opening: JSONValue? = nil, last: MessageView? = nil, metadata: StreamMetadata? = nil,
-        own: StreamMetadata? = nil
+        opening: JSONValue? = nil, last: MessageView? = nil
     ) -> MessageStreamView {
         MessageStreamView(
             stream: found.stream, state: state, opening: opening, lastSequence: found.lastVisible,
             unread: found.member.map { max(0, found.lastVisible - $0.readThrough) }, lastMessage: last,
-            members: members, metadata: metadata, privateMetadata: own)
+            members: members, metadata: nil, privateMetadata: nil)
     }
 
     private mutating func members(
@@ -105,10 +134,17 @@ struct MessageStreamViews {
         }
     }
 
-    private mutating func partner(_ user: UserID) throws -> AuthorizationPartner? {
+    /// A member as the others see one; of what is sealed the name alone is opened.
+    private mutating func partner(_ user: UserID) throws -> Partner? {
         if let known = partners[user] { return known }
-        let found = try AuthorizationPartner.find(user, keys: keys, in: access.transaction)
-        partners[user] = found
+        let transaction = access.transaction
+        let found: Partner? = try UserRepository(transaction).find(user).map { member in
+            let name =
+                member.assurance >= .barcode
+                ? try AuthenticatedUserRepository(transaction, keys: keys).fullName(of: user) : nil
+            return (AuthenticatedUser.initials(of: name), member.assurance)
+        }
+        partners.updateValue(found, forKey: user)
         return found
     }
 }

@@ -21,13 +21,12 @@ package struct OpenMessageStream: Sendable {
     ///   to message a member, or if the user has as many streams as the policy allows. `rate_limited`, `unavailable`.
     package func callAsFunction(_ opening: StreamOpening, for session: Session) async throws -> MessageStream {
         let slug = try await context.caches.providers.find(session.providerID)?.provider.slug
-        return try await store.act(for: session) { transaction, holder, events in
+        return try await store.write(for: session, by: context) { transaction, holder, events in
             let access = MessageStreamAccess(context, holder.user, in: transaction)
             if let earlier = try MessageStreamRepository(transaction).find(opening.id) {
                 return try requireSame(earlier, opening, access)
             }
             try access.requireWriter(opening.kind)
-            try access.countWrite()
             let others = try members(opening, slug, access)
             let stream = try insert(opening, others, access, &events)
             // Comes last: the user's row is locked among those of the members, in their order.
@@ -57,6 +56,10 @@ package struct OpenMessageStream: Sendable {
     private func members(
         _ opening: StreamOpening, _ slug: Slug?, _ access: MessageStreamAccess
     ) throws -> Set<UserID> {
+        // Before any look-up, so that the refusal tells nothing of those before it.
+        guard !opening.members.contains(where: { $0.names(access.user, at: slug) }) else {
+            throw Refusal(.malformedRequest, "$.members names you: name the others alone.")
+        }
         let users = UserRepository(access.transaction)
         var found: Set<UserID> = []
         for address in opening.members {
@@ -67,9 +70,6 @@ package struct OpenMessageStream: Sendable {
                     named == slug
                         ? try users.find(providerID: access.user.providerID, externalID: externalID) : nil
                 }
-            guard user?.id != access.user.id else {
-                throw Refusal(.malformedRequest, "$.members names you: name the others alone.")
-            }
             try access.requireAddable(user?.id, to: opening.kind)
             if let user { found.insert(user.id) }
         }

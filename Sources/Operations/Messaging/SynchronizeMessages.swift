@@ -18,23 +18,27 @@ package struct SynchronizeMessages: Sendable {
     /// How far a device has come, as an earlier answer said it.
     ///
     /// It names the generation of the store, too: after a restore the numbers begin at older ones, and a device that
-    /// went on from its own would miss some.
+    /// went on from its own would miss some. And it says when it was given: deletions are not kept forever, and a device
+    /// that went on from before the oldest one would keep what was deleted.
     package struct Anchor: Sendable, Equatable {
         let generation: String
         let sequence: Int64
         /// Whether the end is asked for, whatever is before it.
         let isLatest: Bool
+        /// When it was given, by the second.
+        let givenAt: Int64
 
         /// The beginning: the latest state of everything.
-        package static let start = Anchor(generation: "", sequence: 0)
+        package static let start = Anchor(generation: "", sequence: 0, at: Date(timeIntervalSince1970: 0))
 
         /// The end: an anchor and nothing else.
-        package static let latest = Anchor(generation: "", sequence: 0, isLatest: true)
+        package static let latest = Anchor(generation: "", sequence: 0, at: Date(timeIntervalSince1970: 0), isLatest: true)
 
-        init(generation: String, sequence: Int64, isLatest: Bool = false) {
+        init(generation: String, sequence: Int64, at time: Date, isLatest: Bool = false) {
             self.generation = generation
             self.sequence = sequence
             self.isLatest = isLatest
+            givenAt = time.milliseconds / 1000
         }
 
         /// Parses an anchor; none and `0` mean the beginning, and `latest` the end.
@@ -50,13 +54,24 @@ package struct SynchronizeMessages: Sendable {
                 return
             }
             let parts = text.split(separator: ".", omittingEmptySubsequences: false)
-            guard parts.count == 2, parts[0].utf8.count <= 16, parts[1].utf8.count <= 18,
-                let sequence = Int64(parts[1]), sequence >= 0
+            guard parts.count == 3, parts[0].utf8.count <= 16, let sequence = Self.number(parts[1]),
+                let time = Self.number(parts[2])
             else { throw Refusal(.malformedRequest, "anchor is neither 0 nor one that an earlier answer gave.") }
-            self.init(generation: String(parts[0]), sequence: sequence)
+            (generation, self.sequence, givenAt, isLatest) = (String(parts[0]), sequence, time, false)
         }
 
-        package var text: String { "\(generation).\(sequence)" }
+        private static func number(_ text: Substring) -> Int64? {
+            guard text.utf8.count <= 18, let number = Int64(text), number >= 0 else { return nil }
+            return number
+        }
+
+        package var text: String { "\(generation).\(sequence).\(givenAt)" }
+
+        /// Whether every deletion behind it is still kept. A transaction may be committed after the time that it notes: a day
+        /// is more than enough for it.
+        func isYoung(at now: Date) -> Bool {
+            givenAt > now.addingTimeInterval(86_400 - StreamUserRepository.keptDeletions).milliseconds / 1000
+        }
     }
 
     /// One change, with what there is now.
@@ -111,7 +126,8 @@ package struct SynchronizeMessages: Sendable {
             let records = StreamUserRepository(transaction)
             let generation = String(try RestoreRepository(transaction).nonceGeneration().prefix(8))
             let end = try records.lastChange(of: holder.user.id)
-            let isKnown = given.generation == generation && given.sequence <= end
+            let isKnown =
+                given.generation == generation && given.isYoung(at: transaction.now) && given.sequence <= end
             let sequence = given.isLatest ? end : isKnown ? given.sequence : 0
             let entries = try records.changes(of: holder.user.id, after: sequence, limit: Self.pageSize + 1)
             let access = MessageStreamAccess(context, holder.user, in: transaction)
@@ -130,16 +146,21 @@ package struct SynchronizeMessages: Sendable {
                             change: entry.kind, stream: entry.stream, message: nil, view: nil, notification: kept))
                     continue
                 }
-                let found = entry.kind == .deleted ? nil : try access.find(entry.stream)
-                let view = try found.flatMap { try views.view($0, isWhole: entry.kind == .updateTags) }
+                let view =
+                    entry.kind == .deleted
+                    ? nil : try views.view(of: entry.stream, isWhole: entry.kind == .updateTags)
                 bytes += view?.weight ?? 0
                 operations.append(
                     Operation(change: entry.kind, stream: entry.stream, message: entry.message, view: view))
             }
             let last = taken == 0 ? sequence : entries[taken - 1].sequence
+            let hasMore = entries.count > taken
+            // What is on the next page may be as old as the anchor that this one began at.
+            let time =
+                hasMore && isKnown ? Date(timeIntervalSince1970: TimeInterval(given.givenAt)) : transaction.now
             return Answer(
-                anchor: Anchor(generation: generation, sequence: last), operations: operations,
-                hasMore: entries.count > taken)
+                anchor: Anchor(generation: generation, sequence: last, at: time), operations: operations,
+                hasMore: hasMore)
         }
     }
 }

@@ -48,13 +48,15 @@ package struct MessageStreamRepository {
             ?? (nil, nil)
     }
 
-    /// Takes the next number. Whoever appends to the same stream waits for this transaction, and nobody else does.
+    /// Takes the next number. Whoever appends to the same stream waits for this transaction, and nobody else does. The time
+    /// of the change is kept for forums alone, which are listed by it: elsewhere no column of an index changes.
     ///
     /// - Returns: `nil` if the stream was deleted.
     package func takeNumber(_ id: MessageStreamID, at time: Date) throws -> Int64? {
         try transaction.value(
             """
-            UPDATE streams SET last_sequence = last_sequence + 1, changed_at = $2
+            UPDATE streams SET last_sequence = last_sequence + 1,
+                changed_at = CASE kind WHEN 'forum' THEN $2 ELSE changed_at END
             WHERE id = $1 AND deleted_at IS NULL RETURNING \(Self.last.sql)
             """, [.id(id), .time(time)])
     }

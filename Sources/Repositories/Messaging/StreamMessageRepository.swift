@@ -63,11 +63,15 @@ package struct StreamMessageRepository {
         return (messages, sizes.count > count)
     }
 
-    /// Deletes the body of a message; the row keeps its number.
-    package func deleteBody(_ message: StreamMessage) throws {
+    /// Deletes the body of a message; the row keeps its number, and counts as the smallest message until its stream goes.
+    ///
+    /// - Returns: how many bytes of its sender's quota are free again.
+    package func deleteBody(_ message: StreamMessage) throws -> Int64 {
+        let left = min(message.size, StreamMessage.smallestSize)
         try transaction.execute(
-            "UPDATE stream_events SET sealed_body = NULL, size = 0 WHERE stream_id = $1 AND sequence = $2",
-            [.id(message.streamID), message.sequence.value])
+            "UPDATE stream_events SET sealed_body = NULL, size = $3 WHERE stream_id = $1 AND sequence = $2",
+            [.id(message.streamID), message.sequence.value, left.value])
+        return message.size - left
     }
 
     private static let deletion = ColumnTuple(Column<MessageStreamID>("stream_id"), Column<MessageID>("event_id"))
@@ -82,14 +86,14 @@ package struct StreamMessageRepository {
         }
     }
 
-    /// A user's own messages after a mark, oldest first.
+    /// A user's own messages after a mark that were not deleted, oldest first.
     package func list(
         sentBy user: UserID, after mark: StreamMessage?, limit: Int
     ) throws -> [StreamMessage] {
         try transaction.query(
             """
             SELECT \(Self.columns) FROM stream_events
-            WHERE sender_id = $1 AND (sent_at, stream_id, sequence) > ($2, $3, $4)
+            WHERE sender_id = $1 AND sealed_body IS NOT NULL AND (sent_at, stream_id, sequence) > ($2, $3, $4)
             ORDER BY sent_at, stream_id, sequence LIMIT $5
             """,
             [
@@ -99,7 +103,7 @@ package struct StreamMessageRepository {
         ).map(Self.columns.each.message)
     }
 
-    /// Deletes the bodies of a user's own messages, and who sent them.
+    /// Deletes the bodies of a user's own messages, and who sent them. The quota bounds how many rows that is.
     package func erase(_ user: UserID) throws {
         try transaction.execute(
             "UPDATE stream_events SET sealed_body = NULL, size = 0, sender_id = NULL WHERE sender_id = $1",

@@ -39,6 +39,11 @@ package struct StreamUserRepository {
         return try row.map(Self.counts.read) ?? (0, 0)
     }
 
+    /// The bytes of a user's messages, as they were counted.
+    package func storedBytes(of user: UserID) throws -> Int64 {
+        try transaction.value("SELECT stored_bytes FROM stream_users WHERE user_id = $1", [.id(user)]) ?? 0
+    }
+
     /// Gives back what a user had; one who was erased has nothing any more.
     package func release(streams: Int64 = 0, bytes: Int64 = 0, of user: UserID) throws {
         try transaction.execute(
@@ -141,6 +146,9 @@ package struct StreamUserRepository {
         try transaction.execute("DELETE FROM user_changes WHERE user_id = $1", [.id(user)])
         try transaction.execute("DELETE FROM stream_users WHERE user_id = $1", [.id(user)])
     }
+
+    /// How long a deletion is kept for devices that are away, seconds.
+    package static let keptDeletions: TimeInterval = 90 * 86_400
 
     private static let deletions = AgedRows(
         of: "user_changes", key: "user_id, kind, target", age: "at", and: "kind = 'DELETED'")

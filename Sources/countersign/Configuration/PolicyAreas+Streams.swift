@@ -9,6 +9,7 @@ extension PolicyArea {
                 .choice("required_level", \.streams.requiredLevel, among: Assurance.reachable),
                 .whole("streams_per_user", \.streams.streamsPerUser, 1...1_000_000),
                 .whole("writes_per_minute", \.streams.writesPerMinute, 1...100_000),
+                .whole("reads_per_minute", \.streams.readsPerMinute, 1...100_000),
                 .whole("stored_bytes", \.streams.storedBytes, 65_536...1_073_741_824),
                 .time("poll_wait", \.streams.pollWait, 1...60),
                 .whole("waiting_polls", \.streams.waitingPolls, 1...1000),

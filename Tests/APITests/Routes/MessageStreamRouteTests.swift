@@ -243,6 +243,13 @@ struct MessageStreamRouteTests {
             return reply
         },
         RouteCase("GET /sync", 400, .malformedRequest) { bench in try await bench.signIn().send("GET /sync?anchor=x") },
+        RouteCase(
+            "GET /sync", 429, .rateLimited, policy: RouterBench.policy { $0.streams.readsPerMinute = 1 }
+        ) { bench in
+            let person = try await bench.signIn()
+            #expect(try await person.send("GET /sync").status == 200)
+            return try await person.send("GET /sync")
+        },
         RouteCase("GET /sync", 400, .malformedRequest) { bench in try await bench.signIn().send("GET /sync?wait=-1") },
     ]
 }

@@ -73,7 +73,8 @@ struct CutTests {
             }
             let count = try await DisableProvider(admin)("test")
             #expect(count.count == CountedSessions.limit && count.isLeast)
-            #expect(counter.take() == few)
+            let many = counter.take()
+            #expect(many.statements == few.statements && many.rows == few.rows)
             #expect(few.statements <= 8 && few.rows <= 6)
         }
     }

@@ -2,10 +2,12 @@ import Database
 import Foundation
 import Synchronization
 
-/// A store that counts what is written through it.
+/// A store that counts what is read and written through it.
 final class StatementCounter: Database {
     struct Counts: Equatable {
         var statements = 0
+        /// Statements of the bodies that only read.
+        var reads = 0
         /// Rows that were inserted, updated or deleted.
         var rows = 0
     }
@@ -24,7 +26,7 @@ final class StatementCounter: Database {
         }
     }
 
-    /// What was written since this was asked last.
+    /// What was done since this was asked last.
     func take() -> Counts {
         state.withLock { counts in
             defer { counts = Counts() }
@@ -32,9 +34,9 @@ final class StatementCounter: Database {
         }
     }
 
-    private func note(_ rows: Int) {
+    private func note(_ rows: Int, isReading: Bool) {
         state.withLock { counts in
-            counts.statements += 1
+            if isReading { counts.reads += 1 } else { counts.statements += 1 }
             counts.rows += rows
         }
     }
@@ -42,24 +44,27 @@ final class StatementCounter: Database {
     private struct Counted: Transaction {
         let inner: any Transaction
         let counter: StatementCounter
+        var isReading = false
+
+        private func note(_ rows: Int) { counter.note(rows, isReading: isReading) }
 
         var now: Date { inner.now }
 
         func query(_ sql: String, _ arguments: [Value]) throws -> [Row] {
             let rows = try inner.query(sql, arguments)
-            counter.note(sql.hasPrefix("SELECT") ? 0 : rows.count)
+            note(sql.hasPrefix("SELECT") ? 0 : rows.count)
             return rows
         }
 
         func first(_ sql: String, _ arguments: [Value]) throws -> Row? {
             let row = try inner.first(sql, arguments)
-            counter.note(sql.hasPrefix("SELECT") || row == nil ? 0 : 1)
+            note(sql.hasPrefix("SELECT") || row == nil ? 0 : 1)
             return row
         }
 
         func execute(_ sql: String, _ arguments: [Value]) throws -> Int {
             let count = try inner.execute(sql, arguments)
-            counter.note(count)
+            note(count)
             return count
         }
 
@@ -68,13 +73,13 @@ final class StatementCounter: Database {
 
         func appendChange(kind: Int, key: [UInt8]) throws {
             try inner.appendChange(kind: kind, key: key)
-            counter.note(1)
+            note(1)
         }
     }
 
     func read<T: Sendable>(_ body: @Sendable @escaping (any Transaction) throws -> T) async throws -> T {
         reads.withLock { $0 += 1 }
-        return try await store.read(body)
+        return try await store.read { try body(Counted(inner: $0, counter: self, isReading: true)) }
     }
 
     func write<T: Sendable>(_ body: @Sendable @escaping (any Transaction) throws -> T) async throws -> T {

@@ -31,16 +31,17 @@ struct MessageBench: Sendable {
     }
 
     /// The same streams as another node serves them.
-    func anotherNode() -> MessageBench {
+    func anotherNode(over store: (any Database)? = nil) -> MessageBench {
         let (clock, old) = (people.clock, context)
-        let node = ServingNode(caches: Caches(store: old.store))
+        let store = store ?? old.store
+        let node = ServingNode(caches: Caches(store: store))
         let environment = Environment(now: { clock.now })
         return MessageBench(
             people: people,
             context: ServiceContext(
                 realm: old.realm, urls: old.urls, keys: old.keys, rateLimiting: old.rateLimiting, node: node,
                 invalidator: CacheInvalidator(
-                    store: old.store, node: node, policy: old.policy, environment: environment)))
+                    store: store, node: node, policy: old.policy, environment: environment)))
     }
 
     static func opening(

@@ -230,32 +230,21 @@ struct MessageStreamTests {
         }
     }
 
-    @Test("are bounded: streams, bytes, changes a minute and members")
-    func quotas() async throws {
-        try await MessageBench.run(rateLimiting: .on) {
-            $0.streams.streamsPerUser = 2
-            $0.streams.storedBytes = 65_536
-            $0.streams.writesPerMinute = 6
+    @Test("refuse oneself among the members in the same words, whoever else is named")
+    func oneself() async throws {
+        try await MessageBench.run {
             $0.streams.conversationRequires = .provider
         } _: { bench in
             let ann = try await bench.people.person("ann")
-            let stream = try await bench.open("conversation", by: ann)
-            _ = try await bench.open("forum", by: ann)
-            #expect(await bench.people.state { try await bench.open("forum", by: ann) } == "full")
-            let large = String(repeating: "x", count: 30_000)
-            let first = try await bench.send(large, to: stream, by: ann)
-            try await bench.send(large, to: stream, by: ann)
-            #expect(await bench.people.state { try await bench.send(large, to: stream, by: ann) } == "full")
-            try await DeleteMessages(bench.context).delete(first.id.description, in: stream, for: ann)
-            try await bench.send(large, to: stream, by: ann)
-            await #expect(throws: Refusal(.rateLimited, "")) { try await bench.send("x", to: stream, by: ann) }
-            for index in 0..<24 {
-                bench.people.clock.advance(60)
-                try await bench.add(try await bench.people.person("p\(index)"), to: stream, by: ann)
+            _ = try await bench.people.person("bob")
+            for own in ["test/ann", ann.userID.description] {
+                for other in ["test/bob", "test/nobody", UUID().uuidString, "other/x"] {
+                    let opening = try MessageBench.opening("conversation", [other, own])
+                    await #expect(throws: Refusal(.malformedRequest, ""), "\(other)") {
+                        try await OpenMessageStream(bench.context)(opening, for: ann)
+                    }
+                }
             }
-            bench.people.clock.advance(60)
-            let late = try await bench.people.person("late")
-            #expect(await bench.people.state { try await bench.add(late, to: stream, by: ann) } == "full")
         }
     }
 

@@ -185,10 +185,33 @@ struct MessageSyncTests {
             #expect(end.operations[0].message == nil && end.operations[0].view == nil)
             // Of another store's life, or of none.
             for anchor in [
-                SynchronizeMessages.Anchor(generation: "other", sequence: end.anchor.sequence),
-                SynchronizeMessages.Anchor(generation: end.anchor.generation, sequence: 999),
+                SynchronizeMessages.Anchor(
+                    generation: "other", sequence: end.anchor.sequence, at: bench.people.clock.now),
+                SynchronizeMessages.Anchor(
+                    generation: end.anchor.generation, sequence: 999, at: bench.people.clock.now),
             ] {
                 #expect(try await bench.sync(anchor, for: ann).operations.count == 1)
+            }
+        }
+    }
+
+    @Test("begins anew for a device that was away for longer than deletions are kept")
+    func away() async throws {
+        try await MessageBench.run { bench in
+            let ann = try await bench.people.person("ann")
+            let stream = try await bench.open("conversation", by: ann)
+            try await bench.send("x", to: stream, by: ann)
+            let anchor = try await bench.sync(for: ann).anchor
+            let text = anchor.text
+            #expect(try SynchronizeMessages.Anchor(text) == anchor)
+            bench.people.clock.advance(88 * 86_400)
+            let young = try await bench.sync(anchor, for: ann)
+            #expect(young.operations.isEmpty)
+            bench.people.clock.advance(86_400)
+            #expect(try await bench.sync(anchor, for: ann).operations.map(\.change) == [.newMessage])
+            #expect(try await bench.sync(young.anchor, for: ann).operations.isEmpty)
+            for wrong in ["x", "a.1", "a.1.-1", "a.-1.1", "a.1.1.1", "a.1.9999999999999999999"] {
+                #expect(throws: Refusal(.malformedRequest, "")) { try SynchronizeMessages.Anchor(wrong) }
             }
         }
     }

@@ -17,6 +17,7 @@ package struct MessageStreamRoutes: Sendable {
     let delete: DeleteMessages
     let synchronize: SynchronizeMessages
     let typing: SayTyping
+    let limitReads: LimitStreamReads
     let policy: CurrentPolicy
 
     package init(_ context: ServiceContext) {
@@ -30,6 +31,7 @@ package struct MessageStreamRoutes: Sendable {
         delete = DeleteMessages(context)
         synchronize = SynchronizeMessages(context)
         typing = SayTyping(context)
+        limitReads = LimitStreamReads(context)
         policy = context.policy
     }
 
@@ -38,6 +40,7 @@ package struct MessageStreamRoutes: Sendable {
         streams.post(use: openStream)
         streams.get(use: listStreams)
         streams.get(":id") { _, context in
+            try limitReads(on: try context.connection)
             let view = try await list.show(try Self.id(context), to: try context.checkedSession)
             return Response.json(MessageStreamBody.row(view).buffer)
         }
@@ -107,6 +110,7 @@ package struct MessageStreamRoutes: Sendable {
         let query = request.uri.queryParameters
         let filter = try ListMessageStreams.Filter(
             kind: query["kind"].map(String.init), cursor: query["cursor"].map(String.init))
+        try limitReads(on: try context.connection)
         let page = try await list(filter, for: try context.checkedSession)
         return .json(["streams": .array(page.views.map(MessageStreamBody.row)), "cursor": .text(page.cursor)])
     }
@@ -131,6 +135,7 @@ package struct MessageStreamRoutes: Sendable {
         let range = try ReadMessages.Range(
             after: query["after"].map(String.init), before: query["before"].map(String.init),
             limit: query["limit"].map(String.init))
+        try limitReads(on: try context.connection)
         let page = try await read(range, of: try Self.id(context), for: try context.checkedSession)
         return .json([
             "events": .array(page.views.map(MessageStreamBody.message)), "more": .bool(page.hasMore),
@@ -169,6 +174,7 @@ package struct MessageStreamRoutes: Sendable {
             return Double(seconds)
         }
         let session = try context.checkedSession
+        try limitReads(on: try context.connection)
         // A service that stops answers who waits.
         let answer = try await cancelWhenGracefulShutdown {
             try await synchronize(since: anchor, wait: wait ?? 0, for: session)
