@@ -9,8 +9,8 @@ import Repositories
 ///
 /// All sessions end, nonces begin a new generation, unsent messages are dropped. Of the store that is replaced, if it
 /// can still be read, what was taken from people or devices since the copy is taken again: erasures, bans, revocations of
-/// certificates and provider keys, disabled providers, deleted messages and streams of them, spent one-time tokens, and
-/// the number of the revocation list.
+/// certificates and provider keys, disabled providers, deleted messages and streams of them, what users took back from
+/// others, spent one-time tokens, and the number of the revocation list.
 package struct RestoreStore: Sendable {
     private let restored: any Database
     private let replaced: (any Database)?
@@ -46,6 +46,8 @@ package struct RestoreStore: Sendable {
         package var providerKeysEnded = 0
         /// Providers that were disabled again.
         package var providersDisabled = 0
+        /// Permissions, memberships and findable addresses that users took back again, and blocks made again.
+        package var withdrawals = 0
 
         package init() {}
     }
@@ -98,6 +100,7 @@ package struct RestoreStore: Sendable {
         let disabled: [Provider]
         let spent: [(identifier: String, expiresAt: Date)]
         let bans: ReplayBans
+        let withdrawals: ReplayWithdrawals
         let streams: [(id: MessageStreamID, at: Date)]
         let messages: [(stream: MessageStreamID, message: MessageID)]
         let audit: AuditChain
@@ -115,6 +118,7 @@ package struct RestoreStore: Sendable {
             disabled = try ProviderRepository(transaction).list().filter { $0.disabledAt != nil }
             spent = try records.spentIdentifiers()
             bans = try ReplayBans(of: transaction, keys: keys)
+            withdrawals = try ReplayWithdrawals(of: transaction)
             streams = try MessageStreamRepository(transaction).deletions()
             messages = try StreamMessageRepository(transaction).deletions()
             audit = try AuditChainRepository(transaction).head().chain
@@ -155,6 +159,7 @@ package struct RestoreStore: Sendable {
         for (identifier, expiry) in losses.spent { try records.spend(identifier, until: expiry) }
         for (id, time) in losses.streams { _ = try MessageStreamRepository(transaction).delete(id, at: time) }
         for (stream, message) in losses.messages { try delete(message, in: stream, transaction) }
+        report.withdrawals = try losses.withdrawals(in: transaction)
         // A revocation list's number never falls (RFC 5280 §5.2.3).
         let lists = RevocationListRepository(transaction)
         if let list = losses.list, list.number > (try lists.current()?.number ?? 0) {
@@ -170,9 +175,9 @@ package struct RestoreStore: Sendable {
     private func delete(_ id: MessageID, in stream: MessageStreamID, _ transaction: any Transaction) throws {
         let messages = StreamMessageRepository(transaction)
         guard let message = try messages.find(id, in: stream), message.sealedBody != nil else { return }
-        try messages.deleteBody(message)
+        let freed = try messages.deleteBody(message)
         if let sender = message.senderID {
-            try StreamUserRepository(transaction).release(bytes: message.size, of: sender)
+            try StreamUserRepository(transaction).release(bytes: freed, of: sender)
         }
     }
 

@@ -29,7 +29,7 @@ package struct StreamKey: Sendable {
 }
 
 /// The keys of streams of messages, each wrapped under a wrapping key of some version. Deleting the key deletes the
-/// stream, in every copy of the store.
+/// stream, in the store and in every copy that is made later.
 package struct StreamKeyRepository {
     private let transaction: any Transaction
     private let keys: PersonalKeys

@@ -118,6 +118,7 @@ struct StoreRestoreCommand: AsyncParsableCommand {
             "certificates_revoked_again": report.certificatesRevoked,
             "provider_keys_ended_again": report.providerKeysEnded,
             "providers_disabled_again": report.providersDisabled,
+            "withdrawals_again": report.withdrawals,
         ]
         if json {
             Output.json(

@@ -1,0 +1,39 @@
+import Database
+import Domain
+import Foundation
+import Repositories
+
+/// What users took back from others since a copy of the store was made, taken back in it again: permissions, memberships
+/// of streams, and addresses by which they could be found; and the blocks that they made.
+struct ReplayWithdrawals: Sendable {
+    private let permissions: [(id: AuthorizationID, state: MessagingPermissionState)]
+    private let blocks: [(blocker: UserID, blocked: UserID, at: Date)]
+    private let members: [(user: UserID, stream: MessageStreamID, leftAt: Int64)]
+    private let findable: Set<WithdrawalRepository.FindableAddressKey>
+
+    /// Reads the replaced store.
+    init(of transaction: any Transaction) throws {
+        let records = WithdrawalRepository(transaction)
+        permissions = try records.endedPermissions()
+        blocks = try records.blocks()
+        members = try records.formerMembers()
+        findable = try records.findableAddresses()
+    }
+
+    /// Writes into the copy. What users allowed since the copy stays lost: they are asked again.
+    ///
+    /// - Returns: how many permissions, memberships, addresses and blocks changed.
+    func callAsFunction(in transaction: any Transaction) throws -> Int {
+        let records = WithdrawalRepository(transaction)
+        var count = 0
+        for (id, state) in permissions where try records.end(id, as: state) { count += 1 }
+        for (blocker, blocked, time) in blocks where try records.block(blocked, by: blocker, at: time) { count += 1 }
+        for (user, stream, last) in members where try records.remove(user, from: stream, at: last) { count += 1 }
+        let addresses = FindableAddressRepository(transaction)
+        for hidden in try records.findableAddresses().subtracting(findable) {
+            try addresses.delete(hidden.type, of: hidden.user)
+            count += 1
+        }
+        return count
+    }
+}

@@ -1,0 +1,88 @@
+import Database
+import Domain
+import Foundation
+
+/// What users took back from others, for a store that takes another one's place.
+package struct WithdrawalRepository {
+    private let transaction: any Transaction
+
+    package init(_ transaction: any Transaction) {
+        self.transaction = transaction
+    }
+
+    /// Every authorization that was rejected or withdrawn, or ended by a ban.
+    package func endedPermissions() throws -> [(id: AuthorizationID, state: MessagingPermissionState)] {
+        let columns = ColumnTuple(Column<AuthorizationID>("id"), Column<MessagingPermissionState>("state"))
+        return try transaction.query(
+            """
+            SELECT id, state FROM (
+                SELECT id, \(PermissionCutRepository.state(of: "authorizations")) AS state FROM authorizations) AS found
+            WHERE state IN ('REJECTED', 'CANCELLED', 'BANNED')
+            """
+        ).map(columns.read)
+    }
+
+    /// Ends an authorization as it was ended elsewhere; `false` if it is unknown or over already.
+    package func end(_ id: AuthorizationID, as state: MessagingPermissionState) throws -> Bool {
+        let records = AuthorizationRepository(transaction)
+        guard var open = try records.find(id), open.state.isOpen else { return false }
+        open.state = state
+        try records.follow(open)
+        return true
+    }
+
+    /// Every block.
+    package func blocks() throws -> [(blocker: UserID, blocked: UserID, at: Date)] {
+        let columns = ColumnTuple(
+            Column<UserID>("blocker_id"), Column<UserID>("blocked_id"), Column<Date>("created_at"))
+        return try transaction.query("SELECT \(columns) FROM blocks").map(columns.read)
+    }
+
+    /// Blocks a user as was done elsewhere; `false` if one of the two is unknown, or it is so already.
+    package func block(_ blocked: UserID, by blocker: UserID, at time: Date) throws -> Bool {
+        let inserted = try transaction.execute(
+            """
+            INSERT INTO blocks (blocker_id, blocked_id, created_at)
+            SELECT a.id, b.id, CAST($3 AS BIGINT) FROM users a JOIN users b ON b.id = $2 WHERE a.id = $1
+            ON CONFLICT (blocker_id, blocked_id) DO NOTHING
+            """, [.id(blocker), .id(blocked), .time(time)])
+        guard inserted > 0 else { return false }
+        try AuthorizationRepository(transaction).hideRequests(askedBy: blocked, from: blocker)
+        return true
+    }
+
+    /// Everybody who was in a stream and is so no more.
+    package func formerMembers() throws -> [(user: UserID, stream: MessageStreamID, leftAt: Int64)] {
+        let columns = ColumnTuple(
+            Column<UserID>("user_id"), Column<MessageStreamID>("stream_id"), Column<Int64>("left_at_sequence"))
+        return try transaction.query(
+            "SELECT \(columns) FROM stream_members WHERE left_at_sequence IS NOT NULL"
+        ).map(columns.read)
+    }
+
+    /// Removes a member as was done elsewhere; `false` if they are none here.
+    ///
+    /// - Parameter sequence: the last message that they may read. No message that comes later is theirs.
+    package func remove(_ user: UserID, from stream: MessageStreamID, at sequence: Int64) throws -> Bool {
+        let members = StreamMemberRepository(transaction)
+        guard let found = try MessageStreamRepository(transaction).find(stream),
+            let member = try members.find(user, in: stream), member.leftAt == nil
+        else { return false }
+        try members.leave(user, stream, at: min(sequence, found.lastSequence))
+        return true
+    }
+
+    /// An address by which a user can be found.
+    package struct FindableAddressKey: Sendable, Hashable {
+        package let user: UserID
+        package let type: AddressType
+    }
+
+    /// Every address by which a user can be found.
+    package func findableAddresses() throws -> Set<FindableAddressKey> {
+        let columns = ColumnTuple(Column<UserID>("user_id"), Column<AddressType>("type"))
+        return try Set(
+            transaction.query("SELECT \(columns) FROM findable_addresses").map(columns.read)
+                .map { FindableAddressKey(user: $0, type: $1) })
+    }
+}
