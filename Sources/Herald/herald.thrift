@@ -107,11 +107,22 @@ struct Metadata {
   2: optional Json private_metadata
 }
 
+/* What the user's provider sent. The members of data are texts. */
+struct Notification {
+  1: required string id
+  2: optional string title
+  3: optional string body
+  4: required Json data
+  5: required string sent_at
+}
+
+/* stream_id is missing where there is a notification. */
 struct Operation {
   1: required string operation
-  2: required string stream_id
+  2: optional string stream_id
   3: optional string event_id
   4: optional Stream stream
+  5: optional Notification notification
 }
 
 struct Changes {

@@ -8,6 +8,8 @@ public struct SyncPage: Sendable, Hashable, Decodable {
     /// Whether the next call answers at once.
     public let hasMore: Bool
     public let operations: [SyncOperation]
+    /// What the user's provider sent, oldest first.
+    public let notifications: [ProviderNotification]
     /// Who is writing at this moment. It is not kept, and no anchor leads back to it.
     public let typing: [Typing]
 
@@ -22,8 +24,31 @@ public struct SyncPage: Sendable, Hashable, Decodable {
         }
     }
 
-    public init(anchor: String, hasMore: Bool, operations: [SyncOperation], typing: [Typing] = []) {
-        (self.anchor, self.hasMore, self.operations, self.typing) = (anchor, hasMore, operations, typing)
+    public init(
+        anchor: String, hasMore: Bool, operations: [SyncOperation], notifications: [ProviderNotification] = [],
+        typing: [Typing] = []
+    ) {
+        (self.anchor, self.hasMore, self.operations) = (anchor, hasMore, operations)
+        (self.notifications, self.typing) = (notifications, typing)
+    }
+
+    /// One operation of the protocol: a change of a stream, or a notification.
+    private enum Entry: Decodable {
+        case change(SyncOperation)
+        case notification(ProviderNotification)
+
+        private enum CodingKeys: String, CodingKey {
+            case notification
+        }
+
+        init(from decoder: any Decoder) throws {
+            let found = try decoder.container(keyedBy: CodingKeys.self)
+                .decodeIfPresent(ProviderNotification.self, forKey: .notification)
+            self = try found.map { .notification($0) } ?? .change(SyncOperation(from: decoder))
+        }
+
+        var change: SyncOperation? { if case .change(let change) = self { change } else { nil } }
+        var notification: ProviderNotification? { if case .notification(let one) = self { one } else { nil } }
     }
 
     private enum CodingKeys: String, CodingKey {
@@ -35,7 +60,9 @@ public struct SyncPage: Sendable, Hashable, Decodable {
         let members = try decoder.container(keyedBy: CodingKeys.self)
         anchor = try members.decode(String.self, forKey: .anchor)
         hasMore = try members.decode(Bool.self, forKey: .hasMore)
-        operations = try members.decode([SyncOperation].self, forKey: .operations)
+        let entries = try members.decode([Entry].self, forKey: .operations)
+        operations = entries.compactMap(\.change)
+        notifications = entries.compactMap(\.notification)
         typing = try members.decodeIfPresent([Typing].self, forKey: .typing) ?? []
     }
 }

@@ -96,6 +96,12 @@ enum LocalSchema {
         );
         CREATE INDEX messages_by_sequence ON messages (stream_id, sequence);
         CREATE INDEX messages_by_thread ON messages (stream_id, thread_id);
+        CREATE TABLE notifications (
+            notification_id TEXT NOT NULL PRIMARY KEY,
+            sent_at DATETIME NOT NULL,
+            content TEXT
+        );
+        CREATE INDEX notifications_by_time ON notifications (sent_at);
         """
 
     private static let queues = """

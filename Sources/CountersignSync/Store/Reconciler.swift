@@ -32,7 +32,7 @@ struct Reconciler {
         guard owner != user.text else { return }
         for table in [
             "synchronization", "streams", "events", "conversations", "participants", "messages", "syncable_changes",
-            "unprocessed_events",
+            "unprocessed_events", "notifications",
         ] { try connection.execute(sql: "DELETE FROM \(table)") }
         try connection.execute(
             sql: """
@@ -59,6 +59,7 @@ struct Reconciler {
             if Synchronizer.isRestart(from: anchor, to: page.anchor) { try forgetNumbers() }
             let epoch = try String.fetchOne(connection, sql: "SELECT epoch FROM synchronization") ?? ""
             for operation in page.operations { try apply(operation, epoch) }
+            try keep(page.notifications)
             try connection.execute(
                 sql: "UPDATE synchronization SET anchor = ?, synchronized_at = ?", arguments: [page.anchor, now])
             guard !page.hasMore else { return }

@@ -58,6 +58,13 @@ package struct UserNotification: Sendable, Equatable, Confidential {
         .object(members + [JSONMember(name: "sent_at", value: .string(sentAt.rfc3339))])
     }
 
+    /// Bytes of an answer that holds it, about.
+    package var weight: Int {
+        data.reduce(256 + (title ?? "").utf8.count + (body ?? "").utf8.count) { sum, member in
+            sum + member.name.utf8.count + (member.value.text ?? "").utf8.count
+        }
+    }
+
     private var members: [JSONMember] {
         [
             JSONMember(name: "id", value: .string(id)),

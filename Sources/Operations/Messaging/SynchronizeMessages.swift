@@ -32,7 +32,8 @@ package struct SynchronizeMessages: Sendable {
         package static let start = Anchor(generation: "", sequence: 0, at: Date(timeIntervalSince1970: 0))
 
         /// The end: an anchor and nothing else.
-        package static let latest = Anchor(generation: "", sequence: 0, at: Date(timeIntervalSince1970: 0), isLatest: true)
+        package static let latest = Anchor(
+            generation: "", sequence: 0, at: Date(timeIntervalSince1970: 0), isLatest: true)
 
         init(generation: String, sequence: Int64, at time: Date, isLatest: Bool = false) {
             self.generation = generation
@@ -140,7 +141,7 @@ package struct SynchronizeMessages: Sendable {
                     // One that was dropped or has expired is as if it had never been.
                     guard let kept = try notifications.find(OutboxMessageID(entry.stream.uuid), of: holder.user.id)
                     else { continue }
-                    bytes += UserNotification.maximumSize
+                    bytes += kept.content.weight
                     operations.append(
                         Operation(
                             change: entry.kind, stream: entry.stream, message: nil, view: nil, notification: kept))

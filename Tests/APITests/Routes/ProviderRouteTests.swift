@@ -130,7 +130,7 @@ struct ProviderRouteTests {
         RouteCase("POST /provider/users/{external_id}/notifications", 202) { bench in
             let person = try await bench.signIn()
             let call = "POST /provider/users/alice/notifications"
-            let body = #"{"id":"\(UUID().uuidString)","body":"Hello","data":{"UserFrom":"bob"}}"#
+            let body = #"{"id":"\#(UUID().uuidString)","body":"Hello","data":{"UserFrom":"bob"}}"#
             let reply = try await bench.provider(call, body: body)
             #expect(try await bench.provider(call, body: body).status == 202)
             let found = try await person.send("GET /sync?anchor=0")
@@ -145,7 +145,7 @@ struct ProviderRouteTests {
         notification(400, .malformedRequest, more: #","data":{"aps":"x"}"#),
         notification(400, .malformedRequest, more: #","data":{"number":1}"#),
         notification(400, .malformedRequest, more: #","urgent":true"#),
-        notification(413, .payloadTooLarge, more: #","body":"\(String(repeating: "x", count: 4096))""#),
+        notification(413, .payloadTooLarge, more: #","body":"\#(String(repeating: "x", count: 4096))""#),
         RouteCase("POST /provider/users/{external_id}/notifications", 403, .insufficientScope) { bench in
             try await bench.open(
                 "POST /provider/users/alice/notifications", body: "{}", bearer: try await bench.access("users.read"))
@@ -173,7 +173,7 @@ struct ProviderRouteTests {
 
     private static func notify(_ user: String, _ bench: RouterBench, _ more: String = "") async throws -> Reply {
         try await bench.provider(
-            "POST /provider/users/\(user)/notifications", body: #"{"id":"\(UUID().uuidString)"\(more)}"#)
+            "POST /provider/users/\(user)/notifications", body: #"{"id":"\#(UUID().uuidString)"\#(more)}"#)
     }
 
     private static func notification(

@@ -208,7 +208,7 @@ struct MessageNoticeTests {
                     let kept = try (Int64(1)...2).map { try messages.find($0, in: last.streamID)?.sealedBody != nil }
                     return (kept, try StreamUserRepository(transaction).count(of: ann.userID).bytes)
                 }
-                #expect(kept == [true, false] && bytes == 256)
+                #expect(kept == [true, false] && bytes == 512)
                 try await restored.close()
             }
         }

@@ -25,7 +25,7 @@ package struct NotifyUser: Sendable {
             try caller.requireActive(in: transaction)
             // An erased user must not get a key again.
             guard let user = try UserRepository(transaction).find(known.id),
-                user.externalID == known.externalID
+                try DataKeyRepository(transaction, keys: keys).erasedAt(user.id) == nil
             else { throw Refusal(.notFound, "The provider has no such user here.") }
             if isLimited { try RateRepository(transaction).count("notifications \(user.id)", limit: limit) }
             let notifications = NotificationRepository(transaction, keys: keys)
