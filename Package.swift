@@ -132,11 +132,12 @@ let package = Package(
             ] + nio,
             resources: [.embedInCode("openapi.json")],
             swiftSettings: strictSettings),
-        // What apps use. It knows the wire only, and nothing of the targets above.
+        // What apps use. Of the targets above it has only what is about the wire itself.
         .target(
             name: "CountersignClient",
             dependencies: [
-                crypto, cryptoExtras, httpClient, nioSSL, .product(name: "HTTPTypes", package: "swift-http-types"),
+                "Encoding", "Herald", crypto, cryptoExtras, httpClient, nioSSL,
+                .product(name: "HTTPTypes", package: "swift-http-types"),
             ] + nio,
             swiftSettings: strictSettings),
         // Messages on the device. Apps that send none need no database.

@@ -245,10 +245,3 @@ extension Countersign {
         _ = try? await exchange(call)
     }
 }
-
-extension Call {
-    /// Names the session.
-    mutating func authorize(_ token: String) {
-        request.headerFields[.authorization] = "Layer session-token=\"\(token)\""
-    }
-}

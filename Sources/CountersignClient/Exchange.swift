@@ -8,4 +8,6 @@ public struct Exchange: Sendable, Hashable {
     public let status: Int?
     /// From the request to the last byte of the answer.
     public let duration: Duration
+    /// What carried it.
+    public let messaging: Service.Messaging
 }

@@ -15,6 +15,17 @@ public struct Service: Sendable, Hashable {
     public var roots: Roots
     /// The id of the app at its provider. It may be left out if the provider has one app.
     public var appID: UUID?
+    /// How the calls of streams go. All other calls go over HTTP.
+    public var messaging: Messaging
+
+    /// What carries the calls of streams of messages.
+    public enum Messaging: Sendable, Hashable {
+        /// Over HTTP: a device that waits for changes has a request open.
+        case http
+        /// Over one connection of Herald, on which the service says when there is something new. Who is writing is
+        /// known over HTTP alone. Where a server does not speak Herald, calls go over HTTP.
+        case herald
+    }
 
     /// Which authorities a device trusts.
     public enum Roots: Sendable, Hashable {
@@ -25,12 +36,16 @@ public struct Service: Sendable, Hashable {
     }
 
     /// Names a service.
-    public init(publicURL: URL, clientURL: URL, pins: [SPKIPin], roots: Roots = .system, appID: UUID? = nil) {
+    public init(
+        publicURL: URL, clientURL: URL, pins: [SPKIPin], roots: Roots = .system, appID: UUID? = nil,
+        messaging: Messaging = .http
+    ) {
         self.publicURL = publicURL
         self.clientURL = clientURL
         self.pins = pins
         self.roots = roots
         self.appID = appID
+        self.messaging = messaging
     }
 }
 

@@ -9,6 +9,8 @@ struct Call: Sendable {
     let isRepeatable: Bool
     /// How long the service may wait before it answers, besides the time that any answer has.
     var wait = Duration.zero
+    /// The token of the session that it is made in, if that is the user's.
+    private(set) var sessionToken: String?
 
     /// A call that may be made twice, with a body. Equal bodies have equal bytes.
     init(_ method: HTTPRequest.Method, _ path: String, body: some Encodable) {
@@ -49,6 +51,12 @@ struct Call: Sendable {
         self.request = request
         self.body = body
         isRepeatable = Self.isIdempotent(request.method)
+    }
+
+    /// Names the session that it is made in.
+    mutating func authorize(_ token: String) {
+        sessionToken = token
+        request.headerFields[.authorization] = "Layer session-token=\"\(token)\""
     }
 
     private static func isIdempotent(_ method: HTTPRequest.Method) -> Bool {

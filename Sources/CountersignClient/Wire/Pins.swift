@@ -12,7 +12,18 @@ private struct WrongPin: Error {
 extension HTTPClient.Configuration {
     /// Compares the server's key before a request is sent over a connection, and counts connections.
     mutating func requirePins(_ pins: Set<SPKIPin>, _ count: @escaping @Sendable (Int) -> Void) {
-        let check: @Sendable (any Channel) -> EventLoopFuture<Void> = { channel in
+        let check = SPKIPin.check(pins, count)
+        http1_1ConnectionDebugInitializer = check
+        http2ConnectionDebugInitializer = check
+    }
+}
+
+extension SPKIPin {
+    /// Compares the server's key once the handshake is over, and counts connections.
+    static func check(
+        _ pins: Set<SPKIPin>, _ count: @escaping @Sendable (Int) -> Void
+    ) -> @Sendable (any Channel) -> EventLoopFuture<Void> {
+        { channel in
             channel.nioSSL_peerCertificate().flatMapThrowing { certificate in
                 let pin = try certificate.map { try SPKIPin(of: $0) }
                 guard pins.isEmpty || pin.map(pins.contains) == true else {
@@ -23,8 +34,6 @@ extension HTTPClient.Configuration {
                 channel.closeFuture.whenComplete { _ in count(-1) }
             }
         }
-        http1_1ConnectionDebugInitializer = check
-        http2ConnectionDebugInitializer = check
     }
 }
 

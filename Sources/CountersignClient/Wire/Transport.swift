@@ -16,6 +16,8 @@ final class Transport: Sendable {
 
     private let open: HTTPClient
     private let mutual: HTTPClient
+    /// `nil` where all calls go over HTTP.
+    private let herald: HeraldLine?
     private let service: Service
     /// Without a client certificate.
     let tls: TLSConfiguration
@@ -51,11 +53,21 @@ final class Transport: Sendable {
         }
         open = client { _ in }
         mutual = client(connections)
+        herald =
+            service.messaging == .http
+            ? nil
+            : service.clientURL.host.map { host in
+                HeraldLine(
+                    .init(
+                        host: host, port: service.clientURL.port ?? 443, tls: tls, localAddress: localAddress,
+                        check: SPKIPin.check(Set(service.pins), connections)))
+            }
     }
 
     deinit {
         open.shutdown { _ in }
         mutual.shutdown { _ in }
+        if let herald { Task { await herald.close() } }
     }
 
     /// Sends a request to the client listener, or without an identity to the public one.
@@ -70,21 +82,47 @@ final class Transport: Sendable {
         if let body = call.body { request.body = .bytes(ByteBuffer(bytes: body)) }
         request.tlsConfiguration = identity?.tls
         let start = ContinuousClock.now
-        let result = await exchange(request, call.wait + Self.deadline, over: identity == nil ? open : mutual)
-        let status = (try? result.get()).map { $0.response.status.code }
+        let deadline = call.wait + Self.deadline
+        var (result, messaging) = (await overHerald(call, as: identity, deadline), Service.Messaging.herald)
+        if result == nil {
+            let http = identity == nil ? open : mutual
+            (result, messaging) = (
+                await Self.within(deadline) { [request] in await Self.ask(request, deadline, http) }, .http
+            )
+        }
+        let answer = result ?? .failure(.cancelled)
         watch?(
             Exchange(
-                method: call.request.method.rawValue, path: String(path.prefix { $0 != "?" }), status: status,
-                duration: ContinuousClock.now - start))
-        return try result.get()
+                method: call.request.method.rawValue, path: String(path.prefix { $0 != "?" }),
+                status: (try? answer.get()).map { $0.response.status.code },
+                duration: ContinuousClock.now - start, messaging: messaging))
+        return try answer.get()
     }
 
-    /// Whichever comes first: the whole answer, or the deadline. The client's own ends with the head of the answer.
-    private func exchange(
-        _ request: HTTPClientRequest, _ deadline: Duration, over http: HTTPClient
-    ) async -> Result<Answer, Refusal> {
-        await withTaskGroup(of: Result<Answer, Refusal>?.self) { group in
-            group.addTask { await Self.ask(request, deadline, http) }
+    /// The answer over Herald; `nil` for a call that goes over HTTP.
+    private func overHerald(
+        _ call: Call, as identity: Identity?, _ deadline: Duration
+    ) async -> Result<Answer, Refusal>? {
+        guard let herald, let identity, let token = call.sessionToken, let named = HeraldCall(call) else { return nil }
+        let result: Result<Answer?, Refusal> = await Self.within(deadline) {
+            do throws(Refusal) {
+                return .success(try await herald.send(named, token: token, as: identity, wait: call.wait))
+            } catch {
+                return .failure(error)
+            }
+        }
+        switch result {
+        case .success(let answer): return answer.map { .success($0) }
+        case .failure(let refusal): return .failure(refusal)
+        }
+    }
+
+    /// Whichever comes first: what is asked, or the deadline. HTTPClient's own ends with the head of the answer.
+    private static func within<Value: Sendable>(
+        _ deadline: Duration, _ body: @escaping @Sendable () async -> Result<Value, Refusal>
+    ) async -> Result<Value, Refusal> {
+        await withTaskGroup(of: Result<Value, Refusal>?.self) { group in
+            group.addTask(operation: body)
             group.addTask {
                 do { try await Task.sleep(for: deadline) } catch { return nil }
                 return .failure(.unanswered("\(deadline.components.seconds) seconds have passed"))

@@ -14,7 +14,8 @@ extension ThriftInterface {
         }
     }
 
-    private func json(_ value: ThriftValue, _ kind: Kind) -> JSONValue? {
+    /// A value as JSON; `nil` if it is of another type than the interface says.
+    package func json(_ value: ThriftValue, _ kind: Kind) -> JSONValue? {
         switch (kind, value) {
         case (.bool, .bool(let value)): return .bool(value)
         case (.i32, .i32(let value)): return .integer(Int64(value))

@@ -10,12 +10,17 @@ package struct ThriftReader {
 
     private var bytes: ArraySlice<UInt8>
     private var values = 0
+    private let maximumValues: Int
 
-    private init(_ bytes: ArraySlice<UInt8>) { self.bytes = bytes }
+    private init(_ bytes: ArraySlice<UInt8>, _ maximumValues: Int) {
+        (self.bytes, self.maximumValues) = (bytes, maximumValues)
+    }
 
     /// Reads a whole message.
-    package static func message(_ bytes: [UInt8]) throws(ThriftDefect) -> ThriftMessage {
-        var reader = ThriftReader(bytes[...])
+    package static func message(
+        _ bytes: [UInt8], maximumValues: Int = Self.maximumValues
+    ) throws(ThriftDefect) -> ThriftMessage {
+        var reader = ThriftReader(bytes[...], maximumValues)
         let first: UInt32 = try reader.number()
         guard first & 0xFFFF_0000 == version, first & 0xFF00 == 0,
             let kind = ThriftMessage.Kind(rawValue: UInt8(first & 0xFF))
@@ -63,7 +68,7 @@ package struct ThriftReader {
 
     private mutating func value(_ type: ThriftType, _ depth: Int) throws(ThriftDefect) -> ThriftValue {
         values += 1
-        guard values <= Self.maximumValues, depth < Self.maximumDepth else { throw .tooMuch }
+        guard values <= maximumValues, depth < Self.maximumDepth else { throw .tooMuch }
         switch type {
         case .bool:
             let byte: UInt8 = try number()
@@ -101,7 +106,7 @@ package struct ThriftReader {
     private mutating func elements(_ types: [ThriftType], _ depth: Int) throws(ThriftDefect) -> [ThriftValue] {
         let count = Int32(bitPattern: try number())
         guard count >= 0 else { throw .length }
-        guard count <= Self.maximumValues else { throw .tooMuch }
+        guard count <= maximumValues else { throw .tooMuch }
         var elements: [ThriftValue] = []
         for _ in 0..<count {
             for type in types { elements.append(try value(type, depth + 1)) }

@@ -7,10 +7,16 @@ import Testing
 /// Devices of several users, and the running service between them.
 @Suite("Streams of the SDK", .serialized)
 struct LiveStreamTests {
-    @Test("carry messages, threads, receipts, members and metadata, as calls and as a sequence")
-    func calls() async throws {
+    @Test(
+        "carry messages, threads, receipts, members and metadata, as calls and as a sequence",
+        arguments: [Service.Messaging.http, .herald])
+    func calls(messaging: Service.Messaging) async throws {
         let live = try await LiveService(policies: LiveService.openStreams)
-        let (ann, bob) = (try await MessagingDevice(live, "ann"), try await MessagingDevice(live, "bob"))
+        var service = live.service()
+        service.messaging = messaging
+        let (ann, bob) = (
+            try await MessagingDevice(live, "ann", at: service), try await MessagingDevice(live, "bob", at: service)
+        )
         let opening = StreamOpening(
             .conversation, members: ["devices/bob"], title: "Plans", about: "What we do",
             metadata: .object(["b": .integer(1), "a": .object(["z": .null, "y": .bool(true)])]))

@@ -124,6 +124,22 @@ final class LiveService: Sendable {
         throw Missing(what: "a text to \(number)")
     }
 
+    /// The provider's backend notifies a user.
+    func notify(_ user: String, _ id: UUID, _ members: [String: Any]) async throws {
+        let token = try signer.providerToken(
+            provider: issuer, kid: key, realm: "localhost", now: Date())
+        let body = try JSONSerialization.data(withJSONObject: members.merging(["id": id.uuidString]) { $1 })
+        let done = try await Command.run(
+            "curl",
+            [
+                "-s", "--fail-with-body", "--cacert", running.path("Keys/ca.pem").path, "-H",
+                "Authorization: Bearer \(token)", "-H", "Content-Type: application/json", "-d",
+                String(decoding: body, as: UTF8.self),
+                "\(publicURL.absoluteString)/provider/users/\(user)/notifications",
+            ])
+        guard done.status == 0 else { throw Missing(what: done.output + done.errors) }
+    }
+
     /// Runs an admin command, and expects it to succeed.
     func admin(_ arguments: String...) async throws {
         let done = try await running.countersign(arguments)

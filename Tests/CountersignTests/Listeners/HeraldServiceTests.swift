@@ -25,6 +25,18 @@ struct HeraldServiceTests {
         #expect(!log.contains("Bearer") && !log.contains("session_token"))
     }
 
+    @Test("answers any order of frames as a model says, which Hypothesis drives")
+    func machine() async throws {
+        let service = try await RunningService()
+        try await expectScript(
+            "herald_machine.py",
+            service.clientArguments + [
+                "--interface", RunningService.root.appending(path: "Sources/Herald/herald.thrift").path, "--examples",
+                "100",
+            ], seconds: 180)
+        #expect(service.stop() == 0)
+    }
+
     @Test("ends with the service: a call that runs is answered, and idle connections are closed")
     func stop() async throws {
         let service = try await RunningService(policies: ["requests.yaml": "idle_timeout: 2s\nanswer_timeout: 2s\n"])

@@ -16,7 +16,7 @@ struct DependencyRuleTests {
             "Repositories",
         ],
         "Herald": ["Encoding"], "API": ["Encoding", "Traces", "Domain", "Operations", "Herald"],
-        "SampleProvider": ["CJWT"], "CountersignClient": [],
+        "SampleProvider": ["CJWT"], "CountersignClient": ["Encoding", "Herald"],
         "CountersignSync": ["CountersignClient"], "Samples": [],
     ]
 
