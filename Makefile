@@ -69,8 +69,11 @@ $(VENV)/.made: Tests/Interop/requirements.txt
 	touch $@
 
 # The live suites start many processes and judge by seconds: they come when nothing else runs beside them.
-HEAVY := StoreFaultTests|CutNodeTests|NodesTests|MoveTests
+HEAVY := StoreFaultTests|CutNodeTests|NodesTests|MoveTests|CertificateRenewalTests|RequestFuzzTests
 CROWD := CrowdTests
+# Clients of other languages, samples and whole tours: a stage of their own, so that fewer processes run at once.
+FOREIGN := QuickStartTests|TourTests|SampleTests|OAuthTests|OpenIDTests|HeraldServiceTests|CallServiceTests|ContactsTests
+FOREIGN := $(FOREIGN)|SharedSignalsTests|EventTests|CollectorTests|ProtocolDocumentTests|PackageTests|ServiceTests|FaultTests
 # It takes both cores for a minute, in which nothing should be judged by seconds.
 MODEL := ModelTests
 TEST = $(2) COUNTERSIGN_VENV=$(VENV)/bin COUNTERSIGN_PYTHON=$(VENV)/bin/python swift test --skip-build $(1)
@@ -80,7 +83,9 @@ test: $(VENV)/.made
 	swift build --build-tests
 	$(call TEST,--skip 'CountersignTests|CountersignClientTests|OperationsTests|APITests')
 	$(call TEST,--filter 'OperationsTests|APITests' --skip CountersignTests)
-	$(call TEST,--filter 'CountersignTests|CountersignClientTests' --skip '$(HEAVY)|$(CROWD)|$(MODEL)')
+	$(call TEST,--filter CountersignClientTests --skip '$(HEAVY)')
+	$(call TEST,--filter CountersignTests --skip 'CountersignTests\.($(FOREIGN))|$(HEAVY)|$(CROWD)|$(MODEL)')
+	$(call TEST,--filter 'CountersignTests\.($(FOREIGN))')
 	$(call TEST,--filter '$(MODEL)')
 	$(call TEST,--filter '$(HEAVY)')
 	$(call TEST,--filter '$(CROWD)')
