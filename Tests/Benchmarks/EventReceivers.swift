@@ -30,7 +30,7 @@ struct EventReceivers {
             }
         }
         guard times.count == 3 else { throw BenchmarkError("no receiver learned of a ban: \(done.output)") }
-        report.section("A hundred receivers told of a ban", ["what", "p50 ms", "p99 ms", "last ms", "aim"])
+        report.section("A hundred receivers and a ban", ["what", "p50 ms", "p99 ms", "last ms", "aim"])
         report.row(
             "from the end of the command to the receiver, 200 events each time", times[0].places(0),
             times[1].places(0), times[2].places(0), "p99 <= 1,000")

@@ -157,7 +157,7 @@ def tells(provider, device, log_in):
             tell(provider, session, header={"typ": "JWT"}), tell(provider, session, key=new_key("RSA")),
             tell(provider, session, aud="elsewhere"), tell(provider, session, iat=now - 7200),
             tell(provider, session, iat=now + 600), tell(provider, session, jti=None),
-            tell(provider, session, event=RISC + "account-purged"), tell(provider, {"format": "email", "email": "x"}),
+            tell(provider, session, event=RISC + "account-purged"), tell(provider, {"format": "email"}),
             tell(provider, {**user, "iss": str(uuid.uuid4())}), send(provider, provider.provider_token()),
             send(provider, "nonsense")):
         equal((wrong.status_code, wrong.json()["code"]), (400, "provider_token_invalid"), "the refusal")

@@ -62,8 +62,10 @@ struct ListenerFace: Sendable {
     func problemType(_ code: String) -> String { "\(urls(.public) ?? "")/problems/\(code)" }
 
     /// One log line and two measurements.
-    func record(_ outcome: Outcome, id: String) {
-        record(outcome, id: id, measurements.of(outcome.method, outcome.route, outcome.status))
+    ///
+    /// - Parameter logger: that of the request, if it says more than the listener's.
+    func record(_ outcome: Outcome, id: String, by logger: Logger? = nil) {
+        record(outcome, id: id, by: logger, measurements.of(outcome.method, outcome.route, outcome.status))
     }
 
     /// What measures one kind of answer, for who gives it often.
@@ -74,7 +76,9 @@ struct ListenerFace: Sendable {
     }
 
     /// The same with instruments that were looked up before.
-    func record(_ outcome: Outcome, id: String, _ instruments: RequestMeasurements.Instruments) {
+    func record(
+        _ outcome: Outcome, id: String, by logger: Logger? = nil, _ instruments: RequestMeasurements.Instruments
+    ) {
         instruments.record(outcome.elapsed)
         if let problem = outcome.problem, !problem.isFailure {
             Counter(
@@ -82,7 +86,7 @@ struct ListenerFace: Sendable {
             ).increment()
         }
         if let tracer { end(outcome, id: id, by: tracer) }
-        logger.log(
+        (logger ?? self.logger).log(
             level: outcome.isFailure ? .error : .info, "request",
             metadata: [RequestLine.key: .stringConvertible(RequestLine(listener: name, outcome: outcome, id: id))])
     }

@@ -71,7 +71,7 @@ struct ErrorResponseMiddleware<Context: ListenerContext>: RouterMiddleware {
                 method: request.method, route: route ?? RequestMeasurements.unmatched,
                 status: isTaken ? response.status : ClientGone.status, elapsed: elapsed, problem: problem, cause: cause,
                 trace: trace, span: span),
-            id: context.id)
+            id: context.id, by: context.logger)
         return response
     }
 

@@ -5,9 +5,11 @@ import Repositories
 /// A user reads all of their stored data.
 package struct ExportPersonalData: Sendable {
     private let context: ServiceContext
+    private let store: SessionStore
 
     package init(_ context: ServiceContext) {
         self.context = context
+        store = SessionStore(context)
     }
 
     /// All stored data of a session's user.
@@ -15,7 +17,7 @@ package struct ExportPersonalData: Sendable {
     /// - Throws: `Refusal` `session_challenged` if the session is older than ten minutes; `rate_limited`.
     package func callAsFunction(for session: Session) async throws -> PersonalExport {
         try context.requireFresh(session)
-        let (keys, limit, store) = (context.keys.personal, limit, SessionStore(context))
+        let (keys, limit) = (context.keys.personal, limit)
         try await store.act(for: session) { transaction, holder, events in
             try Self.note(holder.user.id, limit, in: transaction, &events)
         }
@@ -28,7 +30,7 @@ package struct ExportPersonalData: Sendable {
     ///
     /// - Throws: `Refusal` `certificate_revoked`, `rate_limited`.
     package func callAsFunction(of user: UserID, on connection: ClientConnection) async throws -> PersonalExport {
-        let (keys, limit, store) = (context.keys.personal, limit, SessionStore(context))
+        let (keys, limit) = (context.keys.personal, limit)
         try await store.act(on: connection) { transaction, events in
             try Self.note(user, limit, in: transaction, &events)
         }

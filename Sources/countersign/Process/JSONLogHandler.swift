@@ -32,6 +32,7 @@ struct JSONLogHandler: LogHandler {
         JSONValue.string(event.message.description).appendJSON(to: &line)
         if case .stringConvertible(let value)? = event.metadata?[RequestLine.key], let request = value as? RequestLine {
             request.appendJSON(to: &line)
+            for (name, value) in metadata where name != Self.requestID { Self.append(name, value, to: &line) }
         } else {
             append(event, to: &line)
         }
@@ -43,6 +44,9 @@ struct JSONLogHandler: LogHandler {
         writer.write(line, urgently: event.level >= .warning)
     }
 
+    /// As the HTTP library calls the id of a request.
+    private static let requestID = "hb.request.id"
+
     private func append(_ event: LogEvent, to line: inout [UInt8]) {
         for (name, value) in metadata where event.metadata?[name] == nil { Self.append(name, value, to: &line) }
         for (name, value) in event.metadata ?? [:] { Self.append(name, value, to: &line) }
@@ -50,7 +54,7 @@ struct JSONLogHandler: LogHandler {
 
     private static func append(_ name: String, _ value: Logger.Metadata.Value, to line: inout [UInt8]) {
         line.append(UInt8(ascii: ","))
-        JSONValue.string(name == "hb.request.id" ? "request_id" : name).appendJSON(to: &line)
+        JSONValue.string(name == requestID ? "request_id" : name).appendJSON(to: &line)
         line.append(UInt8(ascii: ":"))
         let text = if case .string(let text) = value { text } else { value.description }
         JSONValue.string(text).appendJSON(to: &line)

@@ -1,6 +1,7 @@
 import API
 import Domain
 import Foundation
+import Operations
 import Synchronization
 
 /// The ports that the listeners took.

@@ -15,9 +15,10 @@ struct SourceWords {
     /// - Parameter file: the name of its file, since several are called `State`.
     func values(of name: String, in file: String) throws -> Set<String> {
         let head = try Regex("enum \(name): [^{]*String[^{]*\\{")
-        guard let text = files.first(where: { $0.name == file })?.text, let start = text.firstMatch(of: head) else {
-            return []
-        }
+        // Another target may have a file of the same name.
+        guard let text = files.first(where: { $0.name == file && $0.text.contains(head) })?.text,
+            let start = text.firstMatch(of: head)
+        else { return [] }
         var depth = 1
         var found: Set<String> = []
         for line in text[start.range.upperBound...].split(separator: "\n") {

@@ -3,6 +3,7 @@ import Encoding
 import Fixtures
 import Foundation
 import Operations
+import Testing
 
 extension ConsequenceTests {
     /// A conversation of alice's and bob's.
@@ -29,6 +30,30 @@ extension ConsequenceTests {
             return { node in try await act(node.context, id, world.alice.session, bob) }
         }
     }
+
+    static let addressRows: [Row] = [
+        .service("ShareAddress") { world in
+            { node in try await ShareAddress(node.context).share("name", for: world.alice.session) }
+        },
+        .service("ResolveAddress") { world in
+            try await world.cards.prove("+14155552671", world.alice)
+            return { node in
+                await #expect(throws: Refusal(.notFound, "")) {
+                    try await ResolveAddress(node.context)(try SoughtAddress("test/nobody"), for: world.alice.session)
+                }
+            }
+        },
+        .service("DiscoverContacts") { world in
+            try await world.cards.prove("+14155552671", world.alice)
+            return { node in _ = try await DiscoverContacts(node.context).week(for: world.alice.session) }
+        },
+        .service("IssueCallServers") { world in
+            try await world.cards.prove("+14155552671", world.alice)
+            return { node in
+                _ = try await IssueCallServers(node.context, secret: nil)(for: world.alice.session)
+            }
+        },
+    ]
 
     static let messageStreamRows: [Row] = [
         .service("OpenMessageStream", notices: ["messages"]) { world in

@@ -56,7 +56,7 @@ struct ConsequenceTests {
 
     static let rows: [Row] = [
         sessionRows, cutRows, certificateRows, providerRows, userRows, banRows, proofRows, messageRows, streamRows,
-        messageStreamRows,
+        messageStreamRows, addressRows,
     ].flatMap { $0 }
 
     @Test("is written with it, and reaches its own node and another one", arguments: rows)
@@ -83,7 +83,7 @@ struct ConsequenceTests {
     func complete() throws {
         let committing = try SourceFile.all(below: "Sources/Operations").filter {
             $0.text.contains(/\bcontext\.(?:commit|maintain|signIn)\b/)
-                || $0.text.contains("SessionStore(context)") && $0.text.contains(".act(")
+                || $0.text.contains("SessionStore(context)") && $0.text.contains(/\.(?:act|write)\(/)
         }.map { String($0.name.dropLast(".swift".count)) }
         // What the others commit by.
         let operations = Set(committing).subtracting(["RunMaintenanceTask", "ServiceContext", "SignIn", "SessionStore"])
