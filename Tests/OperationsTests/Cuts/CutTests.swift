@@ -138,6 +138,18 @@ struct CutTests {
         }
     }
 
+    /// Ends rows as maintenance does: what a busy store refuses is tried again at the next turn.
+    private static func sweepAll(_ fixture: ServiceFixture) async throws {
+        for _ in 0..<100 {
+            do {
+                if try await sweeper(fixture)() == 0 { return }
+            } catch let refusal as Refusal where refusal.code == .unavailable {
+                continue
+            }
+        }
+        Issue.record("a hundred turns do not end all rows")
+    }
+
     @Test("Two nodes that end rows at once tell of each session once", arguments: StoreKind.shared)
     func twoNodes(kind: StoreKind) async throws {
         try await ServiceFixture.run(on: kind) { fixture in
@@ -146,10 +158,10 @@ struct CutTests {
             let opened = try await fixture.opened("alice", on: connection)
             try await Self.plant(2499, like: opened.session, in: fixture.store)
             _ = try await DisableProvider(fixture.admin)("test")
-            let (first, second) = (Self.sweeper(fixture), Self.sweeper(fixture))
-            async let some = first()
-            async let others = second()
-            #expect(try await some + others == 2500)
+            async let first: Void = Self.sweepAll(fixture)
+            async let second: Void = Self.sweepAll(fixture)
+            _ = try await (first, second)
+            #expect(try await Self.openRows(fixture.store) == 0)
             let told = try await Self.told(fixture.store)
             #expect(told.count == 2500 && Set(told).count == 2500)
         }
