@@ -14,6 +14,12 @@ actor HeraldConnection {
         case broken
     }
 
+    private struct Call {
+        let channel: UInt8
+        let sentAt: ContinuousClock.Instant
+        let answer: CheckedContinuation<ThriftMessage, any Error>
+    }
+
     private static let pushChannel: UInt8 = 0
     private static let callChannels: ClosedRange<UInt8> = 1...4
     /// Bytes of the largest frame in either direction.
@@ -26,7 +32,8 @@ actor HeraldConnection {
     private var reader = FrameReader(maximumFrame: maximumFrame)
     private var parts: [UInt8: [UInt8]] = [:]
     private var sequence: Int32 = 0
-    private var calls: [Int32: (channel: UInt8, answer: CheckedContinuation<ThriftMessage, any Error>)] = [:]
+    private var calls: [Int32: Call] = [:]
+    private var heardAt = ContinuousClock.now
     /// Control frames that have no response yet.
     private var unanswered = 0
     private var opening: CheckedContinuation<Void, any Error>?
@@ -86,6 +93,7 @@ actor HeraldConnection {
 
     private func receive(_ bytes: [UInt8]) throws {
         reader.append(bytes)
+        heardAt = .now
         while let frame = try reader.frame() {
             switch frame {
             case .response(let error): try respond(error)
@@ -131,7 +139,7 @@ actor HeraldConnection {
         (channel, outbound) = (nil, nil)
         opening?.resume(throwing: Failure.refused)
         opening = nil
-        for (_, answer) in calls.values { answer.resume(throwing: Failure.broken) }
+        for call in calls.values { call.answer.resume(throwing: Failure.broken) }
         calls = [:]
         wakeAll()
     }
@@ -153,14 +161,22 @@ actor HeraldConnection {
         let bytes = writer.next(.max)
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
-                calls[number] = (channel, continuation)
+                calls[number] = Call(channel: channel, sentAt: .now, answer: continuation)
                 Task {
                     do { try await outbound.write(ByteBuffer(bytes: bytes)) } catch { fail(number, Failure.broken) }
                 }
             }
         } onCancel: {
-            Task { await fail(number, CancellationError()) }
+            Task { await cancel(number) }
         }
+    }
+
+    /// Gives a call up. A connection that was silent for all of its time is taken for dead.
+    private func cancel(_ number: Int32) {
+        guard let call = calls.removeValue(forKey: number) else { return }
+        call.answer.resume(throwing: CancellationError())
+        let isSilent = heardAt < call.sentAt && .now - call.sentAt > Transport.deadline - .seconds(1)
+        if isSilent { close() }
     }
 
     private func fail(_ number: Int32, _ error: any Error) {
@@ -188,6 +204,9 @@ actor HeraldConnection {
         waiting = [:]
     }
 
-    /// Ends the connection.
-    func close() { channel?.close(promise: nil) }
+    /// Ends the connection. The end of TLS may take seconds; nobody waits for it.
+    func close() {
+        channel?.close(promise: nil)
+        end()
+    }
 }

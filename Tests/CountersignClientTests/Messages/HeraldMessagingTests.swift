@@ -122,6 +122,20 @@ struct HeraldMessagingTests {
         }
     }
 
+    @Test("leave a connection on which nothing comes any more")
+    func silence() async throws {
+        let live = try await LiveService(policies: LiveService.openStreams)
+        let relay = try await Relay(to: live.clientURL.port ?? 0)
+        let ann = try await Self.device(live, "ann", over: relay)
+        #expect(try await ann.streams.list().streams.isEmpty)
+        relay.hold()
+        defer { relay.release() }
+        // Its ten seconds pass; the next try has a connection of its own.
+        #expect(try await within(40) { try await ann.streams.list() }.streams.isEmpty)
+        let calls = ann.app.exchanges.filter(\.path.isOfStreams)
+        #expect(calls.map(\.status) == [200, nil, 200] && calls.last?.messaging == .herald)
+    }
+
     @Test("are no calls to a server that does not speak Herald")
     func other() async throws {
         let live = try await LiveService()
