@@ -20,19 +20,20 @@ struct StreamLoad {
         var connections: [(any Channel, NIOHTTP2Handler.StreamMultiplexer)] = []
         for index in 0..<count {
             let tls = contexts[index % contexts.count]
-            let channel = try await ClientBootstrap(group: group.next())
+            // The handlers are there before the server's first frame is.
+            let connection = try await ClientBootstrap(group: group.next())
                 .channelOption(.socketOption(.tcp_nodelay), value: 1)
-                .channelInitializer { channel in
+                .connect(host: "127.0.0.1", port: port) { channel in
                     channel.eventLoop.makeCompletedFuture {
                         try channel.pipeline.syncOperations.addHandler(
                             NIOSSLClientHandler(context: tls, serverHostname: "localhost"))
-                    }
+                    }.flatMap {
+                        channel.configureHTTP2Pipeline(
+                            mode: .client, connectionConfiguration: .init(), streamConfiguration: .init()
+                        ) { $0.eventLoop.makeSucceededVoidFuture() }
+                    }.map { (channel, $0) }
                 }
-                .connect(host: "127.0.0.1", port: port).get()
-            let streams = try await channel.configureHTTP2Pipeline(
-                mode: .client, connectionConfiguration: .init(), streamConfiguration: .init()
-            ) { $0.eventLoop.makeSucceededVoidFuture() }.get()
-            connections.append((channel, streams))
+            connections.append(connection)
         }
         return StreamLoad(connections: connections)
     }
@@ -43,6 +44,11 @@ struct StreamLoad {
     ) async throws -> Load {
         let before = processes.map(\.processorSeconds).reduce(0, +)
         let start = ContinuousClock.now
+        // A connection that hangs is closed, which fails its requests.
+        let limits = connections.map { one in
+            one.channel.eventLoop.scheduleTask(in: .minutes(2)) { one.channel.close(promise: nil) }
+        }
+        defer { for limit in limits { limit.cancel() } }
         let answers = try await withThrowingTaskGroup(of: [Answer].self) { tasks in
             for (connection, list) in zip(connections, fields) {
                 tasks.addTask {
