@@ -177,7 +177,7 @@ def contained(chosen, base):
         os.chown(volume, 10001, 10001)
         # Off loopback no file takes the texts.
         delivery = Path(directory, "delivery.yaml")
-        delivery.write_text("senders: [webhook]\nwebhook_url: https://texts.example/\n")
+        delivery.write_text("senders:\n  - kind: webhook\n    url: https://texts.example/\n")
         container = Container(bundle, volume, {"/etc/countersign/policies/delivery.yaml": delivery})
         equal(container.configuration["process"]["user"]["uid"], 10001, "the image's user")
         container.once("keys", "init")

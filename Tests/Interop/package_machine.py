@@ -3,6 +3,7 @@
 import contextlib
 import ctypes
 import json
+import os
 import shutil
 import signal
 import subprocess
@@ -95,9 +96,13 @@ class Machine:
         return [values[name] for name in properties]
 
     def stop(self):
-        """Turns it off."""
+        """Turns it off. Where nspawn ended before the init of the machine, that ends too."""
+        init = os.pidfd_open(self.leader)
         self.process.send_signal(signal.SIGRTMIN + 4)
         self.process.communicate(timeout=WAIT)
+        with contextlib.suppress(ProcessLookupError):
+            signal.pidfd_send_signal(init, signal.SIGKILL)
+        os.close(init)
 
 
 class Container:
