@@ -121,6 +121,7 @@ actor HeraldConnection {
             wakeAll()
             return
         }
+        guard Self.callChannels.contains(data.channel) else { throw HeraldError.unknownChannel }
         var message = parts.removeValue(forKey: data.channel) ?? []
         guard data.total <= Transport.maximumAnswer, message.count + data.payload.count <= Int(data.total) else {
             throw HeraldError.tooLarge

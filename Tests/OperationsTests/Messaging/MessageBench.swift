@@ -107,6 +107,28 @@ struct MessageBench: Sendable {
         try await SynchronizeMessages(context)(since: anchor, wait: wait, for: session)
     }
 
+    /// Lets something happen behind a backup, restores it, and hands over the copy and the number of what was taken back.
+    func restored(
+        since: () async throws -> Void, then: (any Database, Int) async throws -> Void
+    ) async throws {
+        try await withTemporaryDirectory { directory in
+            let (store, clock) = (context.store, people.clock)
+            let path = try #require(
+                try await store.read {
+                    try $0.first("SELECT file FROM pragma_database_list WHERE name = 'main'")?.text(0)
+                })
+            let copy = directory.appending(path: "copy.db").path
+            try SQLiteMaintenance(path: path).backup(to: copy)
+            try await since()
+            let restored = try SQLiteDatabase(path: copy, clock: { clock.now })
+            let report = try await RestoreStore(
+                restored: restored, replaced: store, keys: people.keys,
+                environment: Environment(now: { clock.now }), actor: "admin test")(reason: nil)
+            try await then(restored, report.withdrawals)
+            try await restored.close()
+        }
+    }
+
     /// Every call on a stream, by its name.
     func calls(on stream: String, message: String, about user: Session) -> [(
         name: String, call: @Sendable (Session) async throws -> Void

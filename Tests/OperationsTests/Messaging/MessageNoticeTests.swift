@@ -188,28 +188,18 @@ struct MessageNoticeTests {
         try await MessageBench.run(on: .sqlite) { bench in
             let (ann, bob, stream) = try await pair(bench)
             for text in ["keep", "delete"] { try await bench.send(text, to: stream, by: ann) }
-            try await withTemporaryDirectory { directory in
-                let (store, clock) = (bench.context.store, bench.people.clock)
-                let path = try #require(
-                    try await store.read {
-                        try $0.first("SELECT file FROM pragma_database_list WHERE name = 'main'")?.text(0)
-                    })
-                let copy = directory.appending(path: "copy.db").path
-                try SQLiteMaintenance(path: path).backup(to: copy)
+            try await bench.restored {
                 let range = try ReadMessages.Range(after: nil, before: nil, limit: "1")
                 let last = try await ReadMessages(bench.context)(range, of: stream, for: bob).views[0].message
                 try await DeleteMessages(bench.context).delete(last.id.description, in: stream, for: ann)
-                let restored = try SQLiteDatabase(path: copy, clock: { clock.now })
-                _ = try await RestoreStore(
-                    restored: restored, replaced: store, keys: bench.people.keys,
-                    environment: Environment(now: { clock.now }), actor: "admin test")(reason: nil)
+            } then: { restored, _ in
+                let id = try #require(MessageStreamID(stream[...]))
                 let (kept, bytes) = try await restored.write { transaction in
                     let messages = StreamMessageRepository(transaction)
-                    let kept = try (Int64(1)...2).map { try messages.find($0, in: last.streamID)?.sealedBody != nil }
+                    let kept = try (Int64(1)...2).map { try messages.find($0, in: id)?.sealedBody != nil }
                     return (kept, try StreamUserRepository(transaction).count(of: ann.userID).bytes)
                 }
                 #expect(kept == [true, false] && bytes == 512)
-                try await restored.close()
             }
         }
     }

@@ -29,7 +29,7 @@ struct RestoredWithdrawalTests {
                     try FindableAddressRepository($0).insert(.name, of: person.userID, at: $0.now)
                 }
             }
-            try await restored(bench) {
+            try await bench.restored {
                 _ = try await people.answer.cancel(ended, for: bob)
                 try await people.block(bob.userID.description, for: cat)
                 for text in ["3", "4"] { try await bench.send(text, to: stream, by: ann) }
@@ -68,32 +68,10 @@ struct RestoredWithdrawalTests {
             let permission = try await bench.permit(ann, bob)
             _ = try await bench.people.answer.cancel(permission, for: ann)
             try await bench.people.block(ann.userID.description, for: bob)
-            try await restored(bench) {
+            try await bench.restored {
             } then: { _, count in
                 #expect(count == 0)
             }
-        }
-    }
-
-    /// Lets something happen behind a backup, restores it, and hands over the copy and the number of what was taken back.
-    private func restored(
-        _ bench: MessageBench, since: () async throws -> Void, then: (any Database, Int) async throws -> Void
-    ) async throws {
-        try await withTemporaryDirectory { directory in
-            let (store, clock) = (bench.context.store, bench.people.clock)
-            let path = try #require(
-                try await store.read {
-                    try $0.first("SELECT file FROM pragma_database_list WHERE name = 'main'")?.text(0)
-                })
-            let copy = directory.appending(path: "copy.db").path
-            try SQLiteMaintenance(path: path).backup(to: copy)
-            try await since()
-            let restored = try SQLiteDatabase(path: copy, clock: { clock.now })
-            let report = try await RestoreStore(
-                restored: restored, replaced: store, keys: bench.people.keys,
-                environment: Environment(now: { clock.now }), actor: "admin test")(reason: nil)
-            try await then(restored, report.withdrawals)
-            try await restored.close()
         }
     }
 }
