@@ -5,7 +5,7 @@ import NIOCore
 import NIOExtras
 import Operations
 
-/// The frames of one connection, on its event loop: reads them while there is room, does what `HeraldState` says, and
+/// The frames of one connection, on its event loop: reads them while its limits permit, does what `HeraldState` says, and
 /// sends what waits while the client takes it.
 ///
 /// Nothing is read while a token is judged, while as many calls are under way as may be, or while the client owes the

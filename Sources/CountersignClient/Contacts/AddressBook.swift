@@ -16,7 +16,7 @@ public struct Person: Sendable, Hashable, Identifiable {
             /// E.164.
             case phone
             case email
-            /// Of a house.
+            /// A postal address.
             case physical
         }
 

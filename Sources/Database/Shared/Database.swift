@@ -232,8 +232,8 @@ package protocol Transaction {
     @discardableResult func execute(_ sql: String, _ arguments: [Value]) throws -> Int
 
     /// Carries a statement out before the next one or before the commit, whichever comes first; how many rows it
-    /// changed is not told. An engine that lies across a network saves a wait with it. A mistake fails
-    /// the body all the same.
+    /// changed is not known. An engine that lies across a network saves a wait with it. A mistake fails the body all
+    /// the same.
     ///
     /// - Throws: `StoreError`, here or later.
     func enqueue(_ sql: String, _ arguments: [Value]) throws
@@ -279,9 +279,7 @@ extension Transaction {
     }
 
     /// All rows of a statement without parameters.
-    package func query(_ sql: String) throws -> [Row] {
-        try query(sql, [])
-    }
+    package func query(_ sql: String) throws -> [Row] { try query(sql, []) }
 
     /// The first row of a statement without parameters.
     package func first(_ sql: String) throws -> Row? {
