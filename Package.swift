@@ -68,7 +68,7 @@ let package = Package(
         .package(url: "https://github.com/vapor/jwt-kit", exact: "5.7.1"),
     ],
     targets: [
-        // System libraries: libssl for a CA key in an HSM, libpq for PostgreSQL, libjwt for the provider's side.
+        // System libraries: libssl for a CA key in an HSM and RSA signatures, libpq for PostgreSQL, libjwt for the provider's side.
         .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(name: "CPostgreSQL", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
         .systemLibrary(name: "CJWT", pkgConfig: "libjwt", providers: [.apt(["libjwt-dev"])]),
@@ -81,7 +81,7 @@ let package = Package(
         .target(name: "PhoneNumbers", exclude: ["NOTICE.md"], swiftSettings: strictSettings),
         .target(name: "Domain", dependencies: ["Encoding", "PhoneNumbers", crypto], swiftSettings: strictSettings),
         .target(
-            name: "Tokens", dependencies: ["Encoding", "PhoneNumbers", "Domain", crypto, cryptoExtras],
+            name: "Tokens", dependencies: ["Encoding", "PhoneNumbers", "Domain", "COpenSSL", crypto, cryptoExtras],
             swiftSettings: strictSettings),
         .target(
             name: "Authority", dependencies: ["Encoding", "Domain", "COpenSSL", crypto, cryptoExtras, x509, asn1],

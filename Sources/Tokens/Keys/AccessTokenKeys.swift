@@ -6,7 +6,7 @@ import Foundation
 
 /// The service's keys of access tokens: RSA, since RFC 9068 §2.1 has every verifier know RS256, and P-256.
 package struct AccessTokenKeys: Sendable {
-    private let rsa: _RSA.Signing.PrivateKey
+    private let rsa: RSASigner
     private let curve: P256.Signing.PrivateKey
     private let present: PublishedKey
     /// The RSA keys that `/.well-known/jwks.json` lists: the present one, then the next one and former ones.
@@ -19,6 +19,7 @@ package struct AccessTokenKeys: Sendable {
     /// `nil` if the text is no such key, or if one of the others is not RSA.
     package init?(pem: String, others: [VerificationKey], curve: P256.Signing.PrivateKey) {
         guard let key = try? _RSA.Signing.PrivateKey(pemRepresentation: pem), key.keySizeInBits <= 4096,
+            let signer = RSASigner(key),
             let publicKey = try? VerificationKey(
                 subjectPublicKeyInfo: Array(key.publicKey.derRepresentation), algorithm: .rs256),
             let publicCurve = try? VerificationKey(
@@ -32,7 +33,7 @@ package struct AccessTokenKeys: Sendable {
             let other = PublishedKey(other)
             if !published.contains(where: { $0.id == other.id }) { published.append(other) }
         }
-        rsa = key
+        rsa = signer
         self.curve = curve
         self.published = published
     }
@@ -59,11 +60,10 @@ package struct AccessTokenKeys: Sendable {
         payloadText.reserveCapacity(1024)
         payload.appendJSON(to: &payloadText)
         let input = "\(Base64URL.encode(Array(header.jsonText.utf8))).\(Base64URL.encode(payloadText))"
-        let digest = SHA256.hash(data: Data(input.utf8))
         let signature =
             switch algorithm {
-            case .rs256: try rsa.signature(for: digest, padding: .insecurePKCS1v1_5).rawRepresentation
-            case .es256: try curve.signature(for: digest).rawRepresentation
+            case .rs256: try rsa.signature(over: Array(input.utf8))
+            case .es256: try Array(curve.signature(for: Array(input.utf8)).rawRepresentation)
             }
         return Secret("\(input).\(Base64URL.encode(signature))")
     }

@@ -8,7 +8,7 @@ struct DependencyRuleTests {
     static let allowed: [String: Set<String>] = [
         "Encoding": [], "Traces": ["Encoding"], "PhoneNumbers": [], "Domain": ["Encoding", "PhoneNumbers"],
         "Database": ["CPostgreSQL"],
-        "Tokens": ["Encoding", "PhoneNumbers", "Domain"], "Authority": ["Encoding", "Domain", "COpenSSL"],
+        "Tokens": ["Encoding", "PhoneNumbers", "Domain", "COpenSSL"], "Authority": ["Encoding", "Domain", "COpenSSL"],
         "Cards": ["Encoding", "Domain"], "Delivery": ["Encoding", "Traces", "PhoneNumbers", "Domain"],
         "Repositories": ["Encoding", "PhoneNumbers", "Domain", "Database"],
         "Operations": [
