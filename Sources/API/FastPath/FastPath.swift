@@ -20,10 +20,11 @@ final class FastPath: Sendable {
 
     private final class Devices: Sendable {
         let sessions: SessionRoutes
+        let tokens: TokenRoutes
         let authenticate: AuthenticateConnection
 
-        init(_ sessions: SessionRoutes, _ authenticate: AuthenticateConnection) {
-            (self.sessions, self.authenticate) = (sessions, authenticate)
+        init(_ sessions: SessionRoutes, _ tokens: TokenRoutes, _ authenticate: AuthenticateConnection) {
+            (self.sessions, self.tokens, self.authenticate) = (sessions, tokens, authenticate)
         }
     }
 
@@ -38,12 +39,15 @@ final class FastPath: Sendable {
     private let session: RequestMeasurements.Instruments
     private let nonce: RequestMeasurements.Instruments
     private let introspection: RequestMeasurements.Instruments
+    private let exchange: RequestMeasurements.Instruments
     private let answers = Counter(label: "fast_path_answers")
     let date: DateText
 
     /// For the client listener.
-    convenience init(_ sessions: SessionRoutes, authenticate: AuthenticateConnection, face: ListenerFace) {
-        self.init(.devices(Devices(sessions, authenticate)), now: sessions.now, face)
+    convenience init(
+        _ sessions: SessionRoutes, _ tokens: TokenRoutes, authenticate: AuthenticateConnection, face: ListenerFace
+    ) {
+        self.init(.devices(Devices(sessions, tokens, authenticate)), now: sessions.now, face)
     }
 
     /// For the public listener.
@@ -57,7 +61,8 @@ final class FastPath: Sendable {
         func instruments(_ route: FastRequest.Route) -> RequestMeasurements.Instruments {
             face.instruments(route.method, route.template, route.status)
         }
-        (session, nonce, introspection) = (instruments(.session), instruments(.nonce), instruments(.introspection))
+        (session, nonce) = (instruments(.session), instruments(.nonce))
+        (introspection, exchange) = (instruments(.introspection), instruments(.exchange))
         date = DateText(now: now)
     }
 
@@ -80,10 +85,14 @@ final class FastPath: Sendable {
             guard let connection, devices.authenticate.fromMemory(connection) else { return false }
             devices.sessions.writeNonce(for: connection, to: &body)
             return true
+        case (.devices(let devices), .exchange):
+            guard let connection, devices.authenticate.fromMemory(connection) else { return false }
+            return devices.tokens.writeExchange(content, on: connection, to: &body)
         case (.providers(let providers), .introspection(let bearer)):
             guard let tokenHash = FastRequest.introspectedToken(content) else { return false }
             return providers.tokens.writeIntrospection(of: tokenHash, forBearer: bearer, to: &body)
-        case (.devices, .introspection), (.providers, .session), (.providers, .nonce): return false
+        case (.devices, .introspection), (.providers, .session), (.providers, .nonce), (.providers, .exchange):
+            return false
         }
     }
 
@@ -97,6 +106,7 @@ final class FastPath: Sendable {
         case .session: face.record(outcome, id: id, session)
         case .nonce: face.record(outcome, id: id, nonce)
         case .introspection: face.record(outcome, id: id, introspection)
+        case .exchange: face.record(outcome, id: id, exchange)
         }
     }
 }

@@ -190,7 +190,7 @@ extension ByteBuffer {
     /// An answer of HTTP/1.1 with the fields of the routes' answer, in its order.
     fileprivate mutating func writeAnswer(_ request: FastRequest, id: String, date: String, body: ByteBuffer) {
         switch request.question {
-        case .session, .introspection: writeStaticString("HTTP/1.1 200 OK\r\nContent-Length: ")
+        case .session, .introspection, .exchange: writeStaticString("HTTP/1.1 200 OK\r\nContent-Length: ")
         case .nonce: writeStaticString("HTTP/1.1 201 Created\r\nContent-Length: ")
         }
         writeString(String(body.readableBytes))

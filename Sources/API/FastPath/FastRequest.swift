@@ -16,6 +16,8 @@ struct FastRequest {
         case nonce
         /// `POST /introspect` of a provider, by the hash of its token. The session's token is in the content.
         case introspection(bearer: Digest256)
+        /// `POST /token` of a device without a DPoP proof. What it asks for is in the content.
+        case exchange
     }
 
     let question: Question
@@ -31,6 +33,7 @@ struct FastRequest {
         static let session = Route(method: .get, template: "/sessions/current", status: .ok)
         static let nonce = Route(method: .post, template: "/nonces", status: .created)
         static let introspection = Route(method: .post, template: "/introspect", status: .ok)
+        static let exchange = Route(method: .post, template: "/token", status: .ok)
 
         fileprivate func fits(_ method: String, _ path: String) -> Bool {
             path == template && method == self.method.rawValue
@@ -42,6 +45,7 @@ struct FastRequest {
         case .session: .session
         case .nonce: .nonce
         case .introspection: .introspection
+        case .exchange: .exchange
         }
     }
 
@@ -49,7 +53,7 @@ struct FastRequest {
     var maximumContent: Int {
         switch question {
         case .session, .nonce: 0
-        case .introspection: 1024
+        case .introspection, .exchange: 1024
         }
     }
 
@@ -81,12 +85,13 @@ struct FastRequest {
         self.init(route, fields)
     }
 
-    private enum Kind { case session, nonce, introspection }
+    private enum Kind { case session, nonce, introspection, exchange }
 
     private static func route(_ method: String, _ path: String) -> Kind? {
         if Route.session.fits(method, path) { return .session }
         if Route.nonce.fits(method, path) { return .nonce }
-        return Route.introspection.fits(method, path) ? .introspection : nil
+        if Route.introspection.fits(method, path) { return .introspection }
+        return Route.exchange.fits(method, path) ? .exchange : nil
     }
 
     private init?(_ kind: Kind, _ fields: FastFields) {
@@ -105,6 +110,9 @@ struct FastRequest {
                 let hash = AuthorizationHeader.bearerHash(inUsualForm: field)
             else { return nil }
             question = .introspection(bearer: hash)
+        case .exchange:
+            guard fields.contentType == FormBody.mediaType, fields.authorization == nil else { return nil }
+            question = .exchange
         }
     }
 
@@ -137,6 +145,7 @@ struct FastFields {
     /// answer, or a second field of a kind that is read. Most fields are told apart by their length.
     mutating func take(_ name: String, _ value: String) -> Bool {
         switch name.utf8.count {
+        case 4: return !Self.isSame(name, "dpop")
         case 6: return !Self.isSame(name, "expect") && (!Self.isSame(name, "accept") || !value.contains("jwt"))
         case 7: return !Self.isSame(name, "upgrade")
         case 10: return !Self.isSame(name, "connection") || value == "keep-alive"

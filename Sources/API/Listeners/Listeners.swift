@@ -112,7 +112,7 @@ package struct Listeners: Sendable {
             herald: HeraldConnection(
                 operations: herald, calls: HeraldCalls { try await routes.respond(to: $0, context: $1) },
                 limits: limits, face: face))
-        let fastPath = FastPath(sessions, authenticate: authenticate, face: face)
+        let fastPath = FastPath(sessions, tokens, authenticate: authenticate, face: face)
         let gate = gate("client", limits)
         return application(router, at: address, gate, onRunning: onRunning) { responder in
             TLSListenerChannel(

@@ -122,6 +122,11 @@ package struct TokenRoutes: Sendable {
     private func exchangeToken(
         _ form: FormBody, proof: String?, on connection: ClientConnection
     ) async throws -> Response {
+        .json(Self.json(try await exchange(try exchangeRequest(form, proof: proof), on: connection)).buffer)
+    }
+
+    /// What a device asks for by an exchange of its session's token.
+    private func exchangeRequest(_ form: FormBody, proof: String?) throws(Refusal) -> ExchangeSessionToken.Request {
         let token = try form.required("subject_token")
         guard try form.required("subject_token_type") == Self.accessTokenType else {
             throw Refusal(
@@ -136,15 +141,29 @@ package struct TokenRoutes: Sendable {
         guard !targets.isEmpty else {
             throw Refusal(.malformedRequest, "audience is missing in the form: it is the provider's id.")
         }
-        let answer = try await exchange(
-            token, for: targets, clientID: form["client_id"], scope: form["scope"],
-            proof: proof, on: connection)
-        return .json([
-            "access_token": .string(answer.token.reveal()), "issued_token_type": .string(Self.jwtType),
+        return ExchangeSessionToken.Request(
+            token, for: targets, clientID: form["client_id"], scope: form["scope"], proof: proof)
+    }
+
+    private static func json(_ answer: ExchangeSessionToken.Answer) -> JSONValue {
+        .object([
+            "access_token": .string(answer.token.reveal()), "issued_token_type": .string(jwtType),
             "token_type": .string(answer.isBoundToKey ? "DPoP" : "Bearer"),
             "expires_in": .integer(Int64(answer.lifetime)),
             "scope": answer.scope.map { .string($0) },
         ])
+    }
+
+    /// Writes the answer to an exchange, if memory alone decides it; `false` where the routes are to answer.
+    ///
+    /// - Parameter content: the form, whole.
+    func writeExchange(_ content: ByteBuffer, on connection: ClientConnection, to body: inout ByteBuffer) -> Bool {
+        guard let form = try? FormBody(Array(content.readableBytesView)), (try? grant(of: form)) == .tokenExchange,
+            let request = try? exchangeRequest(form, proof: nil),
+            let answer = exchange.fromMemory(request, on: connection)
+        else { return false }
+        body.writeImmutableBuffer(Self.json(answer).buffer)
+        return true
     }
 
     @Sendable private func introspectToken(_ request: Request, _ context: PublicContext) async throws -> Response {

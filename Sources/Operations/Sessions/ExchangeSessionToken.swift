@@ -30,49 +30,93 @@ package struct ExchangeSessionToken: Sendable {
         package let lifetime: Int
     }
 
+    /// What a device asks for.
+    package struct Request: Sendable {
+        let sessionToken: String
+        let targets: [String]
+        let clientID: String?
+        let wantsClaims: Bool
+        let proof: String?
+
+        /// - Parameters:
+        ///   - sessionToken: the session's token.
+        ///   - targets: names of the session's provider: its id, or a URL that is registered for it, which then is the
+        ///     audience. No other provider gets a token of the session.
+        ///   - clientID: the app's id, if the request names one.
+        ///   - scope: with the word `verified_claims` the token says what a card proved, if one did; other words are
+        ///     ignored.
+        ///   - proof: a DPoP proof by the device's certified key, if the request brings one.
+        package init(
+            _ sessionToken: String, for targets: [String], clientID: String? = nil, scope: String? = nil,
+            proof: String? = nil
+        ) {
+            self.sessionToken = sessionToken
+            self.targets = targets
+            self.clientID = clientID
+            self.proof = proof
+            wantsClaims =
+                scope?.split(separator: " ").contains { $0 == SessionAccessToken.verifiedClaimsScope } ?? false
+        }
+
+        func isOfApp(_ session: Session) -> Bool {
+            clientID == nil || clientID.flatMap { ApplicationID($0[...]) } == session.applicationID
+        }
+    }
+
     /// Signs a token for the provider of an authenticated session on its own device. Nothing of the token is kept.
     ///
-    /// - Parameters:
-    ///   - sessionToken: the session's token.
-    ///   - targets: names of the session's provider: its id, or a URL that is registered for it, which then is the audience.
-    ///     No other provider gets a token of the session.
-    ///   - clientID: the app's id, if the request names one.
-    ///   - scope: with the word `verified_claims` the token says what a card proved, if one did; other words are ignored.
-    ///   - proof: a DPoP proof by the device's certified key, if the request brings one.
     /// - Throws: `Refusal` with the session codes; `rate_limited`; `invalid_dpop_proof`; `malformed_request`, for another
     ///   target with reason `invalid_target`.
-    package func callAsFunction(
-        _ sessionToken: String, for targets: [String], clientID: String?, scope: String? = nil,
-        proof: String? = nil,
-        on connection: ClientConnection
-    ) async throws -> Answer {
-        if context.rateLimiting == .on {
-            // Each answer costs a signature, which takes twenty times a check.
-            try connection.certificate?.exchanges.count(
-                limit: RateLimit(count: context.policy[\.accessTokens].exchangedPerMinute, per: 60),
-                now: context.environment.now())
-        }
-        let session = try await check(sessionToken, on: connection)
-        guard clientID == nil || clientID.flatMap({ ApplicationID($0[...]) }) == session.applicationID else {
+    package func callAsFunction(_ request: Request, on connection: ClientConnection) async throws -> Answer {
+        try count(connection)
+        let session = try await check(request.sessionToken, on: connection)
+        guard request.isOfApp(session) else {
             throw Refusal(.malformedRequest, "client_id is not the id of the session's app.")
         }
-        let confirmation = try confirmation(by: proof, on: connection)
-        let wantsClaims =
-            scope?.split(separator: " ").contains { $0 == SessionAccessToken.verifiedClaimsScope } ?? false
+        let confirmation = try confirmation(by: request.proof, on: connection)
         let basis: Basis
-        if !wantsClaims, let known = known(session, for: targets, on: connection) {
+        if !request.wantsClaims, let known = known(session, for: request.targets, on: connection) {
             basis = known
         } else {
-            basis = try await read(session, for: targets, withClaims: wantsClaims)
+            basis = try await read(session, for: request.targets, withClaims: request.wantsClaims)
         }
         let algorithm = try await context.caches.providers.find(session.providerID)?.provider.tokenAlgorithm ?? .rs256
+        return try sign(session, basis, confirmation, by: algorithm)
+    }
+
+    /// Signs a token by what memory alone decides; `nil` wherever the answer is a refusal or the store would be asked: then
+    /// the call above decides.
+    package func fromMemory(_ request: Request, on connection: ClientConnection) -> Answer? {
+        guard request.proof == nil, !request.wantsClaims, let token = SessionToken(shown: request.sessionToken),
+            let session = check.fromMemory(token.hash, on: connection), request.isOfApp(session),
+            let basis = known(session, for: request.targets, on: connection),
+            let provider = context.caches.providers.known(session.providerID)?.provider,
+            // Last, so that a request is counted once, here or by the call above.
+            (try? count(connection)) != nil
+        else { return nil }
+        return try? sign(session, basis, .certificate, by: provider.tokenAlgorithm)
+    }
+
+    /// Each answer costs a signature, which takes many times a check.
+    private func count(_ connection: ClientConnection) throws(Refusal) {
+        guard context.rateLimiting == .on else { return }
+        try connection.certificate?.exchanges.count(
+            limit: RateLimit(count: context.policy[\.accessTokens].exchangedPerMinute, per: 60),
+            now: context.environment.now())
+    }
+
+    private func sign(
+        _ session: Session, _ basis: Basis, _ confirmation: SessionAccessToken.Confirmation,
+        by algorithm: AccessTokenAlgorithm
+    ) throws -> Answer {
         let now = context.environment.now()
         let claims = VerifiedClaims(basis.proved, assurance: basis.assurance, on: CalendarDate(utcDayOf: now))
         let end = session.expiry(policy: context.policy[\.sessions])
         let lifetime = min(context.policy[\.accessTokens].sessionLifetime, end.timeIntervalSince(now))
         let token = SessionAccessToken(
             issuer: context.urls.issuer, session: session, audience: basis.audience, assurance: basis.assurance,
-            confirmation: confirmation, verifiedClaims: claims, identifier: UUID(), issuedAt: now,
+            confirmation: confirmation, verifiedClaims: claims, identifier: context.environment.newUUID(),
+            issuedAt: now,
             expiresAt: now.addingTimeInterval(lifetime))
         return Answer(
             token: try token.signed(with: context.keys.accessTokens, algorithm: algorithm),

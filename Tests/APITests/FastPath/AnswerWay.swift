@@ -50,14 +50,14 @@ struct AnswerWay: Sendable {
         _ fixture: ServiceFixture, _ listeners: Listeners, _ face: ListenerFace
     ) -> (FastPath, HTTPChannelHandler.Responder) {
         let context = fixture.context
-        let sessions = SessionRoutes(context)
+        let (sessions, tokens) = (SessionRoutes(context), TokenRoutes(context))
         let router = listeners.clientRouter(
             authenticate: fixture.judge, certificates: certificates(fixture),
-            metadata: MetadataRoutes(urls: context.urls), tokens: TokenRoutes(context), sessions: sessions,
+            metadata: MetadataRoutes(urls: context.urls), tokens: tokens, sessions: sessions,
             phones: PhoneRoutes(context), cards: CardRoutes(context, askIssuer: nil), users: UserRoutes(context),
             authorizations: AuthorizationRoutes(context), streams: MessageStreamRoutes(context))
         return (
-            FastPath(sessions, authenticate: fixture.judge, face: face),
+            FastPath(sessions, tokens, authenticate: fixture.judge, face: face),
             responder(router.buildResponder(), fixture, face.logger)
         )
     }
@@ -154,19 +154,28 @@ struct AnswerWay: Sendable {
 
 /// Bytes that come out again in the same order once they are wound back.
 final class RewoundBytes: Sendable {
-    private let random: Mutex<SeededRandom>
+    /// Where it stands.
+    struct Place: Sendable {
+        fileprivate var random: SeededRandom
+        /// How many bytes it has given.
+        fileprivate(set) var count = 0
+    }
+
+    private let state: Mutex<Place>
 
     init(seed: UInt64) {
-        random = Mutex(SeededRandom(seed: seed))
+        state = Mutex(Place(random: SeededRandom(seed: seed)))
     }
 
     func next(_ count: Int) -> [UInt8] {
-        random.withLock { random in (0..<count).map { _ in UInt8.random(in: .min ... .max, using: &random) } }
+        state.withLock { state in
+            state.count += count
+            return (0..<count).map { _ in UInt8.random(in: .min ... .max, using: &state.random) }
+        }
     }
 
-    /// Where it stands.
-    var place: SeededRandom {
-        get { random.withLock { $0 } }
-        set { random.withLock { $0 = newValue } }
+    var place: Place {
+        get { state.withLock { $0 } }
+        set { state.withLock { $0 = newValue } }
     }
 }

@@ -60,6 +60,8 @@ final class AskedWorld {
             troubleLeft = 12
             try await happen()
         }
+        // An exchange comes from memory where nothing was written since.
+        if Bool.random(using: &random) { try await fixture.watch.poll() }
         let person = Int.random(in: people.indices, using: &random)
         let (request, isOfHTTP1) = request(of: person)
         return Asked(person: person, isHTTP2: !isOfHTTP1 && Bool.random(using: &random), request: request)
@@ -145,46 +147,47 @@ final class AskedWorld {
     private func request(of person: Int) -> (WireRequest, isOfHTTP1: Bool) {
         let usual = "Layer session-token=\"\(people[person].token)\""
         if Int.random(in: 0..<10, using: &random) < 7 {
-            let isNonce = Bool.random(using: &random)
-            return (
-                isNonce
-                    ? WireRequest(method: "POST", target: "/nonces")
-                    : WireRequest(fields: [("Authorization", usual)]), false
+            let (nonce, check) = (
+                WireRequest(method: "POST", target: "/nonces"), WireRequest(fields: [("Authorization", usual)])
             )
+            let forms = [nonce, check, nonce, check, exchange(people[person].token)]
+            return (forms[Int.random(in: forms.indices, using: &random)], false)
         }
         let token = people[person].token
         let other = people[(person + 1) % people.count].token
         let session = [("Authorization", usual)]
-        let forms: [WireRequest] = [
-            WireRequest(fields: [("aUTHORIZATION", usual), ("Accept", "*/*"), ("X-Unknown", "1")]),
-            WireRequest(fields: [("Authorization", "layer session-token='\(token)'")]),
-            WireRequest(fields: [("Authorization", "Layer  session-token=\(token)")]),
-            WireRequest(fields: [("Authorization", "Layer realm=\"test\", session-token=\"\(token)\"")]),
-            WireRequest(fields: [("Authorization", "Layer session-token=\"\(token)\", wrong=\"1\"")]),
-            WireRequest(fields: session + session),
-            WireRequest(fields: [("Authorization", "Layer session-token=\"\(token.dropLast())\"")]),
-            WireRequest(fields: [("Authorization", "Layer session-token=\"\(token)x\"")]),
-            WireRequest(fields: [("Authorization", "Layer session-token=\"\(String(repeating: "A", count: 43))\"")]),
-            WireRequest(fields: [("Authorization", "Layer session-token=\"\(other)\"")]),
-            WireRequest(fields: [("Authorization", "Layer export-token=\"\(token)\"")]),
-            WireRequest(fields: [("Authorization", "Bearer \(token)")]),
-            WireRequest(fields: [("Authorization", "")]),
-            WireRequest(),
-            WireRequest(target: "/sessions/current?x=1", fields: session),
-            WireRequest(target: "/sessions/current/", fields: session),
-            WireRequest(target: "//sessions/current", fields: session),
-            WireRequest(method: "HEAD", fields: session),
-            WireRequest(method: "OPTIONS"),
-            WireRequest(method: "PUT", fields: session),
-            WireRequest(target: "/nonces"),
-            WireRequest(target: "/nowhere", fields: session),
-            WireRequest(method: "POST", target: "/nonces", fields: [("Content-Length", "0")]),
-            WireRequest(method: "POST", target: "/nonces", fields: [("Content-Length", "2")], body: "{}"),
-            WireRequest(method: "POST", target: "/nonces", fields: session + session),
-            WireRequest(fields: session + [("Expect", "100-continue"), ("Content-Length", "2")], body: "{}"),
-            WireRequest(fields: session + [("Content-Length", "3")], body: "abc"),
-            WireRequest(fields: session + [("If-None-Match", "*"), ("Range", "bytes=0-1")]),
-        ]
+        let forms: [WireRequest] =
+            [
+                WireRequest(fields: [("aUTHORIZATION", usual), ("Accept", "*/*"), ("X-Unknown", "1")]),
+                WireRequest(fields: [("Authorization", "layer session-token='\(token)'")]),
+                WireRequest(fields: [("Authorization", "Layer  session-token=\(token)")]),
+                WireRequest(fields: [("Authorization", "Layer realm=\"test\", session-token=\"\(token)\"")]),
+                WireRequest(fields: [("Authorization", "Layer session-token=\"\(token)\", wrong=\"1\"")]),
+                WireRequest(fields: session + session),
+                WireRequest(fields: [("Authorization", "Layer session-token=\"\(token.dropLast())\"")]),
+                WireRequest(fields: [("Authorization", "Layer session-token=\"\(token)x\"")]),
+                WireRequest(fields: [("Authorization", "Layer session-token=\"\(String(repeating: "A", count: 43))\"")]
+                ),
+                WireRequest(fields: [("Authorization", "Layer session-token=\"\(other)\"")]),
+                WireRequest(fields: [("Authorization", "Layer export-token=\"\(token)\"")]),
+                WireRequest(fields: [("Authorization", "Bearer \(token)")]),
+                WireRequest(fields: [("Authorization", "")]),
+                WireRequest(),
+                WireRequest(target: "/sessions/current?x=1", fields: session),
+                WireRequest(target: "/sessions/current/", fields: session),
+                WireRequest(target: "//sessions/current", fields: session),
+                WireRequest(method: "HEAD", fields: session),
+                WireRequest(method: "OPTIONS"),
+                WireRequest(method: "PUT", fields: session),
+                WireRequest(target: "/nonces"),
+                WireRequest(target: "/nowhere", fields: session),
+                WireRequest(method: "POST", target: "/nonces", fields: [("Content-Length", "0")]),
+                WireRequest(method: "POST", target: "/nonces", fields: [("Content-Length", "2")], body: "{}"),
+                WireRequest(method: "POST", target: "/nonces", fields: session + session),
+                WireRequest(fields: session + [("Expect", "100-continue"), ("Content-Length", "2")], body: "{}"),
+                WireRequest(fields: session + [("Content-Length", "3")], body: "abc"),
+                WireRequest(fields: session + [("If-None-Match", "*"), ("Range", "bytes=0-1")]),
+            ] + exchanges(token)
         let ofHTTP1: [WireRequest] = [
             WireRequest(fields: session, version: "1.0"),
             WireRequest(fields: session + [("Connection", "close")]),
@@ -197,5 +200,34 @@ final class AskedWorld {
         ]
         let index = Int.random(in: 0..<(forms.count + ofHTTP1.count), using: &random)
         return index < forms.count ? (forms[index], false) : (ofHTTP1[index - forms.count], true)
+    }
+
+    /// An exchange of a session's token for a session JWT, of this form and with these parameters beside.
+    private func exchange(
+        _ token: String, for audience: String? = nil, _ more: String = "", fields: [(String, String)] = []
+    ) -> WireRequest {
+        let body =
+            "grant_type=urn%3Aietf%3Aparams%3Aoauth%3Agrant-type%3Atoken-exchange&subject_token=\(token)"
+            + "&subject_token_type=urn:ietf:params:oauth:token-type:access_token"
+            + "&audience=\(audience ?? fixture.registration.provider.id.description)\(more)"
+        return WireRequest(
+            method: "POST", target: "/token",
+            fields: [("Content-Type", FormBody.mediaType), ("Content-Length", String(body.utf8.count))] + fields,
+            body: body)
+    }
+
+    private func exchanges(_ token: String) -> [WireRequest] {
+        let app = fixture.registration.applicationID
+        return [
+            exchange(token, "&client_id=\(app)"), exchange(token, "&client_id=\(UUID())"),
+            exchange(token, "&scope=verified_claims"), exchange(token, "&scope=other"),
+            exchange(token, "&actor_token=x"), exchange(token, "&audience=x"), exchange(token, "&%zz=1"),
+            exchange(token, "&padding=" + String(repeating: "x", count: 1024)),
+            exchange(token, "&requested_token_type=urn:ietf:params:oauth:token-type:saml2"),
+            exchange(token, for: UUID().uuidString), exchange(token, for: "https://other.example"),
+            exchange(token, for: ""), exchange(token + "x"), exchange(String(token.dropLast())),
+            exchange(token, fields: [("DPoP", "e30.e30.x")]), exchange(token, fields: [("Authorization", "Bearer x")]),
+            exchange(token, fields: [("Content-Type", "text/plain")]),
+        ]
     }
 }

@@ -54,6 +54,7 @@ struct FastPathEqualityTests {
                 let connection = world.people[asked.person].connection
                 var answers: [[UInt8]] = [[], []]
                 let place = bytes.place
+                var last = place
                 // In turns, so that neither always finds what the other has done.
                 for way in index.isMultiple(of: 2) ? [0, 1] : [1, 0] {
                     bytes.place = place
@@ -62,7 +63,10 @@ struct FastPathEqualityTests {
                         end.wires[asked.isHTTP2] = try await ways[way].open(connection, isHTTP2: asked.isHTTP2)
                     }
                     answers[way] = try await end.wires[asked.isHTTP2]?.exchange(asked.request) ?? []
+                    // Only the first one writes what both would: ids are not to come again.
+                    if bytes.place.count > last.count { last = bytes.place }
                 }
+                bytes.place = last
                 if let difference = Self.difference(answers[0], answers[1]) {
                     differences.append("\(asked.request) over HTTP/\(asked.isHTTP2 ? 2 : 1): \(difference)")
                 }

@@ -271,4 +271,26 @@ struct FastPathTests {
             #expect(ids.allSatisfy { UUID(uuidString: $0) != nil })
         }
     }
+
+    @Test("exchanges a session's token once the routes have, and nothing was written since")
+    func exchange() async throws {
+        try await run { bench in
+            let provider = bench.fixture.registration.provider.id
+            let token = String(bench.usual.fields[0].1.split(separator: "\"")[1])
+            let type = "urn:ietf:params:oauth"
+            let body =
+                "grant_type=\(type):grant-type:token-exchange&subject_token=\(token)"
+                + "&subject_token_type=\(type):token-type:access_token&audience=\(provider)"
+            let request = WireRequest(
+                method: "POST", target: "/token",
+                fields: [("Content-Type", FormBody.mediaType), ("Content-Length", "\(body.utf8.count)")], body: body)
+            let wire = try await bench.open()
+            try await bench.fixture.watch.poll()
+            for count in 0..<3 {
+                let answer = String(decoding: try await wire.exchange(request), as: UTF8.self)
+                #expect(answer.contains("token-type:jwt") && bench.way.fastAnswers == count)
+            }
+            await wire.close()
+        }
+    }
 }

@@ -25,7 +25,7 @@ struct ExchangeTests {
             try await body(fixture, counter) {
                 try await context.invalidator.poll()
                 _ = (counter.take(), counter.takeReads())
-                let answer = try await exchange(token, for: [provider], clientID: nil, on: connection)
+                let answer = try await exchange(.init(token, for: [provider]), on: connection)
                 let payload = try UnverifiedToken(answer.token.reveal(), refusing: .malformedRequest).payload
                 return JSONText(acr: payload["acr"]?.text, sub: payload["sub"]?.text)
             }
@@ -62,6 +62,58 @@ struct ExchangeTests {
                 }
             }
             #expect(try await exchange().acr == "phone")
+        }
+    }
+
+    @Test("comes from memory alone, unless another process has changed anything, or the request wants more")
+    func fromMemory() async throws {
+        try await ServiceFixture.run(on: .sqlite) { fixture in
+            let connection = try await fixture.connectNewDevice()
+            let opened = try await fixture.opened("alice", on: connection)
+            let token = try #require(opened.token).text.reveal()
+            let exchange = ExchangeSessionToken(fixture.context)
+            let targets = [opened.session.providerID.description]
+            let usual = ExchangeSessionToken.Request(token, for: targets)
+            try await fixture.context.invalidator.poll()
+            // The user's level is not known yet.
+            #expect(exchange.fromMemory(usual, on: connection) == nil)
+            _ = try await exchange(usual, on: connection)
+            #expect(exchange.fromMemory(usual, on: connection)?.lifetime ?? 0 > 0)
+            let others = [
+                ExchangeSessionToken.Request(token, for: targets, scope: "verified_claims"),
+                ExchangeSessionToken.Request(token, for: targets, proof: "e30.e30.x"),
+                ExchangeSessionToken.Request(token, for: targets, clientID: UUID().uuidString),
+                ExchangeSessionToken.Request(token, for: targets + ["https://other.example"]),
+                ExchangeSessionToken.Request(token + "x", for: targets),
+            ]
+            for other in others { #expect(exchange.fromMemory(other, on: connection) == nil) }
+            let another = try await fixture.connectNewDevice()
+            #expect(exchange.fromMemory(usual, on: another) == nil)
+            let user = opened.session.userID
+            try await fixture.store.write { _ = try UserRepository($0).setAssurance(.phone, until: nil, of: user) }
+            #expect(exchange.fromMemory(usual, on: connection) == nil)
+            try await fixture.context.invalidator.poll()
+            #expect(exchange.fromMemory(usual, on: connection) != nil)
+            try await fixture.end.current(token, on: connection)
+            #expect(exchange.fromMemory(usual, on: connection) == nil)
+        }
+    }
+
+    @Test("counts a request once, whether memory or the store answers it")
+    func limit() async throws {
+        var policy = Policy()
+        policy.accessTokens.exchangedPerMinute = 4
+        try await ServiceFixture.run(policy, on: .sqlite) { fixture in
+            let connection = try await fixture.connectNewDevice()
+            let opened = try await fixture.opened("alice", on: connection)
+            let exchange = ExchangeSessionToken(fixture.context)
+            let request = ExchangeSessionToken.Request(
+                try #require(opened.token).text.reveal(), for: [opened.session.providerID.description])
+            _ = try await exchange(request, on: connection)
+            try await fixture.context.invalidator.poll()
+            for _ in 0..<3 { #expect(exchange.fromMemory(request, on: connection) != nil) }
+            #expect(exchange.fromMemory(request, on: connection) == nil)
+            await #expect(throws: Refusal.self) { _ = try await exchange(request, on: connection) }
         }
     }
 }
