@@ -18,7 +18,7 @@ package struct HeraldOperations: Sendable {
 
 /// Herald on an accepted connection (`herald/1`): the frames are handled on its event loop, and what waits for anything
 /// is done by tasks of the connection.
-struct HeraldConnection: Sendable {
+final class HeraldConnection: Sendable {
     /// The name in the handshake (RFC 7301).
     static let name = "herald/1"
 
@@ -40,13 +40,22 @@ struct HeraldConnection: Sendable {
     let calls: HeraldCalls
     let limits: RequestPolicy
     let face: ListenerFace
+    private let tickers = HeraldTickers()
+
+    init(operations: HeraldOperations, calls: HeraldCalls, limits: RequestPolicy, face: ListenerFace) {
+        self.operations = operations
+        self.calls = calls
+        self.limits = limits
+        self.face = face
+    }
 
     /// Adds the protocol's handler, on the connection's event loop.
     func setup(channel: any Channel, activity: ConnectionActivity) throws -> Value {
         // The handler bounds them: it reads on when they are done.
         let (jobs, sender) = AsyncStream.makeStream(of: Job.self)
         let handler = HeraldHandler(
-            limits: limits, operations: operations, activity: activity, send: { sender.yield($0) },
+            limits: limits, operations: operations, activity: activity, ticker: tickers.of(channel.eventLoop),
+            send: { sender.yield($0) },
             over: { sender.finish() })
         try channel.pipeline.syncOperations.addHandler(handler)
         return Value(handler: NIOLoopBound(handler, eventLoop: channel.eventLoop), jobs: jobs, channel: channel)
@@ -58,7 +67,7 @@ struct HeraldConnection: Sendable {
         loop.execute { handler.value.begin(on: connection) }
         await withDiscardingTaskGroup { group in
             for await job in value.jobs {
-                group.addTask {
+                group.addTask { [self] in
                     switch job {
                     case .authenticate(let token):
                         let result = await authenticate(token, on: connection)

@@ -29,7 +29,7 @@ final class HeraldHandler: ChannelDuplexHandler, RemovableChannelHandler {
     private let maximumUnsent: Int
     var context: ChannelHandlerContext?
     var connection: ClientConnection?
-    private var timer: RepeatedTask?
+    private let ticker: HeraldTicker
     private var clock: HeraldClock
 
     private var reader: FrameReader
@@ -51,10 +51,11 @@ final class HeraldHandler: ChannelDuplexHandler, RemovableChannelHandler {
     private var wantsRead = false
 
     init(
-        limits: RequestPolicy, operations: HeraldOperations, activity: ConnectionActivity,
+        limits: RequestPolicy, operations: HeraldOperations, activity: ConnectionActivity, ticker: HeraldTicker,
         send: @escaping (HeraldConnection.Job) -> Void, over: @escaping () -> Void
     ) {
         (self.operations, self.send, self.over, self.activity) = (operations, send, over, activity)
+        self.ticker = ticker
         maximumUnsent = limits.maximumUnsent
         clock = HeraldClock(limits, now: .now())
         reader = FrameReader(maximumFrame: limits.maximumBody + DataFrame.overhead)
@@ -66,10 +67,7 @@ final class HeraldHandler: ChannelDuplexHandler, RemovableChannelHandler {
     func handlerAdded(context: ChannelHandlerContext) {
         self.context = context
         activity.begin()
-        let this = NIOLoopBound(self, eventLoop: context.eventLoop)
-        timer = context.eventLoop.scheduleRepeatedTask(initialDelay: HeraldClock.tick, delay: HeraldClock.tick) { _ in
-            this.value.tick()
-        }
+        ticker.insert(self)
     }
 
     func handlerRemoved(context: ChannelHandlerContext) { release() }
@@ -101,8 +99,8 @@ final class HeraldHandler: ChannelDuplexHandler, RemovableChannelHandler {
     }
 
     private func release() {
-        timer?.cancel()
-        (timer, context, connection) = (nil, nil, nil)
+        ticker.remove(self)
+        (context, connection) = (nil, nil)
         drop()
         (reader, judgedFrame) = (FrameReader(maximumFrame: 0), nil)
         isClosing = true
@@ -256,7 +254,8 @@ final class HeraldHandler: ChannelDuplexHandler, RemovableChannelHandler {
         context.fireChannelWritabilityChanged()
     }
 
-    private func tick() {
+    /// Looks at the deadlines and the session.
+    func tick() {
         guard let context else { return }
         let isIdle = mayRead && calls.isEmpty
         if let reason = clock.overdue(state, isReading: isIdle, output, isClosing: isClosing) {
@@ -265,6 +264,7 @@ final class HeraldHandler: ChannelDuplexHandler, RemovableChannelHandler {
         }
         isUnknown = false
         judge()
-        proceed()
+        // Most connections are at rest, and there are many.
+        if isPushDue || isClosing || isStopping || reader.count > 0 || !output.isEmpty { proceed() }
     }
 }
