@@ -5,7 +5,7 @@ import NIOCore
 import NIOHTTPTypes
 
 /// HTTP/1.1 on an accepted connection, composed of the library's parts and of ours before and between them.
-struct HTTP1Connection: Sendable {
+final class HTTP1Connection: Sendable {
     typealias Value = HTTP1Channel.Value
 
     private let http1: HTTP1Channel
@@ -51,9 +51,9 @@ struct HTTP1Connection: Sendable {
     ) -> EventLoopFuture<Value> {
         channel.eventLoop.makeCompletedFuture {
             try channel.pipeline.syncOperations.addHandler(FirstByteHandler())
-        }.flatMap {
+        }.flatMap { [self] in
             paced(activity).setup(channel: channel, logger: logger)
-        }.flatMapThrowing { value in
+        }.flatMapThrowing { [self] value in
             try MessageRulesHandler.add(
                 to: channel, limits: limits, face: face, requestIDs: established.requestIDs)
             if let fastPath {
@@ -73,7 +73,7 @@ struct HTTP1Connection: Sendable {
     private func paced(_ activity: ConnectionActivity) -> HTTP1Channel {
         var configuration = http1.configuration
         let others = configuration.additionalChannelHandlers
-        configuration.additionalChannelHandlers = {
+        configuration.additionalChannelHandlers = { [limits] in
             [
                 AnswerPaceHandler(
                     timeout: limits.answerTimeout, unsent: UnsentBytes(limit: limits.maximumUnsent), activity: activity)

@@ -7,7 +7,7 @@ import NIOHTTPTypes
 import NIOHTTPTypesHTTP2
 
 /// HTTP/2 on an accepted connection, composed of the library's parts: its own composition has one set of limits for all.
-struct HTTP2Connection: Sendable {
+final class HTTP2Connection: Sendable {
     typealias Stream = HTTP1Channel.Value
 
     /// A connection whose streams may be handled.
@@ -24,6 +24,13 @@ struct HTTP2Connection: Sendable {
     /// What answers ahead of the routes; `nil` if nothing does.
     let fastPath: FastPath?
 
+    init(http1: HTTP1Channel, limits: RequestPolicy, maximumStreams: Int, fastPath: FastPath?) {
+        self.http1 = http1
+        self.limits = limits
+        self.maximumStreams = maximumStreams
+        self.fastPath = fastPath
+    }
+
     /// Adds the protocol's handlers, on the connection's event loop.
     func setup(
         channel: any Channel, activity: ConnectionActivity, established: EstablishedConnection, logger: Logger
@@ -36,8 +43,8 @@ struct HTTP2Connection: Sendable {
         let operations = channel.pipeline.syncOperations
         let streams: NIOHTTP2Handler.AsyncStreamMultiplexer<Stream?> = try operations.configureAsyncHTTP2Pipeline(
             mode: .server, streamDelegate: watch, frameDelegate: watch, configuration: configuration
-        ) { stream in
-            stream.eventLoop.makeCompletedFuture {
+        ) { [self] stream in
+            stream.eventLoop.makeCompletedFuture { [self] in
                 let operations = stream.pipeline.syncOperations
                 guard watch.takesStream(maximumStreams) else {
                     try operations.addHandler(RefusedStreamHandler())
@@ -64,7 +71,7 @@ struct HTTP2Connection: Sendable {
             try await withThrowingDiscardingTaskGroup { group in
                 for try await stream in value.streams.inbound {
                     guard let stream else { continue }
-                    group.addTask { await http1.handleHTTP(asyncChannel: stream, logger: logger) }
+                    group.addTask { [http1] in await http1.handleHTTP(asyncChannel: stream, logger: logger) }
                 }
             }
         } catch {

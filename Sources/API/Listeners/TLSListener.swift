@@ -14,10 +14,11 @@ import Operations
 /// One accepted TLS connection as HTTP/1.1, HTTP/2 or Herald, whichever the handshake chose.
 ///
 /// Composed of the HTTP library's own channels, so that the peer's certificate is read once a connection on its event
-/// loop and no request waits for it.
-struct TLSListenerChannel: ServerChildChannel {
+/// loop and no request waits for it. It and its parts are references, since a connection's task keeps a copy of whatever
+/// it was called with for as long as it lasts.
+final class TLSListenerChannel: ServerChildChannel {
     /// What the connection speaks.
-    enum Negotiated: Sendable {
+    indirect enum Negotiated: Sendable {
         case http1(HTTP1Channel.Value)
         case http2(HTTP2Connection.Value)
         case herald(HeraldConnection, HeraldConnection.Value)
@@ -82,9 +83,11 @@ struct TLSListenerChannel: ServerChildChannel {
                     channel: channel, established: EstablishedConnection()))
         }
         let established = EstablishedConnection()
-        return channel.eventLoop.makeCompletedFuture {
+        return channel.eventLoop.makeCompletedFuture { [self] in
             // At once, so that a request that comes with the end of the handshake need not wait for a task.
-            peer.futureResult.assumeIsolated().whenSuccess { establish($0, channel, established) }
+            peer.futureResult.assumeIsolated().whenSuccess { [self] in
+                establish($0, channel, established)
+            }
             // Nothing is read before somebody handles the connection: one that is accepted while the listener closes
             // is handled by nobody, and must not get as far as to send a request.
             try channel.syncOptions?.setOption(.autoRead, value: false)
@@ -97,7 +100,7 @@ struct TLSListenerChannel: ServerChildChannel {
                     timeout: .milliseconds(Int64(gate.limits.handshakeTimeout * 1000)),
                     wantsCertificate: clients != nil, peer: peer, accepted: gate.accepted, handshakes: gate.handshakes),
             ])
-            let negotiation = NIOTypedApplicationProtocolNegotiationHandler<Negotiated> { result, channel in
+            let negotiation = NIOTypedApplicationProtocolNegotiationHandler<Negotiated> { [self] result, channel in
                 speak(result, on: channel, activity: activity, established: established, logger: logger)
             }
             try operations.addHandler(negotiation)
@@ -125,7 +128,7 @@ struct TLSListenerChannel: ServerChildChannel {
         let negotiated: EventLoopFuture<Negotiated>
         switch result {
         case .negotiated("h2"):
-            negotiated = channel.eventLoop.makeCompletedFuture {
+            negotiated = channel.eventLoop.makeCompletedFuture { [http2] in
                 .http2(
                     try http2.setup(channel: channel, activity: activity, established: established, logger: logger))
             }
@@ -162,7 +165,11 @@ struct TLSListenerChannel: ServerChildChannel {
             await CurrentConnection.$requestIDs.withValue(value.established.requestIDs) {
                 await CurrentConnection.$peerAddress.withValue(peer.address) {
                     await CurrentConnection.$value.withValue(connection) {
-                        if let connection { await clients?.onConnect(connection) }
+                        if let connection, let clients {
+                            // A task of its own: this one would keep the memory of what it calls.
+                            async let admission: Void = clients.onConnect(connection)
+                            await admission
+                        }
                         switch protocolChannel {
                         case .http1(let channel): await http1.handle(channel, logger: logger)
                         case .http2(let streams): await http2.handle(streams, logger: logger)
