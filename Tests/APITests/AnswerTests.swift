@@ -78,10 +78,27 @@ struct AnswerPaceTests {
         typealias OutboundIn = HTTPResponsePart
         var promises: [EventLoopPromise<Void>?] = []
         var size = 0
+        /// What came here: `h`ead, `b`ody, `e`nd, and `c` for the end of the channel.
+        var order = ""
+        /// After how many pieces of a body it takes no more.
+        var pieces = Int.max
 
         func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
-            if case .body(let bytes) = unwrapOutboundIn(data) { size = max(size, bytes.readableBytes) }
+            switch unwrapOutboundIn(data) {
+            case .head: order += "h"
+            case .body(let bytes):
+                size = max(size, bytes.readableBytes)
+                order += "b"
+                pieces -= 1
+                if pieces == 0 { (context.channel as? EmbeddedChannel)?.isWritable = false }
+            case .end: order += "e"
+            }
             promises.append(promise)
+        }
+
+        func close(context: ChannelHandlerContext, mode: CloseMode, promise: EventLoopPromise<Void>?) {
+            order += "c"
+            context.close(mode: mode, promise: promise)
         }
 
         func take(_ count: Int) {
@@ -148,6 +165,49 @@ struct AnswerPaceTests {
         stream.channel.embeddedEventLoop.advanceTime(by: .seconds(2))
         #expect(!stream.channel.isActive)
         #expect(unsent.count == 0, "what an ended stream owed is still counted")
+    }
+
+    @Test("keeps what the peer does not take yet as it is, and gives it on in order")
+    func kept() throws {
+        let unsent = UnsentBytes(limit: 1 << 20)
+        let stream = try Stream(unsent)
+        for _ in 0..<2 { try stream.ask() }
+        stream.window.pieces = 3
+        for _ in 0..<2 { stream.answer(AnswerPaceHandler.piece * 10) }
+        #expect(stream.window.order == "hbbb" && unsent.count == AnswerPaceHandler.piece * 20)
+        stream.window.pieces = 9
+        stream.channel.isWritable = true
+        stream.channel.pipeline.fireChannelWritabilityChanged()
+        #expect(stream.window.order == "hbbb" + "bbbbbbbehbb")
+        stream.channel.isWritable = true
+        stream.channel.pipeline.fireChannelWritabilityChanged()
+        #expect(stream.window.order == "h\(String(repeating: "b", count: 10))eh\(String(repeating: "b", count: 10))e")
+        stream.window.take(100)
+        #expect(unsent.count == 0)
+    }
+
+    @Test("gives on what it keeps before the end of the channel, and refuses it after that")
+    func ended() throws {
+        let unsent = UnsentBytes(limit: 1 << 20)
+        for closes in [true, false] {
+            let stream = try Stream(unsent)
+            try stream.ask()
+            stream.channel.isWritable = false
+            let left = stream.channel.eventLoop.makePromise(of: Void.self)
+            stream.channel.write(HTTPResponsePart.head(.init(status: .ok)), promise: left)
+            stream.channel.writeAndFlush(HTTPResponsePart.end(nil), promise: nil)
+            #expect(stream.window.order.isEmpty)
+            if closes {
+                stream.channel.close(promise: nil)
+                #expect(stream.window.order == "hec")
+                stream.window.take(2)
+                try left.futureResult.wait()
+            } else {
+                stream.channel.pipeline.fireChannelInactive()
+                #expect(throws: ChannelError.ioOnClosedChannel) { try left.futureResult.wait() }
+            }
+        }
+        #expect(unsent.count == 0)
     }
 
     @Test("does not end what was taken, however long nothing follows")

@@ -71,6 +71,9 @@ final class AnswerPaceHandler: ChannelDuplexHandler, RemovableChannelHandler {
     private var owed = 0
     /// Of these, written since a promise of their departure was last asked for.
     private var unpromised = 0
+    /// What was written and goes on once the peer takes it.
+    private var waiting = CircularBuffer<(part: HTTPResponsePart, promise: EventLoopPromise<Void>?)>()
+    private var isPassingOn = false
     private var held: [NIOAny] = []
     private var isHolding = false
     private var wantsRead = false
@@ -141,29 +144,69 @@ final class AnswerPaceHandler: ChannelDuplexHandler, RemovableChannelHandler {
     // MARK: Answers
 
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
-        switch unwrapOutboundIn(data) {
+        let part = unwrapOutboundIn(data)
+        switch part {
         case .head(let head):
             // An informational answer precedes the one that counts.
             if head.status.kind != .informational {
                 unfinished += 1
                 if began == nil { (began, taken) = (context.eventLoop.now, 0) }
             }
-            context.write(data, promise: promise)
-        case .body(var body):
-            while body.readableBytes > Self.piece, let piece = body.readSlice(length: Self.piece) {
-                write(piece, context, nil)
-            }
-            write(body, context, promise)
-        case .end:
-            let left = promise ?? context.eventLoop.makePromise(of: Void.self)
-            follow(left, ends: true, context)
-            context.write(data, promise: left)
+        case .body(let body):
+            unsent.add(body.readableBytes)
+            owed += body.readableBytes
+        case .end: break
         }
+        waiting.append((part, promise))
+        passOn(context) { context.channel.isWritable }
+    }
+
+    /// Passes on what waits, while the peer takes it: what was encrypted for it would lie in memory.
+    private func passOn(_ context: ChannelHandlerContext, while mayPass: () -> Bool) {
+        // A flush may call back at once.
+        guard !isPassingOn else { return }
+        isPassingOn = true
+        while mayPass(), let (part, promise) = waiting.popFirst() {
+            switch part {
+            case .head: context.write(wrapOutboundOut(part), promise: promise)
+            case .body(var body):
+                while body.readableBytes > Self.piece, mayPass(), let piece = body.readSlice(length: Self.piece) {
+                    write(piece, context, nil)
+                    // Only what was flushed counts as not taken.
+                    context.flush()
+                }
+                if body.readableBytes > Self.piece {
+                    waiting.prepend((.body(body), promise))
+                } else {
+                    write(body, context, promise)
+                }
+            case .end:
+                let left = promise ?? context.eventLoop.makePromise(of: Void.self)
+                follow(left, ends: true, context)
+                context.write(wrapOutboundOut(part), promise: left)
+            }
+        }
+        isPassingOn = false
+    }
+
+    func channelWritabilityChanged(context: ChannelHandlerContext) {
+        if !waiting.isEmpty {
+            passOn(context) { context.channel.isWritable }
+            context.flush()
+        }
+        context.fireChannelWritabilityChanged()
+    }
+
+    /// What waits leaves ahead of the end, which has a deadline of its own.
+    func close(context: ChannelHandlerContext, mode: CloseMode, promise: EventLoopPromise<Void>?) {
+        if !waiting.isEmpty, mode != .input {
+            passOn(context) { true }
+            context.flush()
+        }
+        context.close(mode: mode, promise: promise)
     }
 
     private func write(_ piece: ByteBuffer, _ context: ChannelHandlerContext, _ promise: EventLoopPromise<Void>?) {
-        unsent.add(piece.readableBytes)
-        owed += piece.readableBytes
         unpromised += piece.readableBytes
         var promise = promise
         if unpromised >= Self.piece {
@@ -242,5 +285,6 @@ final class AnswerPaceHandler: ChannelDuplexHandler, RemovableChannelHandler {
         if isHolding { unsent.forget(self) }
         (isHolding, held) = (false, [])
         settle(owed)
+        while let (_, promise) = waiting.popFirst() { promise?.fail(ChannelError.ioOnClosedChannel) }
     }
 }
