@@ -66,6 +66,11 @@ struct Memory {
             "\(resident.places(0)) MiB in all, \(((resident - before) * 1_048_576 / Double(many)).places(0)) bytes each",
             "≤ 1,024 MiB")
         await all.close()
+        let two = try await Fleet.connect(devices, count: 2, port: Fleet.port(service.clientURL), group: group)
+        try await ChangesBesideChecks(service: service, group: group, report: report).run(
+            two, (0..<2).map(Self.check), provider, users: (1...200).map { "stored-\($0)" },
+            "\(many.formatted()) sessions in memory")
+        await two.close()
     }
 
     private var resident: Double { MeasuredProcess(id: service.processIdentifier).residentMiB }
@@ -81,15 +86,18 @@ struct Memory {
         return SessionToken(of: SessionID(id), randomBytes: digest)
     }
 
+    private static func check(_ index: Int) -> ByteBuffer {
+        RequestBytes.make(
+            "GET", "/sessions/current",
+            headers: ["Authorization: Layer session-token=\"\(token(index).text.reveal())\""])
+    }
+
     /// Shows each token once, on connections of the device that it is bound to.
     private func check(_ fleet: Fleet, _ range: Range<Int>) async throws {
         let width = fleet.connections.count
         var lists = [[ByteBuffer]](repeating: [], count: width)
         for index in range {
-            let request = RequestBytes.make(
-                "GET", "/sessions/current",
-                headers: ["Authorization: Layer session-token=\"\(Self.token(index).text.reveal())\""])
-            lists[index % width].append(request)
+            lists[index % width].append(Self.check(index))
         }
         for list in try await fleet.run(lists) {
             if let wrong = list.first(where: { $0.status != 200 }) {
@@ -131,7 +139,7 @@ struct Memory {
         try await store.close()
     }
 
-    private static func thumbprint(_ pem: String) throws -> Digest256 {
+    static func thumbprint(_ pem: String) throws -> Digest256 {
         let base64 = pem.split(separator: "\n").filter { !$0.hasPrefix("-") }.joined()
         guard let der = Data(base64Encoded: base64) else { throw BenchmarkError("no certificate") }
         return Digest256.of(der)

@@ -90,7 +90,7 @@ import Testing
 
     /// Takes one from the balance, in a transaction with others of its kind.
     private static func share(_ store: PostgreSQLDatabase) async throws -> Int {
-        let text = TimedText(parameters: 1) { _ in
+        let text = SharedText(parameters: 1) { _ in
             "UPDATE accounts SET balance = balance - CAST($1 AS BIGINT) WHERE id = 1 RETURNING balance"
         }
         return try await store.share(SharedStatement(text, [.integer(1)])).count

@@ -10,7 +10,7 @@ struct SharedStatementTests {
     private static let table = """
         CREATE TABLE things (id BIGINT NOT NULL PRIMARY KEY, name TEXT NOT NULL, at BIGINT NOT NULL, CHECK (name <> 'bad'))
         """
-    private static let text = TimedText(parameters: 2) { now in
+    private static let text = SharedText(parameters: 2) { now in
         """
         INSERT INTO things (id, name, at) SELECT $1, $2, \(now) WHERE $2 <> ''
         ON CONFLICT (id) DO NOTHING RETURNING id, at

@@ -8,11 +8,6 @@ final class PostgreSQLSharing: Sendable {
         let statement: SharedStatement
         let continuation: CheckedContinuation<[Row], any Error>
 
-        /// The first argument. In one order everywhere no two transactions wait for each other's rows.
-        fileprivate var key: String {
-            guard case .text(let key) = statement.arguments.first else { return "" }
-            return key
-        }
     }
 
     private struct State {
@@ -47,7 +42,10 @@ final class PostgreSQLSharing: Sendable {
     func next() -> [Pending]? {
         state.withLock { state in
             let batch = state.line.take(atMost: Self.maximum)
-            guard batch.isEmpty else { return batch.sorted { $0.key < $1.key } }
+            guard batch.isEmpty else {
+                // In one order everywhere no two transactions wait for each other's rows.
+                return batch.sorted { $0.statement.key < $1.statement.key }
+            }
             state.underWay -= 1
             return nil
         }
@@ -99,13 +97,45 @@ extension PostgreSQLDatabase {
         }
     }
 
+    /// Carries out statements in one transaction, those of one text at once as far as it has forms for that.
+    ///
+    /// - Returns: the rows of each.
     private func shared(_ statements: [SharedStatement]) async throws -> [[Row]] {
         let now = clock?()
-        let parts = statements.map { statement -> PostgreSQLConnection.Part in
-            guard let now else { return .statement(statement.text.asked, statement.arguments) }
-            return .statement(statement.text.given, statement.arguments(at: now))
+        var parts: [PostgreSQLConnection.Part] = []
+        var places: [[Int]] = []
+        // Those of rows that are there come first, so that all transactions take their locks in one order.
+        for isOfMany in [true, false] {
+            var left = statements.indices.filter { (statements[$0].text.forms.count > 1) == isOfMany }[...]
+            while let first = left.first {
+                let text = statements[first].text
+                let alike = left.prefix { statements[$0].text === text }
+                guard let form = text.forms.first(where: { $0.count <= alike.count }) else { break }
+                let taken = alike.prefix(form.count)
+                parts.append(
+                    .statement(
+                        now == nil ? form.asked : form.given,
+                        text.arguments(of: taken.map { statements[$0] }[...], after: places.joined().count, at: now)))
+                places.append(Array(taken))
+                left = left.dropFirst(taken.count)
+            }
         }
-        return try await conclude(parts)
+        var answers = [[Row]](repeating: [], count: statements.count)
+        for (places, rows) in zip(places, try await conclude(parts)) {
+            guard places.count > 1 else {
+                if let place = places.first { answers[place] = rows }
+                continue
+            }
+            // Each row begins with the key of its statement. Of two alike the first one did it.
+            var left = places[...]
+            for row in rows.sorted(by: { (try? $0.text(0)) ?? "" < (try? $1.text(0)) ?? "" }) {
+                let key = try row.text(0)
+                guard let index = left.firstIndex(where: { statements[$0].key == key }) else { continue }
+                answers[left[index]] = [row]
+                left = left[(index + 1)...]
+            }
+        }
+        return answers
     }
 }
 
@@ -118,5 +148,13 @@ extension StoreError {
         case .unavailable(let reason): ["55P03", "57014"].contains { reason.contains("SQLSTATE \($0)") }
         default: false
         }
+    }
+}
+
+extension SharedStatement {
+    /// The first argument.
+    fileprivate var key: String {
+        guard case .text(let key) = arguments.first else { return "" }
+        return key
     }
 }

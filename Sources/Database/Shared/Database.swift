@@ -160,7 +160,12 @@ extension Database {
     /// A writer that combines commits has nothing else to gain.
     package func share(_ statement: SharedStatement) async throws -> [Row] {
         try await write { transaction in
-            try transaction.query(statement.text.given, statement.arguments(at: transaction.now))
+            let rows = try transaction.query(
+                statement.text.alone, statement.text.arguments(of: statement, at: transaction.now))
+            if let kind = statement.text.change, let key = statement.changeKey, !rows.isEmpty {
+                try transaction.appendChange(kind: kind, key: key)
+            }
+            return rows
         }
     }
 

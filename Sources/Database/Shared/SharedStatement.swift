@@ -1,34 +1,108 @@
 import Foundation
 
-/// The text of a statement that takes the store's time by itself: the engine's clock, or the one that a store was given.
-package struct TimedText: Sendable {
-    /// With the time as the last parameter.
-    let given: String
-    /// With the time of the server's own clock.
-    let asked: String
+/// A statement that is a whole change: it decides by what it reads itself, under `READ COMMITTED`, and a key refuses what
+/// two of them must not both do. That key is the first argument: those that go together go in its order.
+package struct SharedStatement: Sendable {
+    let text: SharedText
+    let arguments: [Value]
 
+    package init(_ text: SharedText, _ arguments: [Value]) {
+        (self.text, self.arguments) = (text, arguments)
+    }
+
+    /// The key of its entry of the change log.
+    var changeKey: [UInt8]? {
+        guard text.change != nil, case .bytes(let key) = arguments.last else { return nil }
+        return key
+    }
+}
+
+/// The texts of a statement that takes the store's time by itself: the engine's clock, or the one that a store was given.
+package final class SharedText: Sendable {
+    /// For so many statements at once.
+    struct Form: Sendable {
+        let count: Int
+        /// With the time as the last parameter.
+        let given: String
+        /// With the time of the server's own clock.
+        let asked: String
+    }
+
+    /// For a transaction of one, with the time as the last parameter.
+    let alone: String
+    /// For an engine where statements go together, the most first.
+    let forms: [Form]
+    /// The kind of the change that it is; `nil` if no memory holds what it changes.
+    let change: Int?
+
+    private static let clock = "CAST(extract(epoch FROM now()) * 1000 AS BIGINT)"
+
+    /// A text for one statement.
+    ///
     /// - Parameters:
     ///   - count: how many parameters it has without the time.
     ///   - text: makes the text of an expression for the time, in milliseconds since 1970.
     package init(parameters count: Int, _ text: (_ now: String) -> String) {
-        given = text("CAST($\(count + 1) AS BIGINT)")
-        asked = text("CAST(extract(epoch FROM now()) * 1000 AS BIGINT)")
-    }
-}
-
-/// A statement that is a whole change: it decides by what it reads itself, under `READ COMMITTED`, and a key refuses what
-/// two of them must not both do, with `ON CONFLICT DO NOTHING`. That key is the first argument: those that go together go
-/// in its order.
-package struct SharedStatement: Sendable {
-    let text: TimedText
-    let arguments: [Value]
-
-    package init(_ text: TimedText, _ arguments: [Value]) {
-        (self.text, self.arguments) = (text, arguments)
+        alone = text("CAST($\(count + 1) AS BIGINT)")
+        forms = [Form(count: 1, given: alone, asked: text(Self.clock))]
+        change = nil
     }
 
-    /// Those of ``TimedText/given``.
-    func arguments(at now: Date) -> [Value] {
-        arguments + [.integer(Int64(exactly: (now.timeIntervalSince1970 * 1000).rounded()) ?? .max)]
+    /// A text for a row, or for many of them at once. It gives the changed rows, beginning with the first argument of each.
+    ///
+    /// - Parameters:
+    ///   - count: how many arguments a row has. The last one is the key of its entry of the change log, 32 bytes or what
+    ///     else the kind says.
+    ///   - change: the kind of that entry.
+    ///   - key: the name of the answer's column with it.
+    ///   - text: makes the text of the rows, a `VALUES` whose columns are `column1` and so on, and of the time.
+    package init(row count: Int, change: Int, key: String, _ text: (_ rows: String, _ now: String) -> String) {
+        func rows(_ number: Int) -> String {
+            let rows = (0..<number).map { row in
+                "(" + (0..<count).map { "$\(row * count + $0 + 1)" }.joined(separator: ", ") + ")"
+            }
+            return "VALUES " + rows.joined(separator: ", ")
+        }
+        alone = text(rows(1), "CAST($\(count + 1) AS BIGINT)")
+        // A planned statement is cheaper for each of many rows: its plan is set up once.
+        forms = [32, 8, 1].map { number in
+            let next = number * count
+            let noting = { (statement: String) in
+                """
+                WITH done AS (\(statement)), noted AS (
+                    INSERT INTO change_log (n, tag, kind, key)
+                    SELECT CAST($\(next + 1) AS BIGINT) + row_number() OVER (),
+                        CAST($\(next + 2) AS BIGINT) + row_number() OVER (), CAST(\(change) AS SMALLINT), done.\(key)
+                    FROM done)
+                SELECT * FROM done
+                """
+            }
+            return Form(
+                count: number, given: noting(text(rows(number), "CAST($\(next + 3) AS BIGINT)")),
+                asked: noting(text(rows(number), Self.clock)))
+        }
+        self.change = change
+    }
+
+    /// The arguments of a form.
+    ///
+    /// - Parameters:
+    ///   - number: how many statements of its transaction come before.
+    ///   - now: `nil` for ``Form/asked``.
+    func arguments(of statements: ArraySlice<SharedStatement>, after number: Int, at now: Date?) -> [Value] {
+        var all = statements.flatMap(\.arguments)
+        // Half of the numbers, so that the number of a row is added without an overflow.
+        if change != nil { all += [Value(number), .integer(.random(in: Int64.min / 2...Int64.max / 2))] }
+        if let now { all.append(Self.value(now)) }
+        return all
+    }
+
+    /// Those of ``alone``.
+    func arguments(of statement: SharedStatement, at now: Date) -> [Value] {
+        statement.arguments + [Self.value(now)]
+    }
+
+    private static func value(_ now: Date) -> Value {
+        .integer(Int64(exactly: (now.timeIntervalSince1970 * 1000).rounded()) ?? .max)
     }
 }

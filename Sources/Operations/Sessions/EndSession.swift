@@ -16,10 +16,30 @@ package struct EndSession: Sendable {
     /// Ends the session whose token is shown; a challenged one too.
     package func current(_ sessionToken: String, on connection: ClientConnection) async throws {
         let (session, _) = try await check.bound(sessionToken, on: connection)
-        try await context.commit { transaction, events in
-            try Self.end(session, in: transaction, &events)
+        if try await !endAtOnce(session) {
+            try await context.commit { transaction, events in
+                try Self.end(session, in: transaction, &events)
+            }
         }
         context.node.forget(session)
+    }
+
+    /// Ends a session in one statement, which others share a transaction with; `false` if a transaction of its own is to
+    /// decide.
+    private func endAtOnce(_ session: Session) async throws -> Bool {
+        let mark = context.caches.sessions.mark
+        let end = SharedSessionEnd(session, .byUser)
+        do {
+            guard let ended = try await end(in: context.store) else { return false }
+            // All that `Consequence` says of a session that its user ended, if its provider is told of nothing.
+            try await context.node.apply(Commit.Aftermath(changes: [.session(ended.tokenHash)]), since: mark)
+            return true
+        } catch StoreError.outcomeUnknown(let reason) {
+            context.node.doubt()
+            throw Refusal.outcomeUnknown(reason)
+        } catch is StoreError {
+            return false
+        }
     }
 
     /// Ends another session of the same user.

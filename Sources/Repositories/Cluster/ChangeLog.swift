@@ -44,7 +44,7 @@ package struct ChangeLog {
 
 extension ChangeLog.Change {
     /// The numbers by which the log names kinds; one that was used is never given another meaning.
-    fileprivate enum Kind: Int {
+    enum Kind: Int {
         case session = 1
         case user = 2
         case bannedUser = 3

@@ -79,7 +79,7 @@ package struct SessionOpening: Sendable {
     }
 
     private static let answer = Selection(Answer.self)
-    private static let text = TimedText(parameters: 13, statement)
+    private static let text = SharedText(parameters: 13, statement)
 
     private static func statement(_ now: String) -> String {
         """

@@ -21,7 +21,7 @@ package struct SessionRepository {
         SELECT \(columns) FROM sessions WHERE token_hash = $1 AND substr(id, 15, 1) <> '8'
         """
 
-    private static let ended = ColumnTuple(
+    static let ended = ColumnTuple(
         columns.each.id, columns.each.tokenHash, columns.each.userID, columns.each.providerID)
 
     /// Writes a new session.
@@ -222,11 +222,11 @@ package struct SessionRepository {
             """, [value, .time(time)])
     }
 
-    private static let destroyed = SessionTransition.destroyedByService
+    static let destroyed = SessionTransition.destroyedByService
     private static let challenged = SessionTransition.challengedByService
 
     /// In the words of the table's indexes: all states but one are named by that one.
-    private static func isAllowed(_ transition: SessionTransition) -> String {
+    static func isAllowed(_ transition: SessionTransition) -> String {
         let others = SessionState.allCases.filter { !transition.from.contains($0) }
         if others.count == 1 { return "state <> '\(others[0].rawValue)'" }
         return "state IN (\(transition.from.map { "'\($0.rawValue)'" }.joined(separator: ", ")))"

@@ -9,7 +9,7 @@ import Testing
 
 @Suite("Tables event_streams and event_stream_exclusions")
 struct EventStreamTableTests {
-    private static func stream(_ provider: ProviderID, pushTo url: String? = nil) -> EventStream {
+    static func stream(_ provider: ProviderID, pushTo url: String? = nil) -> EventStream {
         EventStream(
             id: EventStreamID(UUID()), provider: provider,
             settings: EventStreamSettings(

@@ -1,0 +1,43 @@
+import Database
+import Domain
+import Encoding
+import Foundation
+
+/// The end of a session, by one statement that other changes share a transaction with.
+///
+/// It ends no session of a provider that is told of ends, whose security events a transaction writes. It holds under
+/// `READ COMMITTED`: a row ends once, and a cut that is committed beside it ends the session as well.
+package struct SharedSessionEnd: Sendable {
+    private let arguments: [Value]
+
+    package init(_ session: Session, _ why: SessionEnding) {
+        arguments = [.id(session.id), .text(why.text), session.tokenHash.value]
+    }
+
+    /// Ends it, with its entry in the change log; `nil` if it has ended, was renewed meanwhile, or is not to be ended so.
+    ///
+    /// - Throws: `StoreError`.
+    package func callAsFunction(in store: any Database) async throws -> EndedSession? {
+        try await store.share(SharedStatement(Self.text, arguments)).first.map { row in
+            let (id, tokenHash, userID, providerID) = try SessionRepository.ended.read(row)
+            return EndedSession(id: id, tokenHash: tokenHash, userID: userID, providerID: providerID)
+        }
+    }
+
+    private static let text = SharedText(
+        row: 3, change: ChangeLog.Change.Kind.session.rawValue, key: "token_hash"
+    ) { rows, now in
+        """
+        UPDATE sessions SET state = '\(SessionRepository.destroyed.to.rawValue)', challenged_at = NULL, ended_at = \(now),
+            end_reason = given.column2
+        FROM (\(rows)) AS given
+        WHERE sessions.id = given.column1 AND sessions.token_hash = given.column3
+            AND sessions.\(SessionRepository.isAllowed(SessionRepository.destroyed))
+            AND \(GateRepository.isCurrent("sessions"))
+            AND NOT EXISTS (SELECT 1 FROM provider_webhooks w WHERE w.provider_id = sessions.provider_id)
+            AND NOT EXISTS (
+                SELECT 1 FROM event_streams e WHERE e.provider_id = sessions.provider_id AND e.status <> 'disabled')
+        RETURNING \(SessionRepository.ended)
+        """
+    }
+}
