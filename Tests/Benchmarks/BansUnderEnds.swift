@@ -50,8 +50,6 @@ struct BansUnderEnds {
             "ending a session, three nodes", load.perSecond.places(0), load.p50.places(1), load.p99.places(1), "", "0")
         report.row("ban add beside it", "", beside.p50, beside.p99, beside.last, "\(beside.failed)")
         await fleet.close()
-        for node in nodes { _ = node.stop() }
-        try await StoreRates(service: first, device: devices[0], provider: provider, quick: quick, report: report).run()
     }
 
     private struct Times {

@@ -114,7 +114,7 @@ struct Messages {
             ])
             anchors[index] = try answer[0].text("anchor")
         }
-        var times: [Double] = []
+        var (times, behind, appends): ([Double], [Double], [Double]) = ([], [], [])
         for _ in 0..<(quick ? 30 : 300) {
             let message = people.request(0, "POST", "/streams/\(stream)/events", body: Self.message())
             let places = anchors
@@ -131,19 +131,27 @@ struct Messages {
                 let start = ContinuousClock.now
                 let sent = try await people.fleet.connections[0].run([message])
                 guard sent[0].status == 201 else { throw BenchmarkError("\(sent[0].status) appending") }
+                let answered = ContinuousClock.now
+                appends.append((answered - start) / .milliseconds(1))
                 for try await (index, anchor, end) in tasks {
                     anchors[index] = anchor
                     times.append((end - start) / .milliseconds(1))
+                    behind.append(max(0, (end - answered) / .milliseconds(1)))
                 }
             }
         }
-        times.sort()
-        func rank(_ part: Double) -> Double { times[Int(Double(times.count - 1) * part)] }
         report.section(
             "A message to the devices of 25 members, which wait in GET /sync",
-            ["messages", "p50 ms", "p99 ms", "longest ms", "aim p99"])
-        report.row(
-            "\(times.count / (count - 1))", rank(0.5).places(2), rank(0.99).places(2), rank(1).places(2), "≤ 50")
+            ["of \(appends.count) messages", "p50 ms", "p99 ms", "longest ms", "aim p99"])
+        for (name, times, aim) in [
+            ("from the request to each device's answer", times, "≤ 50"),
+            ("of it the request's own answer, with its durable commit", appends, ""),
+            ("from that answer to each device's", behind, ""),
+        ] {
+            let sorted = times.sorted()
+            func rank(_ part: Double) -> String { sorted[Int(Double(sorted.count - 1) * part)].places(2) }
+            report.row(name, rank(0.5), rank(0.99), rank(1), aim)
+        }
         await people.fleet.close()
     }
 }

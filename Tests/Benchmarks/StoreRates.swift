@@ -3,14 +3,14 @@ import Domain
 import Encoding
 import Fixtures
 import Foundation
+import NIOCore
+import NIOPosix
 import Repositories
 
 /// What a store carries beside one process that asks it, without HTTP: sign-ins of known users and ends of sessions.
 struct StoreRates {
-    let service: RunningService
-    let device: LoadDevice
-    let provider: BenchmarkProvider
     let quick: Bool
+    let group: MultiThreadedEventLoopGroup
     let report: Report
 
     private var stored: Int { quick ? 20_000 : 200_000 }
@@ -19,13 +19,24 @@ struct StoreRates {
     private static let perUser = 8
 
     func run() async throws {
+        let cluster = try PostgreSQLCluster(settings: [])
+        let service = try await RunningService(store: try cluster.address(of: "rates"))
+        let provider = try await BenchmarkProvider(service)
+        guard let device = try await Fleet.certify(1, on: service, group: group).first else {
+            throw BenchmarkError("no device")
+        }
+        _ = service.stop()
         try await SeededSessions(store: service.store, isPostgreSQL: true, device: device, provider: provider)
             .add(stored, from: 0)
         let store = try StoreURL.parse(service.store).open(clock: { Date() })
+        // As after a first sign-in: nobody is held.
+        try await store.write { transaction in
+            for table in ["users", "devices"] { try transaction.execute("UPDATE \(table) SET held = 0", []) }
+        }
         report.section(
             "PostgreSQL (fsync on) with \(stored.formatted()) sessions, \(atOnce) callers in one process beside it",
             ["what", "per second", "aim"])
-        let before = try await rate(try await openings(store, from: 0)) { opening in
+        let before = try await rate(try await openings(store, from: 0, of: provider, on: device)) { opening in
             let (draft, nonce) = opening
             try await store.write { transaction in
                 let subject = SignInRepository.Subject(
@@ -38,7 +49,7 @@ struct StoreRates {
             }
         }
         report.row("sign-ins, each a serializable transaction of its own", before.places(0), "")
-        let shared = try await rate(try await openings(store, from: signIns)) { opening in
+        let shared = try await rate(try await openings(store, from: signIns, of: provider, on: device)) { opening in
             let (draft, nonce) = opening
             guard try await SessionOpening(draft, spending: nonce, mostSessions: 1000)(in: store) != nil else {
                 throw BenchmarkError("a session was not opened")
@@ -75,7 +86,9 @@ struct StoreRates {
     }
 
     /// Sessions that may be opened, of users one after the other.
-    private func openings(_ store: any Database, from first: Int) async throws -> [(Session, Nonce)] {
+    private func openings(_ store: any Database, from first: Int, of provider: BenchmarkProvider, on device: LoadDevice)
+        async throws -> [(Session, Nonce)]
+    {
         let generation = try await store.read { transaction in
             try transaction.first("SELECT value FROM generations WHERE name = 'nonces'", [])?.text(0) ?? ""
         }
