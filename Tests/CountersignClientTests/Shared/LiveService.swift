@@ -32,7 +32,18 @@ final class LiveService: Sendable {
     ///   - store: the address of an empty store in place of a file of its own.
     init(policies: [String: String] = [:], store: String? = nil) async throws {
         // The service is killed and started again: its ports stay.
-        running = try await RunningService(policies: policies, arguments: try Self.freePorts(), store: store)
+        var started: RunningService?
+        if store == nil {
+            // Somebody else may take a port between its choice and the start.
+            for _ in 0..<2 where started == nil {
+                started = try? await RunningService(policies: policies, arguments: try Self.freePorts())
+            }
+        }
+        if started == nil {
+            started = try await RunningService(policies: policies, arguments: try Self.freePorts(), store: store)
+        }
+        guard let started else { throw Missing(what: "a service") }
+        running = started
         scratch = try ScratchDirectory()
         signer = try ProviderSigner(.es256)
         let added = try await running.countersign([
