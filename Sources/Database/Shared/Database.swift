@@ -159,14 +159,7 @@ extension Database {
 
     /// A writer that combines commits has nothing else to gain.
     package func share(_ statement: SharedStatement) async throws -> [Row] {
-        try await write { transaction in
-            let rows = try transaction.query(
-                statement.text.alone, statement.text.arguments(of: statement, at: transaction.now))
-            if let kind = statement.text.change, let key = statement.changeKey, !rows.isEmpty {
-                try transaction.appendChange(kind: kind, key: key)
-            }
-            return rows
-        }
+        try await write { try statement.carryOut(in: $0) }
     }
 
     /// An engine with one writer knows no shorter patience than this.

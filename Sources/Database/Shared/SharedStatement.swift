@@ -10,10 +10,13 @@ package struct SharedStatement: Sendable {
         (self.text, self.arguments) = (text, arguments)
     }
 
-    /// The key of its entry of the change log.
-    var changeKey: [UInt8]? {
-        guard text.change != nil, case .bytes(let key) = arguments.last else { return nil }
-        return key
+    /// Carries it out alone, with its entry of the change log.
+    func carryOut(in transaction: any Transaction) throws -> [Row] {
+        let rows = try transaction.query(text.alone, text.arguments(of: self, at: transaction.now))
+        if let kind = text.change, case .bytes(let key) = arguments.last, !rows.isEmpty {
+            try transaction.appendChange(kind: kind, key: key)
+        }
+        return rows
     }
 }
 
