@@ -7,7 +7,7 @@ package struct UserNotification: Sendable, Equatable, Confidential {
     package static let maximumSize = 4096
     /// How long a device that was away finds it, seconds.
     package static let lifetime: TimeInterval = 7 * 86_400
-    /// How many wait for one user; the oldest make room.
+    /// How many wait for one user; the oldest are dropped for new ones.
     package static let keptPerUser = 100
 
     /// The provider's: what comes again under the same id has no effect.

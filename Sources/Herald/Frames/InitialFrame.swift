@@ -2,7 +2,7 @@
 package struct InitialFrame: Sendable, Equatable {
     /// Bytes on the wire.
     package static let length = 11
-    /// A smaller one would have room for hardly more than its own fields.
+    /// A smaller one would hold hardly more than its own fields.
     package static let smallestFrame: UInt32 = 16
     /// The word and the version 1.1, as they stand on the wire.
     private static let beginning = Array("LAYER".utf8) + [1, 1]

@@ -13,12 +13,12 @@ package final class LastUses: Sendable {
     private let limit: Int
     private let pending = Mutex<[SessionID: Date]>([:])
 
-    /// - Parameter limit: the largest number of sessions; a use beyond it is noted when there is room.
+    /// - Parameter limit: the largest number of sessions; a use beyond it is noted once there are fewer.
     package init(limit: Int = 500_000) {
         self.limit = limit
     }
 
-    /// Notes a use; `false` if there is no room.
+    /// Notes a use; `false` if there are too many.
     func note(_ id: SessionID, at time: Date) -> Bool {
         pending.withLock { pending in
             guard pending.count < limit || pending[id] != nil else { return false }
