@@ -10,6 +10,7 @@
 # make package-test installs it in a fresh system, signs a user in, upgrades, removes; makes an OCI image; needs root
 .PHONY: run samples hello test bench fuzz build format lint docs package package-test
 SHELL := /bin/bash
+.SHELLFLAGS := -o pipefail -c
 VENV := $(CURDIR)/.venv
 BUILD_PACKAGES := pkg-config libssl-dev libjwt-dev libsqlite3-dev libpq-dev
 # What the quick start of a language needs. That of Python has an environment of its own, with PyJWT.
@@ -76,7 +77,9 @@ FOREIGN := QuickStartTests|TourTests|SampleTests|OAuthTests|OpenIDTests|HeraldSe
 FOREIGN := $(FOREIGN)|SharedSignalsTests|EventTests|CollectorTests|ProtocolDocumentTests|PackageTests|ServiceTests|FaultTests
 # It takes both cores for a minute, in which nothing should be judged by seconds.
 MODEL := ModelTests
-TEST = $(2) COUNTERSIGN_VENV=$(VENV)/bin COUNTERSIGN_PYTHON=$(VENV)/bin/python swift test --skip-build $(1)
+# What failed is named once more behind the thousands of lines of a stage.
+TEST = $(2) COUNTERSIGN_VENV=$(VENV)/bin COUNTERSIGN_PYTHON=$(VENV)/bin/python swift test --skip-build $(1) 2>&1 \
+	| tee .build/test.log || { grep '✘' .build/test.log; false; }
 
 test: $(VENV)/.made
 	@$(call install,$(BUILD_PACKAGES) $(TEST_PACKAGES))
