@@ -54,7 +54,8 @@ struct FastPathTests {
                 Bench.missing, WireRequest(fields: [("Authorization", "Layer session-token='\(token)'")]),
                 WireRequest(method: "POST", target: "/nonces", fields: [("Content-Length", "2")], body: "{}"),
             ]
-            let requests = (0..<60).map { _ in forms[Int.random(in: forms.indices, using: &random)] }
+            // Nothing is under way before the first one; what comes while the routes work goes by them.
+            let requests = [forms[0]] + (1..<60).map { _ in forms[Int.random(in: forms.indices, using: &random)] }
             let place = bytes.place
             var answers: [[UInt8]] = []
             for usesFastPath in [true, false] {

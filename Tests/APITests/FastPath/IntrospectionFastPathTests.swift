@@ -49,7 +49,7 @@ struct IntrospectionFastPathTests {
                 provider: fixture.registration.provider.id, kid: fixture.registration.keyID,
                 realm: ServiceFixture.realm, now: fixture.clock.now)
             let forms = ["token=\(token)", "token=\(token)x", "token=\(token)&token_type_hint=access_token"]
-            let all = (0..<30).flatMap { index in
+            let requests = (0..<30).map { index in
                 let body = forms[index % forms.count]
                 return WireRequest(
                     method: "POST", target: "/introspect",
@@ -59,11 +59,16 @@ struct IntrospectionFastPathTests {
                     ], body: body
                 ).bytes
             }
+            // The first one comes alone and whole where it is to be answered on the fast path: what comes while the
+            // routes work goes by them.
+            let first = piece > 100 ? requests[0] : []
+            let all = requests.flatMap(\.self)
             var answers: [[UInt8]] = []
             for usesFastPath in [false, true] {
                 let way = AnswerWay(fixture, usesFastPath: usesFastPath, on: .public)
                 let wire = try await way.open(nil, isHTTP2: false)
-                for start in stride(from: 0, to: all.count, by: piece) {
+                if !first.isEmpty { try await wire.write(first) }
+                for start in stride(from: first.count, to: all.count, by: piece) {
                     try await wire.write(Array(all[start..<min(start + piece, all.count)]))
                 }
                 answers.append(try await wire.answers(30))
