@@ -105,19 +105,22 @@ extension PostgreSQLDatabase {
         var parts: [PostgreSQLConnection.Part] = []
         var places: [[Int]] = []
         // Those of rows that are there come first, so that all transactions take their locks in one order.
-        for isOfMany in [true, false] {
-            var left = statements.indices.filter { (statements[$0].text.forms.count > 1) == isOfMany }[...]
+        for isOfRows in [true, false] {
+            var left = statements.indices.filter { (statements[$0].text.change != nil) == isOfRows }
             while let first = left.first {
                 let text = statements[first].text
-                let alike = left.prefix { statements[$0].text === text }
-                guard let form = text.forms.first(where: { $0.count <= alike.count }) else { break }
-                let taken = alike.prefix(form.count)
+                let alike = left.filter { statements[$0].text === text }
+                // Of two with one key the second goes as a statement of its own: the answer's row is the first one's.
+                let apart = zip(alike, alike.dropFirst()).filter { statements[$0].key != statements[$1].key }
+                let different = [first] + apart.map(\.1)
+                guard let form = text.forms.first(where: { $0.count <= different.count }) else { break }
+                let taken = different.prefix(form.count)
                 parts.append(
                     .statement(
                         now == nil ? form.asked : form.given,
                         text.arguments(of: taken.map { statements[$0] }[...], after: places.joined().count, at: now)))
                 places.append(Array(taken))
-                left = left.dropFirst(taken.count)
+                left.removeAll(where: Set(taken).contains)
             }
         }
         var answers = [[Row]](repeating: [], count: statements.count)
@@ -126,14 +129,8 @@ extension PostgreSQLDatabase {
                 if let place = places.first { answers[place] = rows }
                 continue
             }
-            // Each row begins with the key of its statement. Of two alike the first one did it.
-            var left = places[...]
-            for row in rows.sorted(by: { (try? $0.text(0)) ?? "" < (try? $1.text(0)) ?? "" }) {
-                let key = try row.text(0)
-                guard let index = left.firstIndex(where: { statements[$0].key == key }) else { continue }
-                answers[left[index]] = [row]
-                left = left[(index + 1)...]
-            }
+            let rowsByKey = try Dictionary(rows.map { (try $0.text(0), $0) }, uniquingKeysWith: { first, _ in first })
+            for place in places { answers[place] = rowsByKey[statements[place].key].map { [$0] } ?? [] }
         }
         return answers
     }

@@ -51,6 +51,37 @@ package final class SharedText: Sendable {
         change = nil
     }
 
+    /// A text for one statement, and another one for many rows at once, of which no memory holds anything. Both give the
+    /// changed rows, beginning with the first argument of each.
+    ///
+    /// - Parameters:
+    ///   - count: how many parameters a row has.
+    ///   - alone: makes the text of one, of an expression for the time.
+    ///   - many: makes the text of the rows, a `VALUES` whose columns are `column1` and so on, and of the time.
+    package init(
+        row count: Int, alone: (_ now: String) -> String, many: (_ rows: String, _ now: String) -> String
+    ) {
+        self.alone = alone("CAST($\(count + 1) AS BIGINT)")
+        forms =
+            Self.counts.map { number in
+                let rows = Self.rows(number, of: count)
+                return Form(
+                    count: number, given: many(rows, "CAST($\(number * count + 1) AS BIGINT)"),
+                    asked: many(rows, Self.clock))
+            } + [Form(count: 1, given: self.alone, asked: alone(Self.clock))]
+        change = nil
+    }
+
+    /// A planned statement is cheaper for each of many rows: its plan is set up once.
+    private static let counts = [32, 8]
+
+    private static func rows(_ number: Int, of count: Int) -> String {
+        let rows = (0..<number).map { row in
+            "(" + (0..<count).map { "$\(row * count + $0 + 1)" }.joined(separator: ", ") + ")"
+        }
+        return "VALUES " + rows.joined(separator: ", ")
+    }
+
     /// A text for a row, or for many of them at once. It gives the changed rows, beginning with the first argument of each.
     ///
     /// - Parameters:
@@ -60,16 +91,9 @@ package final class SharedText: Sendable {
     ///   - key: the name of the answer's column with it.
     ///   - text: makes the text of the rows, a `VALUES` whose columns are `column1` and so on, and of the time.
     package init(row count: Int, change: Int, key: String, _ text: (_ rows: String, _ now: String) -> String) {
-        func rows(_ number: Int) -> String {
-            let rows = (0..<number).map { row in
-                "(" + (0..<count).map { "$\(row * count + $0 + 1)" }.joined(separator: ", ") + ")"
-            }
-            return "VALUES " + rows.joined(separator: ", ")
-        }
-        alone = text(rows(1), "CAST($\(count + 1) AS BIGINT)")
-        // A planned statement is cheaper for each of many rows: its plan is set up once.
-        forms = [32, 8, 1].map { number in
-            let next = number * count
+        alone = text(Self.rows(1, of: count), "CAST($\(count + 1) AS BIGINT)")
+        forms = (Self.counts + [1]).map { number in
+            let (rows, next) = (Self.rows(number, of: count), number * count)
             let noting = { (statement: String) in
                 """
                 WITH done AS (\(statement)), noted AS (
@@ -81,8 +105,8 @@ package final class SharedText: Sendable {
                 """
             }
             return Form(
-                count: number, given: noting(text(rows(number), "CAST($\(next + 3) AS BIGINT)")),
-                asked: noting(text(rows(number), Self.clock)))
+                count: number, given: noting(text(rows, "CAST($\(next + 3) AS BIGINT)")),
+                asked: noting(text(rows, Self.clock)))
         }
         self.change = change
     }

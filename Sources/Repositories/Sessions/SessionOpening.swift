@@ -51,6 +51,8 @@ package struct SessionOpening: Sendable {
     }
 
     private struct Answer: ColumnSet {
+        /// By which the store finds whose row it is, where many are opened at once.
+        let id: Column<SessionID>
         let userID: Column<UserID>
         let createdAt: Column<Date>
         let assurance: Column<Assurance>
@@ -60,6 +62,7 @@ package struct SessionOpening: Sendable {
 
         init(_ list: inout ColumnList) {
             func ofUser(_ column: String) -> String { "(SELECT u.\(column) FROM users u WHERE u.id = user_id)" }
+            id = list.add("id")
             userID = list.add("user_id")
             createdAt = list.add("created_at")
             assurance = list.add(ofUser("assurance"))
@@ -79,34 +82,51 @@ package struct SessionOpening: Sendable {
     }
 
     private static let answer = Selection(Answer.self)
-    private static let text = SharedText(parameters: 13, statement)
+    private static let text = SharedText(
+        row: 13, alone: { statement($0) },
+        many: { rows, now in
+            // Those of one user on one device count one another, as far as they stand in one statement.
+            let given = """
+                (SELECT r.*, row_number() OVER (PARTITION BY column3, column4, column6) AS place FROM (\(rows)) AS r)
+                AS given
+                """
+            return statement(now, of: given, place: "given.place") { "given.column\($0)" }
+        })
 
-    private static func statement(_ now: String) -> String {
+    /// - Parameters:
+    ///   - source: where the arguments come from, if they are not parameters.
+    ///   - place: which of the user's on the device it is.
+    ///   - argument: an argument by its number.
+    private static func statement(
+        _ now: String, of source: String? = nil, place: String = "1", _ argument: (Int) -> String = { "$\($0)" }
+    ) -> String {
         """
         INSERT INTO sessions (
             id, token_hash, user_id, provider_id, external_id, application_id, device_id, thumbprint, provider_key_id,
             state, created_at, renewed_at, last_used_at, user_generation, device_generation, provider_generation,
             key_generation)
-        SELECT $1, $2, u.id, p.id, u.external_id, $5, d.id, c.thumbprint, k.id, $9, \(now), \(now), \(now),
-            u.generation, d.generation, p.generation, k.generation
-        FROM provider_keys k
+        SELECT \(argument(1)), \(argument(2)), u.id, p.id, u.external_id, \(argument(5)), d.id, c.thumbprint, k.id,
+            \(argument(9)), \(now), \(now), \(now), u.generation, d.generation, p.generation, k.generation
+        FROM \(source.map { "\($0) CROSS JOIN " } ?? "")provider_keys k
         JOIN providers p ON p.id = k.provider_id
-        JOIN users u ON u.provider_id = k.provider_id AND u.external_id = $4
-        JOIN devices d ON d.id = $6
-        JOIN certificates c ON c.thumbprint = $7
-        WHERE k.id = $8 AND k.provider_id = $3 AND k.revoked_at IS NULL AND k.retired_at IS NULL
+        JOIN users u ON u.provider_id = k.provider_id AND u.external_id = \(argument(4))
+        JOIN devices d ON d.id = \(argument(6))
+        JOIN certificates c ON c.thumbprint = \(argument(7))
+        WHERE k.id = \(argument(8)) AND k.provider_id = \(argument(3)) AND k.revoked_at IS NULL AND k.retired_at IS NULL
             AND p.disabled_at IS NULL AND u.held = 0 AND d.held = 0
             AND c.revoked_at IS NULL AND c.not_after > \(now)
-            AND \(NonceRepository.isUnexpired("CAST($13 AS BIGINT)", at: now))
-            AND \(NonceRepository.generation) = $11
-            AND NOT EXISTS (SELECT 1 FROM former_nonces f WHERE f.nonce = $12 AND f.expires_at = $13)
+            AND \(NonceRepository.isUnexpired("CAST(\(argument(13)) AS BIGINT)", at: now))
+            AND \(NonceRepository.generation) = \(argument(11))
+            AND NOT EXISTS (
+                SELECT 1 FROM former_nonces f WHERE f.nonce = \(argument(12)) AND f.expires_at = \(argument(13)))
             AND (
                 SELECT COUNT(*) FROM (
                     SELECT 1 FROM sessions s
                     WHERE s.user_id = u.id AND s.device_id = d.id AND s.state <> 'unauthenticated'
-                        AND \(GateRepository.isCurrent("s")) LIMIT $10
+                        AND \(GateRepository.isCurrent("s")) LIMIT \(argument(10))
                 ) AS open
-            ) < $10
+            ) + \(place) <= \(argument(10))
+        ORDER BY 1
         ON CONFLICT (id) DO NOTHING
         RETURNING \(answer)
         """

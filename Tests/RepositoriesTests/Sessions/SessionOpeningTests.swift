@@ -9,10 +9,12 @@ import Testing
 
 @Suite("A session that one statement opens")
 struct SessionOpeningTests {
-    private static func draft(_ nonce: Nonce, _ tables: TestTables, externalID: String = "ada") -> Session {
+    private static func draft(
+        _ nonce: Nonce, _ tables: TestTables, externalID: String = "ada", token: String? = nil
+    ) -> Session {
         let draft = tables.session(1)
         return Session(
-            id: nonce.sessionID, tokenHash: .of("\(nonce.sessionID)"), userID: UserID(UUID()),
+            id: nonce.sessionID, tokenHash: .of(token ?? "\(nonce.sessionID)"), userID: UserID(UUID()),
             providerID: draft.providerID, externalID: externalID, applicationID: draft.applicationID,
             deviceID: draft.deviceID, thumbprint: draft.thumbprint, providerKeyID: draft.providerKeyID,
             state: .authenticated, createdAt: .distantPast, renewedAt: .distantPast, lastUsedAt: .distantPast,
@@ -99,6 +101,73 @@ struct SessionOpeningTests {
             }
             #expect(try await Self.opening(tables, number: 3, mostSessions: 2)(in: tables.store) == nil)
             #expect(try await Self.opening(tables, number: 3, mostSessions: 3)(in: tables.store) != nil)
+        }
+    }
+
+    /// What becomes of openings that come at once.
+    private static func opened(
+        _ openings: [SessionOpening], in store: any Database
+    ) async throws -> [SessionOpening.Opened?] {
+        try await withThrowingTaskGroup(of: (Int, SessionOpening.Opened?).self) { tasks in
+            for (index, opening) in openings.enumerated() {
+                tasks.addTask { (index, try await opening(in: store)) }
+            }
+            var all = [SessionOpening.Opened?](repeating: nil, count: openings.count)
+            for try await (index, opened) in tasks { all[index] = opened }
+            return all
+        }
+    }
+
+    @Test("is opened beside 200 others for its own user, and for nobody who is held", arguments: StoreKind.shared)
+    func together(kind: StoreKind) async throws {
+        try await TestTables.run(kind) { tables in
+            var users: [UserID] = []
+            for index in 0..<40 { users.append(try await tables.newUser("user-\(index)")) }
+            let held = users[7]
+            try await tables.sql("UPDATE users SET held = 1 WHERE id = $1", [.text(held.description)])
+            let openings = try (0..<200).map { index in
+                try Self.opening(tables, number: UInt8(index), externalID: "user-\(index % 40)")
+            }
+            let all = try await Self.opened(openings, in: tables.store)
+            for (index, opened) in all.enumerated() {
+                let user = users[index % 40]
+                #expect((opened == nil) == (user == held))
+                guard let opened else { continue }
+                #expect(opened.user == tables.person(user, "user-\(index % 40)"))
+                #expect(opened.session.tokenHash == .of("\(opened.session.id)"))
+                #expect(try await tables.read { try SessionRepository($0).find(opened.session.id) } == opened.session)
+            }
+            #expect(try await tables.count("sessions") == 195)
+        }
+    }
+
+    @Test("is one of eight on a device, if 40 come at once", arguments: StoreKind.shared)
+    func eight(kind: StoreKind) async throws {
+        try await TestTables.run(kind) { tables in
+            let openings = try (0..<40).map { try Self.opening(tables, number: UInt8($0)) }
+            let count = try await Self.opened(openings, in: tables.store).compactMap(\.self).count
+            // Two transactions of a node do not see one another's.
+            #expect((8...16).contains(count))
+            #expect(try await tables.count("sessions") == count)
+            #expect(try await Self.opening(tables, number: 200)(in: tables.store) == nil)
+        }
+    }
+
+    @Test(
+        "goes to one of those that spend the nonce at once, whose token then is the row's", arguments: StoreKind.shared)
+    func nonceAtOnce(kind: StoreKind) async throws {
+        try await TestTables.run(kind) { tables in
+            for index in 0..<40 { _ = try await tables.newUser("user-\(index)") }
+            let openings = try (0..<200).map { index in
+                let nonce = try tables.nonce(UInt8(index % 40))
+                let draft = Self.draft(nonce, tables, externalID: "user-\(index % 40)", token: "token-\(index)")
+                return SessionOpening(draft, spending: nonce, mostSessions: 8)
+            }
+            let all = try await Self.opened(openings, in: tables.store).compactMap(\.self)
+            #expect(Set(all.map(\.session.id)).count == 40 && all.count == 40)
+            for opened in all {
+                #expect(try await tables.read { try SessionRepository($0).find(opened.session.id) } == opened.session)
+            }
         }
     }
 
