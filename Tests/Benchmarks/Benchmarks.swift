@@ -5,6 +5,7 @@ import Fixtures
 import Foundation
 import NIOCore
 import NIOPosix
+import Synchronization
 
 /// `make bench`: drives the built service with a load on this machine and writes what it cost beside the machine's own
 /// limits in the same run. `bare KEYS` runs the bare HTTP stack instead, `fuzz COUNT` mutated cards and frames, `growth` only
@@ -124,6 +125,8 @@ struct Parts {
         if names != nil {
             await part("housekeeping") { try await OverdueRows(quick: quick, group: group, report: report).run() }
         }
+        report.section("Requests of these figures that were answered 503, since the disk stalled", ["what", "count"])
+        report.row("sent again after a second", String(LoadConnection.repeated.load(ordering: .relaxed)))
         return isWhole
     }
 }

@@ -20,7 +20,7 @@ struct Exchanges {
         let signature = try Self.signature()
         let other = try Self.signatureOfSwiftCrypto()
         let requests = tokens.map { list in
-            (0..<(quick ? 10 : 100)).map { index in
+            (0..<(quick ? 100 : 500)).map { index in
                 RequestBytes.make(
                     "POST", "/token",
                     body: "grant_type=urn%3Aietf%3Aparams%3Aoauth%3Agrant-type%3Atoken-exchange"

@@ -65,7 +65,7 @@ struct Fleet: Sendable {
     func run(_ requests: [[ByteBuffer]]) async throws -> [[Answer]] {
         try await withThrowingTaskGroup(of: (Int, [Answer]).self) { group in
             for (index, list) in requests.enumerated() {
-                group.addTask { (index, try await connections[index].run(list)) }
+                group.addTask { (index, try await connections[index].run(list, repeating: 20)) }
             }
             var answers = [[Answer]](repeating: [], count: requests.count)
             for try await (index, list) in group { answers[index] = list }

@@ -2,6 +2,7 @@ import Foundation
 import NIOCore
 import NIOPosix
 import NIOSSL
+import Synchronization
 
 /// An answer as the load program needs it.
 struct Answer: Sendable {
@@ -26,7 +27,12 @@ final class LoadConnection: ChannelInboundHandler, Sendable {
         var sentAt = NIODeadline.now()
         var received = ByteBuffer()
         var promise: EventLoopPromise<[Answer]>?
+        /// How often the present request may still be sent again.
+        var repetitionsLeft = 0
     }
+
+    /// How many requests of ``run(_:repeating:)`` were sent again.
+    static let repeated = Atomic(0)
 
     private let work: NIOLoopBoundBox<Work>
     private let channel: NIOLoopBoundBox<(any Channel)?>
@@ -59,7 +65,10 @@ final class LoadConnection: ChannelInboundHandler, Sendable {
     }
 
     /// Sends each request after the answer to the one before it.
-    func run(_ requests: [ByteBuffer]) async throws -> [Answer] {
+    ///
+    /// - Parameter repetitions: how often one is sent again that is answered 503, each after a second as `Retry-After`
+    ///   says. A disk that stalls has the service refuse everything. Its time goes on.
+    func run(_ requests: [ByteBuffer], repeating repetitions: Int = 0) async throws -> [Answer] {
         guard !requests.isEmpty else { return [] }
         return try await loop.flatSubmit { [self] in
             let promise = loop.makePromise(of: [Answer].self)
@@ -67,6 +76,7 @@ final class LoadConnection: ChannelInboundHandler, Sendable {
             state.requests = requests
             state.answers.reserveCapacity(requests.count)
             state.promise = promise
+            state.repetitionsLeft = repetitions
             work.value = state
             sendNext()
             return promise.futureResult
@@ -86,15 +96,24 @@ final class LoadConnection: ChannelInboundHandler, Sendable {
 
     private func sendNext() {
         work.value.sentAt = .now()
-        let request = work.value.requests[work.value.next]
         work.value.next += 1
-        channel.value?.writeAndFlush(request, promise: nil)
+        sendPresent()
+    }
+
+    private func sendPresent() {
+        channel.value?.writeAndFlush(work.value.requests[work.value.next - 1], promise: nil)
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         var bytes = unwrapInboundIn(data)
         work.value.received.writeBuffer(&bytes)
         guard let (status, body, tag) = Self.takeAnswer(&work.value.received) else { return }
+        if status == 503, work.value.repetitionsLeft > 0 {
+            work.value.repetitionsLeft -= 1
+            Self.repeated.add(1, ordering: .relaxed)
+            loop.scheduleTask(in: .seconds(1)) { [self] in sendPresent() }
+            return
+        }
         let elapsed = (NIODeadline.now() - work.value.sentAt).nanoseconds
         work.value.answers.append(Answer(status: status, body: body, entityTag: tag, nanoseconds: elapsed))
         if work.value.next < work.value.requests.count {
