@@ -85,5 +85,7 @@ extension ListenAddress {
     var listener: ListenerAddress { ListenerAddress(host: host, port: port) }
 
     /// The address with the actual port.
-    func host(port: Int) -> String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
+    func host(port: Int) -> String {
+        host.utf8.contains(UInt8(ascii: ":")) ? "[\(host)]:\(port)" : "\(host):\(port)"
+    }
 }
