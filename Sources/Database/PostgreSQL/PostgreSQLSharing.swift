@@ -53,7 +53,8 @@ final class PostgreSQLSharing: Sendable {
 }
 
 extension PostgreSQLDatabase {
-    /// Carries out a statement in one transaction with others of its kind.
+    /// Carries out a statement in one transaction with others of its kind. It has no rows if it changed nothing, or if
+    /// another one with its key goes in the same transaction: then whoever asks looks again.
     ///
     /// - Throws: `StoreError`; what another one did wrong fails that one alone.
     package func share(_ statement: SharedStatement) async throws -> [Row] {
@@ -81,7 +82,7 @@ extension PostgreSQLDatabase {
         }
     }
 
-    /// All at once, so that one that waits for a lock keeps no other.
+    /// All at once, so that one that waits for a lock keeps no other of them.
     private func carryOutApart(_ batch: [PostgreSQLSharing.Pending]) async {
         await withTaskGroup(of: Void.self) { tasks in
             for pending in batch {
@@ -104,23 +105,22 @@ extension PostgreSQLDatabase {
         let now = clock?()
         var parts: [PostgreSQLConnection.Part] = []
         var places: [[Int]] = []
-        // Those of rows that are there come first, so that all transactions take their locks in one order.
-        for isOfRows in [true, false] {
-            var left = statements.indices.filter { (statements[$0].text.change != nil) == isOfRows }
-            while let first = left.first {
-                let text = statements[first].text
-                let alike = left.filter { statements[$0].text === text }
-                // Of two with one key the second goes as a statement of its own: the answer's row is the first one's.
-                let apart = zip(alike, alike.dropFirst()).filter { statements[$0].key != statements[$1].key }
-                let different = [first] + apart.map(\.1)
-                guard let form = text.forms.first(where: { $0.count <= different.count }) else { break }
-                let taken = different.prefix(form.count)
+        let first = Self.first(of: statements)
+        // Those of rows that are there come last. A key that is used again waits for a change of its row that is under
+        // way; whoever changes one then has nothing more to insert, and waits for no such key.
+        for isOfRows in [false, true] {
+            var left = first.filter { (statements[$0].text.change != nil) == isOfRows }[...]
+            while let next = left.first {
+                let text = statements[next].text
+                let alike = left.prefix { statements[$0].text === text }
+                guard let form = text.forms.first(where: { $0.count <= alike.count }) else { break }
+                let taken = alike.prefix(form.count)
                 parts.append(
                     .statement(
                         now == nil ? form.asked : form.given,
                         text.arguments(of: taken.map { statements[$0] }[...], after: places.joined().count, at: now)))
                 places.append(Array(taken))
-                left.removeAll(where: Set(taken).contains)
+                left = left.dropFirst(taken.count)
             }
         }
         var answers = [[Row]](repeating: [], count: statements.count)
@@ -134,6 +134,21 @@ extension PostgreSQLDatabase {
         }
         return answers
     }
+
+    /// Those to be carried out: of two in one batch with one key the second changes nothing. It would take its lock out
+    /// of order, and the answer's row would be the first one's.
+    private static func first(of statements: [SharedStatement]) -> [Int] {
+        struct Change: Hashable {
+            let text: ObjectIdentifier
+            let key: String
+        }
+        var seen: Set<Change> = []
+        return statements.indices.filter { index in
+            let statement = statements[index]
+            return statement.text.forms.count == 1
+                || seen.insert(Change(text: ObjectIdentifier(statement.text), key: statement.key)).inserted
+        }
+    }
 }
 
 extension StoreError {
@@ -141,8 +156,8 @@ extension StoreError {
     fileprivate var isOfOneStatement: Bool {
         switch self {
         case .constraint, .statement, .column: true
-        // A lock, or its time, was waited for too long.
-        case .unavailable(let reason): ["55P03", "57014"].contains { reason.contains("SQLSTATE \($0)") }
+        // A lock, or its time, was waited for too long, or crosswise.
+        case .unavailable(let reason): ["55P03", "57014", "40P01"].contains { reason.contains("SQLSTATE \($0)") }
         default: false
         }
     }

@@ -90,15 +90,21 @@ package struct SessionOpening: Sendable {
                 (SELECT r.*, row_number() OVER (PARTITION BY column3, column4, column6) AS place FROM (\(rows)) AS r)
                 AS given
                 """
-            return statement(now, of: given, place: "given.place") { "given.column\($0)" }
+            // In the order that the ids have here: transactions do not wait for each other's rows crosswise.
+            let order = "ORDER BY given.column1 COLLATE \"C\""
+            return statement(now, of: given, place: "given.place", in: order) { "given.column\($0)" }
         })
 
+    /// A row under the nonce's id is looked for besides: to find it by the conflict would wait for a change of it.
+    ///
     /// - Parameters:
     ///   - source: where the arguments come from, if they are not parameters.
     ///   - place: which of the user's on the device it is.
+    ///   - order: the order of many.
     ///   - argument: an argument by its number.
     private static func statement(
-        _ now: String, of source: String? = nil, place: String = "1", _ argument: (Int) -> String = { "$\($0)" }
+        _ now: String, of source: String? = nil, place: String = "1", in order: String = "",
+        _ argument: (Int) -> String = { "$\($0)" }
     ) -> String {
         """
         INSERT INTO sessions (
@@ -126,7 +132,8 @@ package struct SessionOpening: Sendable {
                         AND \(GateRepository.isCurrent("s")) LIMIT \(argument(10))
                 ) AS open
             ) + \(place) <= \(argument(10))
-        ORDER BY 1
+            AND (SELECT 1 FROM sessions spent WHERE spent.id = \(argument(1))) IS NULL
+        \(order)
         ON CONFLICT (id) DO NOTHING
         RETURNING \(answer)
         """

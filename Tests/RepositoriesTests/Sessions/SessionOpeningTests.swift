@@ -171,6 +171,26 @@ struct SessionOpeningTests {
         }
     }
 
+    @Test("with a nonce that was spent does not wait for whoever changes the session's row")
+    func spentBesideChange() async throws {
+        try await TestTables.run(.postgresql) { tables in
+            let opening = try Self.opening(tables)
+            let session = try #require(try await opening(in: tables.store)).session
+            let (isHeld, continuation) = AsyncStream<Void>.makeStream()
+            let isAnswered = DispatchSemaphore(value: 0)
+            async let changed = tables.write { transaction in
+                _ = try transaction.execute(
+                    "UPDATE sessions SET last_used_at = last_used_at + 1 WHERE id = $1", [.id(session.id)])
+                continuation.finish()
+                return isAnswered.wait(timeout: .now() + 10) == .success
+            }
+            for await _ in isHeld {}
+            #expect(try await opening(in: tables.store) == nil)
+            isAnswered.signal()
+            #expect(try await changed)
+        }
+    }
+
     @Test("An open session is confirmed by the digest of its token alone", arguments: StoreKind.shared)
     func confirmed(kind: StoreKind) async throws {
         try await TestTables.run(kind) { tables in
