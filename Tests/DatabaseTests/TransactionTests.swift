@@ -23,6 +23,16 @@ import Testing
         try await store.read { try $0.first("SELECT count(*) FROM parents")?.integer(0) }
     }
 
+    @Test("The time of a body is that which the store keeps: whole milliseconds", arguments: StoreKind.all)
+    func milliseconds(kind: StoreKind) async throws {
+        let clock: @Sendable () -> Date = { Date(timeIntervalSince1970: 1_800_000_000.9997) }
+        try await withStore(kind, clock: clock) { store async throws in
+            let second = Date(timeIntervalSince1970: 1_800_000_001)
+            #expect(try await store.read { $0.now } == second)
+            #expect(try await store.write { $0.now } == second)
+        }
+    }
+
     @Test("An error of the body passes through and takes back what the body wrote", arguments: StoreKind.all)
     func rollback(kind: StoreKind) async throws {
         try await withStore(kind, migrations: [Self.family]) { store async throws in

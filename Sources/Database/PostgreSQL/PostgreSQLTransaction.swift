@@ -75,7 +75,7 @@ final class PostgreSQLTransaction: Transaction {
         connection.isPatient = kind == .alter
         self.connection = connection
         self.kind = kind
-        moment = clock?()
+        moment = clock?().inMilliseconds
     }
 
     /// The time at which the transaction began; asked before the first statement it costs a wait of its own.
@@ -218,7 +218,7 @@ final class PostgreSQLTransaction: Transaction {
         var moment = moment
         let answer = try connection.exchange(parts, isWriting: kind.isWriting) { index, result in
             guard index == clock, let microseconds = try? result.row(0).integer(0) else { return }
-            moment = Date(timeIntervalSince1970: Double(microseconds) / 1_000_000)
+            moment = Date(timeIntervalSince1970: Double(microseconds) / 1_000_000).inMilliseconds
         }
         self.moment = moment
         return answer

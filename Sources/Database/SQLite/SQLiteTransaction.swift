@@ -15,7 +15,7 @@ final class SQLiteTransaction: Transaction {
 
     init(_ connection: GRDB.Database, now: Date, requiresReading: Bool = false) {
         self.connection = connection
-        self.now = now
+        self.now = now.inMilliseconds
         self.requiresReading = requiresReading
     }
 

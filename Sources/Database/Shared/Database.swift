@@ -204,7 +204,7 @@ extension Database {
 /// `ON CONFLICT DO NOTHING` and seen in the number of changed rows. The statements that control a transaction
 /// (`BEGIN`, `COMMIT`, `SAVEPOINT`, …) belong to the store, not to a body.
 package protocol Transaction {
-    /// The store's clock: what expiry is judged by, one instant throughout a body.
+    /// The store's clock in whole milliseconds: what expiry is judged by, one instant throughout a body.
     var now: Date { get }
 
     /// Whose statements it takes, where a migration has some for each.

@@ -1,3 +1,5 @@
+import Foundation
+
 /// What a column holds or a parameter is given.
 package enum Value: Sendable, Equatable {
     case null
@@ -72,4 +74,9 @@ extension Value: ExpressibleByBooleanLiteral {
     package init(booleanLiteral value: Bool) {
         self = .integer(value ? 1 : 0)
     }
+}
+
+extension Date {
+    /// The time to the millisecond, as stores keep it: what is answered at once is what is read later.
+    var inMilliseconds: Date { Date(timeIntervalSince1970: (timeIntervalSince1970 * 1000).rounded() / 1000) }
 }
