@@ -57,7 +57,7 @@ struct SignIn {
         try await row("GET /sessions/current", load, 0, "≤ 1.3")
         let check = load.microseconds
         try await introspect(tokens, provider, process)
-        try await Exchanges(provider: provider.id, limits: limits, report: report)
+        try await Exchanges(store: service.store, provider: provider.id, limits: limits, report: report)
             .run(fleet, process, tokens: tokens, check: check, quick: quick)
         await fleet.close()
     }
