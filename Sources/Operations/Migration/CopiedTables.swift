@@ -119,8 +119,8 @@ struct CopiedTables: Sendable {
         }
         for shape in shapes {
             guard try await put(shape, isHalving: false, counter) > 0 else { continue }
-            // Rows that have changed are in the place of others, and make room. Rows whose others have only come since
-            // those were copied are left for the next round. (A row that others refer to makes no room: in this schema
+            // Rows that have changed are in the place of others, and are taken away. Rows whose others have only come since
+            // those were copied are left for the next round. (A row that others refer to stays: in this schema
             // none of them ever takes over what is another's alone.)
             try await remove(shape, changedToo: true, counter)
             _ = try await put(shape, isHalving: true, counter)
