@@ -24,14 +24,13 @@ package struct Migration: Sendable {
     package let name: String
     /// One SQL statement each, without parameters.
     package let statements: [String]
+    /// FNV-1a (Fowler, Noll and Vo) of the statements, 64 bits in hexadecimal: it finds edits, it defends against nobody.
+    package let checksum: String
     let kind: Kind
 
     /// Describes a step; a step that any store has applied is never edited again.
     package init(identifier: Int, name: String, statements: [String]) {
-        self.identifier = identifier
-        self.name = name
-        self.statements = statements
-        kind = .statements
+        self.init(identifier, name, statements, .statements)
     }
 
     /// A step that makes one index without keeping writers waiting, however large the table is. It is no transaction: a
@@ -42,19 +41,17 @@ package struct Migration: Sendable {
 
     /// The same of several indexes, one after the other.
     package init(identifier: Int, name: String, indexes: [TableIndex]) {
-        (self.identifier, self.name) = (identifier, name)
-        (statements, kind) = (indexes.map(\.statement), .indexes(indexes))
+        self.init(identifier, name, indexes.map(\.statement), .indexes(indexes))
     }
 
     /// A step that engines take by different statements: SQLite changes no constraint of a table that stands.
     package init(identifier: Int, name: String, postgreSQL: [String], sqlite: [String]) {
-        (self.identifier, self.name, statements) = (identifier, name, postgreSQL + sqlite)
-        kind = .byEngine([.postgreSQL: postgreSQL, .sqlite: sqlite])
+        self.init(identifier, name, postgreSQL + sqlite, .byEngine([.postgreSQL: postgreSQL, .sqlite: sqlite]))
     }
 
     /// The step that makes the change log.
     package static func changeLog(identifier: Int) -> Migration {
-        Migration(identifier: identifier, name: "change log", kind: .changeLog)
+        Migration(identifier, "change log", [], .changeLog)
     }
 
     /// The step behind ``changeLog(identifier:)`` that notes up to where entries were purged, for readers that come back.
@@ -65,12 +62,12 @@ package struct Migration: Sendable {
             statements: ["ALTER TABLE change_log_incarnation ADD COLUMN purged_below BIGINT NOT NULL DEFAULT 0"])
     }
 
-    private init(identifier: Int, name: String, kind: Kind) {
-        (self.identifier, self.name, statements, self.kind) = (identifier, name, [], kind)
+    private init(_ identifier: Int, _ name: String, _ statements: [String], _ kind: Kind) {
+        (self.identifier, self.name, self.statements, self.kind) = (identifier, name, statements, kind)
+        checksum = Self.checksum(of: statements)
     }
 
-    /// FNV-1a (Fowler, Noll and Vo), 64 bits in hexadecimal: it finds edits, it defends against nobody.
-    var checksum: String {
+    private static func checksum(of statements: [String]) -> String {
         var hash: UInt64 = 0xcbf2_9ce4_8422_2325
         for statement in statements {
             for byte in Array(statement.utf8) + [0] {
