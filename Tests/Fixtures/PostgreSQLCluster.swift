@@ -11,7 +11,11 @@ package final class PostgreSQLCluster: Sendable {
         package let description: String
     }
 
-    private static let started = Result { try PostgreSQLCluster() }
+    /// It keeps nothing that outlives the run, so that nothing needs to reach its disk. Each store is a database, and what
+    /// autovacuum learns of one amid a test would change its plans.
+    private static let started = Result {
+        try PostgreSQLCluster(settings: ["fsync=off", "full_page_writes=off", "autovacuum=off"])
+    }
 
     /// The server of this test run.
     package static var shared: PostgreSQLCluster {
@@ -23,6 +27,7 @@ package final class PostgreSQLCluster: Sendable {
     private let keeper: Process
     private let pipe: Pipe
     private let schemas = Mutex<Set<String>>([])
+    private let databases = Mutex<Set<String>>([])
 
     /// PostgreSQL does not run as root; the packages bring an account for it.
     private static let account = "postgres"
@@ -41,9 +46,8 @@ package final class PostgreSQLCluster: Sendable {
 
     /// Starts a server of its own.
     ///
-    /// - Parameter settings: as `name=value`. A test's server keeps nothing that outlives the run, so that nothing needs
-    ///   to reach its disk.
-    package init(settings: [String] = ["fsync=off", "full_page_writes=off"]) throws {
+    /// - Parameter settings: as `name=value`.
+    package init(settings: [String]) throws {
         let manager = FileManager.default
         programs = try Self.findPrograms()
         directory = URL(fileURLWithPath: "/tmp/countersign-pg-\(UUID().uuidString.prefix(8))", isDirectory: true)
@@ -61,13 +65,15 @@ package final class PostgreSQLCluster: Sendable {
         keeper.environment = ["PATH": "\(programs):/usr/bin:/bin", "LC_ALL": "C"]
         keeper.standardInput = pipe
         keeper.standardOutput = FileHandle.nullDevice
+        keeper.standardError = FileHandle.nullDevice
         try keeper.run()
         try waitUntilReady()
     }
 
-    /// The address of a schema of that name, which is made where it is not there yet: a schema is a store of its own,
-    /// and takes a thousandth of a database's room.
+    /// The address of the database of that name, or else of a schema, which is made where it is not there yet: a schema
+    /// is a store of its own, and takes a thousandth of a database's space.
     package func address(of schema: String) throws -> String {
+        if databases.withLock({ $0.contains(schema) }) { return databaseAddress(schema) }
         try schemas.withLock { schemas in
             guard !schemas.contains(schema) else { return }
             try run("CREATE SCHEMA \"\(schema)\"")
@@ -79,7 +85,21 @@ package final class PostgreSQLCluster: Sendable {
     /// The address of a database of its own, which is made.
     package func newDatabase(_ name: String) throws -> String {
         try run("CREATE DATABASE \"\(name)\" ENCODING 'UTF8' LOCALE 'C' TEMPLATE template0")
-        return "postgresql:///\(name)?host=\(directory.path)&user=countersign"
+        return databaseAddress(name)
+    }
+
+    /// Makes a database that ``address(of:)`` finds: an empty one, or a copy of one that nobody has open.
+    func makeDatabase(_ name: String, from template: String = "template0") throws {
+        try run("CREATE DATABASE \"\(name)\" TEMPLATE \"\(template)\" STRATEGY file_copy")
+        databases.withLock { _ = $0.insert(name) }
+    }
+
+    func dropDatabase(_ name: String) throws {
+        try run("DROP DATABASE \"\(name)\" WITH (FORCE)")
+    }
+
+    private func databaseAddress(_ name: String) -> String {
+        "postgresql:///\(name)?host=\(directory.path)&user=countersign"
     }
 
     /// The path of one of the server's programs.

@@ -7,23 +7,28 @@ package struct StoreKind: Sendable, CustomStringConvertible {
     package let description: String
     /// Opens the store that belongs to a directory; opened again, it is another instance on the same store.
     package let open: @Sendable (_ directory: URL, _ clock: @escaping @Sendable () -> Date) throws -> any Database
+    /// How closed stores are copied; `nil` if none outlives its closing.
+    let copying: StoreCopying?
 
-    package static let sqlite = StoreKind(description: "SQLite") { directory, clock in
-        try SQLiteDatabase(path: directory.appendingPathComponent("store.db").path, clock: clock)
-    }
+    package static let sqlite = StoreKind(
+        description: "SQLite",
+        open: { directory, clock in
+            try SQLiteDatabase(path: directory.appendingPathComponent("store.db").path, clock: clock)
+        }, copying: .files)
 
     /// SQLite in memory: a new store each time.
-    package static let memory = StoreKind(description: "SQLite in memory") { _, clock in
-        try SQLiteDatabase(inMemory: clock)
-    }
+    package static let memory = StoreKind(
+        description: "SQLite in memory", open: { _, clock in try SQLiteDatabase(inMemory: clock) }, copying: nil)
 
-    /// A schema on the PostgreSQL server of the test run.
-    package static let postgresql = StoreKind(description: "PostgreSQL") { directory, clock in
-        let address = try PostgreSQLCluster.shared.address(of: directory.lastPathComponent)
-        var lanes = LaneSizes()
-        (lanes.writes, lanes.reads, lanes.administration) = (4, 2, 1)
-        return PostgreSQLDatabase(try PostgreSQLAddress(address), clock: clock, lanes: lanes)
-    }
+    /// A schema on the PostgreSQL server of the test run, or a database of it where the store is a copy.
+    package static let postgresql = StoreKind(
+        description: "PostgreSQL",
+        open: { directory, clock in
+            let address = try PostgreSQLCluster.shared.address(of: directory.lastPathComponent)
+            var lanes = LaneSizes()
+            (lanes.writes, lanes.reads, lanes.administration) = (4, 2, 1)
+            return PostgreSQLDatabase(try PostgreSQLAddress(address), clock: clock, lanes: lanes)
+        }, copying: .databases)
 
     /// The engine that tests run on which say nothing of theirs: `COUNTERSIGN_TEST_STORE` may name `postgresql`,
     /// `postgresql18` (the server of the Python environment, for every test of PostgreSQL) or `memory`.
@@ -62,8 +67,10 @@ package func withStore<T>(
     await StoreSlots.shared.take()
     defer { StoreSlots.shared.giveBack() }
     return try await withTemporaryDirectory { directory in
+        let isCopied = try await StoreTemplates.shared.copy(kind, migrations, to: directory)
+        defer { if isCopied { kind.copying?.remove(directory) } }
         let store = try kind.open(directory, clock)
-        if !migrations.isEmpty {
+        if !migrations.isEmpty, !isCopied {
             try await store.migrate(migrations)
         }
         let result: T
