@@ -77,24 +77,30 @@ FOREIGN := QuickStartTests|TourTests|SampleTests|OAuthTests|OpenIDTests|HeraldSe
 FOREIGN := $(FOREIGN)|SharedSignalsTests|EventTests|CollectorTests|ProtocolDocumentTests|PackageTests|ServiceTests|FaultTests
 # It takes both cores for a minute, in which nothing should be judged by seconds.
 MODEL := ModelTests
-# What failed is named once more behind the thousands of lines of a stage.
-TEST = $(2) COUNTERSIGN_VENV=$(VENV)/bin COUNTERSIGN_PYTHON=$(VENV)/bin/python swift test --skip-build $(1) 2>&1 \
-	| tee .build/test.log || { grep '✘' .build/test.log; false; }
+# A stage that hangs is ended after this many seconds: the longest takes a quarter of it.
+STAGE_LIMIT := 1200
+# Runs built tests: $(1) chooses them, $(2) is for their environment. What they write goes through a file, which nothing
+# that they leave behind can hold open. Behind a stage that failed stands once more what failed, and what did not end.
+TEST = { echo "Tests: $(2) $(1)"; log=.build/test.log; : >$$log; tail -n +1 -s 0.2 -f --pid=$$$$ $$log & shown=$$!; \
+	$(2) COUNTERSIGN_VENV=$(VENV)/bin COUNTERSIGN_PYTHON=$(VENV)/bin/python \
+	timeout --foreground --kill-after=10 $(STAGE_LIMIT) "$$(swift build --show-bin-path)/countersignPackageTests.xctest" \
+	--testing-library swift-testing $(1) >>$$log 2>&1; status=$$?; sleep 0.5; kill $$shown; \
+	[ $$status = 0 ] || { bash .ci/failed $$log $$status; false; }; }
 
 test: $(VENV)/.made
 	@$(call install,$(BUILD_PACKAGES) $(TEST_PACKAGES))
 	swift build --build-tests
-	$(call TEST,--skip 'CountersignTests|CountersignClientTests|OperationsTests|APITests')
-	$(call TEST,--filter 'OperationsTests|APITests' --skip CountersignTests)
-	$(call TEST,--filter CountersignClientTests --skip '$(HEAVY)')
-	$(call TEST,--filter CountersignTests --skip 'CountersignTests\.($(FOREIGN))|$(HEAVY)|$(CROWD)|$(MODEL)')
-	$(call TEST,--filter 'CountersignTests\.($(FOREIGN))')
-	$(call TEST,--filter '$(MODEL)')
-	$(call TEST,--filter '$(HEAVY)')
-	$(call TEST,--filter '$(CROWD)')
-	$(call TEST,--filter 'RepositoriesTests|OperationsTests',COUNTERSIGN_TEST_STORE=postgresql)
-	$(call TEST,--filter 'RepositoriesTests|DatabaseTests',COUNTERSIGN_TEST_STORE=postgresql18)
-	$(call TEST,--filter RepositoriesTests,COUNTERSIGN_TEST_STORE=memory)
+	@$(call TEST,--skip 'CountersignTests|CountersignClientTests|OperationsTests|APITests')
+	@$(call TEST,--filter 'OperationsTests|APITests' --skip CountersignTests)
+	@$(call TEST,--filter CountersignClientTests --skip '$(HEAVY)')
+	@$(call TEST,--filter CountersignTests --skip 'CountersignTests\.($(FOREIGN))|$(HEAVY)|$(CROWD)|$(MODEL)')
+	@$(call TEST,--filter 'CountersignTests\.($(FOREIGN))')
+	@$(call TEST,--filter '$(MODEL)')
+	@$(call TEST,--filter '$(HEAVY)')
+	@$(call TEST,--filter '$(CROWD)')
+	@$(call TEST,--filter 'RepositoriesTests|OperationsTests',COUNTERSIGN_TEST_STORE=postgresql)
+	@$(call TEST,--filter 'RepositoriesTests|DatabaseTests',COUNTERSIGN_TEST_STORE=postgresql18)
+	@$(call TEST,--filter RepositoriesTests,COUNTERSIGN_TEST_STORE=memory)
 
 bench: $(VENV)/.made
 	@$(call install,$(BUILD_PACKAGES) postgresql nginx-light nodejs golang-cfssl)
@@ -120,6 +126,8 @@ package-test: package $(VENV)/.made
 
 FUZZ_ROUNDS ?= 100
 FUZZ_SEED ?= $(shell date +%s)
+# As many rounds as are asked for.
+fuzz: STAGE_LIMIT := 0
 fuzz: $(VENV)/.made
 	@$(call install,$(BUILD_PACKAGES) $(TEST_PACKAGES))
 	swift build -c release --product Benchmarks

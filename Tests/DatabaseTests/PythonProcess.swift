@@ -19,6 +19,7 @@ final class PythonProcess {
         let output = Pipe()
         process.standardInput = FileHandle.nullDevice
         process.standardOutput = output
+        process.standardError = FileHandle.nullDevice
         try process.run()
         try output.fileHandleForWriting.close()
         let reader = output.fileHandleForReading

@@ -59,6 +59,7 @@ private final class SecureServer {
         keeper.environment = ["PATH": "\(programs):/usr/bin:/bin", "LC_ALL": "C"]
         keeper.standardInput = pipe
         keeper.standardOutput = FileHandle.nullDevice
+        keeper.standardError = FileHandle.nullDevice
         try keeper.run()
         let lock = directory.appendingPathComponent("data/postmaster.pid").path
         for _ in 0..<600 {
