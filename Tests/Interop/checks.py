@@ -120,6 +120,11 @@ def refused_somehow(answer):
     return refused(answer, answer.status_code, answer.json()["code"])
 
 
+def whole_lines(path):
+    """The lines of a file that somebody may be writing: the last one counts once it has its end."""
+    return path.read_text().rpartition("\n")[0].splitlines()
+
+
 def now():
     """The present, with its zone."""
     return datetime.datetime.now(datetime.timezone.utc)

@@ -13,7 +13,7 @@ import urllib.request
 from pathlib import Path
 
 import options
-from checks import accepted, equal, expect
+from checks import accepted, equal, expect, whole_lines
 from client import Device
 from http2_frames import context
 
@@ -97,7 +97,7 @@ def abandoned(url):
 def logged(chosen):
     """The lines of failed handshakes, by listener and result."""
     lines = {}
-    for line in Path(chosen.log).read_text().splitlines():
+    for line in whole_lines(Path(chosen.log)):
         if '"a handshake failed"' in line:
             line = json.loads(line)
             lines.setdefault((line["listener"], line["result"]), []).append(line)

@@ -20,7 +20,7 @@ from cryptography.hazmat.primitives import serialization
 
 import options
 import specimen
-from checks import accepted, equal, expect, refused
+from checks import accepted, equal, expect, refused, whole_lines
 from client import TIMEOUT, Device, https, new_key
 from phone import at_once, counted
 from phones import TEXT_WAIT, begin, check, code_of, new_number, texts, wrong
@@ -352,7 +352,7 @@ def outbox(world):
 
     def sent():
         return [
-            [json.loads(line)["to"] for line in node.texts.read_text().splitlines()] if node.texts.exists() else []
+            [json.loads(line)["to"] for line in whole_lines(node.texts)] if node.texts.exists() else []
             for node in world.nodes]
 
     while sum(map(len, sent())) < count and time.monotonic() - started < 90:

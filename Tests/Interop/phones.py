@@ -11,7 +11,8 @@ from pathlib import Path
 import jwt
 from cryptography.hazmat.primitives import serialization
 
-from checks import accepted, challenged, equal, expect, moment, not_stored, now, refused, refused_with_nonce, step
+from checks import (
+    accepted, challenged, equal, expect, moment, not_stored, now, refused, refused_with_nonce, step, whole_lines)
 from client import Device, base64url, new_key
 
 TEXT_WAIT = 10  # seconds that a text may take
@@ -26,7 +27,7 @@ def texts(path, number):
     """The texts that went to a number, oldest first."""
     if not Path(path).exists():
         return []
-    lines = [json.loads(line) for line in Path(path).read_text().splitlines()]
+    lines = [json.loads(line) for line in whole_lines(Path(path))]
     return [line for line in lines if line["to"] == number]
 
 

@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 
 import options
-from checks import accepted, equal, expect, refused
+from checks import accepted, equal, expect, refused, whole_lines
 from client import Device
 
 
@@ -19,7 +19,7 @@ def idle_lifetime(device, session):
 
 def logged(chosen, message):
     """How many lines of the log have this message."""
-    lines = [json.loads(line) for line in Path(chosen.directory, "log").read_text().splitlines()]
+    lines = [json.loads(line) for line in whole_lines(Path(chosen.directory, "log"))]
     return [line for line in lines if line.get("message") == message]
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import options
-from checks import accepted, equal, expect
+from checks import accepted, equal, expect, whole_lines
 from client import TIMEOUT, Device, https
 
 
@@ -32,7 +32,7 @@ def reload(chosen, message):
     log = Path(chosen.directory, "log")
 
     def found():
-        lines = [json.loads(line) for line in log.read_text().splitlines() if line.endswith("}")]
+        lines = [json.loads(line) for line in whole_lines(log)]
         return [line for line in lines if line.get("message") == message]
 
     before = len(found())
