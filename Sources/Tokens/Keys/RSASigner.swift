@@ -11,7 +11,11 @@ package final class RSASigner: Sendable {
     /// OpenSSL's reference. Threads may use one key at once, since nothing changes it (openssl-threads(7)); the compiler
     /// cannot check that.
     private struct Handle: @unchecked Sendable {
-        let key: OpaquePointer
+        /// A signature that is begun and has no message yet. Each one is a copy of it, since OpenSSL looks its algorithms
+        /// up anew for one from the start.
+        let begun: OpaquePointer
+        /// Bytes of a signature: those of the modulus.
+        let length: Int
     }
 
     private let handle: Handle
@@ -19,27 +23,32 @@ package final class RSASigner: Sendable {
     /// `nil` if OpenSSL does not take the key.
     package init?(_ key: _RSA.Signing.PrivateKey) {
         let bytes = Array(key.derRepresentation)
-        let handle = bytes.withUnsafeBufferPointer { bytes in
+        let key = bytes.withUnsafeBufferPointer { bytes in
             var start = bytes.baseAddress
             return d2i_AutoPrivateKey(nil, &start, bytes.count)
         }
-        guard let handle else { return nil }
-        self.handle = Handle(key: handle)
+        defer { EVP_PKEY_free(key) }
+        guard let key, let begun = EVP_MD_CTX_new() else { return nil }
+        // It holds a reference of its own to the key.
+        guard EVP_DigestSignInit(begun, nil, EVP_sha256(), nil, key) == 1 else {
+            EVP_MD_CTX_free(begun)
+            return nil
+        }
+        handle = Handle(begun: begun, length: Int(EVP_PKEY_get_size(key)))
     }
 
     deinit {
-        EVP_PKEY_free(handle.key)
+        EVP_MD_CTX_free(handle.begun)
     }
 
     /// The signature over a message, as long as the key's modulus.
     package func signature(over message: [UInt8]) throws -> [UInt8] {
-        let context = EVP_MD_CTX_new()
+        guard let context = EVP_MD_CTX_new() else { throw Failure() }
         defer { EVP_MD_CTX_free(context) }
-        var length = 0
-        guard EVP_DigestSignInit(context, nil, EVP_sha256(), nil, handle.key) == 1,
-            EVP_DigestSign(context, nil, &length, message, message.count) == 1
-        else { throw Failure() }
-        var signature = [UInt8](repeating: 0, count: length)
+        guard EVP_MD_CTX_copy_ex(context, handle.begun) == 1 else { throw Failure() }
+        // Nothing follows the message, so that OpenSSL needs no copy to end the signature on.
+        EVP_MD_CTX_set_flags(context, EVP_MD_CTX_FLAG_FINALISE)
+        var (signature, length) = ([UInt8](repeating: 0, count: handle.length), handle.length)
         guard EVP_DigestSign(context, &signature, &length, message, message.count) == 1, length == signature.count
         else { throw Failure() }
         return signature
