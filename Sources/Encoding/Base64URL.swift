@@ -12,23 +12,37 @@ package enum Base64URL {
     /// Encodes bytes; the result has no padding.
     package static func encode(_ bytes: some Collection<UInt8>) -> String {
         let source = Array(bytes)
-        let length = (source.count * 4 + 2) / 3
-        return String(unsafeUninitializedCapacity: length) { buffer in
+        return String(unsafeUninitializedCapacity: length(of: source)) { write(source, to: $0) }
+    }
+
+    /// Appends the text of bytes to a text in ASCII.
+    package static func append(_ bytes: [UInt8], to text: inout [UInt8]) {
+        text += [UInt8](unsafeUninitializedCapacity: length(of: bytes)) { $1 = write(bytes, to: $0) }
+    }
+
+    private static func length(of bytes: [UInt8]) -> Int { (bytes.count * 4 + 2) / 3 }
+
+    /// Writes the text of bytes, and gives its length.
+    private static func write(_ bytes: [UInt8], to buffer: UnsafeMutableBufferPointer<UInt8>) -> Int {
+        alphabet.withUnsafeBufferPointer { alphabet in
             var position = 0
-            var accumulator: UInt32 = 0
-            var bits = 0
-            for byte in source {
-                accumulator = accumulator << 8 | UInt32(byte)
-                bits += 8
-                while bits >= 6 {
-                    bits -= 6
-                    buffer[position] = alphabet[Int(accumulator >> UInt32(bits)) & 63]
-                    position += 1
-                }
-            }
-            if bits > 0 {
-                buffer[position] = alphabet[Int(accumulator << UInt32(6 - bits)) & 63]
+            func append(_ sextet: UInt32) {
+                buffer[position] = alphabet[Int(sextet & 63)]
                 position += 1
+            }
+            let (groups, rest) = bytes.count.quotientAndRemainder(dividingBy: 3)
+            for start in stride(from: 0, to: groups * 3, by: 3) {
+                let word = UInt32(bytes[start]) << 16 | UInt32(bytes[start + 1]) << 8 | UInt32(bytes[start + 2])
+                append(word >> 18)
+                append(word >> 12)
+                append(word >> 6)
+                append(word)
+            }
+            if rest > 0 {
+                let word = UInt32(bytes[groups * 3]) << 8 | (rest == 2 ? UInt32(bytes[groups * 3 + 1]) : 0)
+                append(word >> 10)
+                append(word >> 4)
+                if rest == 2 { append(word << 2) }
             }
             return position
         }

@@ -1,9 +1,13 @@
 extension JSONValue {
     /// The value written as JSON (RFC 8259), without white space; members keep their order.
-    package var jsonText: String {
+    package var jsonText: String { String(decoding: jsonBytes, as: UTF8.self) }
+
+    /// ``jsonText`` as UTF-8.
+    package var jsonBytes: [UInt8] {
         var bytes: [UInt8] = []
+        bytes.reserveCapacity(512)
         appendJSON(to: &bytes)
-        return String(decoding: bytes, as: UTF8.self)
+        return bytes
     }
 
     /// Appends ``jsonText`` as UTF-8, for responses that are built in one buffer. JSON has no number for infinity and

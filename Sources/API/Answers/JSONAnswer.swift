@@ -7,12 +7,7 @@ import NIOCore
 extension JSONValue {
     static func id<Kind>(_ identifier: Identifier<Kind>) -> JSONValue { .string(identifier.description) }
 
-    var buffer: ByteBuffer {
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(512)
-        appendJSON(to: &bytes)
-        return ByteBuffer(bytes: bytes)
-    }
+    var buffer: ByteBuffer { ByteBuffer(bytes: jsonBytes) }
 }
 
 extension Response {

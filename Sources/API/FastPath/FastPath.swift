@@ -86,7 +86,7 @@ final class FastPath: Sendable {
             devices.sessions.writeNonce(for: connection, to: &body)
             return true
         case (.devices(let devices), .exchange):
-            guard let connection, devices.authenticate.fromMemory(connection) else { return false }
+            guard let connection else { return false }
             return devices.tokens.writeExchange(content, on: connection, to: &body)
         case (.providers(let providers), .introspection(let bearer)):
             guard let tokenHash = FastRequest.introspectedToken(content) else { return false }

@@ -56,16 +56,20 @@ package struct AccessTokenKeys: Sendable {
         let header = JSONValue.object([
             "alg": .string(algorithm.rawValue), "kid": .string(id), "typ": .string(type),
         ])
-        var payloadText: [UInt8] = []
-        payloadText.reserveCapacity(1024)
-        payload.appendJSON(to: &payloadText)
-        let input = "\(Base64URL.encode(Array(header.jsonText.utf8))).\(Base64URL.encode(payloadText))"
+        let (head, claims) = (header.jsonBytes, payload.jsonBytes)
+        var token: [UInt8] = []
+        token.reserveCapacity((head.count + claims.count) * 2)
+        Base64URL.append(head, to: &token)
+        token.append(UInt8(ascii: "."))
+        Base64URL.append(claims, to: &token)
         let signature =
             switch algorithm {
-            case .rs256: try rsa.signature(over: Array(input.utf8))
-            case .es256: try Array(curve.signature(for: Array(input.utf8)).rawRepresentation)
+            case .rs256: try rsa.signature(over: token)
+            case .es256: try Array(curve.signature(for: token).rawRepresentation)
             }
-        return Secret("\(input).\(Base64URL.encode(signature))")
+        token.append(UInt8(ascii: "."))
+        Base64URL.append(signature, to: &token)
+        return Secret(String(decoding: token, as: UTF8.self))
     }
 }
 
