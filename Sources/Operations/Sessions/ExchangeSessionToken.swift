@@ -75,7 +75,11 @@ package struct ExchangeSessionToken: Sendable {
         }
         let confirmation = try confirmation(by: request.proof, on: connection)
         let basis: Basis
-        if !request.wantsClaims, let known = known(session, for: request.targets, on: connection) {
+        // The session is looked at again, since it was let in by a memory that may have been a second old.
+        if !request.wantsClaims, Self.names(session, request.targets), context.invalidator.isCurrent,
+            authenticate.fromMemory(connection), check.fromMemory(session.tokenHash, on: connection) != nil,
+            let known = self.basis(of: session)
+        {
             basis = known
         } else {
             basis = try await read(session, for: request.targets, withClaims: request.wantsClaims)
@@ -88,8 +92,11 @@ package struct ExchangeSessionToken: Sendable {
     /// the call above decides.
     package func fromMemory(_ request: Request, on connection: ClientConnection) -> Answer? {
         guard request.proof == nil, !request.wantsClaims, let token = SessionToken(shown: request.sessionToken),
+            // Who has no session here pays for no question to the store.
+            let held = context.caches.sessions.known(token.hash)?.session, Self.names(held, request.targets),
+            context.invalidator.isCurrent, authenticate.fromMemory(connection),
             let session = check.fromMemory(token.hash, on: connection), request.isOfApp(session),
-            let basis = known(session, for: request.targets, on: connection),
+            let basis = basis(of: session),
             let provider = context.caches.providers.known(session.providerID)?.provider,
             // Last, so that a request is counted once, here or by the call above.
             (try? count(connection)) != nil
@@ -132,14 +139,16 @@ package struct ExchangeSessionToken: Sendable {
         var proved: AuthenticatedUser?
     }
 
-    /// What this process's memory says, if it is what the store would say now; `nil` where only the store knows.
+    /// Whether all targets are the id of the session's provider, which no store need be asked for.
+    private static func names(_ session: Session, _ targets: [String]) -> Bool {
+        targets.allSatisfy { ProviderID($0[...]) == session.providerID }
+    }
+
+    /// What this process's memory says; `nil` where only the store knows.
     ///
-    /// The session is looked at again, since it was let in by a memory that may have been a second old.
-    private func known(_ session: Session, for targets: [String], on connection: ClientConnection) -> Basis? {
-        guard targets.allSatisfy({ ProviderID($0[...]) == session.providerID }), context.invalidator.isCurrent,
-            authenticate.fromMemory(connection), check.fromMemory(session.tokenHash, on: connection) != nil,
-            let level = context.caches.levels.known(session.userID)
-        else { return nil }
+    /// It is what the store would say if nothing was committed since the memory was read, which is asked before.
+    private func basis(of session: Session) -> Basis? {
+        guard let level = context.caches.levels.known(session.userID) else { return nil }
         return Basis(
             audience: session.providerID.description, assurance: level.value(at: context.environment.now()))
     }
