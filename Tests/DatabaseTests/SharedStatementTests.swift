@@ -110,6 +110,52 @@ struct SharedStatementTests {
         }
     }
 
+    @Test("that wait crosswise with a stranger are carried out again, and each has its own answer")
+    func crosswise() async throws {
+        let address = try PostgreSQLCluster.shared.newDatabase("crosswise-\(UUID().uuidString)")
+        // Whoever looks first for a deadlock is the one that is ended: not the strangers.
+        let store = PostgreSQLDatabase(try PostgreSQLAddress(address + "&options=-cdeadlock_timeout%3D4s"))
+        let table = "CREATE TABLE things (id TEXT NOT NULL PRIMARY KEY)"
+        try await store.migrate([Migration(identifier: 1, name: "things", statements: [table])])
+        let text = SharedText(parameters: 1) { _ in
+            "INSERT INTO things (id) VALUES ($1) ON CONFLICT (id) DO NOTHING RETURNING id"
+        }
+        func share(_ ids: [String]) -> Task<[Result<[Row], any Error>], Never> {
+            Task { await Self.outcomes(of: ids.map { SharedStatement(text, [.text($0)]) }, in: store) }
+        }
+        /// Waits until the server says so of this database.
+        func wait(for condition: String) async throws {
+            for _ in 0..<1000 {
+                let sql = "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() HAVING \(condition)"
+                let found = try await store.read { try $0.first(sql) }
+                if found != nil { return }
+                try await Task.sleep(for: .milliseconds(10))
+            }
+            Issue.record("never: \(condition)")
+        }
+        func waiting(_ count: Int) -> String { "COUNT(*) FILTER (WHERE wait_event_type = 'Lock') = \(count)" }
+
+        let (gate, stranger) = (try PostgreSQLPrompt(address), try PostgreSQLPrompt(address))
+        try stranger.say("SET deadlock_timeout = '60s'; BEGIN; INSERT INTO things VALUES ('e');")
+        try gate.say("BEGIN; INSERT INTO things VALUES ('x'), ('y');")
+        try await wait(for: "COUNT(*) FILTER (WHERE state = 'idle in transaction' AND query LIKE 'INSERT%') = 2")
+        // Both transactions are taken, one after the other, so that the next three gather.
+        let x = share(["x"])
+        try await wait(for: waiting(1))
+        let y = share(["y"])
+        try await wait(for: waiting(2))
+        let batch = share(["b", "e", "g"])
+        for _ in 0..<1000 where store.sharing.waiting < 3 { try await Task.sleep(for: .milliseconds(10)) }
+        try gate.say("COMMIT;")
+        for outcome in await x.value + y.value { #expect(try outcome.get().isEmpty) }
+        try await wait(for: waiting(1))
+        try stranger.say("INSERT INTO things VALUES ('b') ON CONFLICT DO NOTHING; COMMIT;")
+        let answers = try await batch.value.map { try $0.get().count }
+        #expect(answers == [1, 0, 1] || answers == [0, 0, 1])
+        try await wait(for: "(SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()) >= 1")
+        try await store.close()
+    }
+
     @Test("find a closed store", arguments: StoreKind.all)
     func closed(kind: StoreKind) async throws {
         try await Self.run(kind) { store in

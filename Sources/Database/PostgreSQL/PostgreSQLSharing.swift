@@ -7,7 +7,6 @@ final class PostgreSQLSharing: Sendable {
     struct Pending: Sendable {
         let statement: SharedStatement
         let continuation: CheckedContinuation<[Row], any Error>
-
     }
 
     private struct State {
@@ -22,6 +21,9 @@ final class PostgreSQLSharing: Sendable {
     static let transactions = 2
 
     private let state = Mutex(State())
+
+    /// How many are in line.
+    var waiting: Int { state.withLock { $0.line.count } }
 
     /// Puts a statement in line.
     ///
