@@ -15,6 +15,7 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec, rsa
 from cryptography.x509.oid import NameOID
+from urllib3.util import Retry
 
 TIMEOUT = 10  # seconds that any one answer may take
 
@@ -54,6 +55,13 @@ def https(authority, certificate=None):
     session.trust_env = False
     session.verify = authority
     session.cert = certificate
+    return session
+
+
+def repeated(session):
+    """Has a session repeat what is answered 503, which changed nothing: a busy machine stands still for a second."""
+    again = Retry(total=3, connect=0, read=False, status_forcelist=[503], allowed_methods=None, raise_on_status=False)
+    session.mount("https://", requests.adapters.HTTPAdapter(max_retries=again))
     return session
 
 

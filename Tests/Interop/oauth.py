@@ -20,7 +20,7 @@ from joserfc.jwk import import_key
 
 import options
 from checks import accepted, equal, expect
-from client import TIMEOUT, Device, algorithm, https, private_pem
+from client import TIMEOUT, Device, algorithm, https, private_pem, repeated
 
 BEARER = "urn:ietf:params:oauth:grant-type:jwt-bearer"
 EXCHANGE = "urn:ietf:params:oauth:grant-type:token-exchange"
@@ -54,7 +54,7 @@ def app(chosen, provider, device):
     """The library on a device: a public client that a certificate authenticates."""
     session = OAuth2Session(provider.app_id, token_endpoint_auth_method="none", default_timeout=TIMEOUT)
     session.trust_env, session.verify, session.cert = False, chosen.ca, device.files
-    return session
+    return repeated(session)
 
 
 def backend(chosen, provider, server, **header):
@@ -66,7 +66,7 @@ def backend(chosen, provider, server, **header):
     session.trust_env, session.verify = False, chosen.ca
     session.register_client_auth_method(PrivateKeyJWT(
         server["token_endpoint"], headers={"kid": provider.key_id, **header}, alg=algorithm(provider.key)))
-    return session
+    return repeated(session)
 
 
 def find_endpoint(chosen, device):
