@@ -19,7 +19,7 @@ package struct Housekeeping: Sendable {
 
     /// What a round came to.
     package struct Report: Sendable {
-        /// The tasks that are done for now.
+        /// The tasks with nothing left to do until they are due again.
         package var finished: [String] = []
         /// The tasks that this process failed to do, and why.
         package var failed: [(task: String, cause: any Error)] = []

@@ -122,7 +122,7 @@ private struct StreamMessageColumns: ColumnSet {
     let thread: Column<MessageID?>
     let size: Column<Int64>
     let sealedBody: Column<[UInt8]?>
-    /// Room for streams that carry something else than messages.
+    /// What the row is, so that a stream may carry something else than messages.
     let kind: Column<String>
 
     init(_ list: inout ColumnList) {

@@ -117,11 +117,12 @@ package struct OutboxRepository {
         }.sorted { ($0.turn, $0.queue.order.0, $0.queue.order.1) < ($1.turn, $1.queue.order.0, $1.queue.order.1) }
         for (_, queue) in due where rest > 0 {
             let isFailing = queue.breaker.failures > 0
-            let room = min(rest, isFailing ? failing : rest, queue.breaker.available(besides: queue.underWay, now: now))
-            guard room > 0 else { continue }
-            shares.append((queue.provider, room))
-            rest -= room
-            if isFailing { failing -= room }
+            let free = queue.breaker.available(besides: queue.underWay, now: now)
+            let share = min(rest, isFailing ? failing : rest, free)
+            guard share > 0 else { continue }
+            shares.append((queue.provider, share))
+            rest -= share
+            if isFailing { failing -= share }
         }
         return shares
     }
