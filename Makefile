@@ -79,13 +79,9 @@ FOREIGN := $(FOREIGN)|SharedSignalsTests|EventTests|CollectorTests|ProtocolDocum
 MODEL := ModelTests
 # A stage that hangs is ended after this many seconds: the longest takes a quarter of it.
 STAGE_LIMIT := 1200
-# Runs built tests: $(1) chooses them, $(2) is for their environment. What they write goes through a file, which nothing
-# that they leave behind can hold open. Behind a stage that failed stands once more what failed, and what did not end.
-TEST = { echo "Tests: $(2) $(1)"; log=.build/test.log; : >$$log; tail -n +1 -s 0.2 -f --pid=$$$$ $$log & shown=$$!; \
-	$(2) COUNTERSIGN_VENV=$(VENV)/bin COUNTERSIGN_PYTHON=$(VENV)/bin/python \
-	timeout --foreground --kill-after=10 $(STAGE_LIMIT) "$$(swift build --show-bin-path)/countersignPackageTests.xctest" \
-	--testing-library swift-testing $(1) >>$$log 2>&1; status=$$?; sleep 0.5; kill $$shown; \
-	[ $$status = 0 ] || { bash .ci/failed $$log $$status; false; }; }
+# Runs built tests: $(1) chooses them, $(2) is for their environment.
+TEST = $(2) COUNTERSIGN_VENV=$(VENV)/bin COUNTERSIGN_PYTHON=$(VENV)/bin/python bash .ci/stage $(STAGE_LIMIT) \
+	"$$(swift build --show-bin-path)/countersignPackageTests.xctest" --testing-library swift-testing $(1)
 
 test: $(VENV)/.made
 	@$(call install,$(BUILD_PACKAGES) $(TEST_PACKAGES))

@@ -75,6 +75,8 @@ import Testing
     @Test("Writers go on while an index waits for a transaction that is open")
     func beside() async throws {
         try await withTemporaryDirectory { directory in
+            // A database of its own: an index waits for the open transactions of the whole database.
+            try PostgreSQLCluster.shared.newDatabase(directory.lastPathComponent)
             let store = try StoreKind.postgresql.open(directory) { Date() }
             try await store.migrate([Self.table])
             let (begun, beginning) = AsyncStream<Void>.makeStream()

@@ -10,17 +10,22 @@ final class PythonProcess {
 
     /// The first line that it wrote: it is ready from then on.
     let firstLine: String
-    private let process = Process()
+    private let process: Process
 
     /// Starts a script and waits for its first line.
     init(_ script: String, _ arguments: [String]) async throws {
-        process.executableURL = URL(fileURLWithPath: try Command.python("python"))
-        process.arguments = [Self.interop + script] + arguments
-        let output = Pipe()
-        process.standardInput = FileHandle.nullDevice
-        process.standardOutput = output
-        process.standardError = FileHandle.nullDevice
-        try process.run()
+        let python = URL(fileURLWithPath: try Command.python("python"))
+        let output: Pipe
+        (process, output) = try Command.starting {
+            let (process, output) = (Process(), Pipe())
+            process.executableURL = python
+            process.arguments = [Self.interop + script] + arguments
+            process.standardInput = FileHandle.nullDevice
+            process.standardOutput = output
+            process.standardError = FileHandle.nullDevice
+            try process.run()
+            return (process, output)
+        }
         try output.fileHandleForWriting.close()
         let reader = output.fileHandleForReading
         let line = await withCheckedContinuation { continuation in

@@ -14,8 +14,8 @@ private final class SecureServer {
 
     let directory: URL
     let port: UInt16
-    private let keeper = Process()
-    private let pipe = Pipe()
+    private let keeper: Process
+    private let pipe: Pipe
 
     /// `$0` is the directory, `$1` the port.
     private static let script = """
@@ -52,15 +52,19 @@ private final class SecureServer {
             try FileManager.default.setAttributes([.ownerAccountName: "postgres"], ofItemAtPath: directory.path)
             arguments = ["/usr/sbin/runuser", "-u", "postgres", "--"] + arguments
         }
-        keeper.executableURL = URL(fileURLWithPath: arguments[0])
-        keeper.arguments = Array(arguments.dropFirst())
         // The server of the Python environment is built without TLS.
         let programs = try PostgreSQLCluster.installedPrograms()
-        keeper.environment = ["PATH": "\(programs):/usr/bin:/bin", "LC_ALL": "C"]
-        keeper.standardInput = pipe
-        keeper.standardOutput = FileHandle.nullDevice
-        keeper.standardError = FileHandle.nullDevice
-        try keeper.run()
+        (keeper, pipe) = try Command.starting {
+            let (keeper, pipe) = (Process(), Pipe())
+            keeper.executableURL = URL(fileURLWithPath: arguments[0])
+            keeper.arguments = Array(arguments.dropFirst())
+            keeper.environment = ["PATH": "\(programs):/usr/bin:/bin", "LC_ALL": "C"]
+            keeper.standardInput = pipe
+            keeper.standardOutput = FileHandle.nullDevice
+            keeper.standardError = FileHandle.nullDevice
+            try keeper.run()
+            return (keeper, pipe)
+        }
         let lock = directory.appendingPathComponent("data/postmaster.pid").path
         for _ in 0..<600 {
             // As root one may look; otherwise the directory is one's own.

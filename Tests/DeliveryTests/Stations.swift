@@ -23,15 +23,18 @@ final class Station: Sendable {
 
     init(_ script: String) async throws {
         scratch = try ScratchDirectory()
-        input = Pipe()
-        process = Process()
-        process.executableURL = URL(filePath: try Command.python("python"))
-        process.arguments = [interop(script)]
-        process.standardInput = input
+        let python = URL(filePath: try Command.python("python"))
         let (output, errors) = (try scratch.write("", "out"), try scratch.write("", "err"))
-        process.standardOutput = try FileHandle(forWritingTo: URL(filePath: output))
-        process.standardError = try FileHandle(forWritingTo: URL(filePath: errors))
-        try process.run()
+        (process, input) = try Command.starting {
+            let (process, input) = (Process(), Pipe())
+            process.executableURL = python
+            process.arguments = [interop(script)]
+            process.standardInput = input
+            process.standardOutput = try FileHandle(forWritingTo: URL(filePath: output))
+            process.standardError = try FileHandle(forWritingTo: URL(filePath: errors))
+            try process.run()
+            return (process, input)
+        }
         for _ in 0..<1200 where process.isRunning {
             let text = try scratch.text("out")
             if text.hasSuffix("\n"), let value = try? StrictJSON.parse(text.utf8) {

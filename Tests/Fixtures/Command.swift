@@ -59,6 +59,14 @@ package enum Command {
         return directory + "/" + name
     }
 
+    /// Runs a body that makes a process, with its pipes, and starts it. No other such body runs meanwhile.
+    ///
+    /// Foundation closes in a child what was open when its start began. A child would inherit what another thread opened
+    /// meanwhile, and who reads that pipe to its end, or waits for that thread's child, would wait for both.
+    package static func starting<T>(_ body: () throws -> T) rethrows -> T { try startLock.withLock(body) }
+
+    private static let startLock = NSLock()
+
     private static func locate(_ executable: String) throws -> URL {
         let path = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin"
         let candidates =
@@ -73,7 +81,7 @@ package enum Command {
     private static func end(of process: Process, seconds: Double) async throws -> Bool {
         let (ends, continuation) = AsyncStream<Void>.makeStream()
         process.terminationHandler = { _ in continuation.finish() }
-        try process.run()
+        try starting { try process.run() }
         let identifier = process.processIdentifier
         let limit = Task {
             try await Task.sleep(for: .seconds(seconds))

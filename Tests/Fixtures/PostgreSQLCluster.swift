@@ -53,20 +53,23 @@ package final class PostgreSQLCluster: Sendable {
         directory = URL(fileURLWithPath: "/tmp/countersign-pg-\(UUID().uuidString.prefix(8))", isDirectory: true)
         try manager.createDirectory(
             at: directory, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
-        keeper = Process()
-        pipe = Pipe()
         var arguments = ["/bin/sh", "-c", Self.script, directory.path] + settings.flatMap { ["-c", $0] }
         if getuid() == 0 {
             try manager.setAttributes([.ownerAccountName: Self.account], ofItemAtPath: directory.path)
             arguments = ["/usr/sbin/runuser", "-u", Self.account, "--"] + arguments
         }
-        keeper.executableURL = URL(fileURLWithPath: arguments[0])
-        keeper.arguments = Array(arguments.dropFirst())
-        keeper.environment = ["PATH": "\(programs):/usr/bin:/bin", "LC_ALL": "C"]
-        keeper.standardInput = pipe
-        keeper.standardOutput = FileHandle.nullDevice
-        keeper.standardError = FileHandle.nullDevice
-        try keeper.run()
+        let path = "\(programs):/usr/bin:/bin"
+        (keeper, pipe) = try Command.starting {
+            let (keeper, pipe) = (Process(), Pipe())
+            keeper.executableURL = URL(fileURLWithPath: arguments[0])
+            keeper.arguments = Array(arguments.dropFirst())
+            keeper.environment = ["PATH": path, "LC_ALL": "C"]
+            keeper.standardInput = pipe
+            keeper.standardOutput = FileHandle.nullDevice
+            keeper.standardError = FileHandle.nullDevice
+            try keeper.run()
+            return (keeper, pipe)
+        }
         try waitUntilReady()
     }
 
@@ -82,16 +85,12 @@ package final class PostgreSQLCluster: Sendable {
         return "postgresql:///postgres?host=\(directory.path)&user=countersign&options=-csearch_path%3D%22\(schema)%22"
     }
 
-    /// The address of a database of its own, which is made.
-    package func newDatabase(_ name: String) throws -> String {
-        try run("CREATE DATABASE \"\(name)\" ENCODING 'UTF8' LOCALE 'C' TEMPLATE template0")
-        return databaseAddress(name)
-    }
-
-    /// Makes a database that ``address(of:)`` finds: an empty one, or a copy of one that nobody has open.
-    func makeDatabase(_ name: String, from template: String = "template0") throws {
+    /// Makes a database that ``address(of:)`` finds: an empty one, or a copy of one that nobody has open. Its address.
+    @discardableResult
+    package func newDatabase(_ name: String, from template: String = "template0") throws -> String {
         try run("CREATE DATABASE \"\(name)\" TEMPLATE \"\(template)\" STRATEGY file_copy")
         databases.withLock { _ = $0.insert(name) }
+        return databaseAddress(name)
     }
 
     func dropDatabase(_ name: String) throws {
@@ -114,15 +113,20 @@ package final class PostgreSQLCluster: Sendable {
     /// Runs a statement outside every store; what it answers, a line each.
     @discardableResult
     package func run(_ sql: String) throws -> String {
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: programs + "/psql")
-        process.arguments = ["-h", directory.path, "-U", "countersign", "-d", "postgres", "-qXAtc", sql]
-        process.standardInput = FileHandle.nullDevice
-        let answer = Pipe()
-        process.standardOutput = answer
         let ended = DispatchSemaphore(value: 0)
-        process.terminationHandler = { _ in ended.signal() }
-        try process.run()
+        let (process, answer) = try Command.starting {
+            let (process, answer) = (Process(), Pipe())
+            process.executableURL = URL(fileURLWithPath: programs + "/psql")
+            process.arguments = ["-h", directory.path, "-U", "countersign", "-d", "postgres", "-qXAtc", sql]
+            // A statement that hangs is named by its failure.
+            process.environment = ProcessInfo.processInfo.environment
+                .merging(["PGOPTIONS": "-c statement_timeout=60s"]) { $1 }
+            process.standardInput = FileHandle.nullDevice
+            process.standardOutput = answer
+            process.terminationHandler = { _ in ended.signal() }
+            try process.run()
+            return (process, answer)
+        }
         let text = try answer.fileHandleForReading.readToEnd() ?? Data()
         try answer.fileHandleForReading.close()
         guard ended.wait(timeout: .now() + 60) == .success, process.terminationStatus == 0 else {

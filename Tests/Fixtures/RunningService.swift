@@ -163,7 +163,7 @@ package final class RunningService {
             .merging(["COUNTERSIGN_TEXTS": path("texts.jsonl").path]) { $1 }.merging(environment) { $1 }
         process.standardOutput = try FileHandle(forWritingTo: ready)
         process.standardError = log
-        try process.run()
+        try Command.starting { try process.run() }
         self.process = process
         for _ in 0..<400 {
             if let line = try? Data(contentsOf: ready), line.last == UInt8(ascii: "\n"),

@@ -21,8 +21,8 @@ struct StoreCopying: Sendable {
         }, remove: { _ in })
 
     static let databases = StoreCopying(
-        prepare: { try PostgreSQLCluster.shared.makeDatabase($0.lastPathComponent) },
-        copy: { try PostgreSQLCluster.shared.makeDatabase($1.lastPathComponent, from: $0.lastPathComponent) },
+        prepare: { _ = try PostgreSQLCluster.shared.newDatabase($0.lastPathComponent) },
+        copy: { _ = try PostgreSQLCluster.shared.newDatabase($1.lastPathComponent, from: $0.lastPathComponent) },
         remove: { try? PostgreSQLCluster.shared.dropDatabase($0.lastPathComponent) })
 }
 

@@ -89,7 +89,7 @@ struct PyJWTJudge {
         process.arguments = [script.path]
         process.standardInput = try FileHandle(forReadingFrom: input)
         process.standardOutput = try FileHandle(forWritingTo: output)
-        try process.run()
+        try Command.starting { try process.run() }
         process.waitUntilExit()
         try #require(process.terminationStatus == 0, "judge_tokens.py failed")
         let words = String(decoding: try Data(contentsOf: output), as: UTF8.self).split(separator: "\n")

@@ -46,15 +46,20 @@ struct CollectorTests {
 
     @Test("is not waited for when its answer never ends: the next spans leave")
     func endless() async throws {
-        let (scratch, process, input) = (try ScratchDirectory(), Process(), Pipe())
-        process.executableURL = URL(filePath: try Command.python("python"))
-        process.arguments = ["-c", Self.endless]
-        process.standardInput = input
+        let scratch = try ScratchDirectory()
+        let python = URL(filePath: try Command.python("python"))
         let (output, errors) = (try scratch.write("", "out"), try scratch.write("", "err"))
-        process.standardOutput = try FileHandle(forWritingTo: URL(filePath: output))
-        // Whoever reads this process's own would wait for it if the test fails.
-        process.standardError = try FileHandle(forWritingTo: URL(filePath: errors))
-        try process.run()
+        let process = try Command.starting {
+            let process = Process()
+            process.executableURL = python
+            process.arguments = ["-c", Self.endless]
+            process.standardInput = Pipe()
+            process.standardOutput = try FileHandle(forWritingTo: URL(filePath: output))
+            // Whoever reads this process's own would wait for it if the test fails.
+            process.standardError = try FileHandle(forWritingTo: URL(filePath: errors))
+            try process.run()
+            return process
+        }
         defer { kill(process.processIdentifier, SIGKILL) }
         /// What it has written, once it is so many lines, or after a second.
         func lines(_ count: Int) async throws -> [Substring] {
