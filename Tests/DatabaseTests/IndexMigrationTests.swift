@@ -76,8 +76,11 @@ import Testing
     func beside() async throws {
         try await withTemporaryDirectory { directory in
             // A database of its own: an index waits for the open transactions of the whole database.
-            try PostgreSQLCluster.shared.newDatabase(directory.lastPathComponent)
-            let store = try StoreKind.postgresql.open(directory) { Date() }
+            let address = try PostgreSQLCluster.shared.newDatabase(directory.lastPathComponent)
+            // On a busy machine the transaction stays open for longer than one of the service may.
+            var timeouts = PostgreSQLTimeouts()
+            timeouts.statement = 60
+            let store = PostgreSQLDatabase(try PostgreSQLAddress(address), timeouts: timeouts)
             try await store.migrate([Self.table])
             let (begun, beginning) = AsyncStream<Void>.makeStream()
             let gate = DispatchSemaphore(value: 0)

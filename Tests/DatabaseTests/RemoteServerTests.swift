@@ -6,7 +6,7 @@ import Testing
 
 /// A PostgreSQL server that speaks TLS on a loopback port, under a certificate for `localhost` of an authority of its own,
 /// and takes no writes from whoever does not insist. It ends with its pipe, as ``PostgreSQLCluster`` does.
-private final class SecureServer {
+private final class SecureServer: Sendable {
     /// Why there is no server.
     struct Absent: Error {
         let description: String
@@ -100,7 +100,7 @@ private final class SecureServer {
 @Suite(.serialized) struct RemoteServerTests {
     @Test("Over TLS only the server that the authority named is talked to, and no password is sent to another")
     func verified() async throws {
-        let server = try SecureServer()
+        let server = try await onOwnThread { try SecureServer() }
         func open(_ host: String, _ authority: String, _ mode: String = "verify-full") throws -> any Database {
             let file = server.directory.appendingPathComponent(authority).path
             return try StoreURL.parse(
@@ -132,7 +132,7 @@ private final class SecureServer {
 
     @Test("Of several hosts the one that takes writes is taken, wherever it stands")
     func takesWrites() async throws {
-        let server = try SecureServer()
+        let server = try await onOwnThread { try SecureServer() }
         let socket = try #require(try PostgreSQLCluster.shared.connection.dropFirst().first)
         for hosts in [("127.0.0.1,\(socket)", "\(server.port),5432"), ("\(socket),127.0.0.1", "5432,\(server.port)")] {
             let store = try StoreURL.parse(

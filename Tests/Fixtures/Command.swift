@@ -97,6 +97,14 @@ package enum Command {
     }
 }
 
+/// Does what waits for a process or a disk on a thread of its own: those of tasks are as few as the processor's cores, and
+/// a test that may wait for ten seconds needs one within them.
+package func onOwnThread<T: Sendable>(_ body: @Sendable @escaping () throws -> T) async throws -> T {
+    try await withCheckedThrowingContinuation { continuation in
+        Thread { continuation.resume(with: Result(catching: body)) }.start()
+    }
+}
+
 /// A directory (mode 0700) that is removed when the last reference to it goes.
 package final class ScratchDirectory: Sendable {
     package let path: String

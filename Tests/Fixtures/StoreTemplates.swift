@@ -9,7 +9,7 @@ struct StoreCopying: Sendable {
     /// Copies the closed template to where the store of a directory is opened.
     let copy: @Sendable (_ template: URL, _ directory: URL) throws -> Void
     /// Removes a copy that lies outside its directory.
-    let remove: @Sendable (_ directory: URL) -> Void
+    let remove: @Sendable (_ directory: URL) throws -> Void
 
     static let files = StoreCopying(
         prepare: { _ in },
@@ -23,7 +23,7 @@ struct StoreCopying: Sendable {
     static let databases = StoreCopying(
         prepare: { _ = try PostgreSQLCluster.shared.newDatabase($0.lastPathComponent) },
         copy: { _ = try PostgreSQLCluster.shared.newDatabase($1.lastPathComponent, from: $0.lastPathComponent) },
-        remove: { try? PostgreSQLCluster.shared.dropDatabase($0.lastPathComponent) })
+        remove: { try PostgreSQLCluster.shared.dropDatabase($0.lastPathComponent) })
 }
 
 /// Stores that are migrated once, of which each test gets a copy: a migration of the whole schema takes ten times longer.
@@ -50,7 +50,7 @@ actor StoreTemplates {
             templates[name]
             ?? Task {
                 try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
-                try copying.prepare(folder)
+                try await onOwnThread { try copying.prepare(folder) }
                 let store = try kind.open(folder) { Date(timeIntervalSince1970: 1_800_000_000) }
                 do { try await store.migrate(migrations) } catch {
                     try await store.close()
@@ -66,7 +66,7 @@ actor StoreTemplates {
             throw error
         }
         // Files and databases are copied side by side, not one after the other by this actor.
-        try await Task.detached { try copying.copy(template, directory) }.value
+        try await onOwnThread { try copying.copy(template, directory) }
         return true
     }
 }

@@ -68,21 +68,34 @@ package func withStore<T>(
     defer { StoreSlots.shared.giveBack() }
     return try await withTemporaryDirectory { directory in
         let isCopied = try await StoreTemplates.shared.copy(kind, migrations, to: directory)
-        defer { if isCopied { kind.copying?.remove(directory) } }
-        let store = try kind.open(directory, clock)
-        if !migrations.isEmpty, !isCopied {
-            try await store.migrate(migrations)
-        }
         let result: T
         do {
-            result = try await body(store)
+            result = try await withStore(
+                kind, in: directory, migrations: isCopied ? [] : migrations, clock: clock, body)
         } catch {
-            try await store.close()
+            if isCopied, let copying = kind.copying { try? await onOwnThread { try copying.remove(directory) } }
             throw error
         }
-        try await store.close()
+        if isCopied, let copying = kind.copying { try await onOwnThread { try copying.remove(directory) } }
         return result
     }
+}
+
+private func withStore<T>(
+    _ kind: StoreKind, in directory: URL, migrations: [Migration], clock: @escaping @Sendable () -> Date,
+    _ body: (any Database) async throws -> T
+) async throws -> T {
+    let store = try kind.open(directory, clock)
+    if !migrations.isEmpty { try await store.migrate(migrations) }
+    let result: T
+    do {
+        result = try await body(store)
+    } catch {
+        try await store.close()
+        throw error
+    }
+    try await store.close()
+    return result
 }
 
 /// How many stores are open at once. Tests run side by side, each store has a dozen files, and Foundation's `Process.run()`
