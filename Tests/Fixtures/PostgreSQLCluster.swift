@@ -12,9 +12,10 @@ package final class PostgreSQLCluster: Sendable {
     }
 
     /// It keeps nothing that outlives the run, so that nothing needs to reach its disk. Each store is a database, and what
-    /// autovacuum learns of one amid a test would change its plans.
+    /// autovacuum learns of one amid a test would change its plans. A statement that hangs is named by its failure.
     private static let started = Result {
-        try PostgreSQLCluster(settings: ["fsync=off", "full_page_writes=off", "autovacuum=off"])
+        try PostgreSQLCluster(
+            settings: ["fsync=off", "full_page_writes=off", "autovacuum=off", "statement_timeout=60s"])
     }
 
     /// The server of this test run.
@@ -118,9 +119,6 @@ package final class PostgreSQLCluster: Sendable {
             let (process, answer) = (Process(), Pipe())
             process.executableURL = URL(fileURLWithPath: programs + "/psql")
             process.arguments = ["-h", directory.path, "-U", "countersign", "-d", "postgres", "-qXAtc", sql]
-            // A statement that hangs is named by its failure.
-            process.environment = ProcessInfo.processInfo.environment
-                .merging(["PGOPTIONS": "-c statement_timeout=60s"]) { $1 }
             process.standardInput = FileHandle.nullDevice
             process.standardOutput = answer
             process.terminationHandler = { _ in ended.signal() }
