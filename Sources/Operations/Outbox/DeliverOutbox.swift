@@ -199,7 +199,18 @@ package struct DeliverOutbox: Sendable {
         return prepared
     }
 
+    /// What a message comes to. Whatever keeps one from being read keeps no other one waiting.
     private func content(of message: OutboxMessage, in transaction: any Transaction) throws -> OutboxContent {
+        do {
+            return try readableContent(of: message, in: transaction)
+        } catch is SealingFailure {
+            return .unreadable("it cannot be opened")
+        } catch is DamagedRow {
+            return .unreadable("a row of it is damaged")
+        }
+    }
+
+    private func readableContent(of message: OutboxMessage, in transaction: any Transaction) throws -> OutboxContent {
         switch message.kind {
         case .phoneCode: try compose(message, in: transaction)
         case .authorization: try pushes.content(of: message, in: transaction)

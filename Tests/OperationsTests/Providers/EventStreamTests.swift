@@ -188,6 +188,29 @@ struct EventStreamTests {
         }
     }
 
+    @Test("are sent beside one whose header this node cannot open; its event waits")
+    func unreadable() async throws {
+        try await ServiceFixture.run { fixture in
+            let bench = try BanBench(fixture)
+            let alice = try await bench.phones.person("alice")
+            let sealed = try await stream(fixture, pushTo: "https://sealed.example/")
+            _ = try await stream(fixture, pushTo: "https://open.example/")
+            let keys = fixture.personalKeys
+            try await fixture.store.write {
+                try EventStreamRepository($0).setAuthorization(Secret("Bearer x"), of: sealed.id, keys: keys)
+                // Sealed by a node that has the next wrapping key already.
+                try $0.execute("UPDATE event_streams SET authorization_version = 2 WHERE authorization_version = 1")
+            }
+            try await end(alice, in: fixture)
+            let given = Given()
+            given.succeed()
+            _ = try await loop(fixture, given)()
+            #expect(try given.claims("https://open.example/").count == 1)
+            #expect(try given.claims("https://sealed.example/").isEmpty)
+            #expect(try await bench.count("outbox", where: "state = 'waiting' AND tries = 1") == 1)
+        }
+    }
+
     @Test("answer the receiver that waits for an event when there is one")
     func waiting() async throws {
         try await ServiceFixture.run { fixture in
