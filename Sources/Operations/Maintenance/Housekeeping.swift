@@ -9,10 +9,17 @@ package struct Housekeeping: Sendable {
     private let context: ServiceContext
     private let tasks: [MaintenanceTask]
     private let run: RunMaintenanceTask
+    private let longestRound: Duration
 
-    /// - Parameter more: tasks beside those of ``MaintenanceTask/all(_:)``.
-    package init(_ context: ServiceContext, also more: [MaintenanceTask] = []) {
+    /// - Parameters:
+    ///   - more: tasks beside those of ``MaintenanceTask/all(_:)``.
+    ///   - longestRound: how long a round takes at most, but for the batch that is under way. What else a process does each
+    ///     minute, and what it says of tasks, does not wait for the end of a long one.
+    package init(
+        _ context: ServiceContext, also more: [MaintenanceTask] = [], longestRound: Duration = .seconds(30)
+    ) {
         self.context = context
+        self.longestRound = longestRound
         tasks = MaintenanceTask.all(context.policy) + more
         run = RunMaintenanceTask(context)
     }
@@ -25,6 +32,8 @@ package struct Housekeeping: Sendable {
         package var failed: [(task: String, cause: any Error)] = []
         /// The tasks that should have been done by somebody.
         package var overdue: [String] = []
+        /// Whether something is left to do.
+        package var isCutShort = false
     }
 
     /// Does what is due, and what is each process's own: lets go of what it remembers and nobody has used for a while, and
@@ -44,11 +53,13 @@ package struct Housekeeping: Sendable {
         return report
     }
 
-    /// Does tasks until none is due any more, or the calling task is cancelled.
+    /// Does tasks until none is due any more, the round has taken its time, or the calling task is cancelled.
     ///
     /// - Throws: `Refusal` `unavailable` if the store cannot say what is due.
     package func runDue() async throws -> Report {
         var report = Report()
+        let clock = ContinuousClock()
+        let end = clock.now + longestRound
         var waiting = try await due(&report)
         while !waiting.isEmpty, !Task.isCancelled {
             for task in waiting where !Task.isCancelled {
@@ -59,6 +70,8 @@ package struct Housekeeping: Sendable {
                 }
             }
             waiting = try await due(&report)
+            report.isCutShort = !waiting.isEmpty && clock.now >= end
+            if report.isCutShort { break }
         }
         return report
     }

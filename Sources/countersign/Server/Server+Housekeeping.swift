@@ -10,8 +10,8 @@ import Synchronization
 extension Server {
     /// How often a node looks at what is due, in seconds.
     private static let housekeepingInterval = 5
-    /// How many such looks lie between two of a process's own.
-    private static let ticks = 12
+    /// How often it does what is each process's own.
+    private static let ownInterval = Duration.seconds(60)
 
     /// A failure is logged when it is new, and counted each time.
     ///
@@ -21,11 +21,15 @@ extension Server {
         let overdue = Overdue()
         registry.addGauge("housekeeping_tasks_overdue") { Double(overdue.count.load(ordering: .relaxed)) }
         return { [logger] in
-            var (failing, tick) = ([String: String](), 0)
+            var failing: [String: String] = [:]
+            var nextOwn = ContinuousClock.now
             while !Task.isCancelled {
-                defer { tick = (tick + 1) % Self.ticks }
+                var pause = Self.housekeepingInterval
                 do {
-                    let report = try await tick == 0 ? housekeeping() : housekeeping.runDue()
+                    let isOwn = ContinuousClock.now >= nextOwn
+                    if isOwn { nextOwn = .now + Self.ownInterval }
+                    let report = try await isOwn ? housekeeping() : housekeeping.runDue()
+                    if report.isCutShort { pause = 0 }
                     overdue.count.store(report.overdue.count, ordering: .relaxed)
                     for name in report.finished { failing[name] = nil }
                     for (name, cause) in report.failed {
@@ -43,7 +47,7 @@ extension Server {
                         logger.error("housekeeping failed", metadata: ["cause": .string(words)])
                     }
                 }
-                try? await Task.sleep(for: .seconds(Self.housekeepingInterval))
+                try? await Task.sleep(for: .seconds(pause))
             }
         }
     }

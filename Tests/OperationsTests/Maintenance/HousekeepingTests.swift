@@ -91,6 +91,31 @@ struct HousekeepingTests {
         }
     }
 
+    @Test("A round ends in its time though a task has more to do, and the next round goes on with it")
+    func cutShort() async throws {
+        try await ServiceFixture.run { fixture in
+            let batches = Mutex(0)
+            let task = MaintenanceTask("test", every: 60) {
+            } batch: { _, _ in
+                let count = batches.withLock { batches in
+                    batches += 1
+                    return batches
+                }
+                return MaintenanceBatch.Outcome(rows: 1, reached: "\(count)", isFinished: false)
+            }
+            let housekeeping = Housekeeping(fixture.context, also: [task], longestRound: .zero)
+            var done = 0
+            for _ in 0..<2 {
+                let report = try await housekeeping()
+                #expect(report.isCutShort && !report.finished.contains("test"))
+                let count = batches.withLock { $0 }
+                #expect(count > done)
+                done = count
+            }
+            #expect(try await Self.entry("test", in: fixture.store)?.endedAt == nil)
+        }
+    }
+
     @Test("Who has lost a task changes nothing any more", arguments: StoreKind.shared)
     func lost(kind: StoreKind) async throws {
         try await ServiceFixture.run(on: kind) { fixture in
