@@ -246,6 +246,9 @@ package struct AuthorizationRepository {
         try transaction.execute(
             "UPDATE authorization_rows SET recipient_id = NULL, sent = NULL, message_id = NULL WHERE recipient_id = $1",
             [.id(user)])
+        // Those whose asker was erased before are of no use to anybody.
+        try transaction.execute(
+            "DELETE FROM authorizations WHERE accepter_id = $1 AND asker_id IS NULL", [.id(user)])
         try transaction.execute(
             "UPDATE authorizations SET accepter_id = NULL, is_delivered = 0 WHERE accepter_id = $1", [.id(user)])
         try transaction.execute(
@@ -254,7 +257,6 @@ package struct AuthorizationRepository {
         try transaction.execute(
             "UPDATE authorizations SET asker_id = NULL, sealed_to = NULL, sealed_event = NULL WHERE asker_id = $1",
             [.id(user)])
-        try transaction.execute("DELETE FROM authorizations WHERE asker_id IS NULL AND accepter_id IS NULL")
     }
 
     private func enter(_ state: MessagingPermissionState, _ ended: [AuthorizationID], at time: Date) throws {
