@@ -50,11 +50,12 @@ package struct ReportStatus: Sendable {
             let records = StatusRepository(transaction)
             let chain = AuditChainRepository(transaction)
             let head = try chain.head()
+            let messages = try OutboxRepository(transaction).counts()
             return Summary(
                 sessions: try records.sessions(policy: policy), cuts: try records.cuts(), users: try records.users(),
                 devices: try records.devices(), certificates: try records.certificates(),
                 providers: try records.providers(),
-                outbox: try OutboxState.allCases.map { ($0, try OutboxRepository(transaction).count($0)) },
+                outbox: OutboxState.allCases.map { ($0, messages[$0] ?? 0) },
                 audit: head.chain, signedAt: head.chain.signed > 0 ? head.signedAt : nil,
                 unchained: try chain.countUnchained(), nodes: try ClusterMemberRepository(transaction).live(),
                 tasks: try MaintenanceTaskRepository(transaction).list(), at: transaction.now)

@@ -32,7 +32,7 @@ struct OutboxTableTests {
                 let records = OutboxRepository($0)
                 return try (
                     records.find(message.id), records.find(twin.id), records.list(.waiting, limit: 5),
-                    records.list(.dead, limit: 5), records.count(.waiting)
+                    records.list(.dead, limit: 5), records.counts()[.waiting]
                 )
             }
             #expect(found == message)

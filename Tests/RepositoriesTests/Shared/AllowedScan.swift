@@ -16,7 +16,7 @@ struct AllowedScan: Sendable {
 
     private static let counts = [
         "SELECT COUNT(*) FROM sessions WHERE state", "FROM users GROUP BY 1", "SELECT COUNT(*) FROM certificates",
-        "SELECT COUNT(*) FROM devices", "SELECT COUNT(*) FROM outbox WHERE state = $1",
+        "SELECT COUNT(*) FROM devices", "COUNT(*) FROM outbox GROUP BY state",
     ].map { AllowedScan(part: $0, reason: "counts everything, for the status command and the metrics") }
 
     private static let restoring = [
