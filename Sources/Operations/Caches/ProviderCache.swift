@@ -15,8 +15,8 @@ package final class CachedProvider: Sendable {
     let keys: [ProviderKeyID: RegisteredKey]
     /// The keys of its issuer by the `kid` of their key set; those that count come first.
     private let issuerKeys: [String: [RegisteredKey]]
-    /// The signed introspections that it asked for.
-    let signatures = RecentAttempts("Too many signed introspections were asked for")
+    /// The signed answers that it asked for: introspections, and polls that took events.
+    let signatures = RecentAttempts("Too many signed answers were asked for")
 
     fileprivate init(
         _ provider: Provider, _ applications: [Application], _ keyRecords: [ProviderKeyRecord]

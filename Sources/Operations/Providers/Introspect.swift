@@ -72,12 +72,7 @@ package struct Introspect: Sendable {
     ///
     /// - Throws: `Refusal` `rate_limited`.
     package func signed(_ answer: JSONValue, for caller: ProvenProvider) throws -> Secret<String> {
-        if context.rateLimiting == .on {
-            // A signature takes many times an introspection.
-            try caller.known.signatures.count(
-                limit: RateLimit(count: context.policy[\.accessTokens].provenPerMinute, per: 60),
-                now: context.environment.now())
-        }
+        try context.countSignatures(for: caller)
         let token = IntrospectionToken(
             issuer: context.urls.issuer, provider: caller.id, issuedAt: context.environment.now(), answer: answer)
         return try token.signed(with: context.keys.accessTokens, algorithm: caller.known.provider.tokenAlgorithm)
@@ -85,6 +80,15 @@ package struct Introspect: Sendable {
 }
 
 extension ServiceContext {
+    /// Counts an answer with signatures, which takes many times one without.
+    ///
+    /// - Throws: `Refusal` `rate_limited`.
+    func countSignatures(for caller: ProvenProvider) throws(Refusal) {
+        guard rateLimiting == .on else { return }
+        try caller.known.signatures.count(
+            limit: RateLimit(count: policy[\.accessTokens].provenPerMinute, per: 60), now: environment.now())
+    }
+
     /// The session of a token, if it is one of the provider's.
     func ownSession(_ token: String, of provider: ProviderID) async throws -> Session? {
         guard let shown = SessionToken(shown: token),

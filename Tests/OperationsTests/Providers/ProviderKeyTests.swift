@@ -106,6 +106,10 @@ struct ProviderKeyTests {
                 try await fixture.store.write { try ProviderRepository($0).setDisabled(id, at: $0.now) }
             }
             let before = try await keys(fixture)
+            let stream = EventStream(
+                id: EventStreamID(UUID()), provider: proven.id, settings: EventStreamSettings(delivery: .poll),
+                createdAt: fixture.clock.now, approvedURL: nil)
+            try await fixture.store.write { try EventStreamRepository($0).save(stream) }
 
             let fresh = try ProviderSigner(.es256)
             await #expect(throws: ended) {
@@ -121,6 +125,15 @@ struct ProviderKeyTests {
             await #expect(throws: ended) { try await fixture.webhook.remove(by: proven) }
             await #expect(throws: ended) { try await fixture.serve.endSessions(of: "alice", at: proven) }
             await #expect(throws: ended) { try await fixture.receive(event) }
+            for received in [[], [OutboxMessageID(UUID())]] {
+                let question = PollEvents.Question(maximum: nil, isImmediate: true, received: received, refused: [])
+                await #expect(throws: ended) {
+                    _ = try await PollEvents(fixture.context)(question, of: stream.id, by: proven)
+                }
+            }
+            await #expect(throws: ended) {
+                try await VerifyEventStream(fixture.context)(stream.id, state: nil, by: proven)
+            }
             // It learns nothing either, not even that a token is nobody's.
             for token in [try #require(opened.token).text.reveal(), "x"] {
                 await #expect(throws: ended) { _ = try await fixture.serve.introspect(token, for: proven) }
@@ -130,6 +143,30 @@ struct ProviderKeyTests {
             #expect(try await fixture.webhook(proven.id) == "https://receiver.invalid/")
             let state = try await fixture.store.read { try SessionRepository($0).find(session.id)?.state }
             #expect(state == .authenticated)
+        }
+    }
+
+    @Test("A provider adds keys itself up to a number, revoked ones included; the operator adds further ones")
+    func full() async throws {
+        try await ServiceFixture.run { fixture in
+            let backend = first(fixture)
+            let provider = fixture.registration.provider.id
+            let held = try await keys(fixture).count
+            let records = try (held..<255).map { _ in
+                let key = try ProviderSigner(.es256).verificationKey
+                return ProviderKeyRecord(
+                    id: ProviderKeyID(UUID()), providerID: provider, algorithm: key.algorithm.rawValue,
+                    subjectPublicKeyInfo: key.subjectPublicKeyInfo, origin: .provider, addedBy: backend.keyID,
+                    createdAt: fixture.clock.now, retiredAt: nil, revokedAt: fixture.clock.now)
+            }
+            try await fixture.store.write { transaction in
+                for record in records { _ = try ProviderKeyRepository(transaction).insert(record) }
+            }
+            _ = try await backend.add()
+            await #expect(throws: Refusal(.conflict, "", state: "full")) { _ = try await backend.add() }
+            #expect(try await keys(fixture).count == 256)
+            _ = try await AddProviderKey(fixture.admin)(try ProviderSigner(.es256).verificationKey, to: provider)
+            #expect(try await keys(fixture).count == 257)
         }
     }
 

@@ -50,7 +50,8 @@ package struct PollEvents: Sendable {
 
     /// Ends what was received, then reads what waits. Without an event it waits, unless the answer is to come at once.
     ///
-    /// - Throws: `Refusal` `not_found`; `rate_limited` if too many polls of the provider wait already.
+    /// - Throws: `Refusal` `not_found`; `rate_limited` if too many polls of the provider wait already, or took events within
+    ///   a minute; `provider_token_invalid` if the caller's key was revoked meanwhile.
     package func callAsFunction(
         _ question: Question, of id: EventStreamID, by caller: ProvenProvider
     ) async throws -> Answer {
@@ -78,6 +79,8 @@ package struct PollEvents: Sendable {
     private func end(_ question: Question, of id: EventStreamID, by caller: ProvenProvider) async throws {
         guard !question.received.isEmpty || !question.refused.isEmpty else { return }
         try await context.commit { transaction, events in
+            // The caller may have held back its body for as long as a request may take.
+            try caller.requireActive(in: transaction)
             let stream = try EventStreamRepository(transaction).require(id, of: caller.id)
             let queue = StreamQueueRepository(transaction, of: stream.id)
             try queue.acknowledge(question.received)
@@ -93,6 +96,8 @@ package struct PollEvents: Sendable {
     ) async throws -> (Answer, EventStream) {
         let limit = min(question.maximum ?? .max, context.policy[\.webhooks].eventsPerPoll)
         let (waiting, stream) = try await context.store.snapshot { transaction in
+            // It is asked each time: a poll may wait for longer than a key lives.
+            try caller.requireActive(in: transaction)
             let stream = try EventStreamRepository(transaction).require(id, of: caller.id)
             guard stream.settings.delivery == .poll else {
                 throw Refusal(.notFound, "The stream is not polled: its events are pushed.")
@@ -101,6 +106,7 @@ package struct PollEvents: Sendable {
             let messages = try StreamQueueRepository(transaction, of: id).waiting(limit: limit + 1)
             return (try messages.compactMap { try sign($0, of: stream, in: transaction) }, stream)
         }
+        if limit > 0, !waiting.isEmpty { try context.countSignatures(for: caller) }
         let tokens = try waiting.prefix(limit).map { ($0.token.identifier, try $0.signed()) }
         return (Answer(tokens: tokens, hasMore: waiting.count > limit), stream)
     }

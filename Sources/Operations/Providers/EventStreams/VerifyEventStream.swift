@@ -14,11 +14,13 @@ package struct VerifyEventStream: Sendable {
 
     /// Writes the event into the stream. A paused stream holds it as any other.
     ///
-    /// - Throws: `Refusal` `not_found`; `conflict` if the stream is disabled; `rate_limited`.
+    /// - Throws: `Refusal` `not_found`; `conflict` if the stream is disabled; `rate_limited`;
+    ///   `provider_token_invalid` if the caller's key was revoked meanwhile.
     package func callAsFunction(_ id: EventStreamID, state: String?, by caller: ProvenProvider) async throws {
         let isLimited = context.rateLimiting == .on
         let (interval, cause) = (context.policy[\.webhooks].verificationInterval, context.environment.newUUID())
         try await context.commit { transaction, events in
+            try caller.requireActive(in: transaction)
             let streams = EventStreamRepository(transaction)
             var stream = try streams.require(id, of: caller.id)
             guard stream.status != .disabled else {
