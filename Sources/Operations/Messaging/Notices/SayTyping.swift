@@ -1,3 +1,4 @@
+import Database
 import Domain
 import Repositories
 
@@ -16,16 +17,23 @@ package struct SayTyping: Sendable {
     /// - Throws: `Refusal` `not_found`, `user_banned`, `not_verified`, `unavailable`. `conflict` for a stream that is
     ///   closed, and for a forum, which has no members.
     package func callAsFunction(in stream: String, for session: Session) async throws {
-        // Asked once, since a transaction may be begun anew.
-        let isDue = context.node.typing.permits(session.userID)
-        try await store.act(for: session) { transaction, holder, events in
-            let access = MessageStreamAccess(context, holder.user, in: transaction)
-            let found = try access.require(.append, stream)
-            guard found.member != nil else { throw MessageStreamAccess.unsupported(found.stream.kind) }
-            let (id, user) = (found.stream.id, holder.user.id)
-            let others = try StreamMemberRepository(transaction).present(in: id).filter { $0 != user }
-            guard isDue, !others.isEmpty else { return }
-            events.record(.typing(in: id, by: user, to: others))
+        guard context.node.typing.permits(session.userID) else {
+            // What has no effect takes no turn of those who write.
+            return try await store.snapshot(for: session) { _ = try others(in: stream, for: $1, $0) }
         }
+        try await store.act(for: session) { transaction, holder, events in
+            let (id, others) = try others(in: stream, for: holder, transaction)
+            guard !others.isEmpty else { return }
+            events.record(.typing(in: id, by: holder.user.id, to: others))
+        }
+    }
+
+    private func others(
+        in stream: String, for holder: SessionHolder, _ transaction: any Transaction
+    ) throws -> (MessageStreamID, [UserID]) {
+        let found = try MessageStreamAccess(context, holder.user, in: transaction).require(.append, stream)
+        guard found.member != nil else { throw MessageStreamAccess.unsupported(found.stream.kind) }
+        let members = try StreamMemberRepository(transaction).present(in: found.stream.id)
+        return (found.stream.id, members.filter { $0 != holder.user.id })
     }
 }
