@@ -211,6 +211,26 @@ struct EventStreamTests {
         }
     }
 
+    @Test("answer so many polls that take events in a minute as the policy allows, and any number that take none")
+    func limited() async throws {
+        var policy = Policy()
+        policy.accessTokens.provenPerMinute = 3
+        try await ServiceFixture.run(policy) { fixture in
+            let bench = try BanBench(fixture)
+            let alice = try await bench.phones.person("alice")
+            let (stream, backend) = (try await stream(fixture), try await fixture.backend())
+            let poll = PollEvents(fixture.context(rateLimiting: .on))
+            for _ in 0..<5 { #expect(try await poll(question(), of: stream.id, by: backend).tokens.isEmpty) }
+            try await end(alice, in: fixture)
+            for _ in 0..<3 { #expect(try await poll(question(), of: stream.id, by: backend).tokens.count == 1) }
+            await #expect(throws: Refusal(.rateLimited, "")) {
+                _ = try await poll(question(), of: stream.id, by: backend)
+            }
+            fixture.clock.advance(60)
+            #expect(try await poll(question(), of: stream.id, by: backend).tokens.count == 1)
+        }
+    }
+
     @Test("answer the receiver that waits for an event when there is one")
     func waiting() async throws {
         try await ServiceFixture.run { fixture in

@@ -30,32 +30,32 @@ struct ProviderKeyChanges {
     let requester: ProvenProvider?
     let transaction: any Transaction
 
-    /// To how many keys a provider may add one itself, revoked ones included, which stay: all are read at once.
+    /// How many keys a provider may have by adding one itself, the operator's and revoked ones included: none is deleted,
+    /// and all are read at once.
     static let mostKept = 256
 
     /// Adds a key; one that a provider adds remembers the one that signed for it.
     ///
-    /// - Throws: `Refusal` `conflict` where the key is known already, or there are too many, `provider_token_invalid` where the key that signed,
-    ///   or the provider, ended meanwhile.
+    /// - Throws: `Refusal` `conflict` where the key is known already, or there are too many; `provider_token_invalid`
+    ///   where the key that signed, or the provider, ended meanwhile.
     func add(
         _ key: VerificationKey, as id: ProviderKeyID, to provider: ProviderID, _ events: inout RecordedEvents
     ) throws {
+        try requester?.requireActive(in: transaction)
         let keys = ProviderKeyRepository(transaction)
-        if let requester {
-            try requester.requireActive(in: transaction)
-            guard try keys.list(of: provider).count(where: { $0.origin != .issuer }) < Self.mostKept else {
-                throw Refusal(
-                    .conflict,
-                    "The provider has \(Self.mostKept) keys, revoked ones included: the operator adds further ones.",
-                    state: "full")
-            }
-        }
         let record = ProviderKeyRecord(
             id: id, providerID: provider, algorithm: key.algorithm.rawValue,
             subjectPublicKeyInfo: key.subjectPublicKeyInfo, origin: requester == nil ? .admin : .provider,
             addedBy: requester?.keyID, createdAt: transaction.now, retiredAt: nil, revokedAt: nil)
         guard try keys.insert(record) else {
             throw Refusal(.conflict, "This key is or was registered already.", state: "registered")
+        }
+        // The key goes with the transaction.
+        if requester != nil, try keys.list(of: provider).count(where: { $0.origin != .issuer }) > Self.mostKept {
+            throw Refusal(
+                .conflict,
+                "The provider has \(Self.mostKept) keys, revoked ones included: the operator adds further ones.",
+                state: "full")
         }
         events.record(.providerKeyAdded(id, provider, signer: requester?.keyID), by: actor)
     }
