@@ -76,7 +76,9 @@ import Testing
     func beside() async throws {
         try await withTemporaryDirectory { directory in
             // A database of its own: an index waits for the open transactions of the whole database.
-            let address = try PostgreSQLCluster.shared.newDatabase(directory.lastPathComponent)
+            let address = try await onOwnThread {
+                try PostgreSQLCluster.shared.newDatabase(directory.lastPathComponent)
+            }
             // On a busy machine the transaction stays open for longer than one of the service may.
             var timeouts = PostgreSQLTimeouts()
             timeouts.statement = 60

@@ -112,7 +112,9 @@ struct SharedStatementTests {
 
     @Test("that wait crosswise with a stranger are carried out again, and each has its own answer")
     func crosswise() async throws {
-        let address = try PostgreSQLCluster.shared.newDatabase("crosswise-\(UUID().uuidString)")
+        let address = try await onOwnThread {
+            try PostgreSQLCluster.shared.newDatabase("crosswise-\(UUID().uuidString)")
+        }
         // Whoever looks first for a deadlock is the one that is ended: not the strangers.
         let store = PostgreSQLDatabase(try PostgreSQLAddress(address + "&options=-cdeadlock_timeout%3D4s"))
         let table = "CREATE TABLE things (id TEXT NOT NULL PRIMARY KEY)"

@@ -97,8 +97,8 @@ package enum Command {
     }
 }
 
-/// Does what waits for a process or a disk on a thread of its own: those of tasks are as few as the processor's cores, and
-/// a test that may wait for ten seconds needs one within them.
+/// Does what waits for a process or a disk on a thread of its own. Tasks have as many threads as there are cores; one that
+/// is blocked delays other tests.
 package func onOwnThread<T: Sendable>(_ body: @Sendable @escaping () throws -> T) async throws -> T {
     try await withCheckedThrowingContinuation { continuation in
         Thread { continuation.resume(with: Result(catching: body)) }.start()
