@@ -13,8 +13,8 @@ package struct Housekeeping: Sendable {
 
     /// - Parameters:
     ///   - more: tasks beside those of ``MaintenanceTask/all(_:)``.
-    ///   - longestRound: how long a round takes at most, but for the batch that is under way. What else a process does each
-    ///     minute, and what it says of tasks, does not wait for the end of a long one.
+    ///   - longestRound: after this time no further pass begins, in which each due task has a turn of some seconds. What else
+    ///     a process does each minute, and its report of overdue tasks, does not wait for the end of a long task.
     package init(
         _ context: ServiceContext, also more: [MaintenanceTask] = [], longestRound: Duration = .seconds(30)
     ) {
@@ -32,7 +32,7 @@ package struct Housekeeping: Sendable {
         package var failed: [(task: String, cause: any Error)] = []
         /// The tasks that should have been done by somebody.
         package var overdue: [String] = []
-        /// Whether something is left to do.
+        /// Whether the round ended at its time limit, with tasks that are due.
         package var isCutShort = false
     }
 
@@ -53,7 +53,7 @@ package struct Housekeeping: Sendable {
         return report
     }
 
-    /// Does tasks until none is due any more, the round has taken its time, or the calling task is cancelled.
+    /// Does tasks until none is due any more, its time limit has passed, or the calling task is cancelled.
     ///
     /// - Throws: `Refusal` `unavailable` if the store cannot say what is due.
     package func runDue() async throws -> Report {

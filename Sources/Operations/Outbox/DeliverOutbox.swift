@@ -199,7 +199,7 @@ package struct DeliverOutbox: Sendable {
         return prepared
     }
 
-    /// What a message comes to. Whatever keeps one from being read keeps no other one waiting.
+    /// What a message comes to. One that cannot be opened, or has a damaged row, keeps no other one waiting.
     private func content(of message: OutboxMessage, in transaction: any Transaction) throws -> OutboxContent {
         do {
             return try readableContent(of: message, in: transaction)

@@ -246,7 +246,7 @@ package struct AuthorizationRepository {
         try transaction.execute(
             "UPDATE authorization_rows SET recipient_id = NULL, sent = NULL, message_id = NULL WHERE recipient_id = $1",
             [.id(user)])
-        // Those whose asker was erased before are of no use to anybody.
+        // Those whose asker was erased before have no user left.
         try transaction.execute(
             "DELETE FROM authorizations WHERE accepter_id = $1 AND asker_id IS NULL", [.id(user)])
         try transaction.execute(

@@ -18,7 +18,7 @@ package struct SayTyping: Sendable {
     ///   closed, and for a forum, which has no members.
     package func callAsFunction(in stream: String, for session: Session) async throws {
         guard context.node.typing.permits(session.userID) else {
-            // What has no effect takes no turn of those who write.
+            // A notice without effect opens no writing transaction.
             return try await store.snapshot(for: session) { _ = try others(in: stream, for: $1, $0) }
         }
         try await store.act(for: session) { transaction, holder, events in
