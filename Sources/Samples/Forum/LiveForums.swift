@@ -65,7 +65,7 @@ actor LiveForums {
 
     /// Takes a WebSocket in and greets it; the others learn that the user has come.
     ///
-    /// - Returns: `false` if there is no room.
+    /// - Returns: `false` if the forum, or the user, has as many connections as allowed.
     func join(_ member: Member, latest: Int64) -> Bool {
         let user = member.caller.user
         guard hasRoom(for: user) else { return false }

@@ -137,7 +137,7 @@ extension Examination {
 
     // MARK: Files
 
-    /// What the file of the store needs: its owner's eyes only, and room for itself and a copy.
+    /// What the file of the store needs: its owner's eyes only, and free space for itself and a copy.
     private func files(of settings: Settings) -> [Finding] {
         guard let file = settings.store.file, FileManager.default.fileExists(atPath: file) else { return [] }
         var found: [Finding] = []
