@@ -13,6 +13,8 @@ package struct ReceiverBreaker: Sendable, Equatable {
 
     /// The largest number of concurrent attempts at one receiver.
     package static let inFlight = 2
+    /// The largest number of concurrent attempts at all receivers of one provider, its webhook and its streams.
+    package static let inFlightToOwner = 4
     /// The largest number of concurrent attempts at all receivers whose last attempt failed.
     package static let inFlightToFailing = 4
     /// Failures in a row that start a pause.

@@ -74,9 +74,9 @@ package struct OutboxRepository {
             // How many of a receiver's events are under way is counted by one sender at a time.
             _ = try transaction.query(
                 "SELECT 1 FROM outbox_turns WHERE kind = 'provider_event'\(transaction.lockingRows)")
-            for (provider, share) in try shares(of: count) {
+            for (receiver, places) in ReceiverQueue.starts(among: try queues(), count: count, now: transaction.now) {
                 leased += try take(
-                    lease, "kind = 'provider_event' AND subject = $4", [.text(provider)], share, for: seconds)
+                    lease, "kind = 'provider_event' AND subject = $4", [.text(receiver)], places, for: seconds)
             }
         }
         return leased
@@ -98,54 +98,6 @@ package struct OutboxRepository {
             """,
             [.time(transaction.now), .text(lease), .time(transaction.now.addingTimeInterval(seconds))] + more
         ).map(Self.columns.each.message)
-    }
-
-    /// The receivers, webhooks and streams, whose events are due, longest first, and how many of each may start.
-    private func shares(of count: Int) throws -> [(provider: String, count: Int)] {
-        var shares: [(provider: String, count: Int)] = []
-        var rest = count
-        let now = transaction.now
-        let queues = try queues()
-        // All receivers that do not answer share a part of the slots, however many they are.
-        var failing = ReceiverBreaker.inFlightToFailing
-        for queue in queues where queue.breaker.failures > 0 { failing -= queue.underWay }
-        // One provider with many streams gets no more turns than another with a webhook.
-        var turns = Dictionary(queues.map { ($0.owner, $0.underWay) }, uniquingKeysWith: +)
-        let due = queues.filter { ($0.due ?? .distantFuture) <= now }.sorted { $0.order < $1.order }.map { queue in
-            defer { turns[queue.owner, default: 0] += ReceiverBreaker.inFlight }
-            return (turn: turns[queue.owner, default: 0], queue: queue)
-        }.sorted { ($0.turn, $0.queue.order.0, $0.queue.order.1) < ($1.turn, $1.queue.order.0, $1.queue.order.1) }
-        for (_, queue) in due where rest > 0 {
-            let isFailing = queue.breaker.failures > 0
-            let free = queue.breaker.available(besides: queue.underWay, now: now)
-            let share = min(rest, isFailing ? failing : rest, free)
-            guard share > 0 else { continue }
-            shares.append((queue.provider, share))
-            rest -= share
-            if isFailing { failing -= share }
-        }
-        return shares
-    }
-
-    /// The waiting events of one provider.
-    private struct Queue {
-        /// The provider of a webhook, or a stream.
-        let provider: String
-        /// The provider of either.
-        let owner: String
-        /// When the first event that is not leased is due; `nil` if all are leased.
-        let due: Date?
-        let underWay: Int
-        let breaker: ReceiverBreaker
-
-        var order: (Date, String) { (due ?? .distantFuture, provider) }
-
-        /// When one of them may start; `nil` if a leased one must end first.
-        func next(after now: Date) -> Date? {
-            let start = max(now, breaker.pausedUntil ?? .distantPast)
-            guard let due, breaker.available(besides: underWay, now: start) > 0 else { return nil }
-            return max(due, breaker.pausedUntil ?? .distantPast)
-        }
     }
 
     private static let waiting = "o.state = 'waiting' AND o.kind = 'provider_event'"
@@ -171,9 +123,9 @@ package struct OutboxRepository {
         Column<Date?>(
             "CASE WHEN e.holds = 1 THEN 253402300799000 ELSE COALESCE(r.resting_until, e.resting_until) END"))
 
-    /// One entry for each provider with waiting events. Each is found by one index step, however many events wait.
-    private func queues() throws -> [Queue] {
-        return try transaction.query(
+    /// One entry for each receiver with waiting events. Each is found by one index step, however many events wait.
+    private func queues() throws -> [ReceiverQueue] {
+        try transaction.query(
             """
             WITH RECURSIVE waiting(subject) AS (
                 SELECT MIN(o.subject) FROM outbox o WHERE \(Self.waiting)
@@ -187,9 +139,9 @@ package struct OutboxRepository {
             WHERE w.subject IS NOT NULL
             """, [.time(transaction.now)]
         ).map { row in
-            let (provider, owner, due, underWay, failures, pausedUntil) = try Self.queue.read(row)
-            return Queue(
-                provider: provider, owner: owner, due: due, underWay: underWay,
+            let (receiver, owner, due, underWay, failures, pausedUntil) = try Self.queue.read(row)
+            return ReceiverQueue(
+                receiver: receiver, owner: owner, due: due, underWay: underWay,
                 breaker: ReceiverBreaker(failures: failures ?? 0, pausedUntil: pausedUntil))
         }
     }
@@ -218,7 +170,7 @@ package struct OutboxRepository {
         var moments: [Date?] = []
         for kind in kinds where kind.slots > 0 {
             if kind == .providerEvent {
-                moments += try queues().map { $0.next(after: transaction.now) }
+                moments.append(ReceiverQueue.next(among: try queues(), after: transaction.now))
             } else {
                 moments.append(
                     try transaction.value(

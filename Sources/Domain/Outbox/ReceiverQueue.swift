@@ -1,0 +1,78 @@
+import Foundation
+
+/// The waiting events of one receiver: how many of them may be sent at once.
+package struct ReceiverQueue: Sendable, Equatable {
+    /// The provider of a webhook, or the id of a stream.
+    package let receiver: String
+    /// The provider of either.
+    package let owner: String
+    /// When the first event that is not leased is due; `nil` if all are leased.
+    package let due: Date?
+    /// Attempts under way, of all nodes.
+    package let underWay: Int
+    package let breaker: ReceiverBreaker
+
+    package init(receiver: String, owner: String, due: Date?, underWay: Int, breaker: ReceiverBreaker) {
+        self.receiver = receiver
+        self.owner = owner
+        self.due = due
+        self.underWay = underWay
+        self.breaker = breaker
+    }
+
+    private var order: (Date, String) { (due ?? .distantFuture, receiver) }
+
+    /// How many attempts may start now at each receiver, `count` in all at most. What is due longest comes first, but one
+    /// provider with many streams gets no more turns than another with a webhook.
+    package static func starts(
+        among queues: [ReceiverQueue], count: Int, now: Date
+    ) -> [(receiver: String, count: Int)] {
+        var places = Places(queues)
+        var turns = Dictionary(queues.map { ($0.owner, $0.underWay) }, uniquingKeysWith: +)
+        let due = queues.filter { ($0.due ?? .distantFuture) <= now }.sorted { $0.order < $1.order }.map { queue in
+            defer { turns[queue.owner, default: 0] += ReceiverBreaker.inFlight }
+            return (turn: turns[queue.owner, default: 0], queue: queue)
+        }.sorted { ($0.turn, $0.queue.order.0, $0.queue.order.1) < ($1.turn, $1.queue.order.0, $1.queue.order.1) }
+        var starts: [(receiver: String, count: Int)] = []
+        var rest = count
+        for (_, queue) in due where rest > 0 {
+            let started = min(rest, places.free(for: queue, now: now))
+            guard started > 0 else { continue }
+            starts.append((queue.receiver, started))
+            places.take(started, for: queue)
+            rest -= started
+        }
+        return starts
+    }
+
+    /// When the next attempt may start; `nil` if one under way must end first, or nothing waits.
+    package static func next(among queues: [ReceiverQueue], after now: Date) -> Date? {
+        let places = Places(queues)
+        return queues.compactMap { queue in
+            let start = max(now, queue.breaker.pausedUntil ?? .distantPast)
+            guard let due = queue.due, places.free(for: queue, now: start) > 0 else { return nil }
+            return max(due, queue.breaker.pausedUntil ?? .distantPast)
+        }.min()
+    }
+
+    /// What receivers share: the places of all that fail, however many they are, and those of each provider.
+    private struct Places {
+        private var failing = ReceiverBreaker.inFlightToFailing
+        private var ofOwners: [String: Int] = [:]
+
+        init(_ queues: [ReceiverQueue]) {
+            for queue in queues { take(queue.underWay, for: queue) }
+        }
+
+        func free(for queue: ReceiverQueue, now: Date) -> Int {
+            let ofOwner = ofOwners[queue.owner, default: ReceiverBreaker.inFlightToOwner]
+            let free = min(queue.breaker.available(besides: queue.underWay, now: now), ofOwner)
+            return max(0, queue.breaker.failures > 0 ? min(free, failing) : free)
+        }
+
+        mutating func take(_ count: Int, for queue: ReceiverQueue) {
+            ofOwners[queue.owner, default: ReceiverBreaker.inFlightToOwner] -= count
+            if queue.breaker.failures > 0 { failing -= count }
+        }
+    }
+}
