@@ -6,10 +6,16 @@ import GRDB
 package final class SQLiteDatabase: Database {
     let writer: SQLiteWriter
     private let readers: SQLiteReaders
-    private let watcher: DatabaseQueue
+    private let stamps: Stamps
     private let watching: SQLiteReaders
     /// Copies the log beside the writer; `nil` where there is none.
     private let cleaner: DatabaseQueue?
+
+    private enum Stamps {
+        case file(SQLiteChangeStamps)
+        /// The one connection of a store in memory: nobody else commits there.
+        case memory(DatabaseQueue)
+    }
 
     /// Opens the file, and makes it (mode 0600) where there is none.
     ///
@@ -29,8 +35,8 @@ package final class SQLiteDatabase: Database {
             try file.reopenWriter()
         }
         readers = SQLiteReaders(try (0..<4).map { _ in try file.openReader() }, clock: clock)
-        watcher = try file.openReader()
-        watching = SQLiteReaders([watcher], clock: clock)
+        stamps = .file(try SQLiteChangeStamps(of: file))
+        watching = SQLiteReaders([try file.openReader()], clock: clock)
         cleaner = try file.openWriter()
     }
 
@@ -43,7 +49,7 @@ package final class SQLiteDatabase: Database {
         let connection = try SQLiteFile.memory.connect(readOnly: false) { _ in }
         writer = SQLiteWriter(connection, clock: clock)
         readers = SQLiteReaders([connection], clock: clock, mayWrite: true)
-        watcher = connection
+        stamps = .memory(connection)
         watching = SQLiteReaders([connection], clock: clock, mayWrite: true)
         cleaner = nil
     }
@@ -107,9 +113,9 @@ package final class SQLiteDatabase: Database {
     ///
     /// - Throws: `StoreError.unavailable`.
     package func changeStamp() throws -> Int64 {
-        try watcher.writeWithoutTransaction { connection in
-            try connection.requireUnmoved()
-            return try connection.setting("PRAGMA data_version")
+        switch stamps {
+        case .file(let stamps): try stamps.read()
+        case .memory(let connection): try connection.writeWithoutTransaction { try $0.setting("PRAGMA data_version") }
         }
     }
 
@@ -137,7 +143,7 @@ package final class SQLiteDatabase: Database {
     /// - Throws: `StoreError.unavailable` where SQLite does not let go.
     package func close() async throws {
         // Waiting for what is under way would block a thread that tasks share.
-        let (writer, readers, watching, cleaner) = (writer, readers, watching, cleaner)
+        let (writer, readers, watching, stamps, cleaner) = (writer, readers, watching, stamps, cleaner)
         try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
             DispatchQueue.global().async {
                 continuation.resume(
@@ -145,6 +151,7 @@ package final class SQLiteDatabase: Database {
                         // The writer last: it is the one that can clear the log away.
                         try readers.close()
                         try watching.close()
+                        if case .file(let stamps) = stamps { try stamps.close() }
                         try cleaner?.letGo()
                         try writer.close()
                     })

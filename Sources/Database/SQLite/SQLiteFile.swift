@@ -92,6 +92,19 @@ struct SQLiteFile {
         }
     }
 
+    /// Returns if the file that is open is still the one at its path: what is written to another one is lost.
+    ///
+    /// - Throws: `StoreError.unavailable`.
+    static func requireUnmoved(_ connection: OpaquePointer?) throws(StoreError) {
+        guard let connection else { throw StoreError.closed }
+        var hasMoved: Int32 = 0
+        let code = sqlite3_file_control(connection, "main", SQLITE_FCNTL_HAS_MOVED, &hasMoved)
+        // What lies in memory has no file that could move.
+        guard code == SQLITE_OK || code == SQLITE_NOTFOUND, hasMoved == 0 else {
+            throw StoreError.unavailable(reason: "its file was moved away or deleted")
+        }
+    }
+
     /// Two processes that open a new file at once get in each other's way here, and SQLite does not wait by itself.
     private func enableWriteAheadLog(_ connection: GRDB.Database) throws {
         let pause: TimeInterval = 0.05
@@ -119,19 +132,6 @@ extension GRDB.Database {
         defer { statement.reset() }
         guard try statement.step() else { throw StoreError.statement(reason: "\(pragma) has no answer") }
         return try statement.row().integer(0)
-    }
-
-    /// Returns if the file that is open is still the one at its path: what is written to another one is lost.
-    ///
-    /// - Throws: `StoreError.unavailable`.
-    func requireUnmoved() throws(StoreError) {
-        guard let sqliteConnection else { throw StoreError.closed }
-        var hasMoved: Int32 = 0
-        let code = sqlite3_file_control(sqliteConnection, "main", SQLITE_FCNTL_HAS_MOVED, &hasMoved)
-        // What lies in memory has no file that could move.
-        guard code == SQLITE_OK || code == SQLITE_NOTFOUND, hasMoved == 0 else {
-            throw StoreError.unavailable(reason: "its file was moved away or deleted")
-        }
     }
 }
 

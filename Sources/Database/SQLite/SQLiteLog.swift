@@ -26,7 +26,7 @@ extension DatabaseQueue {
             asyncWriteWithoutTransaction { connection in
                 continuation.resume(
                     with: Result {
-                        try connection.requireUnmoved()
+                        try SQLiteFile.requireUnmoved(connection.sqliteConnection)
                         // What is written meanwhile is less each time.
                         for _ in 0..<4 {
                             if try connection.copyLog() <= Self.mostLeft { return true }

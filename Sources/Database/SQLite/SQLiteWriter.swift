@@ -117,7 +117,7 @@ final class SQLiteWriter: Sendable {
             state.withLock { $0.queue }.asyncWriteWithoutTransaction { connection in
                 continuation.resume(
                     with: Result {
-                        try connection.requireUnmoved()
+                        try SQLiteFile.requireUnmoved(connection.sqliteConnection)
                         let patience = try connection.setting("PRAGMA busy_timeout")
                         try connection.perform("PRAGMA busy_timeout = \(min(patience, Int64(Self.logPatience)))")
                         defer { try? connection.perform("PRAGMA busy_timeout = \(patience)") }
@@ -190,7 +190,7 @@ final class SQLiteWriter: Sendable {
             if let failed = state.withLock({ $0.isDoubtful ? $0.failed : nil }) {
                 throw StoreError.unavailable(reason: "SQLite cannot be opened again after a failure: \(failed)")
             }
-            try connection.requireUnmoved()
+            try SQLiteFile.requireUnmoved(connection.sqliteConnection)
             try connection.perform("BEGIN IMMEDIATE")
         } catch {
             for write in batch { write.refuse(error) }

@@ -1,0 +1,56 @@
+import GRDB
+import GRDBSQLite
+import Synchronization
+
+/// SQLite's `data_version`, on a connection that does nothing else: whoever asks, an event loop among them, waits for
+/// nobody's reading. Its numbers are comparable with one another alone.
+final class SQLiteChangeStamps: Sendable {
+    private struct Connection {
+        let queue: DatabaseQueue
+        let pointer: OpaquePointer
+        let statement: OpaquePointer
+    }
+
+    /// `nil` after the end. The lock keeps two threads from the connection at once.
+    private let connection: Mutex<Connection?>
+
+    /// - Throws: `StoreError`.
+    init(of file: SQLiteFile) throws {
+        let queue = try file.openReader()
+        let (pointer, statement) = try queue.writeWithoutTransaction { database in
+            guard let pointer = database.sqliteConnection else { throw StoreError.closed }
+            var statement: OpaquePointer?
+            let code = sqlite3_prepare_v3(
+                pointer, "PRAGMA data_version", -1, UInt32(SQLITE_PREPARE_PERSISTENT), &statement, nil)
+            guard let statement else { throw StoreError(sqlite: code, detail: nil) }
+            return (UInt(bitPattern: pointer), UInt(bitPattern: statement))
+        }
+        guard let pointer = OpaquePointer(bitPattern: pointer), let statement = OpaquePointer(bitPattern: statement)
+        else { throw StoreError.closed }
+        connection = Mutex(Connection(queue: queue, pointer: pointer, statement: statement))
+    }
+
+    /// The number, which differs after each commit of this process or another one.
+    ///
+    /// - Throws: `StoreError.unavailable`, also if the file was moved away.
+    func read() throws(StoreError) -> Int64 {
+        try connection.withLock { connection throws(StoreError) in
+            guard let connection else { throw StoreError.closed }
+            try SQLiteFile.requireUnmoved(connection.pointer)
+            defer { sqlite3_reset(connection.statement) }
+            let code = sqlite3_step(connection.statement)
+            guard code == SQLITE_ROW else { throw StoreError(sqlite: code, detail: nil) }
+            return sqlite3_column_int64(connection.statement, 0)
+        }
+    }
+
+    /// - Throws: `StoreError.unavailable`.
+    func close() throws(StoreError) {
+        try connection.withLock { connection throws(StoreError) in
+            guard let open = connection else { return }
+            connection = nil
+            sqlite3_finalize(open.statement)
+            try open.queue.letGo()
+        }
+    }
+}
