@@ -53,12 +53,12 @@ struct FormBody {
         }
         var decoded: [UInt8] = []
         decoded.reserveCapacity(bytes.count)
-        var rest = bytes
-        while let byte = rest.popFirst() {
+        var rest = bytes.makeIterator()
+        while let byte = rest.next() {
             switch byte {
             case plus: decoded.append(UInt8(ascii: " "))
             case percent:
-                guard let high = rest.popFirst().flatMap(digit), let low = rest.popFirst().flatMap(digit) else {
+                guard let high = rest.next().flatMap(digit), let low = rest.next().flatMap(digit) else {
                     return nil
                 }
                 decoded.append(high << 4 | low)
