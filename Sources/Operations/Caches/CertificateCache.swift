@@ -28,7 +28,7 @@ package final class CachedCertificate: Sendable {
 
     private let value: Mutex<Value>
     /// The sessions that were created under it.
-    let creations = RecentAttempts("Too many sessions were created under this certificate")
+    let identityTokens = RecentAttempts("Too many identity tokens were shown under this certificate")
     /// The session tokens that were exchanged under it.
     let exchanges = RecentAttempts("Too many tokens were exchanged under this certificate")
 

@@ -29,10 +29,6 @@ package struct OpenSession: Sendable {
             let state = SessionState.unauthenticated.after(.create, while: connection.state)
         else { throw Refusal(.certificateRevoked, "Connect again.") }
         let policy = context.policy[\.sessions]
-        if context.rateLimiting == .on {
-            try device.creations.count(
-                limit: RateLimit(count: policy.createdPerMinute, per: 60), now: context.environment.now())
-        }
         let identity = try await verify(identityToken, as: proof, on: connection)
         let application = try Self.application(applicationID, of: identity)
         let token = SessionToken(of: identity.nonce.sessionID, randomBytes: context.environment.randomBytes(32))

@@ -19,7 +19,7 @@ package struct RenewSession: Sendable {
     /// Renews.
     ///
     /// - Throws: `Refusal` `conflict` where the session is not challenged or the token is another user's; the session
-    ///   codes; `invalid_identity_token`; `user_banned`.
+    ///   codes; `invalid_identity_token`; `rate_limited`; `user_banned`.
     package func callAsFunction(
         sessionToken: String, identityToken: String, on connection: ClientConnection
     ) async throws -> OpenedSession {

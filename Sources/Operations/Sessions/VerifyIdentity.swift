@@ -35,12 +35,18 @@ package struct VerifyIdentity: Sendable {
         issuerKeys = IssuerKeys(context)
     }
 
-    /// Verifies signature, claims and nonce, in this order: what a forger wrote is never evaluated.
+    /// Counts the attempt, and then verifies signature, claims and nonce, in this order: what a forger wrote is never
+    /// evaluated.
     ///
-    /// - Throws: `Refusal` `invalid_identity_token` with the contract's reasons.
+    /// - Throws: `Refusal` `invalid_identity_token` with the contract's reasons; `rate_limited`.
     package func callAsFunction(
         _ compact: String, as proof: IdentityProof = .any, on connection: ClientConnection
     ) async throws -> VerifiedIdentity {
+        if context.rateLimiting == .on {
+            try connection.certificate?.identityTokens.count(
+                limit: RateLimit(count: context.policy[\.sessions].createdPerMinute, per: 60),
+                now: context.environment.now())
+        }
         let unverified = try UnverifiedToken(compact)
         let isIDToken =
             switch proof {

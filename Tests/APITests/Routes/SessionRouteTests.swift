@@ -179,6 +179,15 @@ struct SessionRouteTests {
             bench.fixture.clock.advance(3600)
             return try await person.send("POST /sessions/renew", json: #"{"identity_token":"x"}"#)
         },
+        RouteCase(
+            "POST /sessions/renew", 429, .rateLimited, policy: RouterBench.policy { $0.sessions.createdPerMinute = 1 }
+        ) { bench in
+            let person = try await bench.signIn()
+            bench.fixture.clock.advance(3600)
+            // One that is refused counts.
+            _ = try await person.send("POST /sessions/renew", json: #"{"identity_token":"x"}"#)
+            return try await renew(person, as: "alice")
+        },
         RouteCase("POST /sessions/renew", 401, .sessionRequired) { bench in
             let person = try await bench.signIn()
             return try await bench.client(
