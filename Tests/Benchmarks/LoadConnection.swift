@@ -71,6 +71,8 @@ final class LoadConnection: ChannelInboundHandler, Sendable {
     func run(_ requests: [ByteBuffer], repeating repetitions: Int = 0) async throws -> [Answer] {
         guard !requests.isEmpty else { return [] }
         return try await loop.flatSubmit { [self] in
+            // A request that cannot leave has no answer, and nobody would say so later.
+            guard channel.value?.isActive == true else { return loop.makeFailedFuture(ChannelError.eof) }
             let promise = loop.makePromise(of: [Answer].self)
             var state = Work()
             state.requests = requests

@@ -34,11 +34,15 @@ struct OverdueRows {
     private func measure(_ service: RunningService, _ name: String, sessions: Int, others: Int) async throws {
         let devices = try await Fleet.certify(1, on: service, group: group)
         let provider = try await BenchmarkProvider(service)
-        let fleet = try await Fleet.connect(devices, count: 1, port: Fleet.port(service.clientURL), group: group)
+        let port = Fleet.port(service.clientURL)
+        var fleet = try await Fleet.connect(devices, count: 1, port: port, group: group)
         let store = try StoreURL.parse(service.store).open(clock: { Date() })
         try await lease(in: store)
         _ = try await signIns(20, fleet, provider, "first")
+        // It takes longer than an idle connection is kept.
+        await fleet.close()
         try await seed(sessions, others, device: devices[0], provider, isFile: service.store.hasPrefix("sqlite"), store)
+        fleet = try await Fleet.connect(devices, count: 1, port: port, group: group)
         let alone = try await signIns(quick ? 50 : 500, fleet, provider, "alone")
         let start = ContinuousClock.now
         _ = try await store.write {
