@@ -27,6 +27,8 @@ package final class CacheInvalidator: Sendable {
         /// For how many seconds at least the oldest transaction of the server has been open.
         var horizonAge: TimeInterval = 0
         var freshAt: ContinuousClock.Instant
+        /// Wakes the loop that polls; `nil` where none runs.
+        var signal: LoopSignal?
         /// Seconds that this machine's clock is known to be ahead of the store's at least, or behind where negative.
         var clockDifference: TimeInterval = 0
     }
@@ -152,29 +154,44 @@ package final class CacheInvalidator: Sendable {
         if isClockRight != wasRight { onClockChange(!wasRight) }
     }
 
-    /// Polls until the task is cancelled; a store that is away is tried again.
+    /// Polls until the task is cancelled, and at once if a request met a change that was not read. A store that is away is
+    /// tried again.
     ///
     /// - Parameter onFailure: told about the first failed try of a row, and again while it lasts, every ten seconds.
     /// - Throws: `StoreError.notUsable` once the store was moved: what this process remembers of it counts no more, not even
     ///   where the store is taken back into use. ``StoreRestored``.
     package func run(onFailure: @Sendable (any Error) -> Void) async throws {
-        var toldAt: ContinuousClock.Instant?
-        while !Task.isCancelled {
-            do {
-                try await poll()
-                toldAt = nil
-            } catch let restored as StoreRestored {
-                throw restored
-            } catch {
-                if (error as? Refusal)?.reason == .storeMoved { try await store.requireUsable() }
-                if toldAt.map({ clock.now - $0 >= .seconds(10) }) ?? true {
-                    toldAt = clock.now
-                    onFailure(error)
+        let signal = LoopSignal()
+        state.withLock { $0.signal = signal }
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { [policy] in
+                while !Task.isCancelled {
+                    signal.ring()
+                    try? await Task.sleep(for: .seconds(policy[\.bans].changePollInterval))
                 }
             }
-            try? await Task.sleep(for: .seconds(policy[\.bans].changePollInterval))
+            var toldAt: ContinuousClock.Instant?
+            for await _ in signal.rings {
+                do {
+                    try await poll()
+                    toldAt = nil
+                } catch let restored as StoreRestored {
+                    throw restored
+                } catch {
+                    if (error as? Refusal)?.reason == .storeMoved { try await store.requireUsable() }
+                    if toldAt.map({ clock.now - $0 >= .seconds(10) }) ?? true {
+                        toldAt = clock.now
+                        onFailure(error)
+                    }
+                }
+                try? await Task.sleep(for: Self.pause)
+            }
+            group.cancelAll()
         }
     }
+
+    /// The shortest time between two polls, however often a request meets a change.
+    private static let pause: Duration = .milliseconds(10)
 
     /// Refuses to decide from memories that are too old, or by a clock that is not the store's.
     ///
@@ -197,10 +214,13 @@ package final class CacheInvalidator: Sendable {
 
     /// Whether nothing was committed since the change log was read: what the memories say is what the store says.
     ///
-    /// It takes some microseconds where the store is a file. A server does not say so without being asked: then `false`.
+    /// It takes some microseconds where the store is a file. A server does not say so without being asked: then `false`. What
+    /// was committed since is read soon, without waiting for the next poll.
     var isCurrent: Bool {
         guard isFresh, isClockRight, !node.isDoubted, let stamp = try? store.changeStamp() else { return false }
-        return state.withLock { $0.position != nil && $0.stamp == stamp }
+        let (isCurrent, signal) = state.withLock { ($0.position != nil && $0.stamp == stamp, $0.signal) }
+        if !isCurrent { signal?.ring() }
+        return isCurrent
     }
 
     /// How old the view of the store is, in seconds.

@@ -99,6 +99,36 @@ struct ExchangeTests {
         }
     }
 
+    @Test("that meets a change has it read at once, so that soon memory answers again")
+    func wakes() async throws {
+        var policy = Policy()
+        policy.bans.changePollInterval = 3600
+        try await ServiceFixture.run(policy, on: .sqlite) { fixture in
+            let connection = try await fixture.connectNewDevice()
+            let opened = try await fixture.opened("alice", on: connection)
+            let exchange = ExchangeSessionToken(fixture.context)
+            let request = ExchangeSessionToken.Request(
+                try #require(opened.token).text.reveal(), for: [opened.session.providerID.description])
+            _ = try await exchange(request, on: connection)
+            let watching = Task { try await fixture.watch.run { _ in } }
+            func isAnswered() async throws -> Bool {
+                let deadline = ContinuousClock.now + .seconds(10)
+                while exchange.fromMemory(request, on: connection) == nil {
+                    guard ContinuousClock.now < deadline else { return false }
+                    try await Task.sleep(for: .milliseconds(5))
+                }
+                return true
+            }
+            #expect(try await isAnswered())
+            let user = opened.session.userID
+            try await fixture.store.write { _ = try UserRepository($0).setAssurance(.phone, until: nil, of: user) }
+            #expect(exchange.fromMemory(request, on: connection) == nil)
+            #expect(try await isAnswered())
+            watching.cancel()
+            try await watching.value
+        }
+    }
+
     @Test("counts a request once, whether memory or the store answers it")
     func limit() async throws {
         var policy = Policy()
