@@ -29,6 +29,8 @@ struct RunMaintenanceTask: Sendable {
     /// A batch that took longer is followed by a smaller one: on an engine with one writer, all others wait for it.
     static let longBatch: Duration = .milliseconds(40)
     static let largestBatch = 1000
+    /// The pause behind a batch, as a multiple of what it took with its commit: all others share the disk with it.
+    static let rest = 2
     private static let smallestBatch = 125
     /// How long a task that failed is left alone, in seconds.
     static let pause: TimeInterval = 60
@@ -53,6 +55,8 @@ struct RunMaintenanceTask: Sendable {
 
     private struct Step: Sendable {
         let outcome: MaintenanceBatch.Outcome
+        let start: ContinuousClock.Instant
+        /// Without the commit.
         let duration: Duration
     }
 
@@ -64,6 +68,7 @@ struct RunMaintenanceTask: Sendable {
         while !Task.isCancelled, ContinuousClock.now < end {
             let part = MaintenanceBatch(after: reached, limit: limit)
             guard let step = try await step(task, part, as: holder) else { return .elsewhere }
+            let whole = ContinuousClock.now - step.start
             guard !step.outcome.isFinished else {
                 try await context.store.maintained {
                     try MaintenanceTaskRepository($0).finish(name, as: holder, dueAgainAfter: task.interval)
@@ -74,7 +79,7 @@ struct RunMaintenanceTask: Sendable {
             if step.duration > Self.longBatch { limit = max(limit / 2, Self.smallestBatch) }
             if step.duration < Self.longBatch / 3 { limit = min(limit * 2, Self.largestBatch) }
             // Whoever waited for this batch goes before the next one.
-            try? await Task.sleep(for: max(step.duration, .milliseconds(2)))
+            try? await Task.sleep(for: max(whole * Self.rest, .milliseconds(2)))
         }
         try await context.store.maintained { try MaintenanceTaskRepository($0).release(name, as: holder) }
         return .unfinished
@@ -89,7 +94,7 @@ struct RunMaintenanceTask: Sendable {
                 guard try tasks.keep(task.name, as: holder, for: Self.lease) else { throw LeaseLost() }
                 let outcome = try task.batch(transaction, part, &events)
                 try tasks.record(outcome, of: task.name)
-                return Step(outcome: outcome, duration: ContinuousClock.now - start)
+                return Step(outcome: outcome, start: start, duration: ContinuousClock.now - start)
             }
         } catch is LeaseLost {
             return nil
