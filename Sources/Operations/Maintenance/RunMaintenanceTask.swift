@@ -30,7 +30,7 @@ struct RunMaintenanceTask: Sendable {
     static let longBatch: Duration = .milliseconds(40)
     static let largestBatch = 1000
     /// The pause behind a batch, as a multiple of what it took with its commit: all others share the disk with it.
-    static let rest = 2
+    static let rest = 4
     private static let smallestBatch = 125
     /// How long a task that failed is left alone, in seconds.
     static let pause: TimeInterval = 60
