@@ -48,6 +48,22 @@ struct CommandTests {
             .split(separator: "\n").map(String.init)
     }
 
+    /// Waits until the service has written down that it has the versions that a rotation kept: it does so every five
+    /// seconds, and `doctor` compares its own with them.
+    private func awaitKeys(_ output: String, _ service: RunningService) async throws {
+        let report = try #require(try JSONSerialization.jsonObject(with: Data(output.utf8)) as? [String: Any])
+        let kept = try #require(report["kept"] as? [Int])
+        let store = try SQLiteDatabase(path: service.path("store.db").path, clock: { Date() })
+        var found: [[Int]?] = []
+        for _ in 0..<300 {
+            let nodes = try await store.read { try ClusterMemberRepository($0).live() }
+            found = nodes.map { $0.fingerprints.items[.wrappingKeys]?.keys.sorted() }
+            if found == [kept] { return try await store.close() }
+            try await Task.sleep(for: .milliseconds(100))
+        }
+        Issue.record("the service has \(found), not \(kept)")
+    }
+
     /// Two messages that no carrier took, as the service leaves them after their last try.
     private func leaveDeadLetters(_ service: RunningService) async throws -> [OutboxMessageID] {
         let store = try SQLiteDatabase(path: service.path("store.db").path, clock: { Date() })
@@ -110,6 +126,7 @@ struct CommandTests {
             if parts.count == 2 {
                 variables[parts[1]] = try StrictJSON.parse(Array(result.output.utf8))[parts[1]]?.text
             }
+            if exchange.line == "keys rotate --prune --json" { try await awaitKeys(result.output, service) }
             let errors = Self.mask(result.errors, service, serial: serial).map { "! " + $0 }
             let found =
                 Self.mask(result.output, service, serial: serial)
